@@ -1,0 +1,134 @@
+"""The problem format: what a `problems/<slug>/problem.py` defines, as `PROBLEM`, an instance of a Problem subclass."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from problems.signature import Initial, Parameter, parse_signature
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class SizeSet(StrEnum):
+    """Which sizes a run uses: `CPU` takes seconds on two cores, `GPU` is the full set of the catalogue."""
+
+    CPU = "cpu"
+    GPU = "gpu"
+
+
+class Difficulty(StrEnum):
+    """How hard the problem is to solve well."""
+
+    EASY = "EASY"
+    MEDIUM = "MEDIUM"
+    HARD = "HARD"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One test: a name for people and the values that its inputs are made from (sizes, scalars, distribution)."""
+
+    name: str
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far an output may be from the fp64 reference.
+
+    An element is right when |actual - expected| <= units * eps(output dtype) * condition, where `condition` is the
+    array that Problem.condition gives. `rule` states in one sentence where `units` comes from. Integer outputs and
+    outputs of exact problems have `units` 0: they must be equal.
+    """
+
+    units: float
+    rule: str
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The public cases of each size set."""
+
+    cpu: Sequence[Case]
+    gpu: Sequence[Case]
+
+    def of(self, size_set: SizeSet) -> Sequence[Case]:
+        """The cases of one set."""
+        return self.cpu if size_set is SizeSet.CPU else self.gpu
+
+
+class Problem(ABC):
+    """One problem. Methods are pure: all randomness comes from the generator that is passed in."""
+
+    slug: ClassVar[str]
+    title: ClassVar[str]
+    difficulty: ClassVar[Difficulty]
+    tags: ClassVar[Sequence[str]] = ()
+    dtypes: ClassVar[Sequence[str]] = ("float32",)
+    signature: ClassVar[str]
+    """The C parameter list as in the catalogue, e.g. `const float* input, float* output, size_t n, size_t m`."""
+    outputs: ClassVar[Mapping[str, Initial]]
+    """The output parameters and what each holds before a call."""
+    host_readable: ClassVar[frozenset[str]] = frozenset()
+    """Pointer parameters (shapes) that host and device code may both read."""
+    tolerance: ClassVar[Tolerance]
+    sizes: ClassVar[Sizes]
+    time_limit_seconds: ClassVar[float] = 10.0
+    """The longest that one call of `solution` may take, on any size."""
+
+    @abstractmethod
+    def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
+        """A case whose sizes lie near the public ones: odd, prime and unaligned ones among them."""
+
+    @abstractmethod
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        """Every parameter but the outputs, by name: arrays of the parameter's dtype, and Python scalars."""
+
+    @abstractmethod
+    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        """The shape of each output, by name."""
+
+    @abstractmethod
+    def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        """The right outputs, by name: float64 for floating-point outputs, the exact integers else."""
+
+    def condition(
+        self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
+    ) -> dict[str, NDArray[Any]]:
+        """The magnitude that rounding errors of each output element scale with; by default the expected value's own.
+
+        A sum of products returns the sum of the products' absolute values. The result broadcasts against the output.
+        """
+        del case, inputs
+        return {name: abs(values) for name, values in expected.items()}
+
+    @abstractmethod
+    def flops(self, case: Case) -> float:
+        """Floating-point (or integer) operations that the algorithm needs."""
+
+    @abstractmethod
+    def bytes(self, case: Case) -> float:
+        """Compulsory traffic: every input read once, every output written once."""
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The signature, parsed."""
+        return parse_signature(self.signature, self.outputs, self.host_readable)
+
+
+@dataclass(frozen=True)
+class CatalogueEntry:
+    """A problem with its texts: what the loader gives."""
+
+    problem: Problem
+    statement: str
+    starter: str
+    solution: str
+    folder: str = field(repr=False)

@@ -1,0 +1,1 @@
+"""Turns a process into a gRPC service; knows no business word."""

@@ -1,0 +1,1 @@
+"""The four gRPC services; none imports another."""

@@ -1,0 +1,1 @@
+"""The executor: runs submissions on its own machine."""

@@ -1,0 +1,1 @@
+"""The compile, check and benchmark core; imports nothing of the services."""

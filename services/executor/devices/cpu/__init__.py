@@ -1,0 +1,1 @@
+"""HIP kernels on the host processor."""

@@ -1,0 +1,77 @@
+"""What a submission is compiled for and runs on; devices differ behind this interface and nowhere else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from services.executor.sandboxes.sandbox import Command
+
+
+class BuildKind(StrEnum):
+    """What a build folder holds."""
+
+    SOLUTION = "solution"
+    """Contract H: `solution.hip` with `extern "C" void solution(...)`, and our `harness.cpp` that calls it."""
+
+    PROGRAM = "program"
+    """A whole program with its own `main`: `solution.hip` alone (the sandbox endpoint)."""
+
+
+@dataclass(frozen=True)
+class DeviceDescription:
+    """A device as it reports itself; `memory_mib` is what submissions can allocate."""
+
+    name: str
+    """The adapter: `cpu`, `rocm`, `nvidia`."""
+    title: str
+    """The hardware in its maker's words, e.g. the host processor's model name for `cpu`."""
+    architecture: str
+    """The compile target, e.g. `x86_64` or `gfx942`."""
+    wavefront_size: int
+    compute_units: int
+    memory_mib: int
+    is_gpu: bool
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """The compiler and runtime behind a device; `identity` changes whenever a build could come out differently."""
+
+    identity: str
+    title: str
+    """One line for people, e.g. `clang 22.1.8 (ziglang 0.17.0) + wavepool cpu runtime`."""
+
+
+class Device(Protocol):
+    """Compiles and runs submissions.
+
+    A build folder holds the inputs named by its BuildKind. The build command runs in a box with that folder mounted
+    writable at `/build`; exit status 0 leaves the executable `/build/runner` (for PROGRAM: `/build/program`) there,
+    status 1 means that the source is at fault, with the compiler's text on stderr, and any other status means that
+    the toolchain is at fault.
+    """
+
+    def describe(self) -> DeviceDescription:
+        """What the device is."""
+        ...
+
+    def toolchain(self) -> Toolchain:
+        """The toolchain; raises ToolchainError, with what to do about it, where it is not installed."""
+        ...
+
+    def build_command(self, folder: Path, kind: BuildKind) -> Command:
+        """The boxed command that compiles what is in `folder` on the host."""
+        ...
+
+    def run_command(self, folder: Path, kind: BuildKind) -> Command:
+        """The boxed command that runs the finished build in `folder`, mounted read-only at `/build`."""
+        ...
+
+
+class ToolchainError(Exception):
+    """The device's toolchain is missing or broken; the message says what to install."""

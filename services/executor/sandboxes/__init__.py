@@ -1,0 +1,1 @@
+"""The boxes that hold compilers and user code."""

@@ -1,0 +1,101 @@
+"""A box for a process that we do not trust: what it may see, what it may use, and how it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import timedelta
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Mount:
+    """A host path made visible in the box; read-only unless `writable`."""
+
+    source: Path
+    target: Path
+    writable: bool = False
+
+
+@dataclass(frozen=True)
+class Command:
+    """A program to run in a box, with everything that it needs to see there.
+
+    The environment is complete: nothing of our own environment is passed on.
+    Paths in `arguments` and `workdir` are those inside the box.
+    """
+
+    arguments: Sequence[str]
+    workdir: Path
+    mounts: Sequence[Mount] = ()
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a boxed process tree may use; going over any of them ends it."""
+
+    wall: timedelta
+    cpu: timedelta
+    memory_mib: int
+    processes: int
+    file_mib: int
+    output_bytes: int
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How a boxed process tree ended.
+
+    `signal` is set when a signal ended it, `code` otherwise. The flags say which limit ended it, if one did.
+    `stdout` and `stderr` hold at most `Limits.output_bytes` each; `output_truncated` says that more was written.
+    """
+
+    code: int | None
+    signal: int | None
+    stdout: bytes
+    stderr: bytes
+    wall_exceeded: bool = False
+    cpu_exceeded: bool = False
+    memory_exceeded: bool = False
+    output_truncated: bool = False
+
+
+class BoxedProcess(Protocol):
+    """A running process tree in a box."""
+
+    async def wait(self) -> Exit:
+        """Wait for the end of the whole tree; safe to call more than once."""
+        ...
+
+    async def kill(self) -> None:
+        """End the whole tree at once; nothing of it survives. Safe to call after the end."""
+        ...
+
+
+class Sandbox(Protocol):
+    """Starts processes in boxes."""
+
+    @property
+    def name(self) -> str:
+        """The adapter's name as it appears in settings, logs and reports, e.g. `bubblewrap`."""
+        ...
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """What this box does not hold back on this machine, one sentence each; empty for a full box."""
+        ...
+
+    async def start(self, command: Command, limits: Limits) -> BoxedProcess:
+        """Start `command` under `limits`.
+
+        Raises SandboxError when the box cannot be made; that is our fault and never the submission's.
+        """
+        ...
+
+
+class SandboxError(Exception):
+    """A box could not be made."""
