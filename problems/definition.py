@@ -44,8 +44,8 @@ class Tolerance:
     """How far an output may be from the fp64 reference.
 
     An element is right when |actual - expected| <= units * eps(output dtype) * condition, where `condition` is the
-    array that Problem.condition gives. `rule` states in one sentence where `units` comes from. Integer outputs and
-    outputs of exact problems have `units` 0: they must be equal.
+    array that Problem.condition gives (problems/comparison.py has the whole rule). `rule` states in one sentence where
+    `units` and `condition` come from. Integer outputs and outputs of exact problems have `units` 0: they must be equal.
     """
 
     units: float
@@ -76,6 +76,8 @@ class Problem(ABC):
     """The C parameter list as in the catalogue, e.g. `const float* input, float* output, size_t n, size_t m`."""
     outputs: ClassVar[Mapping[str, Initial]]
     """The output parameters and what each holds before a call."""
+    nondeterministic: ClassVar[bool] = False
+    """Two runs on the same input may differ within the tolerance (sums by floating-point atomics)."""
     host_readable: ClassVar[frozenset[str]] = frozenset()
     """Pointer parameters (shapes) that host and device code may both read."""
     tolerance: ClassVar[Tolerance]
@@ -104,7 +106,8 @@ class Problem(ABC):
     ) -> dict[str, NDArray[Any]]:
         """The magnitude that rounding errors of each output element scale with; by default the expected value's own.
 
-        A sum of products returns the sum of the products' absolute values. The result broadcasts against the output.
+        A sum of n products returns sqrt(n) times the sum of the products' absolute values, as rounding errors of a sum
+        grow with its length whatever its order. The result broadcasts against the output.
         """
         del case, inputs
         return {name: abs(values) for name, values in expected.items()}
