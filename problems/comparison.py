@@ -1,0 +1,165 @@
+"""The element-wise comparison of an output with its fp64 reference: what decides right from wrong.
+
+A floating-point element is right when it is of the same class as the reference rounded to the output's type (NaN,
++Inf, -Inf or finite; no class stands for another) and, if finite, |actual - expected| <= units * eps * condition.
+`eps` is the spacing of the output's type at 1. Where `units` is not 0, a difference up to the smallest normal number
+is right too, as devices may flush smaller results to zero. Integers, and all outputs at `units` 0, must be equal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from problems.definition import Tolerance
+
+CHUNK_ELEMENTS = 1 << 16
+"""Elements compared at a time, so that the temporary arrays of a large output stay in the processor's cache."""
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """One wrong element; `difference` is actual - expected, and NaN where a class differs."""
+
+    index: tuple[int, ...]
+    expected: float
+    actual: float
+    difference: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """An output beside its reference.
+
+    `max_difference` and `mean_difference` are of |actual - expected| over all elements of the right class, wrong or
+    not. `max_units` is the largest of them in units of eps * condition, which Tolerance.units bounds (for integers
+    and exact outputs: the largest difference).
+    `first` are the first mismatches in memory order.
+    """
+
+    elements: int
+    mismatches: int
+    max_difference: float
+    mean_difference: float
+    max_units: float
+    first: tuple[Mismatch, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every element is right."""
+        return self.mismatches == 0
+
+
+def compare(
+    actual: NDArray[Any], expected: NDArray[Any], condition: NDArray[Any], tolerance: Tolerance, first: int = 10
+) -> Comparison:
+    """Compare an output with its reference; list at most `first` mismatches.
+
+    Raises ValueError when the shapes differ, or `condition` does not broadcast to them.
+    """
+    if actual.shape != expected.shape:
+        raise ValueError(f"the output's shape {actual.shape} is not the reference's {expected.shape}")
+    tally = _Tally(first)
+    for start, part, reference, scale in _chunks(actual, expected, condition):
+        difference = _difference(part, reference)
+        error = np.abs(difference) / _unit(part.dtype, scale, tolerance)
+        wrong = ~(error <= tolerance.units)
+        tally.add(difference, error)
+        tally.add_mismatches(start, np.flatnonzero(wrong), part, reference, difference)
+    return tally.comparison(actual.shape)
+
+
+def _chunks(
+    actual: NDArray[Any], expected: NDArray[Any], condition: NDArray[Any]
+) -> Iterator[tuple[int, NDArray[Any], NDArray[Any], NDArray[Any]]]:
+    scale = np.broadcast_to(condition, expected.shape).reshape(-1)
+    flat_actual, flat_expected = actual.reshape(-1), expected.reshape(-1)
+    for start in range(0, flat_actual.size, CHUNK_ELEMENTS):
+        part = slice(start, start + CHUNK_ELEMENTS)
+        yield start, flat_actual[part], flat_expected[part], scale[part]
+
+
+def _difference(actual: NDArray[Any], expected: NDArray[Any]) -> NDArray[np.float64]:
+    """Return actual - expected; NaN where the classes differ, 0 where both are the same NaN or infinity."""
+    if not np.issubdtype(actual.dtype, np.floating):
+        return _integer_difference(actual, expected)
+    # Poison may be anything, signalling NaN included, and a reference may overflow the output's type.
+    with np.errstate(all="ignore"):
+        difference = np.subtract(actual, expected, dtype=np.float64)
+        rounded = expected.astype(actual.dtype)
+        special = ~(np.isfinite(actual) & np.isfinite(rounded))
+        if special.any():
+            alike = (actual == rounded) | (np.isnan(actual) & np.isnan(rounded))
+            difference[special] = np.where(alike[special], 0.0, np.nan)
+    return difference
+
+
+def _integer_difference(actual: NDArray[Any], expected: NDArray[Any]) -> NDArray[np.float64]:
+    """Exact before it is rounded to float64, also between unsigned and 64-bit values."""
+    if actual.dtype.itemsize < np.dtype(np.int64).itemsize:
+        return np.subtract(actual, expected, dtype=np.int64, casting="unsafe").astype(np.float64)
+    difference = np.zeros(actual.shape, np.float64)
+    unequal = np.flatnonzero(actual != expected)
+    difference[unequal] = [int(actual[at]) - int(expected[at]) for at in unequal]
+    return difference
+
+
+def _unit(dtype: np.dtype[Any], condition: NDArray[Any], tolerance: Tolerance) -> NDArray[np.float64]:
+    """What errors are measured in: never 0, so that results which underflow count as the docstring above says."""
+    if tolerance.units == 0 or not np.issubdtype(dtype, np.floating):
+        return np.ones((), np.float64)
+    information = np.finfo(dtype)
+    # fmax, as the condition of a NaN is NaN.
+    return np.fmax(condition * float(information.eps), float(information.smallest_normal) / tolerance.units)
+
+
+class _Tally:
+    """Sums over the chunks."""
+
+    def __init__(self, first: int) -> None:
+        self._limit = first
+        self._found: list[tuple[int, float, float, float]] = []
+        self._elements = self._comparable = self._mismatches = 0
+        self._max = self._sum = self._max_units = 0.0
+
+    def add(self, difference: NDArray[np.float64], error: NDArray[np.float64]) -> None:
+        comparable = ~np.isnan(difference)
+        size = np.abs(difference)
+        self._elements += difference.size
+        self._comparable += int(np.count_nonzero(comparable))
+        self._sum += float(size.sum(where=comparable))
+        self._max = float(size.max(initial=self._max, where=comparable))
+        self._max_units = float(error.max(initial=self._max_units, where=comparable))
+
+    def add_mismatches(
+        self,
+        start: int,
+        wrong: NDArray[np.intp],
+        actual: NDArray[Any],
+        expected: NDArray[Any],
+        difference: NDArray[np.float64],
+    ) -> None:
+        self._mismatches += wrong.size
+        for at in wrong[: self._limit - len(self._found)]:
+            values = (actual[at].item(), expected[at].item(), float(difference[at]))
+            self._found.append((start + int(at), *values))
+
+    def comparison(self, shape: tuple[int, ...]) -> Comparison:
+        return Comparison(
+            elements=self._elements,
+            mismatches=self._mismatches,
+            max_difference=self._max,
+            mean_difference=self._sum / self._comparable if self._comparable else 0.0,
+            max_units=self._max_units,
+            first=tuple(
+                Mismatch(tuple(int(i) for i in np.unravel_index(at, shape)), expected, actual, difference)
+                for at, actual, expected, difference in self._found
+            ),
+        )
