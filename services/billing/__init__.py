@@ -1,0 +1,1 @@
+"""Who may spend what: accounts, API tokens, the ledger, prices and budgets."""

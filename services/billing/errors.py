@@ -1,0 +1,118 @@
+"""Why billing refuses.
+
+BillingError
+├── InvalidFieldError
+├── InvalidTokenError
+├── InsufficientCreditError
+├── NotFoundError
+│   ├── AccountNotFoundError
+│   ├── HoldNotFoundError
+│   ├── TokenNotFoundError
+│   └── PriceNotFoundError
+└── ConflictError
+    ├── AccountNameTakenError
+    ├── IdempotencyKeyReusedError
+    └── HoldSettledError
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class BillingError(Exception):
+    """A refusal whose message is meant for the caller."""
+
+
+class InvalidFieldError(BillingError):
+    """A field of a request is wrong; `violations` holds its name, and what is wrong and how to mend it."""
+
+    def __init__(self, field: str, description: str) -> None:
+        super().__init__(f"{field}: {description}")
+        self.violations = ((field, description),)
+
+
+class InvalidTokenError(BillingError):
+    """The API token is unknown or revoked."""
+
+    def __init__(self) -> None:
+        super().__init__("The API token is unknown or revoked. Ask an administrator for a new one.")
+
+
+class InsufficientCreditError(BillingError):
+    """The account's available credit does not cover a hold."""
+
+    def __init__(self, amount_micros: int, available_micros: int) -> None:
+        super().__init__(
+            f"This needs {dollars(amount_micros)}, and {dollars(available_micros)} is available. Add credit."
+        )
+        self.amount_micros = amount_micros
+        self.available_micros = available_micros
+
+
+class NotFoundError(BillingError):
+    """Something that the request names does not exist."""
+
+
+class AccountNotFoundError(NotFoundError):
+    """No such account."""
+
+    def __init__(self, account_id: str) -> None:
+        super().__init__(f"There is no account {account_id!r}.")
+
+
+class HoldNotFoundError(NotFoundError):
+    """No such hold."""
+
+    def __init__(self, hold_id: str) -> None:
+        super().__init__(f"There is no hold {hold_id!r}.")
+
+
+class TokenNotFoundError(NotFoundError):
+    """No such token."""
+
+    def __init__(self, token_id: str) -> None:
+        super().__init__(f"There is no token {token_id!r}.")
+
+
+class PriceNotFoundError(NotFoundError):
+    """No price for a GPU type; the message lists the types that have one."""
+
+    def __init__(self, gpu_type: str, known_gpu_types: Iterable[str]) -> None:
+        super().__init__(f"There is no price for GPU type {gpu_type!r}; there is one for {', '.join(known_gpu_types)}.")
+
+
+class ConflictError(BillingError):
+    """What is asked for contradicts what is recorded, and the record stands."""
+
+
+class AccountNameTakenError(ConflictError):
+    """Another account has the name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"There is an account named {name!r} already. Choose another name.")
+
+
+class IdempotencyKeyReusedError(ConflictError):
+    """The idempotency key was used with other content."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"The idempotency key {key!r} was used with other content. Use one key for one purpose.")
+
+
+class HoldSettledError(ConflictError):
+    """The hold is settled already with another amount or key."""
+
+    def __init__(self, hold_id: str, charged_micros: int) -> None:
+        super().__init__(f"Hold {hold_id!r} is settled already at {dollars(charged_micros)}; that settlement stands.")
+
+
+def dollars(micros: int) -> str:
+    """An amount for people, e.g. `$1.99` or `-$0.000004`: at least cents, and no digit lost."""
+    sign = "-" if micros < 0 else ""
+    whole, fraction = divmod(abs(micros), 1_000_000)
+    digits = f"{fraction:06d}".rstrip("0").ljust(2, "0")
+    return f"{sign}${whole:,}.{digits}"

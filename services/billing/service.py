@@ -1,0 +1,132 @@
+"""BillingService: decode, ask, encode."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from wavepool.billing.v1 import billing_pb2 as pb
+from wavepool.billing.v1 import billing_pb2_grpc
+
+from services.billing import account, api_token, ledger, usage, wire
+
+if TYPE_CHECKING:
+    import grpc
+
+    from services.billing.alerts import Alerts
+    from services.billing.budget import Budget
+    from services.billing.pricing import PriceList
+    from services.billing.store.account_store import AccountStore
+    from services.billing.store.ledger_store import LedgerStore
+    from services.billing.store.posting_store import PostingStore
+    from services.billing.store.token_store import TokenStore
+    from services.billing.store.usage_store import UsageStore
+
+    Context = grpc.aio.ServicerContext[object, object]
+
+
+@dataclass(frozen=True)
+class Stores:
+    """Everything that billing keeps."""
+
+    accounts: AccountStore
+    tokens: TokenStore
+    ledger: LedgerStore
+    postings: PostingStore
+    usage: UsageStore
+
+
+class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
+    """The service's RPCs; what they mean stands in `billing.proto`."""
+
+    def __init__(self, stores: Stores, prices: PriceList, budget: Budget, alerts: Alerts) -> None:
+        self._accounts = stores.accounts
+        self._tokens = stores.tokens
+        self._ledger = stores.ledger
+        self._postings = stores.postings
+        self._usage = stores.usage
+        self._prices = prices
+        self._budget = budget
+        self._alerts = alerts
+
+    async def AuthenticateToken(
+        self, request: pb.AuthenticateTokenRequest, context: Context
+    ) -> pb.AuthenticateTokenResponse:
+        """Tell whose token it is."""
+        owner, token_id = await self._tokens.authenticate(request.token)
+        return pb.AuthenticateTokenResponse(
+            account_id=owner.account_id, account_name=owner.name, token_id=token_id, admin=owner.admin
+        )
+
+    async def ReserveCredit(self, request: pb.ReserveCreditRequest, context: Context) -> pb.ReserveCreditResponse:
+        """Put credit aside."""
+        key = ledger.check_key(request.idempotency_key)
+        receipt = await self._ledger.hold(request.account_id, request.amount_micros, key, request.description)
+        return pb.ReserveCreditResponse(
+            hold_id=receipt.movement.hold_id or "", available_micros=receipt.available_micros
+        )
+
+    async def SettleCharge(self, request: pb.SettleChargeRequest, context: Context) -> pb.SettleChargeResponse:
+        """Replace a hold by its charge."""
+        key = ledger.check_key(request.idempotency_key)
+        receipt = await self._ledger.settle(request.hold_id, request.amount_micros, key, request.description)
+        self._alerts.settled(receipt)
+        return pb.SettleChargeResponse(
+            charged_micros=receipt.movement.amount_micros, available_micros=receipt.available_micros
+        )
+
+    async def GetPrice(self, request: pb.GetPriceRequest, context: Context) -> pb.GetPriceResponse:
+        """Tell a price."""
+        price = self._prices.price_of(request.gpu_type)
+        return pb.GetPriceResponse(gpu_type=request.gpu_type, price_micros_per_hour=price)
+
+    async def GetBalance(self, request: pb.GetBalanceRequest, context: Context) -> pb.GetBalanceResponse:
+        """Tell an account's credit."""
+        return wire.balance_to_proto(await self._accounts.get(request.account_id), self._budget)
+
+    async def ListPostings(self, request: pb.ListPostingsRequest, context: Context) -> pb.ListPostingsResponse:
+        """List an account's lines."""
+        page_size = wire.page_size_from_proto(request.page_size)
+        before_seq = wire.page_token_from_proto(request.account_id, request.page_token)
+        lines = await self._postings.lines(request.account_id, before_seq=before_seq, limit=page_size + 1)
+        return wire.page_to_proto(request.account_id, lines, page_size)
+
+    async def CreateAccount(self, request: pb.CreateAccountRequest, context: Context) -> pb.CreateAccountResponse:
+        """Open an account."""
+        name = account.check_name(request.name)
+        grant_micros = account.check_first_grant(request.grant_micros)
+        opened = await self._accounts.create(name, admin=request.admin)
+        if grant_micros:
+            await self._ledger.grant(
+                opened.account_id, grant_micros, account.first_grant_key(opened.account_id), "First grant"
+            )
+        return pb.CreateAccountResponse(account_id=opened.account_id)
+
+    async def GrantCredit(self, request: pb.GrantCreditRequest, context: Context) -> pb.GrantCreditResponse:
+        """Add credit."""
+        key = ledger.check_key(request.idempotency_key)
+        receipt = await self._ledger.grant(request.account_id, request.amount_micros, key, request.description)
+        return pb.GrantCreditResponse(available_micros=receipt.available_micros)
+
+    async def CreateToken(self, request: pb.CreateTokenRequest, context: Context) -> pb.CreateTokenResponse:
+        """Make a token."""
+        token, secret = await self._tokens.create(request.account_id, api_token.check_name(request.name))
+        return pb.CreateTokenResponse(token_id=token.token_id, token=secret)
+
+    async def ListTokens(self, request: pb.ListTokensRequest, context: Context) -> pb.ListTokensResponse:
+        """List tokens."""
+        tokens = await self._tokens.list_of(request.account_id)
+        return pb.ListTokensResponse(tokens=[wire.token_to_proto(token) for token in tokens])
+
+    async def RevokeToken(self, request: pb.RevokeTokenRequest, context: Context) -> pb.RevokeTokenResponse:
+        """End a token."""
+        await self._tokens.revoke(request.token_id)
+        return pb.RevokeTokenResponse()
+
+    async def RecordMachineUsage(
+        self, request: pb.RecordMachineUsageRequest, context: Context
+    ) -> pb.RecordMachineUsageResponse:
+        """Keep what a machine cost."""
+        interval = usage.check_usage(wire.usage_from_proto(request))
+        self._alerts.machine_used(interval, new=await self._usage.record(interval))
+        return pb.RecordMachineUsageResponse()

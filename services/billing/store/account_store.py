@@ -1,0 +1,81 @@
+"""Accounts as rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import insert, select
+from sqlalchemy.exc import IntegrityError
+
+from services.billing.account import Account
+from services.billing.errors import AccountNameTakenError, AccountNotFoundError
+from services.billing.ledger import Balance
+from services.billing.store.tables import accounts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqlalchemy import Row
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from servicekit.clock import Clock
+    from servicekit.database import Database
+
+
+class AccountStore:
+    """Opens and reads accounts; their credit is moved by the LedgerStore alone."""
+
+    def __init__(self, database: Database, clock: Clock, new_id: Callable[[str], str]) -> None:
+        self._database = database
+        self._clock = clock
+        self._new_id = new_id
+
+    async def create(self, name: str, *, admin: bool) -> Account:
+        """Open an account without credit; AccountNameTakenError where the name is in use."""
+        account = Account(self._new_id("acct"), name, admin, self._clock.now(), Balance())
+        row = {
+            "account_id": account.account_id,
+            "name": name,
+            "admin": admin,
+            "create_time": account.create_time,
+            "granted_micros": 0,
+            "charged_micros": 0,
+            "held_micros": 0,
+        }
+        try:
+            async with self._database.transaction() as connection:
+                await connection.execute(insert(accounts).values(row))
+        except IntegrityError as error:
+            raise AccountNameTakenError(name) from error
+        return account
+
+    async def get(self, account_id: str) -> Account:
+        """The account; AccountNotFoundError where there is none."""
+        async with self._database.reading() as connection:
+            return await read_account(connection, account_id)
+
+    async def find_by_name(self, name: str) -> Account | None:
+        """The account of that name, if there is one."""
+        async with self._database.reading() as connection:
+            row = (await connection.execute(select(accounts).where(accounts.c.name == name))).one_or_none()
+        return None if row is None else _account_from_row(row)
+
+
+async def read_account(connection: AsyncConnection, account_id: str, *, lock: bool = False) -> Account:
+    """The account, its row locked until the transaction ends where asked; AccountNotFoundError where there is none."""
+    query = select(accounts).where(accounts.c.account_id == account_id)
+    row = (await connection.execute(query.with_for_update() if lock else query)).one_or_none()
+    if row is None:
+        raise AccountNotFoundError(account_id)
+    return _account_from_row(row)
+
+
+def _account_from_row(row: Row[Any]) -> Account:
+    return Account(
+        account_id=row.account_id,
+        name=row.name,
+        admin=row.admin,
+        create_time=row.create_time,
+        balance=Balance(row.granted_micros, row.charged_micros, row.held_micros),
+        alert_fire_time=row.alert_fire_time,
+    )

@@ -1,0 +1,40 @@
+"""Machine usage as rows."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from services.billing.store.tables import machine_usage
+
+if TYPE_CHECKING:
+    from servicekit.database import Database
+    from services.billing.usage import MachineUsage
+
+
+class UsageStore:
+    """Keeps what machines cost the operator."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def record(self, usage: MachineUsage) -> bool:
+        """Keep an interval; the first report of (machine, sequence) stands, and only it gives True."""
+        dialect = postgresql if self._database.dialect_name == "postgresql" else sqlite
+        statement = (
+            dialect.insert(machine_usage)
+            .values(**asdict(usage), cost_micros=usage.cost_micros)
+            .on_conflict_do_nothing()
+            .returning(machine_usage.c.sequence)
+        )
+        async with self._database.transaction() as connection:
+            return (await connection.execute(statement)).one_or_none() is not None
+
+    async def total_cost_micros(self) -> int:
+        """What all machines cost so far."""
+        async with self._database.reading() as connection:
+            total = await connection.scalar(select(func.sum(machine_usage.c.cost_micros)))
+        return int(total or 0)

@@ -1,0 +1,136 @@
+"""Billing's proto messages to and from its own terms."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from google.protobuf.timestamp_pb2 import Timestamp
+from wavepool.billing.v1 import billing_pb2 as pb
+
+from services.billing.errors import InvalidFieldError
+from services.billing.ledger import PostingKind
+from services.billing.usage import MachineUsage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from services.billing.account import Account
+    from services.billing.api_token import ApiToken
+    from services.billing.budget import Budget
+    from services.billing.store.posting_store import AccountLine
+
+DEFAULT_PAGE_SIZE = 50
+MAX_PAGE_SIZE = 500
+
+_KINDS = {
+    PostingKind.GRANT: pb.POSTING_KIND_GRANT,
+    PostingKind.HOLD: pb.POSTING_KIND_HOLD,
+    PostingKind.RELEASE: pb.POSTING_KIND_RELEASE,
+    PostingKind.CHARGE: pb.POSTING_KIND_CHARGE,
+}
+
+
+def instant_to_proto(instant: datetime | None) -> Timestamp | None:
+    """A timestamp; None stays unset."""
+    if instant is None:
+        return None
+    timestamp = Timestamp()
+    timestamp.FromDatetime(instant)
+    return timestamp
+
+
+def balance_to_proto(account: Account, budget: Budget) -> pb.GetBalanceResponse:
+    """An account's credit."""
+    balance = account.balance
+    return pb.GetBalanceResponse(
+        account_id=account.account_id,
+        account_name=account.name,
+        granted_micros=balance.granted_micros,
+        charged_micros=balance.charged_micros,
+        held_micros=balance.held_micros,
+        available_micros=balance.available_micros,
+        alert_threshold_permille=budget.threshold_permille,
+        alert_fired=account.alert_fire_time is not None,
+    )
+
+
+def line_to_proto(line: AccountLine) -> pb.Posting:
+    """One line of an account."""
+    return pb.Posting(
+        posting_id=line.posting_id,
+        create_time=instant_to_proto(line.create_time),
+        kind=_KINDS[line.kind],
+        amount_micros=line.amount_micros,
+        description=line.description,
+        idempotency_key=line.idempotency_key,
+    )
+
+
+def page_to_proto(account_id: str, lines: Sequence[AccountLine], page_size: int) -> pb.ListPostingsResponse:
+    """A page, out of one line more than fits where there are more pages."""
+    shown = lines[:page_size]
+    more = len(lines) > page_size
+    return pb.ListPostingsResponse(
+        postings=[line_to_proto(line) for line in shown],
+        next_page_token=_page_token(account_id, shown[-1].seq) if more else "",
+    )
+
+
+def page_size_from_proto(page_size: int) -> int:
+    """How many lines a page has."""
+    if page_size < 0:
+        raise InvalidFieldError("page_size", f"must be from 0 to {MAX_PAGE_SIZE}; it is {page_size}")
+    return min(page_size or DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
+
+
+def page_token_from_proto(account_id: str, page_token: str) -> int | None:
+    """The line before which the page begins; refuses a token of another account or of nobody's making."""
+    if not page_token:
+        return None
+    try:
+        owner, seq = base64.urlsafe_b64decode(page_token.encode()).decode().split("/")
+        if owner == account_id:
+            return int(seq)
+    except (ValueError, binascii.Error):
+        pass
+    raise InvalidFieldError("page_token", "was not given out for this account; begin again without one")
+
+
+def _page_token(account_id: str, seq: int) -> str:
+    return base64.urlsafe_b64encode(f"{account_id}/{seq}".encode()).decode()
+
+
+def token_to_proto(token: ApiToken) -> pb.Token:
+    """A token without its secret."""
+    return pb.Token(
+        token_id=token.token_id,
+        name=token.name,
+        create_time=instant_to_proto(token.create_time),
+        revoke_time=instant_to_proto(token.revoke_time),
+        prefix=token.prefix,
+    )
+
+
+def usage_from_proto(request: pb.RecordMachineUsageRequest) -> MachineUsage:
+    """An interval of a machine."""
+    return MachineUsage(
+        machine_id=request.machine_id,
+        sequence=request.sequence,
+        provider=request.provider,
+        gpu_type=request.gpu_type,
+        gpu_count=request.gpu_count,
+        start_time=_instant_from_proto("start_time", request.start_time),
+        end_time=_instant_from_proto("end_time", request.end_time),
+        price_micros_per_hour=request.price_micros_per_hour,
+        final=request.final,
+    )
+
+
+def _instant_from_proto(field: str, timestamp: Timestamp) -> datetime:
+    try:
+        return timestamp.ToDatetime(tzinfo=UTC)
+    except (ValueError, OverflowError) as error:
+        raise InvalidFieldError(field, f"is not an instant: {error}") from error
