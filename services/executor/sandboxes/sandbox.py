@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import timedelta
     from pathlib import Path
 
 
+Stream = Literal["stdout", "stderr"]
+
+if TYPE_CHECKING:
+    OutputListener = Callable[[Stream, bytes], None]
+
+
 @dataclass(frozen=True)
 class Mount:
-    """A host path made visible in the box; read-only unless `writable`."""
+    """A host path made visible in the box; read-only unless `writable`.
+
+    The box runs as another user where we are root: the top folder of a writable mount is given to that user for as
+    long as the box runs, and what lies deeper is as readable in the box as its permissions say.
+    """
 
     source: Path
     target: Path
@@ -33,10 +43,19 @@ class Command:
     mounts: Sequence[Mount] = ()
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
 
+    @property
+    def writable_folders(self) -> tuple[Path, ...]:
+        """The host's side of what the command may write."""
+        return tuple(mount.source for mount in self.mounts if mount.writable)
+
 
 @dataclass(frozen=True)
 class Limits:
-    """What a boxed process tree may use; going over any of them ends it."""
+    """What a boxed process tree may use; going over any of them ends it, but for `processes` and `output_bytes`.
+
+    One process more than `processes` fails to start; output past `output_bytes` a stream is read and thrown away.
+    `file_mib` bounds each file, all of each writable mount, and all of the box's own `/tmp`.
+    """
 
     wall: timedelta
     cpu: timedelta
@@ -61,6 +80,7 @@ class Exit:
     wall_exceeded: bool = False
     cpu_exceeded: bool = False
     memory_exceeded: bool = False
+    files_exceeded: bool = False
     output_truncated: bool = False
 
 
@@ -68,7 +88,10 @@ class BoxedProcess(Protocol):
     """A running process tree in a box."""
 
     async def wait(self) -> Exit:
-        """Wait for the end of the whole tree; safe to call more than once."""
+        """Wait for the end of the whole tree; safe to call more than once.
+
+        Raises SandboxError when it turns out only now that the program could not be started in the box.
+        """
         ...
 
     async def kill(self) -> None:
@@ -89,9 +112,10 @@ class Sandbox(Protocol):
         """What this box does not hold back on this machine, one sentence each; empty for a full box."""
         ...
 
-    async def start(self, command: Command, limits: Limits) -> BoxedProcess:
-        """Start `command` under `limits`.
+    async def start(self, command: Command, limits: Limits, on_output: OutputListener | None = None) -> BoxedProcess:
+        """Start `command` under `limits`; `on_output` is told of each piece of kept output as it arrives.
 
+        Call it from a thread that outlives the box: the kernel ends the box with the thread that started it.
         Raises SandboxError when the box cannot be made; that is our fault and never the submission's.
         """
         ...

@@ -1,0 +1,99 @@
+"""The processes of one bubblewrap box: bwrap outside, its init inside, and everything below that init."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from services.executor.sandboxes.child import Child, ProcessEnd, pipe_reader
+from services.executor.sandboxes.sandbox import SandboxError
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Sequence
+
+    from services.executor.sandboxes.output import Capture
+
+# Enters the cgroups as whoever we are, then becomes bwrap: nothing of the box runs outside them.
+_ENTER_CGROUPS = 'while [ "$1" != -- ]; do echo 0 >"$1" || exit 125; shift; done; shift; exec "$@"'
+_SIGNAL_STATUS_BASE = 128
+
+
+class BubblewrapTree:
+    """Implements ProcessTree; the end of the pid namespace's init is the end of all that is in it."""
+
+    def __init__(self, child: Child, status: asyncio.StreamReader) -> None:
+        self.child = child
+        self._status = status
+        self._init: ProcessEnd | None = None
+        self._destroyed = False
+
+    async def check_started(self, captured: Capture) -> None:
+        """Wait until bwrap has made its namespaces; raises SandboxError with its words when it cannot."""
+        report = await self._report()
+        if "child-pid" not in report:
+            await self.destroy()
+            await captured.done
+            raise SandboxError(_refusal(captured))
+        self._init = ProcessEnd(report["child-pid"])
+
+    async def wait_status(self) -> int:
+        """Wait for the end of the command; raises SandboxError when bwrap gave up before it began."""
+        while report := await self._report():
+            if "exit-code" in report:
+                return _wait_status(report["exit-code"])
+        if self._destroyed:
+            return signal.SIGKILL
+        raise SandboxError("bwrap ended without starting the program; a mount's source may be missing")
+
+    async def destroy(self) -> None:
+        """Kill bwrap and its init, and wait for the end of the namespace."""
+        self._destroyed = True
+        self.child.kill()
+        if self._init is not None:
+            self._init.kill()
+            await self._init.wait()
+        await self.child.wait()
+
+    async def _report(self) -> dict[str, Any]:
+        line = await self._status.readline()
+        return json.loads(line) if line else {}
+
+
+async def start_bubblewrap(
+    bwrap: Sequence[str], program: Sequence[str], procs_files: Sequence[str], seccomp: bytes | None
+) -> BubblewrapTree:
+    """Start `bwrap` with its options, inside the groups of `procs_files`; options travel in memory, out of `ps`."""
+    read_end, write_end = os.pipe2(os.O_CLOEXEC)
+    status = await pipe_reader(os.fdopen(read_end, "rb", buffering=0))
+    with ExitStack() as descriptors:
+        descriptors.callback(os.close, write_end)
+        passed = [write_end]
+        options = [*bwrap[1:], "--json-status-fd", str(write_end)]
+        if seccomp is not None:
+            passed.append(_memory_file(seccomp, descriptors))
+            options += ["--seccomp", str(passed[-1])]
+        passed.append(_memory_file(b"".join(os.fsencode(option) + b"\0" for option in options), descriptors))
+        chain = ["/bin/sh", "-c", _ENTER_CGROUPS, "sh", *procs_files, "--"]
+        return BubblewrapTree(Child([*chain, bwrap[0], "--args", str(passed[-1]), "--", *program], passed), status)
+
+
+def _memory_file(content: bytes, descriptors: ExitStack) -> int:
+    descriptor = os.memfd_create("wavepool-box")
+    descriptors.callback(os.close, descriptor)
+    os.write(descriptor, content)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def _wait_status(exit_code: int) -> int:
+    number = exit_code - _SIGNAL_STATUS_BASE
+    return number if 0 < number < signal.NSIG else exit_code << 8
+
+
+def _refusal(captured: Capture) -> str:
+    words = captured.stderr.kept.decode(errors="replace").strip()
+    return f"bubblewrap cannot make a box on this machine: {words or 'it gave no reason'}"

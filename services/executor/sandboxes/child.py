@@ -1,0 +1,86 @@
+"""A child process seen through a pidfd: its end is an event of the loop, whatever loop and whatever else is open."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Child:
+    """A started program with no environment, no input, and both outputs to be read."""
+
+    def __init__(self, arguments: Sequence[str], descriptors: Sequence[int]) -> None:
+        self._process = subprocess.Popen(  # noqa: S603  the caller's own argument vector, no shell
+            arguments,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=descriptors,
+            env={},
+            start_new_session=True,
+        )
+        self._end = ProcessEnd(self._process.pid)
+
+    @property
+    def pid(self) -> int:
+        """The process id; ours until the end has been waited for."""
+        return self._process.pid
+
+    async def outputs(self) -> tuple[asyncio.StreamReader, asyncio.StreamReader]:
+        """Readers of stdout and stderr; call once."""
+        stdout, stderr = self._process.stdout, self._process.stderr
+        assert stdout is not None  # noqa: S101  PIPE was asked for
+        assert stderr is not None  # noqa: S101
+        return await pipe_reader(stdout), await pipe_reader(stderr)
+
+    async def wait(self) -> int:
+        """Wait for the end and reap; the exit code, or the negative signal number."""
+        await self._end.wait()
+        return self._process.wait()
+
+    def kill(self) -> None:
+        """Send SIGKILL, also after the end."""
+        self._process.kill()
+
+
+class ProcessEnd:
+    """Tells when a process has ended; the first one of a pid namespace ends after all others in it."""
+
+    def __init__(self, pid: int) -> None:
+        self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        try:
+            self._descriptor = os.pidfd_open(pid)
+        except ProcessLookupError:
+            self._ended.set_result(None)
+        else:
+            asyncio.get_running_loop().add_reader(self._descriptor, self._on_end)
+
+    def kill(self) -> None:
+        """Send SIGKILL unless it has ended."""
+        if not self._ended.done():
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._descriptor, signal.SIGKILL)
+
+    async def wait(self) -> None:
+        """Wait for the end."""
+        await asyncio.shield(self._ended)
+
+    def _on_end(self) -> None:
+        asyncio.get_running_loop().remove_reader(self._descriptor)
+        os.close(self._descriptor)
+        if not self._ended.done():
+            self._ended.set_result(None)
+
+
+async def pipe_reader(pipe: IO[bytes]) -> asyncio.StreamReader:
+    """A reader of `pipe`, which is closed at its end."""
+    reader = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
+    return reader

@@ -1,0 +1,96 @@
+"""Watches what a running box uses and says which limit it went over."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from datetime import timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from services.executor.sandboxes.cgroup import Cgroup
+    from services.executor.sandboxes.process_tree import Usage
+    from services.executor.sandboxes.sandbox import Limits
+
+# Short enough that a tree without a cgroup outgrows its memory by little, long enough to cost a core under 1 %.
+_POLL_INTERVAL = timedelta(milliseconds=30)
+# Walking folders is dearer than reading counters.
+_FOLDER_POLL_INTERVAL = timedelta(milliseconds=300)
+# More entries than a build or a run has any use for; beyond it we stop counting and call it too much.
+_MOST_ENTRIES = 20_000
+
+
+class Excess(StrEnum):
+    """The limit that a box went over."""
+
+    WALL = "wall"
+    CPU = "cpu"
+    MEMORY = "memory"
+    FILES = "files"
+
+
+class Watchdog:
+    """Polls one box; `usage` reads its tree, `cgroup` (where there is one) counts and limits better than we can."""
+
+    def __init__(
+        self, limits: Limits, usage: Callable[[], Usage], cgroup: Cgroup | None, folders: Sequence[Path]
+    ) -> None:
+        self._limits = limits
+        self._usage = cgroup.usage if cgroup else usage
+        self._cgroup = cgroup
+        self._folders = folders
+        self._deadline = time.monotonic() + limits.wall.total_seconds()
+        self._next_folder_poll = time.monotonic() + _FOLDER_POLL_INTERVAL.total_seconds()
+
+    async def excess(self) -> Excess:
+        """Wait until a limit is exceeded; for ever if none is."""
+        while True:
+            remaining = self._deadline - time.monotonic()
+            if remaining <= 0:
+                return Excess.WALL
+            await asyncio.sleep(min(remaining, _POLL_INTERVAL.total_seconds()))
+            if found := self.check():
+                return found
+
+    def check(self) -> Excess | None:
+        """The limit, other than the wall clock, that is exceeded now."""
+        usage = self._usage()
+        if usage.cpu > self._limits.cpu:
+            return Excess.CPU
+        out_of_memory = self._cgroup is not None and self._cgroup.ran_out_of_memory
+        if out_of_memory or usage.memory_kib > self._limits.memory_mib << 10:
+            return Excess.MEMORY
+        if self._folders_are_full():
+            return Excess.FILES
+        return None
+
+    def _folders_are_full(self) -> bool:
+        if time.monotonic() < self._next_folder_poll:
+            return False
+        self._next_folder_poll = time.monotonic() + _FOLDER_POLL_INTERVAL.total_seconds()
+        return any(folder_exceeds(folder, self._limits.file_mib << 20) for folder in self._folders)
+
+
+def folder_exceeds(folder: Path, limit_bytes: int) -> bool:
+    """Whether the files below `folder` fill more than `limit_bytes` or are too many; follows no links."""
+    total_bytes = entries = 0
+    for _, _, names, descriptor in os.fwalk(folder, onerror=None, follow_symlinks=False):
+        for name in names:
+            entries += 1
+            total_bytes += _allocated_bytes(name, descriptor)
+            if total_bytes > limit_bytes or entries > _MOST_ENTRIES:
+                return True
+        entries += 1
+    return False
+
+
+def _allocated_bytes(name: str, folder_descriptor: int) -> int:
+    try:
+        return os.stat(name, dir_fd=folder_descriptor, follow_symlinks=False).st_blocks * 512
+    except OSError:
+        return 0
