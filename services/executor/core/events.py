@@ -1,0 +1,240 @@
+"""What the core tells while it works. `Finished` is always the last event, and there is always one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping  # noqa: TC003  jsonlines reads the annotations at run time
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from services.executor.core.verdict import Verdict  # noqa: TC001  the same
+
+
+class Timing(StrEnum):
+    """Whether times can be ranked."""
+
+    VALID = "VALID"
+    INVALID = "INVALID"
+    UNSTABLE = "UNSTABLE"
+
+
+class Bound(StrEnum):
+    """What bounds a kernel's time."""
+
+    UNKNOWN = "unknown"
+    """No roof is known, for example on the cpu device."""
+    MEMORY = "memory"
+    COMPUTE = "compute"
+    LAUNCH = "launch"
+
+
+@dataclass(frozen=True)
+class KernelReport:
+    """What the gfx942 compiler says of one kernel; `occupancy` is wavefronts on each SIMD."""
+
+    vgpr: int
+    sgpr: int
+    agpr: int
+    lds_bytes: int
+    scratch_bytes: int
+    spills: int
+    occupancy: int
+
+
+@dataclass(frozen=True)
+class Compiling:
+    """The builder begins; `cached` says that the build is in the compile cache."""
+
+    toolchain: str
+    cached: bool
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """The builder succeeded; `isa` is by kernel name, and empty where no gfx942 toolchain is installed."""
+
+    warnings: str
+    duration_ms: float
+    cached: bool
+    isa: Mapping[str, KernelReport] = field(default_factory=dict[str, KernelReport])
+
+
+@dataclass(frozen=True)
+class Checking:
+    """The judge begins to check."""
+
+    total_tests: int
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """One test case passed or failed; `test_id` is from 1."""
+
+    test_id: int
+    name: str
+    passed: bool
+    total_tests: int
+
+
+@dataclass(frozen=True)
+class Checked:
+    """All test cases passed."""
+
+    test_results: tuple[TestResult, ...]
+    passed_tests: int
+    total_tests: int
+
+
+@dataclass(frozen=True)
+class Benchmarking:
+    """The judge begins to benchmark."""
+
+    total_tests: int
+
+
+@dataclass(frozen=True)
+class BenchmarkResult:
+    """The measured times of one test case.
+
+    `runtime_ns` is the median of the samples and `ci_low_ns`..`ci_high_ns` its 95 % order-statistic interval.
+    `converged` says that the stopping rule reached its precision before a cap; `stopped_by` names what ended it.
+    `wall_runtime_ns` is the median by the judge's own clock, with the way to the runner and back in it.
+    """
+
+    test_id: int
+    name: str
+    total_tests: int
+    runtime_ns: float
+    ci_low_ns: float
+    ci_high_ns: float
+    samples: int
+    converged: bool
+    stopped_by: str
+    min_ns: float
+    p5_ns: float
+    p25_ns: float
+    p75_ns: float
+    p95_ns: float
+    p99_ns: float
+    max_ns: float
+    mad_ns: float
+    wall_runtime_ns: float
+    gflops: float
+    gbytes_per_second: float
+    percent_of_roof: float | None
+    bound: Bound
+    sample_ns: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Benchmarked:
+    """All test cases are measured; means are geometric. Times from device `cpu` never rank beside GPU times."""
+
+    results: tuple[BenchmarkResult, ...]
+    mean_runtime_ns: float
+    mean_gflops: float
+    timing: Timing
+    device: str
+
+
+@dataclass(frozen=True)
+class ProgramStarted:
+    """The sandbox endpoint's program is running."""
+
+
+@dataclass(frozen=True)
+class ProgramOutput:
+    """A line (or the rest of one) that the sandbox endpoint's program printed; `stream` is `stdout` or `stderr`."""
+
+    stream: str
+    line: str
+    timestamp_ms: int
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """One element of `output` that differs from the reference."""
+
+    output: str
+    index: tuple[int, ...]
+    expected: float
+    actual: float
+    difference: float
+
+
+@dataclass(frozen=True)
+class WrongAnswer:
+    """How the outputs differ from the reference."""
+
+    max_difference: float
+    mean_difference: float
+    mismatch_count: int
+    element_count: int
+    first_mismatches: tuple[Mismatch, ...]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The values of a sample run, as JSON texts {name: value or nested list}; large arrays are cut to a corner."""
+
+    input_json: str
+    output_json: str
+    expected_output_json: str
+    passed: bool
+
+
+@dataclass(frozen=True)
+class ProgramResult:
+    """How a program of the sandbox endpoint ended; `return_code` is -n after signal n. Texts are capped."""
+
+    return_code: int
+    stdout: str
+    stderr: str
+    truncated: bool
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The end of a run.
+
+    `status` is the seed's name of the last frame: where it names an event that was emitted already (CHECKED,
+    BENCHMARKED), that event was the last frame to show. `message` is one sentence for the author with what to do,
+    `details` the long form (compiler output, limit), `reason` finer than the verdict where there is such
+    (`signal:SIGSEGV`, `early_exit`, `assert`, `gpu_fault`, `host`, `vram`, `wall`, `cpu`). `stdout` and `stderr` are
+    what the user's code printed, capped. `stage_seconds` says where the time went; `first_call_time` is when the
+    runner was told to make its first call, in Unix seconds, and None if that never came to be. `report` is
+    the canonical report.
+    """
+
+    verdict: Verdict
+    status: str
+    message: str
+    details: str = ""
+    reason: str = ""
+    wrong_answer: WrongAnswer | None = None
+    test_results: tuple[TestResult, ...] = ()
+    passed_tests: int = 0
+    total_tests: int = 0
+    sample: Sample | None = None
+    program: ProgramResult | None = None
+    benchmarked: Benchmarked | None = None
+    stdout: str = ""
+    stderr: str = ""
+    output_truncated: bool = False
+    stage_seconds: Mapping[str, float] = field(default_factory=dict[str, float])
+    first_call_time: float | None = None
+    report: Mapping[str, object] = field(default_factory=dict[str, object])
+
+
+Event = (
+    Compiling
+    | Compiled
+    | Checking
+    | TestResult
+    | Checked
+    | Benchmarking
+    | BenchmarkResult
+    | Benchmarked
+    | ProgramStarted
+    | ProgramOutput
+    | Finished
+)

@@ -1,0 +1,39 @@
+"""What the core is asked to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from problems.definition import SizeSet
+
+
+class Mode(StrEnum):
+    """Which stages a run has."""
+
+    CHECK = "check"
+    """Compile, then check every case."""
+    BENCHMARK = "benchmark"
+    """Compile, check, then benchmark every public case."""
+    FULL = "full"
+    """The same as BENCHMARK; front ends show its success as ACCEPTED."""
+    SAMPLE = "sample"
+    """Compile, then show one small case with its input, output and expected output."""
+    SANDBOX = "sandbox"
+    """Compile a whole program with its own `main`, run it, and stream what it prints."""
+
+
+@dataclass(frozen=True)
+class CoreJob:
+    """One run. `problem` is a slug, empty for SANDBOX.
+
+    `seed` fixes the inputs, for replays; without it they come from the operating system's entropy, as they must
+    wherever the author of the source may not know them.
+    """
+
+    source: str
+    mode: Mode
+    problem: str = ""
+    dtype: str = "float32"
+    size_set: SizeSet = SizeSet.CPU
+    seed: int | None = None
