@@ -1,0 +1,91 @@
+"""What the problems that work along one dimension of a tensor of any shape share."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from problems.definition import Case, Initial, Problem, Sizes, SizeSet
+from problems.distributions import SPIKE_FACTOR, Distribution, sample
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+
+def tensor_case(shape: tuple[int, ...], dim: int, distribution: Distribution) -> Case:
+    """A case named by its sizes, as in `shape=(16, 128, 256), dim=1, normal`."""
+    name = f"shape={shape}, dim={dim}, {distribution.value}"
+    return Case(name, {"shape": shape, "dim": dim, "distribution": distribution})
+
+
+CPU_CASES = (
+    tensor_case((16, 64, 96), 1, Distribution.NORMAL),
+    tensor_case((12, 65, 127), 0, Distribution.POSITIVE),
+    tensor_case((8, 31, 509), 2, Distribution.WIDE),
+    tensor_case((5, 7, 11, 257), 3, Distribution.SMALL),
+    tensor_case((97, 101), 0, Distribution.UNIFORM),
+)
+
+REDUCTION_SIZES = Sizes(
+    cpu=CPU_CASES,
+    gpu=(
+        tensor_case((16, 128, 256), 1, Distribution.NORMAL),
+        tensor_case((32, 512, 512), 0, Distribution.POSITIVE),
+        tensor_case((8, 1024, 1024), 2, Distribution.WIDE),
+        tensor_case((64, 128, 128, 128), 2, Distribution.NORMAL),
+        tensor_case((4, 256, 256, 256), 1, Distribution.UNIFORM),
+        tensor_case((128, 64, 64, 64), 3, Distribution.SMALL),
+    ),
+)
+
+_HIDDEN_LENGTHS = {SizeSet.CPU: (3, 13, 37, 61), SizeSet.GPU: (61, 127, 251, 383)}
+
+
+class AlongDim(Problem):
+    """Reads `input` of shape `shape` along `dim`; by default the result keeps that dimension with length 1."""
+
+    signature = "const float* input, int dim, float* output, const size_t* shape, size_t ndim"
+    outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.POISON}
+    host_readable = frozenset({"shape"})
+    sizes = REDUCTION_SIZES
+    flops_per_element: ClassVar[float]
+    scale: ClassVar[float] = 1.0
+    spike: ClassVar[float] = SPIKE_FACTOR
+
+    def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
+        ndim = int(rng.integers(2, 4))
+        shape = tuple(int(length) for length in rng.choice(_HIDDEN_LENGTHS[size_set], ndim))
+        distribution = Distribution(str(rng.choice(list(Distribution))))
+        return tensor_case((*shape, int(rng.choice((65, 97, 129)))), int(rng.integers(0, ndim + 1)), distribution)
+
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        shape = case.values["shape"]
+        dtype = next(parameter.dtype for parameter in self.parameters if parameter.name == "shape")
+        return {
+            "input": sample(case.values["distribution"], shape, rng, self.spike) * np.float32(self.scale),
+            "dim": case.values["dim"],
+            "shape": np.array(shape, dtype),
+            "ndim": len(shape),
+        }
+
+    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        shape = list(case.values["shape"])
+        shape[case.values["dim"]] = 1
+        return {"output": tuple(shape)}
+
+    def flops(self, case: Case) -> float:
+        return self.flops_per_element * prod(case.values["shape"])
+
+    def bytes(self, case: Case) -> float:
+        output = next(parameter.dtype for parameter in self.parameters if parameter.output)
+        read = prod(case.values["shape"]) * np.dtype(np.float32).itemsize
+        return float(read + prod(self.output_shapes(case)["output"]) * output.itemsize)
+
+
+def in_float64(inputs: Mapping[str, Any]) -> NDArray[np.float64]:
+    """The tensor `input` in fp64."""
+    return inputs["input"].astype(np.float64)

@@ -1,0 +1,127 @@
+"""The catalogue: every problem folder, loaded and checked for form."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from problems.definition import CatalogueEntry, Problem
+from problems.signature import SignatureError, parse_signature
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FILES = ("problem.py", "statement.md", "starter.hip", "solution.hip")
+"""What every problem folder has."""
+
+_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_DEFINITION = re.compile(r'extern\s+"C"\s+void\s+solution\s*\(([^)]*)\)')
+
+
+class CatalogueError(Exception):
+    """What is wrong with the catalogue, or with a question to it."""
+
+
+class BrokenProblemError(CatalogueError):
+    """A folder is not a problem; the message names the folder, the fault and the fix."""
+
+    def __init__(self, folder: Path, fault: str) -> None:
+        super().__init__(f"{folder}: {fault}")
+
+
+class UnknownProblemError(CatalogueError):
+    """No problem has this slug; `nearest` are slugs that look like it."""
+
+    def __init__(self, slug: str, nearest: tuple[str, ...]) -> None:
+        hint = f"; did you mean {' or '.join(nearest)}?" if nearest else "; `wavepool problems` lists them all"
+        super().__init__(f"no problem is called `{slug}`{hint}")
+        self.slug = slug
+        self.nearest = nearest
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Problems by slug."""
+
+    problems: Mapping[str, CatalogueEntry]
+
+    @classmethod
+    def load(cls, folder: Path | None = None) -> Catalogue:
+        """Load every problem folder under `folder`, by default this package's own.
+
+        Raises BrokenProblemError for the first folder that is not a problem.
+        """
+        root = Path(__file__).parent if folder is None else folder
+        folders = sorted(path for path in root.iterdir() if path.is_dir() and path.name[0] not in "._")
+        return cls({path.name: load_problem(path) for path in folders})
+
+    def get(self, slug: str) -> CatalogueEntry:
+        """One problem; raises UnknownProblemError, which names the nearest slugs."""
+        if slug not in self.problems:
+            nearest = get_close_matches(slug.strip().lower().replace("_", "-"), self.problems, n=3)
+            raise UnknownProblemError(slug, tuple(nearest))
+        return self.problems[slug]
+
+    def entries(self) -> tuple[CatalogueEntry, ...]:
+        """All problems, by slug."""
+        return tuple(self.problems[slug] for slug in sorted(self.problems))
+
+
+def load_problem(folder: Path) -> CatalogueEntry:
+    """Load one problem folder; raises BrokenProblemError."""
+    missing = [name for name in FILES if not (folder / name).is_file()]
+    if missing:
+        raise BrokenProblemError(folder, f"{', '.join(missing)} missing; a problem has {', '.join(FILES)}")
+    problem = _problem(folder)
+    statement, starter, solution = ((folder / name).read_text("utf-8") for name in FILES[1:])
+    entry = CatalogueEntry(problem, statement, starter, solution, str(folder))
+    _check_slug(folder, problem)
+    _check_signatures(folder, entry)
+    return entry
+
+
+def _problem(folder: Path) -> Problem:
+    path = folder / "problem.py"
+    spec = importlib.util.spec_from_file_location(f"wavepool_problem_{folder.name.replace('-', '_')}", path)
+    if spec is None or spec.loader is None:
+        raise BrokenProblemError(folder, "problem.py is not a Python module")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise BrokenProblemError(folder, f"problem.py fails to load: {type(error).__name__}: {error}") from error
+    problem = getattr(module, "PROBLEM", None)
+    if not isinstance(problem, Problem):
+        raise BrokenProblemError(folder, "problem.py defines no PROBLEM; set it to an instance of your Problem class")
+    return problem
+
+
+def _check_slug(folder: Path, problem: Problem) -> None:
+    if _SLUG.fullmatch(folder.name) is None:
+        raise BrokenProblemError(folder, "the folder's name is no slug; use lower-case words joined by hyphens")
+    if problem.slug != folder.name:
+        raise BrokenProblemError(folder, f"PROBLEM.slug is `{problem.slug}`; it must be the folder's name")
+
+
+def _check_signatures(folder: Path, entry: CatalogueEntry) -> None:
+    problem = entry.problem
+    try:
+        declared = ", ".join(parameter.declaration for parameter in problem.parameters)
+        for name, source in (("starter.hip", entry.starter), ("solution.hip", entry.solution)):
+            found = _solution_signature(source, problem)
+            if found != declared:
+                raise BrokenProblemError(folder, f"{name} has `solution({found})`, the problem `solution({declared})`")
+    except SignatureError as error:
+        raise BrokenProblemError(folder, f"bad signature: {error}") from error
+
+
+def _solution_signature(source: str, problem: Problem) -> str:
+    match = _DEFINITION.search(source)
+    if match is None:
+        return "nothing"
+    parameters = parse_signature(match[1], problem.outputs, problem.host_readable)
+    return ", ".join(parameter.declaration for parameter in parameters)

@@ -1,0 +1,85 @@
+"""What the element-wise problems on an n x m matrix share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from problems.definition import Case, Initial, Problem, Sizes, SizeSet
+from problems.distributions import SPIKE_FACTOR, Distribution, sample
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+FLOAT_BYTES = 4
+
+_HIDDEN_ROWS = {SizeSet.CPU: (1, 61, 257, 383), SizeSet.GPU: (4093, 4099, 6143, 8191)}
+_HIDDEN_COLUMNS = {SizeSet.CPU: (509, 641, 769, 1021), SizeSet.GPU: (4091, 5003, 7169, 8193)}
+
+
+def matrix_case(rows: int, columns: int, distribution: Distribution, **scalars: float) -> Case:
+    """A case named by its sizes, as in `4096x4096, alpha=0.01, normal`."""
+    labels = [f"{rows}x{columns}", *(f"{name}={value:g}" for name, value in scalars.items()), distribution.value]
+    return Case(", ".join(labels), {"n": rows, "m": columns, "distribution": distribution, **scalars})
+
+
+MATRIX_SIZES = Sizes(
+    cpu=(
+        matrix_case(256, 384, Distribution.NORMAL),
+        matrix_case(509, 257, Distribution.WIDE),
+        matrix_case(1, 4099, Distribution.SMALL),
+        matrix_case(512, 512, Distribution.UNIFORM),
+    ),
+    gpu=(
+        matrix_case(4096, 4096, Distribution.NORMAL),
+        matrix_case(6144, 4096, Distribution.UNIFORM),
+        matrix_case(4096, 7168, Distribution.WIDE),
+        matrix_case(4096, 8192, Distribution.SMALL),
+        matrix_case(8192, 8192, Distribution.NORMAL),
+    ),
+)
+
+
+def hidden_shape(size_set: SizeSet, rng: np.random.Generator) -> tuple[int, int]:
+    """Rows and columns near the public ones, of which many are prime."""
+    return int(rng.choice(_HIDDEN_ROWS[size_set])), int(rng.choice(_HIDDEN_COLUMNS[size_set]))
+
+
+class Elementwise(Problem):
+    """`output[i][j] = f(input[i][j])` for a row-major n x m matrix of floats."""
+
+    signature = "const float* input, float* output, size_t n, size_t m"
+    outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.POISON}
+    sizes = MATRIX_SIZES
+    flops_per_element: ClassVar[float]
+    scale: ClassVar[float] = 1.0
+    """Inputs are multiplied by it, to where the function bends."""
+    spike: ClassVar[float] = SPIKE_FACTOR
+
+    @abstractmethod
+    def apply(self, x: NDArray[np.float64], case: Case) -> NDArray[np.float64]:
+        """The function, in fp64."""
+
+    def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
+        return matrix_case(*hidden_shape(size_set, rng), Distribution(str(rng.choice(list(Distribution)))))
+
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        n, m = case.values["n"], case.values["m"]
+        values = sample(case.values["distribution"], (n, m), rng, self.spike)
+        return {"input": values * np.float32(self.scale), "n": n, "m": m}
+
+    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return {"output": (case.values["n"], case.values["m"])}
+
+    def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        return {"output": self.apply(inputs["input"].astype(np.float64), case)}
+
+    def flops(self, case: Case) -> float:
+        return self.flops_per_element * case.values["n"] * case.values["m"]
+
+    def bytes(self, case: Case) -> float:
+        return 2.0 * FLOAT_BYTES * case.values["n"] * case.values["m"]
