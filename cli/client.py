@@ -1,0 +1,132 @@
+"""The Python client: submits kernels, follows them, and reads what the gateway tells.
+
+>>> from cli.client import Client
+>>> with Client("http://127.0.0.1:8080", token) as client:
+...     result = client.submit_hip_kernel(code, "leaky-relu", on_event=print)
+...     print(result.status, result.avg_runtime_ms)
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import quote
+
+from cli.connection import Connection, resolve
+from cli.errors import UnreachableError
+from cli.event_stream import Event, Patience, follow
+from cli.outcome import Result, result_of
+from cli.submission import Mode, Submission
+from cli.transport import Transport
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SUBMISSIONS = "/api/v1/submissions"
+ENDED_STATES = frozenset({"FINISHED", "CANCELLED", "FAILED"})
+
+
+class Client:
+    """A synchronous client of one gateway. Methods raise WavepoolError; `cli.errors` shows the tree.
+
+    Without `endpoint` and `token` they come from WAVEPOOL_ENDPOINT and WAVEPOOL_TOKEN, then from what `wavepool up`
+    left in `.wavepool/`.
+    """
+
+    def __init__(self, endpoint: str | None = None, token: str | None = None) -> None:
+        self.connection: Connection = resolve(endpoint, token)
+        self._transport = Transport(self.connection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections; submissions go on."""
+        self._transport.close()
+
+    def submit_hip_kernel(
+        self,
+        code: str,
+        problem: str,
+        *,
+        mode: str = "full",
+        gpu_type: str = "MI300X",
+        dtype: str = "float32",
+        on_event: Callable[[Event], None] | None = None,
+    ) -> Result:
+        """Submit `code` for `problem`, wait for the end and return the result; `on_event` sees every step.
+
+        A broken connection is resumed where it broke. Leaving early (an exception, Ctrl-C) cancels nothing.
+        """
+        submission_id = self.submit(Submission(code, problem, Mode(mode), gpu_type, dtype))
+        return self.wait_for(submission_id, on_event)
+
+    def get_orchestrator_metrics(self) -> dict[str, Any]:
+        """Costs, credits, task counts and machines, as `GET /api/amd/metrics` tells them."""
+        return self._transport.call("GET", "/api/amd/metrics")
+
+    def submit(self, submission: Submission) -> str:
+        """Hand in a submission and return its id at once.
+
+        Where the answer got lost on the way it is asked for again; the idempotency key keeps that to one submission.
+        """
+        key, body = {"Idempotency-Key": uuid.uuid4().hex}, submission.as_json()
+        try:
+            answer = self._transport.call("POST", SUBMISSIONS, body=body, headers=key)
+        except UnreachableError:
+            answer = self._transport.call("POST", SUBMISSIONS, body=body, headers=key)
+        return str(answer["id"])
+
+    def wait_for(self, submission_id: str, on_event: Callable[[Event], None] | None = None) -> Result:
+        """Follow a submission to its end."""
+        events: list[Event] = []
+        for event in self.events(submission_id):
+            events.append(event)
+            if on_event is not None:
+                on_event(event)
+        return result_of(submission_id, events)
+
+    def events(self, submission_id: str, after: int = 0, patience: Patience | None = None) -> Iterator[Event]:
+        """The events that follow number `after`, as they come, until the submission is over."""
+        path = f"{self._path(submission_id)}/events"
+        return follow(
+            lambda seq: self._transport.stream("GET", path, after=seq),
+            lambda: self.submission(submission_id).get("state") in ENDED_STATES,
+            after,
+            patience or Patience(),
+        )
+
+    def submission(self, submission_id: str) -> dict[str, Any]:
+        """One submission as it is now."""
+        return self._transport.call("GET", self._path(submission_id))
+
+    def submissions(self, limit: int = 20, problem: str | None = None) -> list[dict[str, Any]]:
+        """The newest submissions of the account."""
+        query = {"page_size": limit} | ({"problem": problem} if problem else {})
+        return list(self._transport.call("GET", SUBMISSIONS, query=query)["submissions"])
+
+    def cancel(self, submission_id: str) -> dict[str, Any]:
+        """End a submission wherever it is; cancelling one that is over changes nothing."""
+        return self._transport.call("POST", f"{self._path(submission_id)}/cancel")
+
+    def problems(self) -> list[dict[str, Any]]:
+        """The catalogue."""
+        return list(self._transport.call("GET", "/api/v1/problems")["problems"])
+
+    def problem(self, slug: str) -> dict[str, Any]:
+        """One problem with its statement and starter."""
+        return self._transport.call("GET", f"/api/v1/problems/{quote(slug, safe='')}")
+
+    def machines(self) -> list[dict[str, Any]]:
+        """The machines of the pool."""
+        return list(self._transport.call("GET", "/api/v1/machines")["machines"])
+
+    def costs(self) -> dict[str, Any]:
+        """The account's balance and what it spent."""
+        return self._transport.call("GET", "/api/v1/costs")
+
+    def _path(self, submission_id: str) -> str:
+        return f"{SUBMISSIONS}/{quote(submission_id, safe='')}"

@@ -1,0 +1,24 @@
+"""`wavepool core`: the compile, check and benchmark core alone, without services."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path  # noqa: TC003 - typer reads annotations at run time
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="The compile, check and benchmark core alone: no services, no queue, no account.")
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def bench(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="The kernel's source.", exists=True, dir_okay=False)],
+    *,
+    problem: Annotated[str, typer.Option("--problem", "-p", help="The problem's slug.")],
+) -> None:
+    """Compile, check and benchmark a kernel on this machine; further options go to the core as they are."""
+    core = [sys.executable, "-m", "services.executor.core", "bench", str(file), "--problem", problem]
+    raise typer.Exit(subprocess.run([*core, *context.args], check=False).returncode)  # noqa: S603 - our own program

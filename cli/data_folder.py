@@ -1,0 +1,71 @@
+"""The data folder of a running Wavepool: one `up` at a time, and a note for other commands where it listens."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from cli.connection import ENDPOINT_FILE
+from cli.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
+
+LOCK_FILE = "up.pid"
+LARGEST_LOG_BYTES = 16 * 1024 * 1024
+
+
+@contextmanager
+def claimed(data_dir: Path, endpoint: str) -> Generator[None]:
+    """Hold the folder; raises InputError when another `up` has it."""
+    try:
+        (data_dir / "logs").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the data folder {data_dir}: {error}; choose another with --data-dir") from error
+    with (data_dir / LOCK_FILE).open("a+", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(_in_use(data_dir)) from None
+        lock.truncate(0)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+        (data_dir / ENDPOINT_FILE).write_text(endpoint + "\n", encoding="utf-8")
+        try:
+            yield
+        finally:
+            (data_dir / ENDPOINT_FILE).unlink(missing_ok=True)
+            lock.truncate(0)
+
+
+def holder(data_dir: Path) -> int | None:
+    """The process id of the `up` that holds the folder; None where none does."""
+    try:
+        with (data_dir / LOCK_FILE).open("r+", encoding="utf-8") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                text = lock.read().strip()
+                return int(text) if text.isdecimal() else None
+    except FileNotFoundError:
+        pass
+    return None
+
+
+def rotate_logs(logs: Path) -> None:
+    """Put long log files aside, one generation."""
+    for log in logs.glob("*.log"):
+        if log.stat().st_size > LARGEST_LOG_BYTES:
+            log.replace(log.with_suffix(".log.1"))
+
+
+def _in_use(data_dir: Path) -> str:
+    other = holder(data_dir)
+    where = f"process {other}" if other else "another process"
+    return (
+        f"a `wavepool up` already runs on {data_dir} ({where}).\n"
+        f"Stop it with `wavepool down --data-dir {data_dir}`, or choose another folder with --data-dir."
+    )

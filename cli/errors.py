@@ -1,0 +1,63 @@
+"""What can go wrong between the client and the gateway.
+
+WavepoolError
+├── InputError            the request is at fault; `fields` names what to correct
+│   └── NotFoundError     no such problem, submission or file
+├── AuthenticationError   the token is missing, wrong or revoked
+├── RateLimitedError      too much at once; `retry_after_seconds` says when to come back
+├── UnreachableError      nothing answers at the endpoint, or a broken stream could not be resumed
+└── ServerError           the gateway answered that it failed, or something that is not Wavepool answered
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from cli.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class WavepoolError(Exception):
+    """Anything that the client raises; the message says what to do."""
+
+    exit_code: ClassVar[ExitCode] = ExitCode.UNAVAILABLE
+
+
+class InputError(WavepoolError):
+    """The request is at fault."""
+
+    exit_code = ExitCode.USAGE
+
+    def __init__(self, message: str, fields: Mapping[str, str] | None = None) -> None:
+        self.fields = dict(fields or {})
+        lines = [f"  {name}: {fix}" for name, fix in self.fields.items()]
+        super().__init__("\n".join([message, *lines]))
+
+
+class NotFoundError(InputError):
+    """There is no such thing."""
+
+
+class AuthenticationError(WavepoolError):
+    """The token is missing, wrong or revoked."""
+
+    exit_code = ExitCode.AUTHENTICATION
+
+
+class RateLimitedError(WavepoolError):
+    """Too many submissions at once."""
+
+    def __init__(self, message: str, retry_after_seconds: float | None) -> None:
+        self.retry_after_seconds = retry_after_seconds
+        hint = "" if retry_after_seconds is None else f" (try again in {retry_after_seconds:g} s)"
+        super().__init__(f"{message}{hint}")
+
+
+class UnreachableError(WavepoolError):
+    """Nothing answers at the endpoint."""
+
+
+class ServerError(WavepoolError):
+    """The other side failed."""

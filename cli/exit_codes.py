@@ -1,0 +1,28 @@
+"""What the `wavepool` command's exit status says, for scripts."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """The exit statuses of every command; `--help` and the README list them in these words."""
+
+    ACCEPTED = 0
+    """The command did what it was asked; a submission was accepted."""
+    NOT_ACCEPTED = 1
+    """The verdict is about the submission: wrong answer, compile error, time limit and the like."""
+    USAGE = 2
+    """Bad input: an option, a file, a problem that does not exist."""
+    UNAVAILABLE = 3
+    """Infrastructure: nothing answers, or it failed; the submission is not to blame."""
+    AUTHENTICATION = 4
+    """The token is missing, wrong or revoked."""
+    INTERRUPTED = 130
+    """Ctrl-C."""
+
+
+EXPLANATION = (
+    "Exit status: 0 accepted · 1 not accepted (the verdict is about the submission) · 2 bad input · "
+    "3 infrastructure or unreachable · 4 authentication · 130 interrupted"
+)

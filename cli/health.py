@@ -1,0 +1,33 @@
+"""Asks running processes whether they are ready: gRPC health for services, `/readyz` for the gateway."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import grpc
+import httpx
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+TIMEOUT_SECONDS = 2.0
+OPTIONS = (("grpc.enable_http_proxy", 0),)
+
+
+async def grpc_is_serving(address: str) -> bool:
+    """Whether the service at `host:port` reports SERVING."""
+    async with grpc.aio.insecure_channel(address, options=OPTIONS) as channel:
+        stub = cast("Any", health_pb2_grpc).HealthStub(channel)
+        try:
+            answer = await stub.Check(health_pb2.HealthCheckRequest(), timeout=TIMEOUT_SECONDS)
+        except grpc.aio.AioRpcError:
+            return False
+    return answer.status == health_pb2.HealthCheckResponse.SERVING
+
+
+async def http_is_ready(endpoint: str) -> bool:
+    """Whether the gateway at `http://host:port` says that it and what it needs are ready."""
+    async with httpx.AsyncClient(trust_env=False, timeout=TIMEOUT_SECONDS) as client:
+        try:
+            response = await client.get(f"{endpoint}/readyz")
+        except httpx.TransportError:
+            return False
+    return response.is_success

@@ -1,0 +1,73 @@
+"""Turns a failed HTTP response into the client's exception for it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, cast
+
+from cli.errors import (
+    AuthenticationError,
+    InputError,
+    NotFoundError,
+    RateLimitedError,
+    ServerError,
+    UnreachableError,
+    WavepoolError,
+)
+
+if TYPE_CHECKING:
+    import httpx
+
+BAD_GATEWAYS = frozenset({502, 503, 504})
+EXCERPT_CHARACTERS = 200
+
+
+def failure_of(response: httpx.Response) -> WavepoolError:
+    """The exception for a response whose body has been read and whose status is 400 or more."""
+    body = _json_object(response.text)
+    message = _message(body) or f"HTTP {response.status_code}: {response.text[:EXCERPT_CHARACTERS]}".rstrip(": ")
+    status = response.status_code
+    if status in {401, 403}:
+        return AuthenticationError(
+            f"{message}\nGive the token with --token or WAVEPOOL_TOKEN; `wavepool up` leaves one in .wavepool/token."
+        )
+    if status == 404:  # noqa: PLR2004 - HTTP's own number
+        return NotFoundError(message, _fields(body))
+    if status == 429:  # noqa: PLR2004 - HTTP's own number
+        return RateLimitedError(message, _retry_after(response, body))
+    if status in BAD_GATEWAYS:
+        return UnreachableError(message)
+    return InputError(message, _fields(body)) if status < 500 else ServerError(message)  # noqa: PLR2004 - HTTP's own
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    try:
+        value = cast("object", json.loads(text))
+    except ValueError:
+        return {}
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _message(body: dict[str, Any]) -> str:
+    """RFC 9457's `detail` and `title`; `error` and `details` of the seed-compatible routes."""
+    title = str(body.get("title") or body.get("error") or "")
+    detail = str(body.get("detail") or body.get("details") or "")
+    return ": ".join(part for part in (title, detail) if part)
+
+
+def _fields(body: dict[str, Any]) -> dict[str, str]:
+    fields: dict[str, str] = {}
+    for entry in cast("list[Any]", body.get("errors") or []):
+        if isinstance(entry, dict):
+            row = cast("dict[str, Any]", entry)
+            fields[str(row.get("field") or "?")] = str(row.get("message") or "")
+    for name in cast("list[Any]", body.get("missing") or []):
+        fields[str(name)] = "is missing"
+    return fields
+
+
+def _retry_after(response: httpx.Response, body: dict[str, Any]) -> float | None:
+    try:
+        return float(response.headers.get("Retry-After") or body.get("retry_after") or "")
+    except ValueError:
+        return None

@@ -1,0 +1,84 @@
+"""The `wavepool` command: its subcommands put together, and its exit statuses."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from cli import account, catalogue, core, submissions
+from cli.errors import WavepoolError
+from cli.exit_codes import EXPLANATION
+from cli.options import examples
+from cli.terminal import say
+from cli.up import down, up
+
+app = typer.Typer(
+    name="wavepool",
+    help="Compile, check and benchmark AMD HIP kernels on pooled MI300X machines, or on this one.",
+    epilog=f"{examples('wavepool up', 'wavepool submit relu.hip --problem relu')}\n\n{EXPLANATION}",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(*, value: bool) -> None:
+    if value:
+        sys.stdout.write(f"wavepool {version('wavepool')}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    *,
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
+    ] = False,
+) -> None:
+    pass
+
+
+def _add_commands() -> None:
+    app.command(
+        epilog=examples("wavepool up", "wavepool up --port 9000 --data-dir /tmp/pool", "wavepool up --free-ports")
+    )(up)
+    app.command()(down)
+    app.command(
+        epilog=examples(
+            "wavepool submit relu.hip --problem relu",
+            "wavepool submit relu.hip -p relu --mode check --json | jq .status",
+            "wavepool submit tool.hip --mode sandbox",
+        )
+        + f"\n\n{EXPLANATION}"
+    )(submissions.submit)
+    app.command(epilog=examples("wavepool watch job_01J…", "wavepool watch job_01J… --json --after 4"))(
+        submissions.watch
+    )
+    app.command()(submissions.cancel)
+    app.command()(submissions.show)
+    app.command()(submissions.jobs)
+    app.command()(account.machines)
+    app.command()(account.costs)
+    app.add_typer(catalogue.app, name="problems")
+    app.add_typer(core.app, name="core")
+
+
+_add_commands()
+
+
+def main() -> None:
+    """Run the command and exit with its status."""
+    try:
+        app()
+    except WavepoolError as error:
+        say(f"wavepool: {error}")
+        sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()

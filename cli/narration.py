@@ -1,0 +1,107 @@
+"""Says in one line what an event means; pure, and calm about events and fields that it does not know."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cli.event_stream import Event
+
+Fields = dict[str, Any]
+
+
+def narrate(event: Event) -> str:
+    """One line for people."""
+    narrator = _NARRATORS.get(event.status)
+    if narrator is not None:
+        return narrator(event.data)
+    message = str(event.data.get("message") or "")
+    return f"{event.status.lower().replace('_', ' ')}: {message}" if message else event.status.lower()
+
+
+def format_milliseconds(value: object) -> str:
+    """A duration with three significant digits and a unit that fits; `-` where there is none."""
+    if not isinstance(value, int | float):
+        return "-"
+    for limit, factor, unit in ((1e-3, 1e6, "ns"), (1.0, 1e3, "µs"), (1e3, 1.0, "ms")):
+        if value < limit:
+            return f"{value * factor:.3g} {unit}"
+    return f"{value / 1e3:.3g} s"
+
+
+def format_number(value: object, unit: str = "") -> str:
+    """A figure with three significant digits; `-` where there is none."""
+    if not isinstance(value, int | float):
+        return "-"
+    digits = f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"  # noqa: PLR2004 - three digits fill up there
+    return f"{digits} {unit}".strip()
+
+
+def _nested(fields: Fields, key: str) -> Fields:
+    value = fields.get(key)
+    return cast("Fields", value) if isinstance(value, dict) else {}
+
+
+def _queued(fields: Fields) -> str:
+    position, message = fields.get("position"), str(fields.get("message") or "")
+    place = f"queued at position {position}" if position else "queued"
+    return f"{place}: {message}" if message else place
+
+
+def _provisioning(fields: Fields) -> str:
+    start = str(fields.get("vm_state") or "machine").lower().replace("_", " ")
+    name = _nested(fields, "machine").get("device_title") or _nested(fields, "machine").get("id") or ""
+    parts = [str(part) for part in (fields.get("stage"), fields.get("message"), name) if part]
+    return f"{start}: {', '.join(dict.fromkeys(parts))}" if parts else start
+
+
+def _compiling(fields: Fields) -> str:
+    toolchain = fields.get("toolchain")
+    cached = " (already compiled)" if fields.get("cached") else ""
+    return f"compiling with {toolchain}{cached}" if toolchain else f"compiling{cached}"
+
+
+def _compiled(fields: Fields) -> str:
+    warnings = str(fields.get("warnings") or "").strip()
+    return f"compiled in {format_milliseconds(fields.get('duration_ms'))}" + (f"\n{warnings}" if warnings else "")
+
+
+def _test_result(fields: Fields) -> str:
+    result = _nested(fields, "result")
+    return f"test {result.get('test_id')}/{fields.get('total_tests')} {result.get('name')}: {result.get('status')}"
+
+
+def _benchmark_result(fields: Fields) -> str:
+    result = _nested(fields, "result")
+    figures = [format_milliseconds(result.get("runtime_ms"))]
+    if isinstance(result.get("gflops"), int | float):
+        figures.append(format_number(result.get("gflops"), "GFLOP/s"))
+    if isinstance(result.get("gbytes_per_second"), int | float):
+        figures.append(format_number(result.get("gbytes_per_second"), "GB/s"))
+    name = f"benchmark {result.get('test_id')}/{fields.get('total_tests')} {result.get('name')}"
+    return f"{name}: {', '.join(figures)}"
+
+
+def _benchmarked(fields: Fields) -> str:
+    timing = str(fields.get("timing") or "")
+    note = f" (timing {timing})" if timing not in {"", "VALID"} else ""
+    return f"benchmarked: mean {format_milliseconds(fields.get('avg_runtime_ms'))}{note}"
+
+
+_NARRATORS: dict[str, Callable[[Fields], str]] = {
+    "IN_QUEUE": _queued,
+    "PROVISIONING": _provisioning,
+    "COMPILING": _compiling,
+    "COMPILED": _compiled,
+    "CHECKING": lambda fields: f"checking {fields.get('total_tests')} tests",
+    "TEST_RESULT": _test_result,
+    "CHECKED": lambda fields: f"checked: {fields.get('passed_tests')}/{fields.get('total_tests')} tests passed",
+    "BENCHMARKING": lambda _: "benchmarking",
+    "BENCHMARK_RESULT": _benchmark_result,
+    "BENCHMARKED": _benchmarked,
+    "ACCEPTED": lambda fields: f"accepted: mean {format_milliseconds(fields.get('avg_runtime_ms'))}",
+    "SANDBOX_RUNNING": lambda _: "running",
+    "SANDBOX_OUTPUT": lambda fields: f"{fields.get('stream')}: {fields.get('line')}",
+}

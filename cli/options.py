@@ -1,0 +1,35 @@
+"""Options that several commands share, with one name and one help text each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.client import Client
+
+EndpointOption = Annotated[
+    str | None,
+    typer.Option(envvar="WAVEPOOL_ENDPOINT", help="The gateway's URL; default: where `wavepool up` serves."),
+]
+TokenOption = Annotated[
+    str | None,
+    typer.Option(envvar="WAVEPOOL_TOKEN", help="The API token; default: the one in .wavepool/token."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, for scripts.")]
+DataDirOption = Annotated[
+    Path,
+    typer.Option("--data-dir", envvar="WAVEPOOL_DATA_DIR", help="Where databases, token and logs are."),
+]
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="A submission's id, as `wavepool jobs` lists them.")]
+
+
+def connect(endpoint: str | None, token: str | None) -> Client:
+    """A client for the options that were given."""
+    return Client(endpoint, token)
+
+
+def examples(*lines: str) -> str:
+    """The epilog of a command's help: examples, a line each."""
+    return "\n\n".join(["[bold]Examples[/bold]", *lines])

@@ -1,0 +1,79 @@
+"""How a submission ended, as scripts and people need it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cli.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cli.event_stream import Event
+
+SUCCESSES = frozenset({"ACCEPTED", "CHECKED", "BENCHMARKED", "PASSED", "SANDBOX_SUCCESS"})
+OUR_FAULTS = frozenset({"ERROR", "RATE_LIMIT_EXCEEDED"})
+TIMING_VERDICTS = frozenset({"TIMING_INVALID", "UNSTABLE"})
+"""Verdicts about the submission whose status is ERROR all the same."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The end of a submission.
+
+    `status` is the name of the last event, e.g. ACCEPTED, WRONG_ANSWER or COMPILE_ERROR; `verdict` is our finer name
+    for it. Times are None where the submission was not benchmarked.
+    """
+
+    id: str
+    status: str
+    verdict: str
+    message: str
+    details: str = ""
+    avg_runtime_ms: float | None = None
+    avg_gflops: float | None = None
+    cost_usd: float | None = None
+    passed_tests: int | None = None
+    total_tests: int | None = None
+    data: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Everything that the last event carried."""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether every stage that was asked for passed."""
+        return self.status in SUCCESSES
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The exit status that tells a script the same."""
+        if self.accepted:
+            return ExitCode.ACCEPTED
+        is_ours = self.status in OUR_FAULTS and self.verdict not in TIMING_VERDICTS
+        return ExitCode.UNAVAILABLE if is_ours else ExitCode.NOT_ACCEPTED
+
+    def as_json(self) -> dict[str, Any]:
+        """The result as one JSON object, without the repetitions in `data`."""
+        fields = {key: value for key, value in asdict(self).items() if key != "data" and value is not None}
+        return {**fields, "accepted": self.accepted, **{k: v for k, v in self.data.items() if k not in fields}}
+
+
+def result_of(submission_id: str, events: Sequence[Event]) -> Result:
+    """The result that the events of a finished submission tell; costs and times may stand in earlier ones."""
+    seen: dict[str, Any] = {}
+    for event in events:
+        seen.update({key: value for key, value in event.data.items() if value is not None})
+    last = events[-1]
+    return Result(
+        id=submission_id or str(seen.get("id", "")),
+        status=last.status,
+        verdict=str(last.data.get("verdict") or last.status),
+        message=str(last.data.get("message") or ""),
+        details=str(last.data.get("details") or ""),
+        avg_runtime_ms=seen.get("avg_runtime_ms"),
+        avg_gflops=seen.get("avg_gflops"),
+        cost_usd=seen.get("cost_usd"),
+        passed_tests=seen.get("passed_tests"),
+        total_tests=seen.get("total_tests"),
+        data=last.data,
+    )

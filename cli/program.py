@@ -1,0 +1,68 @@
+"""A program that `up` runs, and the rules by which it is started again."""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from pathlib import Path
+
+FIRST_DELAY_SECONDS = 0.2
+LONGEST_DELAY_SECONDS = 10.0
+STABLE_SECONDS = 30.0
+"""A program that ran this long starts again as quickly as one that never died."""
+STARTS_BEFORE_READY = 3
+"""A program that dies this often without having been ready once is broken, and starting it again will not help."""
+TAIL_LINES = 15
+TAIL_BYTES = 16_384
+
+
+class StartError(Exception):
+    """A program does not start; the message has the end of its log."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """What to run. `is_ready` asks the running program itself; `address` is for people."""
+
+    name: str
+    arguments: Sequence[str]
+    address: str
+    log: Path
+    is_ready: Callable[[], Awaitable[bool]]
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def restart_delay(crashes: int) -> float:
+    """Seconds to wait before the start that follows the given number of crashes in a row (from 1)."""
+    return min(FIRST_DELAY_SECONDS * 2 ** (crashes - 1), LONGEST_DELAY_SECONDS)
+
+
+def crashes_in_a_row(before: int, ran_seconds: float) -> int:
+    """The count that includes a crash just now, of a program that ran for `ran_seconds`."""
+    return 1 if ran_seconds >= STABLE_SECONDS else before + 1
+
+
+def how_it_ended(return_code: int) -> str:
+    """The end of a process in words; negative codes are signals, as subprocess gives them."""
+    if return_code >= 0:
+        return f"exit status {return_code}"
+    try:
+        return signal.Signals(-return_code).name
+    except ValueError:
+        return f"signal {-return_code}"
+
+
+def tail(log: Path) -> str:
+    """The last lines of a log; empty where there is none."""
+    try:
+        with log.open("rb") as file:
+            file.seek(0, 2)
+            file.seek(max(0, file.tell() - TAIL_BYTES))
+            text = file.read().decode(errors="replace")
+    except FileNotFoundError:
+        return ""
+    return "\n".join(text.splitlines()[-TAIL_LINES:])

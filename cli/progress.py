@@ -1,0 +1,36 @@
+"""Shows the steps of a submission as they come: a spinner on a terminal, plain lines everywhere else."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+
+from cli.narration import narrate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from rich.console import Console
+
+    from cli.event_stream import Event
+
+
+@contextmanager
+def shown_on(console: Console, waiting_for: str) -> Generator[Callable[[Event], None]]:
+    """Gives a function that shows one event; on a terminal a spinner says that something goes on."""
+
+    def line(event: Event) -> str:
+        return f"[dim]{event.status:<16}[/dim] {escape(narrate(event))}"
+
+    if not console.is_terminal:
+        yield lambda event: console.print(line(event))
+        return
+    with console.status(escape(waiting_for)) as status:
+
+        def show(event: Event) -> None:
+            console.print(line(event))
+            status.update(escape(narrate(event).splitlines()[0]))
+
+        yield show

@@ -1,0 +1,77 @@
+"""Shows how a submission ended, and tables of other things, to people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from rich.markup import escape
+from rich.table import Table
+
+from cli.narration import format_milliseconds, format_number
+from cli.terminal import results
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from cli.outcome import Result
+
+SHOWN_MISMATCHES = 8
+
+
+def print_result(result: Result) -> None:
+    """The verdict, what it is about, and the times where there are some."""
+    colour = "green" if result.accepted else "red"
+    results.print(f"[bold {colour}]{escape(result.status)}[/]  {escape(result.message)}".rstrip())
+    if result.details:
+        results.print(escape(result.details.rstrip()))
+    _print_mismatches(result.data.get("debug_info"))
+    _print_benchmarks(result)
+    facts = {"verdict": result.verdict, "tests": _tests(result), "cost": _cost(result), "id": result.id}
+    results.print("  ".join(f"[dim]{name}[/dim] {escape(value)}" for name, value in facts.items() if value))
+
+
+def table_of(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+    """A plain table; None is shown as `-`."""
+    table = Table(*columns, box=None, pad_edge=False, header_style="bold")
+    for row in rows:
+        table.add_row(*("-" if cell is None or cell == "" else escape(str(cell)) for cell in row))
+    return table
+
+
+def _tests(result: Result) -> str:
+    return f"{result.passed_tests}/{result.total_tests}" if result.total_tests else ""
+
+
+def _cost(result: Result) -> str:
+    return f"${result.cost_usd:.6f}" if result.cost_usd is not None else ""
+
+
+def _print_mismatches(debug_info: object) -> None:
+    if not isinstance(debug_info, dict):
+        return
+    differences = cast("dict[str, Any]", debug_info).get("sample_differences")
+    if not isinstance(differences, dict) or not differences:
+        return
+    shown = list(cast("dict[str, Any]", differences).items())[:SHOWN_MISMATCHES]
+    rows = [(index, value.get("expected"), value.get("actual"), value.get("diff")) for index, value in shown]
+    results.print(table_of(("index", "expected", "actual", "difference"), rows))
+
+
+def _print_benchmarks(result: Result) -> None:
+    entries = cast("Any", result.data.get("benchmark_results") or result.data.get("test_results") or [])
+    rows = [
+        (
+            entry.get("name"),
+            format_milliseconds(entry.get("runtime_ms")),
+            format_number(entry.get("gflops"), "GFLOP/s"),
+            format_number(entry.get("gbytes_per_second"), "GB/s"),
+        )
+        for entry in cast("list[dict[str, Any]]", entries)
+        if "runtime_ms" in entry
+    ]
+    if not rows:
+        return
+    results.print(table_of(("test", "median", "arithmetic", "traffic"), rows))
+    device = str(result.data.get("device_title") or result.data.get("device") or "")
+    if result.data.get("device") == "cpu":
+        results.print(f"[dim]measured on the host processor ({escape(device)}); never ranked beside GPU times[/dim]")

@@ -1,0 +1,100 @@
+"""The processes of a Wavepool on this machine: which programs, on which ports, told what.
+
+The executor is missing here on purpose: vmpool starts one for each machine of its local provider.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from cli.errors import InputError
+from cli.health import grpc_is_serving, http_is_ready
+from cli.program import Program
+from cli.sockets import LOOPBACK, free_ports, holder, is_free
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+METRICS_PORT_OFFSET = 1000
+GATEWAY = "gateway"
+USUAL_PORTS = {"billing": 50064, "vmpool": 50062, "scheduler": 50061, GATEWAY: 8080}
+"""In the order in which they start."""
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Where each process listens, and where it serves metrics, by process name."""
+
+    serving: Mapping[str, int]
+    metrics: Mapping[str, int]
+
+    @classmethod
+    def usual(cls, gateway: int | None = None) -> Ports:
+        """The documented ports."""
+        serving = USUAL_PORTS | ({GATEWAY: gateway} if gateway else {})
+        return cls(serving, {name: port + METRICS_PORT_OFFSET for name, port in serving.items()})
+
+    @classmethod
+    def free(cls, gateway: int | None = None) -> Ports:
+        """Ports that nothing else uses, so that any number of Wavepools run side by side."""
+        names = list(USUAL_PORTS)
+        ports = free_ports(2 * len(names))
+        serving = dict(zip(names, ports[: len(names)], strict=True)) | ({GATEWAY: gateway} if gateway else {})
+        return cls(serving, dict(zip(names, ports[len(names) :], strict=True)))
+
+    def check(self) -> None:
+        """Raises InputError naming each port that is taken, who has it, and what to do."""
+        named = {f"{name} port {port}": port for name, port in self.serving.items()}
+        named |= {f"{name} metrics port {port}": port for name, port in self.metrics.items()}
+        taken = {name: f"held by {holder(port)}" for name, port in named.items() if not is_free(port)}
+        if taken:
+            fix = "end it, choose the gateway's port with --port, or take free ones for all services with --free-ports"
+            raise InputError(f"ports that Wavepool needs are taken; {fix}", taken)
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A Wavepool on this machine."""
+
+    data_dir: Path
+    ports: Ports
+
+    @property
+    def endpoint(self) -> str:
+        """The gateway's URL."""
+        return f"http://{LOOPBACK}:{self.ports.serving[GATEWAY]}"
+
+    @property
+    def logs(self) -> Path:
+        """The folder with a log file for each process."""
+        return self.data_dir / "logs"
+
+    def programs(self) -> list[Program]:
+        """What to run, in starting order."""
+        return [self._program(name) for name in self.ports.serving]
+
+    def _program(self, name: str) -> Program:
+        is_gateway = name == GATEWAY
+        address = self.endpoint if is_gateway else f"{LOOPBACK}:{self.ports.serving[name]}"
+        return Program(
+            name=name,
+            arguments=(sys.executable, "-m", GATEWAY if is_gateway else f"services.{name}"),
+            address=address,
+            log=self.logs / f"{name}.log",
+            is_ready=partial(http_is_ready if is_gateway else grpc_is_serving, address),
+            environment=self._environment(name),
+        )
+
+    def _environment(self, name: str) -> dict[str, str]:
+        own = {
+            "HOST": LOOPBACK,
+            "PORT": str(self.ports.serving[name]),
+            "METRICS_PORT": str(self.ports.metrics[name]),
+            "DATA_DIR": str(self.data_dir),
+        }
+        others = {f"{other.upper()}_TARGET": f"{LOOPBACK}:{port}" for other, port in self.ports.serving.items()}
+        return {f"{name.upper()}_{key}": value for key, value in (own | others).items()}

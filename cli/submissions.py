@@ -1,0 +1,177 @@
+"""`wavepool submit`, `watch`, `cancel`, `show` and `jobs`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.errors import InputError
+from cli.exit_codes import ExitCode
+from cli.narration import format_milliseconds
+from cli.options import EndpointOption, IdArgument, JsonOption, TokenOption, connect
+from cli.outcome import result_of
+from cli.progress import shown_on
+from cli.report import print_result, table_of
+from cli.submission import Mode, Submission
+from cli.terminal import notes, print_json, results, say
+
+if TYPE_CHECKING:
+    from cli.client import Client
+    from cli.event_stream import Event
+    from cli.outcome import Result
+
+FileArgument = Annotated[Path, typer.Argument(help="The kernel's source; `-` reads standard input.")]
+
+
+def submit(  # noqa: PLR0913 - an argument for each option
+    file: FileArgument,
+    *,
+    problem: Annotated[str, typer.Option("--problem", "-p", help="The problem's slug.")] = "",
+    mode: Annotated[Mode, typer.Option("--mode", "-m", help="How far to go.")] = Mode.FULL,
+    gpu: Annotated[str, typer.Option("--gpu", help="The GPU to ask for.")] = "MI300X",
+    dtype: Annotated[str, typer.Option("--dtype", help="The element type, where the problem has several.")] = "float32",
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the end, or print the id.")] = True,
+) -> None:
+    """Submit a kernel and show every step until the verdict."""
+    if not problem and mode is not Mode.SANDBOX:
+        raise InputError("which problem is it for? Give --problem; `wavepool problems` lists them")
+    submission = Submission(source_of(file), problem, mode, gpu, dtype)
+    with connect(endpoint, token) as client:
+        submission_id = client.submit(submission)
+        if not wait:
+            print_json({"id": submission_id}) if as_json else results.print(submission_id)
+            return
+        _finish(_followed(client, submission_id), as_json=as_json)
+
+
+def watch(
+    submission_id: IdArgument,
+    *,
+    after: Annotated[int, typer.Option(min=0, help="Skip the events up to this number.")] = 0,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print each event as a line of JSON.")] = False,
+) -> None:
+    """Show the steps of a submission, past and coming, until the verdict."""
+    with connect(endpoint, token) as client:
+        if not as_json:
+            _finish(_followed(client, submission_id, after), as_json=False)
+            return
+        events: list[Event] = []
+        for event in client.events(submission_id, after):
+            events.append(event)
+            print_json({"id": event.seq, **event.data})
+        raise typer.Exit(result_of(submission_id, events).exit_code if events else ExitCode.ACCEPTED)
+
+
+def cancel(
+    submission_id: IdArgument,
+    *,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """End a submission wherever it is."""
+    with connect(endpoint, token) as client:
+        job = client.cancel(submission_id)
+    print_json(job) if as_json else say(f"{submission_id} is {str(job.get('state')).lower()}")
+
+
+def show(
+    submission_id: IdArgument,
+    *,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show one submission."""
+    with connect(endpoint, token) as client:
+        job = client.submission(submission_id)
+    if as_json:
+        print_json(job)
+        return
+    rows = [(name, value) for name, value in job.items() if not isinstance(value, dict | list) and name != "code"]
+    results.print(table_of(("field", "value"), rows))
+
+
+def jobs(
+    *,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="How many.")] = 20,
+    problem: Annotated[str | None, typer.Option("--problem", "-p", help="Only this problem's.")] = None,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the newest submissions."""
+    with connect(endpoint, token) as client:
+        found = client.submissions(limit, problem)
+    if as_json:
+        print_json(found)
+        return
+    results.print(
+        table_of(("id", "problem", "mode", "state", "verdict", "median", "cost", "created"), map(_row, found))
+    )
+
+
+def source_of(file: Path) -> str:
+    """The text of a kernel file; raises InputError for one that cannot be a kernel."""
+    try:
+        data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror}") from error
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is not UTF-8 text (byte {error.start}); is it a source file?") from error
+    if not text.strip():
+        raise InputError(f"{file} is empty")
+    return text
+
+
+def _followed(client: Client, submission_id: str, after: int = 0) -> Result:
+    events: list[Event] = []
+    try:
+        with shown_on(notes, f"waiting for {submission_id}") as show_event:
+            for event in client.events(submission_id, after):
+                events.append(event)
+                show_event(event)
+    except KeyboardInterrupt:
+        _interrupted(client, submission_id)
+    if not events:
+        raise InputError(f"{submission_id} has no events after {after}; `wavepool show {submission_id}` has its result")
+    return result_of(submission_id, events)
+
+
+def _interrupted(client: Client, submission_id: str) -> None:
+    """Cancel if the person says so, detach if not; does not return."""
+    if notes.is_terminal and sys.stdin.isatty() and typer.confirm("\nCancel the submission?", err=True):
+        client.cancel(submission_id)
+        say(f"cancelled {submission_id}")
+    else:
+        say(f"the submission goes on; watch it again with: wavepool watch {submission_id}")
+    raise typer.Exit(ExitCode.INTERRUPTED)
+
+
+def _finish(result: Result, *, as_json: bool) -> None:
+    print_json(result.as_json()) if as_json else print_result(result)
+    raise typer.Exit(result.exit_code)
+
+
+def _row(job: dict[str, Any]) -> tuple[object, ...]:
+    cost = job.get("cost_usd")
+    return (
+        job.get("id"),
+        job.get("problem"),
+        job.get("mode"),
+        job.get("state"),
+        job.get("verdict"),
+        format_milliseconds(job.get("avg_runtime_ms")),
+        None if cost is None else f"${cost:.6f}",
+        job.get("create_time"),
+    )

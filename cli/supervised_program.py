@@ -1,0 +1,105 @@
+"""One program of a Supervisor: running, dying, starting again, stopping."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cli.program import STARTS_BEFORE_READY, StartError, crashes_in_a_row, how_it_ended, restart_delay, tail
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from cli.program import Program
+
+TETHER = Path(__file__).with_name("tether.py")
+POLL_SECONDS = 0.05
+
+
+class SupervisedProgram:
+    """Keeps one program running until it is told to stop."""
+
+    def __init__(self, program: Program, environment: Mapping[str, str], notify: Callable[[str], None]) -> None:
+        self.program = program
+        self._environment = {**environment, **program.environment}
+        self._notify = notify
+        self._process: asyncio.subprocess.Process | None = None
+        self._stopping = asyncio.Event()
+        self._ready = asyncio.Event()
+
+    @property
+    def process_id(self) -> int | None:
+        """The process id while the program runs."""
+        running = self._process is not None and self._process.returncode is None
+        return self._process.pid if running and self._process else None
+
+    async def keep_running(self) -> None:
+        """Run the program again and again until `stop`; raises StartError when it never gets ready."""
+        loop, crashes = asyncio.get_running_loop(), 0
+        while not self._stopping.is_set():
+            start = loop.time()
+            return_code = await self._run_once()
+            if self._stopping.is_set():
+                return
+            crashes = crashes_in_a_row(crashes, loop.time() - start)
+            ending, delay = how_it_ended(return_code), restart_delay(crashes)
+            if crashes >= STARTS_BEFORE_READY and not self._ready.is_set():
+                raise StartError(self._story(f"ended {crashes} times ({ending}) without being ready"))
+            self._notify(f"{self.program.name} died ({ending}); starting it again in {delay:g} s")
+            await self._wait_for_stop(delay)
+
+    async def wait_until_ready(self, timeout_seconds: float) -> None:
+        """Wait until the program says that it is ready; raises StartError when that takes too long."""
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                while self.process_id is None or not await self.program.is_ready():  # noqa: ASYNC110 - another process gives no event
+                    await asyncio.sleep(POLL_SECONDS)
+        except TimeoutError:
+            raise StartError(self._story(f"was not ready after {timeout_seconds:g} s")) from None
+        self._ready.set()
+
+    async def stop(self, grace_seconds: float, hurry: asyncio.Event) -> None:
+        """Ask the program to end, and kill it when it has not after its grace or once `hurry` is set."""
+        self._stopping.set()
+        process = self._process
+        if process is None or process.returncode is not None:
+            return
+        process.terminate()
+        ended, hurried = asyncio.create_task(process.wait()), asyncio.create_task(hurry.wait())
+        done, _ = await asyncio.wait([ended, hurried], timeout=grace_seconds, return_when=asyncio.FIRST_COMPLETED)
+        hurried.cancel()
+        if ended not in done:
+            self._notify(f"{self.program.name} did not stop in time and is killed")
+            process.kill()
+        await ended
+
+    async def _run_once(self) -> int:
+        with self.program.log.open("ab") as log:
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-S",
+                str(TETHER),
+                str(os.getpid()),
+                *self.program.arguments,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=self._environment,
+                start_new_session=True,
+            )
+        if self._stopping.is_set():
+            self._process.kill()
+        return await self._process.wait()
+
+    async def _wait_for_stop(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._stopping.wait()
+        except TimeoutError:
+            return
+
+    def _story(self, what: str) -> str:
+        return f"{self.program.name} {what}; the end of {self.program.log}:\n{tail(self.program.log)}"

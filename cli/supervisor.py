@@ -1,0 +1,101 @@
+"""Keeps a set of programs running: starts them, starts them again when they die, stops them in order.
+
+Each program dies with this process (`tether`), and whatever it leaves behind is swept up (`sweep`), even if this
+process is killed with SIGKILL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import uuid
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from cli.supervised_program import SupervisedProgram
+from cli.sweep import MARK_VARIABLE
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Sequence
+
+    from cli.program import Program
+
+
+class Supervisor:
+    """Runs programs; `notify` gets one sentence for everything that a person should know.
+
+    Programs start in the given order, without waiting for each other, and stop in the reverse order.
+    """
+
+    def __init__(self, programs: Sequence[Program], notify: Callable[[str], None], grace_seconds: float) -> None:
+        self.mark = uuid.uuid4().hex
+        self._grace_seconds = grace_seconds
+        self._hurry = asyncio.Event()
+        environment = {**os.environ, MARK_VARIABLE: self.mark, "PYTHONUNBUFFERED": "1"}
+        self._programs = [SupervisedProgram(program, environment, notify) for program in programs]
+        self._tasks: list[asyncio.Task[None]] = []
+        self._sweeper: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        """Start everything."""
+        self._sweeper = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "cli.sweep", self.mark, stdin=asyncio.subprocess.PIPE, start_new_session=True
+        )
+        self._tasks = [
+            asyncio.create_task(program.keep_running(), name=program.program.name) for program in self._programs
+        ]
+
+    async def wait_until_ready(self, timeout_seconds: float) -> None:
+        """Wait until all programs are ready.
+
+        Raises StartError for a program that keeps dying before it is ready, or is not ready in time.
+        """
+        waiting = [asyncio.create_task(program.wait_until_ready(timeout_seconds)) for program in self._programs]
+        try:
+            await self._first_failure(waiting)
+        finally:
+            for task in waiting:
+                task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+
+    async def _first_failure(self, waiting: Sequence[asyncio.Task[None]]) -> None:
+        pending: set[asyncio.Task[None]] = set(waiting)
+        while pending:
+            done, _ = await asyncio.wait([*pending, *self._tasks], return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+            pending -= done
+
+    async def wait(self) -> None:
+        """Wait for ever; raises what a program's supervision failed with."""
+        await asyncio.gather(*self._tasks)
+
+    def hurry(self) -> None:
+        """Cut the grace short: whatever still runs is killed."""
+        self._hurry.set()
+
+    async def stop(self) -> None:
+        """Stop everything, each program with its grace, then sweep up."""
+        for program in reversed(self._programs):
+            await program.stop(self._grace_seconds, self._hurry)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._sweeper is not None:
+            await self._sweeper.communicate()
+
+    def process_id(self, name: str) -> int | None:
+        """The process id of a program while it runs."""
+        return next((p.process_id for p in self._programs if p.program.name == name), None)
+
+
+@asynccontextmanager
+async def running(
+    programs: Sequence[Program], notify: Callable[[str], None], grace_seconds: float
+) -> AsyncGenerator[Supervisor]:
+    """Programs that are started on entry and stopped on exit, however it is left."""
+    supervisor = Supervisor(programs, notify, grace_seconds)
+    try:
+        await supervisor.start()
+        yield supervisor
+    finally:
+        await asyncio.shield(supervisor.stop())

@@ -1,0 +1,23 @@
+"""Where the command writes: results on stdout, for pipes; everything said to people on stderr."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import orjson
+from rich.console import Console
+
+results = Console(highlight=False, soft_wrap=True)
+notes = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def say(text: str) -> None:
+    """Tell a person something, exactly as written."""
+    notes.print(text, markup=False)
+
+
+def print_json(value: Any) -> None:  # noqa: ANN401 - anything that JSON can hold
+    """One line of JSON on stdout."""
+    sys.stdout.write(orjson.dumps(value).decode() + "\n")
+    sys.stdout.flush()

@@ -1,0 +1,93 @@
+"""HTTP calls to the gateway, with its errors as exceptions and its event streams as events."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import httpx
+import httpx_sse
+
+from cli.errors import ServerError, UnreachableError
+from cli.event_stream import event_from_frame
+from cli.http_failures import failure_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from cli.connection import Connection
+    from cli.event_stream import Event
+
+CALL_TIMEOUT_SECONDS = 30.0
+CONNECT_TIMEOUT_SECONDS = 5.0
+SILENCE_SECONDS = 35.0
+"""Heartbeats come every 10 s: three missed ones and a bit mean that the connection is dead."""
+
+
+class Transport:
+    """Calls to one gateway. Proxies of the environment are for other machines: loopback is called directly."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._endpoint = connection.endpoint
+        self._http = httpx.Client(
+            base_url=connection.endpoint,
+            headers={"Authorization": f"Bearer {connection.token}"} if connection.token else {},
+            timeout=httpx.Timeout(CALL_TIMEOUT_SECONDS, connect=CONNECT_TIMEOUT_SECONDS),
+            trust_env=not connection.is_loopback,
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Mapping[str, Any] | None = None,
+        query: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """The JSON object that a route answers. Raises WavepoolError."""
+        try:
+            response = self._http.request(method, path, json=body, params=query, headers=headers)
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from error
+        if response.is_error:
+            raise failure_of(response)
+        return self._object(response)
+
+    def stream(
+        self, method: str, path: str, *, body: Mapping[str, Any] | None = None, after: int = 0
+    ) -> Iterator[Event]:
+        """The events of one stream, for as long as its connection holds. Raises WavepoolError."""
+        headers = {"Last-Event-ID": str(after)} if after else {}
+        timeout = httpx.Timeout(SILENCE_SECONDS, connect=CONNECT_TIMEOUT_SECONDS)
+        try:
+            with httpx_sse.connect_sse(self._http, method, path, json=body, headers=headers, timeout=timeout) as source:
+                if source.response.is_error:
+                    source.response.read()
+                    raise failure_of(source.response)
+                for frame in source.iter_sse():
+                    if (event := event_from_frame(frame)) is not None:
+                        yield event
+        except httpx_sse.SSEError as error:
+            raise ServerError(f"{self._endpoint}{path} did not answer with an event stream: {error}") from error
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from error
+
+    def _object(self, response: httpx.Response) -> dict[str, Any]:
+        try:
+            value = cast("object", response.json())
+        except ValueError as error:
+            raise ServerError(f"{response.url} did not answer with JSON; is it a Wavepool gateway?") from error
+        if not isinstance(value, dict):
+            raise ServerError(f"{response.url} did not answer with a JSON object; is it a Wavepool gateway?")
+        return cast("dict[str, Any]", value)
+
+    def _unreachable(self, error: httpx.TransportError) -> UnreachableError:
+        reason = str(error) or type(error).__name__
+        return UnreachableError(
+            f"cannot reach the gateway at {self._endpoint}: {reason}\n"
+            "Start one with `wavepool up`, or name another with --endpoint or WAVEPOOL_ENDPOINT."
+        )

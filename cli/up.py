@@ -1,0 +1,110 @@
+"""`wavepool up` and `wavepool down`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from cli.connection import DEFAULT_DATA_DIR, TOKEN_FILE
+from cli.data_folder import claimed, holder, rotate_logs
+from cli.errors import UnreachableError
+from cli.exit_codes import ExitCode
+from cli.options import DataDirOption  # noqa: TC001 - typer reads annotations at run time
+from cli.program import StartError
+from cli.stack import Ports, Stack
+from cli.supervisor import running
+from cli.terminal import notes, say
+
+if TYPE_CHECKING:
+    from cli.supervisor import Supervisor
+
+READY_SECONDS = 60.0
+GRACE_SECONDS = 15.0
+POLL_SECONDS = 0.1
+
+
+def up(
+    *,
+    data_dir: DataDirOption = DEFAULT_DATA_DIR,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="The gateway's port [default: 8080].")] = None,
+    free_ports: Annotated[bool, typer.Option("--free-ports", help="Take free ports for all services.")] = False,
+) -> None:
+    """Start Wavepool on this machine and keep it running until Ctrl-C.
+
+    Starts billing, vmpool, scheduler and gateway on loopback; vmpool starts executors when jobs need them. A process
+    that dies is started again.
+    """
+    ports = Ports.free(port) if free_ports else Ports.usual(port)
+    stack = Stack(data_dir.resolve(), ports)
+    with claimed(data_dir, stack.endpoint):
+        ports.check()
+        rotate_logs(stack.logs)
+        try:
+            asyncio.run(_serve(stack))
+        except StartError as error:
+            raise UnreachableError(str(error)) from error
+    say("stopped")
+
+
+async def _serve(stack: Stack) -> None:
+    stop = asyncio.Event()
+    async with running(stack.programs(), notes.print, GRACE_SECONDS) as supervisor:
+        _on_signals(stop, supervisor)
+        stopped, failed = asyncio.create_task(stop.wait()), asyncio.create_task(_run(stack, supervisor))
+        done, pending = await asyncio.wait([stopped, failed], return_when=asyncio.FIRST_COMPLETED)
+        for task in pending:
+            task.cancel()
+        for task in done:
+            task.result()
+        say("stopping (Ctrl-C again kills)")
+
+
+async def _run(stack: Stack, supervisor: Supervisor) -> None:
+    say(f"starting; logs are in {stack.logs}")
+    await supervisor.wait_until_ready(READY_SECONDS)
+    _announce(stack, supervisor)
+    await supervisor.wait()
+
+
+def _on_signals(stop: asyncio.Event, supervisor: Supervisor) -> None:
+    def handle() -> None:
+        if stop.is_set():
+            supervisor.hurry()
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, handle)
+
+
+def _announce(stack: Stack, supervisor: Supervisor) -> None:
+    table = Table("process", "ready at", "pid", "log", box=None, pad_edge=False)
+    for program in reversed(stack.programs()):
+        table.add_row(program.name, program.address, str(supervisor.process_id(program.name)), program.log.name)
+    table.add_row("executor", "started by vmpool when a job needs it", "", "")
+    notes.print(table)
+    token = (stack.data_dir / TOKEN_FILE).read_text(encoding="utf-8").strip()
+    say(f"\nopen    {stack.endpoint}/?token={token}")
+    say("submit  wavepool submit problems/leaky-relu/solution.hip --problem leaky-relu")
+    say("stop    Ctrl-C, or `wavepool down`")
+
+
+def down(data_dir: DataDirOption = DEFAULT_DATA_DIR) -> None:
+    """Stop the Wavepool that `wavepool up` runs on a data folder, and wait until it is gone."""
+    process_id = holder(data_dir)
+    if process_id is None:
+        say(f"nothing runs on {data_dir}")
+        return
+    os.kill(process_id, signal.SIGTERM)
+    deadline = time.monotonic() + 4 * GRACE_SECONDS
+    while holder(data_dir) is not None:
+        if time.monotonic() > deadline:
+            notes.print(f"process {process_id} did not stop")
+            raise typer.Exit(ExitCode.UNAVAILABLE)
+        time.sleep(POLL_SECONDS)
+    say("stopped")
