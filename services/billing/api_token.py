@@ -52,7 +52,7 @@ def secret_prefix(secret: str) -> str:
 
 
 def check_name(name: str) -> str:
-    """The token's name, or a refusal where it is too long."""
-    if len(name) > _MAX_NAME_CHARACTERS:
-        raise InvalidFieldError("name", f"must have at most {_MAX_NAME_CHARACTERS} characters, e.g. 'laptop'")
+    """The token's name, or a refusal where it is too long or not printable."""
+    if len(name) > _MAX_NAME_CHARACTERS or not name.isprintable():
+        raise InvalidFieldError("name", f"must have at most {_MAX_NAME_CHARACTERS} printable characters, e.g. 'laptop'")
     return name

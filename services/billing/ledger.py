@@ -25,6 +25,9 @@ MAX_KEY_CHARACTERS = 200
 """Room for a subject, an id and an attempt; the database indexes it."""
 
 
+MAX_DESCRIPTION_CHARACTERS = 500
+
+
 class Book(StrEnum):
     """A part of an account's credit."""
 
@@ -106,12 +109,18 @@ def settle(held_micros: int, amount_micros: int) -> tuple[Posting, ...]:
 
 
 def check_key(key: str) -> str:
-    """The idempotency key, or a refusal where it is empty or too long."""
-    if not 0 < len(key) <= MAX_KEY_CHARACTERS:
+    """The idempotency key, or a refusal where it is empty, too long or not printable."""
+    if not 0 < len(key) <= MAX_KEY_CHARACTERS or not key.isprintable():
         raise InvalidFieldError(
-            "idempotency_key", f"must have 1 to {MAX_KEY_CHARACTERS} characters; name what it is for, e.g. 'job:<id>'"
+            "idempotency_key",
+            f"must have 1 to {MAX_KEY_CHARACTERS} printable characters; name what it is for, e.g. 'job:<id>'",
         )
     return key
+
+
+def description_text(description: str) -> str:
+    """A description that can be kept and shown: without unprintable characters, cut to a sane length."""
+    return "".join(character for character in description if character.isprintable())[:MAX_DESCRIPTION_CHARACTERS]
 
 
 def _movement(kind: PostingKind, amount_micros: int) -> tuple[Posting, ...]:

@@ -72,7 +72,9 @@ class LedgerStore:
 
     async def grant(self, account_id: str, amount_micros: int, key: str, description: str) -> Receipt:
         """Add credit."""
-        wanted = Movement(TransactionKind.GRANT, account_id, amount_micros, key, None, description)
+        wanted = Movement(
+            TransactionKind.GRANT, account_id, amount_micros, key, None, ledger.description_text(description)
+        )
         async with self._database.transaction() as connection:
             account = await read_account(connection, account_id, lock=True)
             if earlier := await _earlier(connection, wanted):
@@ -81,7 +83,14 @@ class LedgerStore:
 
     async def hold(self, account_id: str, amount_micros: int, key: str, description: str) -> Receipt:
         """Put credit aside; the receipt's movement names the hold."""
-        wanted = Movement(TransactionKind.HOLD, account_id, amount_micros, key, self._new_id("hold"), description)
+        wanted = Movement(
+            TransactionKind.HOLD,
+            account_id,
+            amount_micros,
+            key,
+            self._new_id("hold"),
+            ledger.description_text(description),
+        )
         async with self._database.transaction() as connection:
             account = await read_account(connection, account_id, lock=True)
             if earlier := await _earlier(connection, wanted):
@@ -110,7 +119,14 @@ class LedgerStore:
                 return await _earlier_settlement(connection, hold_id, amount_micros, key)
             lines = ledger.settle(held.amount_micros, amount_micros)
             account = await read_account(connection, held.account_id, lock=True)
-            wanted = Movement(TransactionKind.SETTLEMENT, held.account_id, amount_micros, key, hold_id, description)
+            wanted = Movement(
+                TransactionKind.SETTLEMENT,
+                held.account_id,
+                amount_micros,
+                key,
+                hold_id,
+                ledger.description_text(description),
+            )
             return await self._record(connection, account, wanted, lines)
 
     async def _record(

@@ -1,0 +1,46 @@
+"""Billing on a real database, alone and behind its server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from wavepool.billing.v1 import billing_pb2_grpc
+
+from servicekit import database
+from servicekit.channels import open_channel
+from services.billing.config import BillingSettings
+from services.billing.server import build_server, build_stores
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from services.billing.service import Stores
+
+
+@pytest.fixture
+def settings(tmp_path: Path, database_url: str) -> BillingSettings:
+    return BillingSettings(port=0, data_dir=tmp_path / "data", database_url=database_url)
+
+
+@pytest.fixture
+async def db(database_url: str) -> AsyncIterator[database.Database]:
+    db = database.Database(database_url)
+    await database.migrate(db, "services.billing:migrations")
+    yield db
+    await db.close()
+
+
+@pytest.fixture
+def stores(db: database.Database, settings: BillingSettings) -> Stores:
+    return build_stores(db, settings)
+
+
+@pytest.fixture
+async def billing(settings: BillingSettings, stores: Stores) -> AsyncIterator[billing_pb2_grpc.BillingServiceAsyncStub]:
+    server = build_server(settings, stores)
+    await server.start()
+    async with open_channel(f"127.0.0.1:{server.port}") as channel:
+        yield billing_pb2_grpc.BillingServiceStub(channel)
+    await server.stop()

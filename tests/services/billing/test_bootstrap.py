@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import stat
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.billing.errors import InvalidFieldError
+from services.billing.server import prepare
+
+if TYPE_CHECKING:
+    from servicekit.database import Database
+    from services.billing.config import BillingSettings
+    from services.billing.service import Stores
+
+
+async def test_a_new_installation_has_an_account_with_credit_and_a_token(
+    db: Database, stores: Stores, settings: BillingSettings
+) -> None:
+    await prepare(db, stores, settings)
+    file = settings.data_dir / "token"
+    account, _ = await stores.tokens.authenticate(file.read_text().strip())
+    assert (account.name, account.admin, account.balance.available_micros) == ("local", True, 1_400_000_000)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+async def test_a_second_start_changes_nothing(db: Database, stores: Stores, settings: BillingSettings) -> None:
+    await prepare(db, stores, settings)
+    before = (settings.data_dir / "token").read_text()
+    await prepare(db, stores, settings.model_copy(update={"grant_credits_total": Decimal(5000)}))
+    account, _ = await stores.tokens.authenticate(before.strip())
+    assert (settings.data_dir / "token").read_text() == before
+    assert account.balance.granted_micros == 1_400_000_000
+
+
+@pytest.mark.parametrize("content", [None, "wpt_of_an_older_database", "\xff"])
+async def test_a_missing_or_foreign_token_file_is_written_anew(
+    db: Database, stores: Stores, settings: BillingSettings, content: str | None
+) -> None:
+    await prepare(db, stores, settings)
+    file = settings.data_dir / "token"
+    file.unlink() if content is None else file.write_bytes(content.encode("latin-1"))
+    await prepare(db, stores, settings)
+    account, _ = await stores.tokens.authenticate(file.read_text().strip())
+    assert account.balance.granted_micros == 1_400_000_000
+
+
+async def test_a_start_killed_before_the_grant_is_completed_by_the_next(
+    db: Database, stores: Stores, settings: BillingSettings
+) -> None:
+    account = await stores.accounts.create("local", admin=True)
+    await prepare(db, stores, settings)
+    assert (await stores.accounts.get(account.account_id)).balance.granted_micros == 1_400_000_000
+
+
+async def test_no_account_is_opened_where_none_is_asked_for(
+    db: Database, stores: Stores, settings: BillingSettings
+) -> None:
+    await prepare(db, stores, settings.model_copy(update={"bootstrap_account": ""}))
+    assert await stores.accounts.find_by_name("local") is None
+    assert not (settings.data_dir / "token").exists()
+
+
+async def test_a_bad_account_name_is_refused(db: Database, stores: Stores, settings: BillingSettings) -> None:
+    with pytest.raises(InvalidFieldError, match="name"):
+        await prepare(db, stores, settings.model_copy(update={"bootstrap_account": "No Spaces"}))

@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
+from wavepool.billing.v1 import billing_pb2 as pb
+
+from servicekit.errors import rpc_failure
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+    from pathlib import Path
+
+    from wavepool.billing.v1.billing_pb2_grpc import BillingServiceAsyncStub
+
+    from servicekit.errors import RpcFailure
+    from services.billing.service import Stores
+
+
+@pytest.fixture
+def database_url(tmp_path: Path) -> str:
+    """One kind is enough here: what differs between databases is tested at the stores."""
+    return f"sqlite+aiosqlite:///{tmp_path / 'billing.db'}"
+
+
+async def failure(call: Awaitable[Any]) -> RpcFailure:
+    with pytest.raises(grpc.aio.AioRpcError) as error:
+        await call
+    return rpc_failure(error.value)
+
+
+async def open_account(billing: BillingServiceAsyncStub, grant_micros: int = 100, name: str = "ada") -> str:
+    request = pb.CreateAccountRequest(name=name, grant_micros=grant_micros)
+    return (await billing.CreateAccount(request)).account_id
+
+
+async def test_a_job_is_held_and_charged(billing: BillingServiceAsyncStub) -> None:
+    account_id = await open_account(billing)
+    held = await billing.ReserveCredit(
+        pb.ReserveCreditRequest(account_id=account_id, amount_micros=60, idempotency_key="job:1")
+    )
+    assert held.available_micros == 40
+    settled = await billing.SettleCharge(
+        pb.SettleChargeRequest(hold_id=held.hold_id, amount_micros=85, idempotency_key="job:1:1")
+    )
+    assert (settled.charged_micros, settled.available_micros) == (85, 15)
+    balance = await billing.GetBalance(pb.GetBalanceRequest(account_id=account_id))
+    assert balance == pb.GetBalanceResponse(
+        account_id=account_id,
+        account_name="ada",
+        granted_micros=100,
+        charged_micros=85,
+        available_micros=15,
+        alert_threshold_permille=800,
+        alert_fired=True,
+    )
+
+
+async def test_passing_the_threshold_is_logged_once(
+    billing: BillingServiceAsyncStub, caplog: pytest.LogCaptureFixture
+) -> None:
+    account_id = await open_account(billing)
+    held = await billing.ReserveCredit(
+        pb.ReserveCreditRequest(account_id=account_id, amount_micros=90, idempotency_key="job:1")
+    )
+    settlement = pb.SettleChargeRequest(hold_id=held.hold_id, amount_micros=80, idempotency_key="job:1:1")
+    await billing.SettleCharge(settlement)
+    await billing.SettleCharge(settlement)
+    assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == [
+        "budget alert: $0.00008 of $0.0001 is spent"
+    ]
+
+
+async def test_postings_come_newest_first_in_pages(billing: BillingServiceAsyncStub) -> None:
+    account_id = await open_account(billing)
+    held = await billing.ReserveCredit(
+        pb.ReserveCreditRequest(
+            account_id=account_id, amount_micros=60, idempotency_key="job:1", description="soft\x00max"
+        )
+    )
+    await billing.SettleCharge(
+        pb.SettleChargeRequest(hold_id=held.hold_id, amount_micros=25, idempotency_key="job:1:1")
+    )
+    first = await billing.ListPostings(pb.ListPostingsRequest(account_id=account_id, page_size=3))
+    second = await billing.ListPostings(
+        pb.ListPostingsRequest(account_id=account_id, page_size=3, page_token=first.next_page_token)
+    )
+    assert [(posting.kind, posting.amount_micros) for posting in (*first.postings, *second.postings)] == [
+        (pb.POSTING_KIND_CHARGE, -25),
+        (pb.POSTING_KIND_RELEASE, 60),
+        (pb.POSTING_KIND_HOLD, -60),
+        (pb.POSTING_KIND_GRANT, 100),
+    ]
+    assert first.postings[2].description == "softmax"
+    assert second.next_page_token == ""
+
+
+async def test_page_tokens_of_nobodys_making_are_refused(billing: BillingServiceAsyncStub) -> None:
+    ada, bob = await open_account(billing), await open_account(billing, name="bob")
+    await billing.GrantCredit(pb.GrantCreditRequest(account_id=bob, amount_micros=1, idempotency_key="more"))
+    page = await billing.ListPostings(pb.ListPostingsRequest(account_id=bob, page_size=1))
+    for token in ("nonsense", "////", page.next_page_token):
+        refused = await failure(billing.ListPostings(pb.ListPostingsRequest(account_id=ada, page_token=token)))
+        assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, "page_token")
+
+
+async def test_refusals_have_the_statuses_of_the_proto(billing: BillingServiceAsyncStub) -> None:
+    account_id = await open_account(billing)
+    reserve, settle = pb.ReserveCreditRequest, pb.SettleChargeRequest
+    cases: list[tuple[Awaitable[Any], grpc.StatusCode, str]] = [
+        (billing.AuthenticateToken(pb.AuthenticateTokenRequest()), grpc.StatusCode.UNAUTHENTICATED, ""),
+        (
+            billing.ReserveCredit(reserve(account_id="none", amount_micros=1, idempotency_key="k")),
+            grpc.StatusCode.NOT_FOUND,
+            "",
+        ),
+        (
+            billing.ReserveCredit(reserve(account_id=account_id, amount_micros=-1, idempotency_key="k")),
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "amount_micros",
+        ),
+        (
+            billing.ReserveCredit(reserve(account_id=account_id, amount_micros=1)),
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "idempotency_key",
+        ),
+        (
+            billing.ReserveCredit(reserve(account_id=account_id, amount_micros=101, idempotency_key="k")),
+            grpc.StatusCode.FAILED_PRECONDITION,
+            "",
+        ),
+        (
+            billing.SettleCharge(settle(hold_id="none", amount_micros=1, idempotency_key="k")),
+            grpc.StatusCode.NOT_FOUND,
+            "",
+        ),
+        (billing.GetPrice(pb.GetPriceRequest(gpu_type="H100")), grpc.StatusCode.NOT_FOUND, ""),
+        (billing.GetBalance(pb.GetBalanceRequest(account_id="none")), grpc.StatusCode.NOT_FOUND, ""),
+        (billing.CreateAccount(pb.CreateAccountRequest(name="ada")), grpc.StatusCode.ALREADY_EXISTS, ""),
+        (billing.CreateAccount(pb.CreateAccountRequest(name="A b")), grpc.StatusCode.INVALID_ARGUMENT, "name"),
+        (
+            billing.CreateAccount(pb.CreateAccountRequest(name="b", grant_micros=-1)),
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "grant_micros",
+        ),
+        (
+            billing.CreateToken(pb.CreateTokenRequest(account_id=account_id, name="n" * 65)),
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "name",
+        ),
+        (billing.RevokeToken(pb.RevokeTokenRequest()), grpc.StatusCode.NOT_FOUND, ""),
+    ]
+    for call, code, field in cases:
+        refused = await failure(call)
+        assert (refused.code, refused.violations[0][0] if refused.violations else "") == (code, field)
+
+
+async def test_tokens_are_made_listed_and_revoked(billing: BillingServiceAsyncStub) -> None:
+    account_id = await open_account(billing)
+    made = await billing.CreateToken(pb.CreateTokenRequest(account_id=account_id, name="laptop"))
+    known = await billing.AuthenticateToken(pb.AuthenticateTokenRequest(token=made.token))
+    assert (known.account_id, known.account_name, known.admin) == (account_id, "ada", False)
+    await billing.RevokeToken(pb.RevokeTokenRequest(token_id=made.token_id))
+    (listed,) = (await billing.ListTokens(pb.ListTokensRequest(account_id=account_id))).tokens
+    assert listed.HasField("revoke_time")
+    assert made.token.startswith(listed.prefix)
+
+
+async def test_prices_are_told(billing: BillingServiceAsyncStub) -> None:
+    price = await billing.GetPrice(pb.GetPriceRequest(gpu_type="MI300X"))
+    assert price.price_micros_per_hour == 1_990_000
+
+
+def usage(sequence: int = 1, seconds: int = 3600, price: int = 1_990_000) -> pb.RecordMachineUsageRequest:
+    start, end = Timestamp(), Timestamp()
+    start.FromDatetime(datetime(2026, 1, 1, tzinfo=UTC))
+    end.FromDatetime(datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds))
+    return pb.RecordMachineUsageRequest(
+        machine_id="m1", sequence=sequence, start_time=start, end_time=end, price_micros_per_hour=price
+    )
+
+
+async def test_machine_usage_counts_once_for_each_sequence_number(
+    billing: BillingServiceAsyncStub, stores: Stores
+) -> None:
+    for request in (usage(), usage(), usage(sequence=2, seconds=1800)):
+        await billing.RecordMachineUsage(request)
+    assert await stores.usage.total_cost_micros() == 1_990_000 + 995_000
+
+
+@pytest.mark.parametrize(
+    ("request_", "field"),
+    [
+        (usage(seconds=-1), "end_time"),
+        (usage(price=-1), "price_micros_per_hour"),
+        (usage(sequence=0), "sequence"),
+    ],
+)
+async def test_impossible_machine_usage_is_refused(
+    billing: BillingServiceAsyncStub, stores: Stores, request_: pb.RecordMachineUsageRequest, field: str
+) -> None:
+    refused = await failure(billing.RecordMachineUsage(request_))
+    assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, field)
+    assert await stores.usage.total_cost_micros() == 0

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import select
+
+from services.billing.errors import AccountNotFoundError, InvalidTokenError, TokenNotFoundError
+from services.billing.store.tables import tokens
+
+if TYPE_CHECKING:
+    from servicekit.database import Database
+    from services.billing.service import Stores
+
+
+async def test_a_token_tells_its_account(stores: Stores) -> None:
+    account = await stores.accounts.create("ada", admin=True)
+    token, secret = await stores.tokens.create(account.account_id, "laptop")
+    assert secret.startswith("wpt_")
+    assert len(secret) == 47
+    assert await stores.tokens.authenticate(secret) == (account, token.token_id)
+
+
+async def test_the_secret_is_nowhere_in_the_database(stores: Stores, db: Database) -> None:
+    account = await stores.accounts.create("ada", admin=True)
+    token, secret = await stores.tokens.create(account.account_id, "laptop")
+    async with db.reading() as connection:
+        row = (await connection.execute(select(tokens))).one()
+    assert secret[10:] not in repr(tuple(row))
+    assert row.prefix == token.prefix == secret[:10]
+
+
+async def test_a_revoked_token_is_refused_and_stays_listed(stores: Stores) -> None:
+    account = await stores.accounts.create("ada", admin=True)
+    token, secret = await stores.tokens.create(account.account_id, "laptop")
+    await stores.tokens.revoke(token.token_id)
+    (first,) = await stores.tokens.list_of(account.account_id)
+    await stores.tokens.revoke(token.token_id)
+    (second,) = await stores.tokens.list_of(account.account_id)
+    assert first.revoke_time is not None
+    assert first == second
+    with pytest.raises(InvalidTokenError):
+        await stores.tokens.authenticate(secret)
+
+
+@pytest.mark.parametrize("secret", ["", "wpt_", "wpt_" + "A" * 43, "\x00", "ü"])
+async def test_unknown_secrets_are_refused(stores: Stores, secret: str) -> None:
+    with pytest.raises(InvalidTokenError):
+        await stores.tokens.authenticate(secret)
+
+
+async def test_what_does_not_exist_is_not_found(stores: Stores) -> None:
+    with pytest.raises(AccountNotFoundError):
+        await stores.tokens.create("acct_none", "laptop")
+    with pytest.raises(AccountNotFoundError):
+        await stores.tokens.list_of("acct_none")
+    with pytest.raises(TokenNotFoundError):
+        await stores.tokens.revoke("tok_none")

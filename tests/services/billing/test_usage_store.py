@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from services.billing.usage import MachineUsage
+
+if TYPE_CHECKING:
+    from services.billing.service import Stores
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+HOUR = MachineUsage("m1", 1, "local", "MI300X", 1, START, START + timedelta(hours=1), 1_990_000, final=False)
+
+
+async def test_the_first_report_of_an_interval_stands(stores: Stores) -> None:
+    assert await stores.usage.record(HOUR)
+    assert not await stores.usage.record(replace(HOUR, price_micros_per_hour=5))
+    assert await stores.usage.record(replace(HOUR, sequence=2))
+    assert await stores.usage.record(replace(HOUR, machine_id="m2"))
+    assert await stores.usage.total_cost_micros() == 3 * 1_990_000
+
+
+async def test_nothing_used_costs_nothing(stores: Stores) -> None:
+    assert await stores.usage.total_cost_micros() == 0
