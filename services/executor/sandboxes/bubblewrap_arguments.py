@@ -11,9 +11,11 @@ the programs that still have privileges.
 
 from __future__ import annotations
 
-import math
+import resource
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from services.executor.sandboxes.kernel_limits import kernel_limits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,9 +28,12 @@ _ROOT = ("--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGI
 _LIFE = ("--die-with-parent", "--new-session", "--clearenv", "--hostname", "box")
 # What a dynamically linked program of the host needs, beside what it is asked to see.
 _SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/alternatives")
-_OPEN_FILES = 1024
-# The kernel counts CPU time in whole seconds and for each process; the watchdog is finer, this is the backstop.
-_SPARE_CPU_SECONDS = 1
+_PRLIMIT_OPTIONS = {
+    resource.RLIMIT_CPU: "cpu",
+    resource.RLIMIT_FSIZE: "fsize",
+    resource.RLIMIT_NOFILE: "nofile",
+    resource.RLIMIT_CORE: "core",
+}
 
 
 def bubblewrap_options(command: Command, limits: Limits, system: Sequence[str]) -> list[str]:
@@ -62,14 +67,8 @@ def boxed_program(command: Command, limits: Limits, uid: int | None) -> list[str
 
 def resource_limits(limits: Limits) -> list[str]:
     """The limits that the kernel itself keeps, as options of prlimit."""
-    cpu_seconds = math.ceil(limits.cpu.total_seconds()) + _SPARE_CPU_SECONDS
-    return [
-        f"--nproc={limits.processes}",
-        f"--cpu={cpu_seconds}:{cpu_seconds + 1}",
-        f"--fsize={limits.file_mib << 20}",
-        f"--nofile={_OPEN_FILES}",
-        "--core=0",
-    ]
+    numbers = {_PRLIMIT_OPTIONS[which]: (soft, hard) for which, soft, hard in kernel_limits(limits)}
+    return [f"--nproc={limits.processes}", *(f"--{name}={soft}:{hard}" for name, (soft, hard) in numbers.items())]
 
 
 def system_mounts(root: Path) -> list[str]:

@@ -1,0 +1,140 @@
+"""The last steps of a boxed program's process before it becomes that program: each gives something up for good."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import resource
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from services.executor.sandboxes.kernel_calls import (
+    PR_SET_NO_NEW_PRIVS,
+    drop_bounding_capabilities,
+    load_seccomp,
+    prctl,
+)
+from services.executor.sandboxes.landlock import SIGNALS_VERSION, restrict_files
+from services.executor.sandboxes.launch_order import Hold, LaunchOrder
+from services.executor.sandboxes.private_root import SYSTEM_FILES, SYSTEM_FOLDERS, enter_private_root
+from services.executor.sandboxes.seccomp import seccomp_filter
+
+if TYPE_CHECKING:
+    import socket
+
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+# Python ignores these, and what it ignores its children ignore too.
+_SIGNALS_TO_RESTORE = (signal.SIGPIPE, signal.SIGXFSZ)
+_CANNOT_EXECUTE = 127
+# A path begins an argument, follows a one-letter option, or follows a separator.
+_BEFORE_PATH = r"(^(?:-\w)?|[=:,;<>|&(\s\"'])"
+
+
+def confine_and_exec(order: LaunchOrder, control: socket.socket, held: list[Hold]) -> NoReturn:
+    """Confine this process, tell over `control` which holds it has, and become the order's program."""
+    try:
+        _confine(order, held)
+        program, *_ = arguments = [_seen_inside(word, order, held) for word in order.arguments]
+        environment = {name: _seen_inside(value, order, held) for name, value in order.environment.items()}
+        if Hold.PRIVATE_ROOT not in held:
+            environment.setdefault("TMPDIR", order.scratch)
+        os.chdir(_seen_inside(order.workdir, order, held))
+    except Exception as error:  # noqa: BLE001  whatever it is, it must be told and must not run the program
+        report(control, {"error": f"{type(error).__name__}: {error}"})
+        os._exit(_CANNOT_EXECUTE)
+    report(control, {"held": held})
+    with contextlib.suppress(OSError):
+        os.execvpe(program, arguments, environment)  # noqa: S606  there is no shell in it
+    os.write(2, f"{program}: cannot be executed\n".encode())
+    os._exit(_CANNOT_EXECUTE)
+
+
+def report(control: socket.socket, message: dict[str, object]) -> None:
+    """Send one JSON line; the other side may be gone."""
+    with contextlib.suppress(OSError):
+        control.sendall(json.dumps(message).encode() + b"\n")
+
+
+def _confine(order: LaunchOrder, held: list[Hold]) -> None:
+    os.setsid()
+    signal.set_wakeup_fd(-1)
+    for number in (*_SIGNALS_TO_RESTORE, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    for path in order.procs_files:
+        _enter_cgroup(path)
+    _hide_files(order, held)
+    _drop_privileges(order, held)
+    if Hold.PRIVATE_ROOT not in held:
+        _restrict_files(order, held)
+    program = seccomp_filter(internet=Hold.NAMESPACES in held)
+    if program is not None and Hold.SECCOMP not in order.forgo:
+        load_seccomp(program)
+        held.append(Hold.SECCOMP)
+
+
+def _enter_cgroup(path: str) -> None:
+    with open(path, "w", encoding="ascii") as file:  # noqa: PTH123  one write(2), as the kernel wants it
+        file.write("0")
+
+
+def _hide_files(order: LaunchOrder, held: list[Hold]) -> None:
+    if Hold.NAMESPACES not in held or Hold.PRIVATE_ROOT in order.forgo:
+        return
+    try:
+        enter_private_root(order)
+    except PermissionError:
+        return  # a container that hides parts of /proc lets nobody mount a new one
+    held.append(Hold.PRIVATE_ROOT)
+
+
+def _drop_privileges(order: LaunchOrder, held: list[Hold]) -> None:
+    for which, soft, hard in order.resources:
+        resource.setrlimit(which, (soft, hard))
+    processes = order.processes
+    if order.uid is not None:
+        drop_bounding_capabilities()
+        os.setgroups([])
+        os.setresgid(order.uid, order.uid, order.uid)
+        os.setresuid(order.uid, order.uid, order.uid)
+        held.append(Hold.OWN_USER)
+    elif Hold.NAMESPACES not in held:
+        processes += _processes_of_this_user()
+    resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+
+
+def _processes_of_this_user() -> int:
+    """Threads count as processes do; the limit is on both together, over all that the user runs."""
+    uid, threads = os.getuid(), 0
+    for folder in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if folder.name.isdecimal() and folder.stat().st_uid == uid:
+                threads += sum(1 for _ in (folder / "task").iterdir())
+    return threads
+
+
+def _restrict_files(order: LaunchOrder, held: list[Hold]) -> None:
+    if Hold.LANDLOCK in order.forgo:
+        return
+    readable = [*SYSTEM_FOLDERS, *SYSTEM_FILES, "/proc", "/sys/devices/system/cpu"]
+    readable += [source for source, _, _ in order.mounts]
+    writable = [source for source, _, writable in order.mounts if writable]
+    version = restrict_files(readable, [*writable, order.scratch, *_DEVICES])
+    if version:
+        held.append(Hold.LANDLOCK)
+    if version >= SIGNALS_VERSION:
+        held.append(Hold.LANDLOCK_SIGNALS)
+
+
+def _seen_inside(text: str, order: LaunchOrder, held: list[Hold]) -> str:
+    """With a root of its own a box sees mounts at their targets; without one, paths are put back to their sources."""
+    if Hold.PRIVATE_ROOT in held:
+        return text
+    sources = {target: source for source, target, _ in order.mounts}
+    if not sources:
+        return text
+    longest_first = "|".join(re.escape(target) for target in sorted(sources, key=len, reverse=True))
+    return re.sub(rf"{_BEFORE_PATH}({longest_first})(?![\w.-])", lambda match: match[1] + sources[match[2]], text)

@@ -1,0 +1,37 @@
+"""What a box does not hold back, told from the holds that its machine gave; pure."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from services.executor.sandboxes.launch_order import Hold
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+
+class Gap(StrEnum):
+    """One thing that a box does not hold back, as a sentence for logs and reports."""
+
+    FILES = "a box reads and writes every file that its user may"
+    NETWORK = "a box can use the network"
+    SIGNALS = "a box can send signals to other processes of its user"
+    PROCESS_LIST = "a box sees the command lines of other processes"
+    MEMORY = "memory is read every 30 ms and not limited by the kernel: a box can use more for that long"
+    SYSTEM_CALLS = "system calls are not filtered"
+
+
+def gaps_of(held: Collection[Hold], *, memory_limited: bool) -> tuple[Gap, ...]:
+    """The gaps that `held` leaves open."""
+    private_root = Hold.PRIVATE_ROOT in held
+    namespaces = Hold.NAMESPACES in held
+    closed = {
+        Gap.FILES: private_root or Hold.LANDLOCK in held,
+        Gap.NETWORK: namespaces or Hold.SECCOMP in held,
+        Gap.SIGNALS: namespaces or Hold.LANDLOCK_SIGNALS in held or Hold.OWN_USER in held,
+        Gap.PROCESS_LIST: private_root,
+        Gap.MEMORY: memory_limited,
+        Gap.SYSTEM_CALLS: Hold.SECCOMP in held,
+    }
+    return tuple(gap for gap, is_closed in closed.items() if not is_closed)

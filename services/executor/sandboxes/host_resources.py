@@ -1,0 +1,60 @@
+"""What every box takes from the host for as long as it runs: a user id where we are root, and cgroups where we may."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from services.executor.sandboxes.box_user import BoxUser
+from services.executor.sandboxes.cgroup import Cgroup, cgroup_parents, remove_leftover_cgroups
+from services.executor.sandboxes.writable_mounts import lend_writable_mounts
+
+if TYPE_CHECKING:
+    from contextlib import ExitStack
+
+    from services.executor.sandboxes.sandbox import Command, Limits
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One box's share; `uid` is None where the box runs as our own user."""
+
+    uid: int | None
+    cgroup: Cgroup | None
+
+    @property
+    def procs_files(self) -> list[str]:
+        """The files through which a process enters the box's cgroups."""
+        return self.cgroup.procs_files if self.cgroup else []
+
+
+class HostResources:
+    """Hands out claims; removes at the start what killed processes of ours left behind."""
+
+    def __init__(self) -> None:
+        self._is_root = os.geteuid() == 0
+        self._cgroup_parents = cgroup_parents()
+        remove_leftover_cgroups(self._cgroup_parents)
+
+    @property
+    def limits_memory(self) -> bool:
+        """Whether the kernel limits the memory of whole boxes."""
+        return bool(self._cgroup_parents)
+
+    def claim(self, command: Command, limits: Limits, cleanup: ExitStack) -> Claim:
+        """Take what a box for `command` needs, until `cleanup` is closed; raises OSError when a mount is missing."""
+        uid = None
+        if self._is_root:
+            user = BoxUser()
+            cleanup.callback(user.release)
+            cleanup.enter_context(lend_writable_mounts(command.mounts, user.uid))
+            uid = user.uid
+        return Claim(uid, self._cgroup(limits, cleanup))
+
+    def _cgroup(self, limits: Limits, cleanup: ExitStack) -> Cgroup | None:
+        if not self._cgroup_parents:
+            return None
+        cgroup = Cgroup(self._cgroup_parents, memory_mib=limits.memory_mib, processes=limits.processes)
+        cleanup.callback(cgroup.remove_folders)
+        return cgroup

@@ -1,0 +1,100 @@
+"""The few system calls that Python's library lacks; each raises OSError as `os` functions do."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import signal
+import struct
+from enum import IntEnum
+
+PR_SET_PDEATHSIG = 1
+PR_CAPBSET_DROP = 24
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 22, 2
+_MNT_DETACH = 2
+_AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
+_LAST_CAPABILITY = 63
+
+
+class Call(IntEnum):
+    """Calls without a function in every C library; but for pivot_root all machines number them alike."""
+
+    MOUNT_SETATTR = 442
+    LANDLOCK_CREATE_RULESET = 444
+    LANDLOCK_ADD_RULE = 445
+    LANDLOCK_RESTRICT_SELF = 446
+    PIVOT_ROOT = 155 if platform.machine() == "x86_64" else 41
+
+
+_C = ctypes.CDLL(None, use_errno=True)
+
+
+def call(number: Call, *arguments: int | bytes | None) -> int:
+    """A raw system call."""
+    words = [ctypes.c_long(word) if isinstance(word, int) else ctypes.c_char_p(word) for word in arguments]
+    return _checked(_C.syscall(ctypes.c_long(number), *words))
+
+
+def prctl(option: int, argument: int) -> None:
+    """Change one property of this process."""
+    zero = ctypes.c_ulong(0)
+    _checked(_C.prctl(option, ctypes.c_ulong(argument), zero, zero, zero))
+
+
+def die_with(parent_pid: int) -> None:
+    """End with the process that started us, also when it has ended already."""
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent_pid:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def unshare(flags: int) -> None:
+    """Leave namespaces for new ones."""
+    _checked(_C.unshare(flags))
+
+
+def mount(source: str, target: str, kind: str, flags: int = 0, options: str = "") -> None:
+    """Mount in our mount namespace."""
+    words = (source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags), options.encode())
+    _checked(_C.mount(*words))
+
+
+def set_mount_attributes(path: str, attributes: int, *, recursive: bool) -> None:
+    """Add attributes (MOUNT_ATTR_…) to a mount, and to those below it where `recursive`; Linux 5.12."""
+    request = struct.pack("=QQQQ", attributes, 0, 0, 0)
+    flags = _AT_RECURSIVE if recursive else 0
+    call(Call.MOUNT_SETATTR, _AT_FDCWD, path.encode(), flags, request, len(request))
+
+
+def enter_root(folder: str) -> None:
+    """Make `folder`, a mount, the root of this mount namespace and let go of the old one."""
+    os.chdir(folder)
+    call(Call.PIVOT_ROOT, b".", b".")
+    _checked(_C.umount2(b".", _MNT_DETACH))
+    os.chdir("/")
+
+
+def drop_bounding_capabilities() -> None:
+    """Make it impossible to gain any capability again; a kernel without some capability number is fine."""
+    for capability in range(_LAST_CAPABILITY + 1):
+        try:
+            prctl(PR_CAPBSET_DROP, capability)
+        except OSError:
+            return
+
+
+def load_seccomp(program: bytes) -> None:
+    """Filter our system calls from now on; needs PR_SET_NO_NEW_PRIVS."""
+    steps = ctypes.create_string_buffer(program, len(program))
+    header = struct.pack("@HxxxxxxP", len(program) // 8, ctypes.addressof(steps))
+    _checked(_C.prctl(_PR_SET_SECCOMP, ctypes.c_ulong(_SECCOMP_MODE_FILTER), ctypes.c_char_p(header)))
+
+
+def _checked(result: int) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return result

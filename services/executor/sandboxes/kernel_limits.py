@@ -1,0 +1,26 @@
+"""The limits on one process that the kernel keeps for us, as (RLIMIT_…, soft, hard)."""
+
+from __future__ import annotations
+
+import math
+import resource
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from services.executor.sandboxes.sandbox import Limits
+
+_OPEN_FILES = 1024
+# The kernel counts CPU time in whole seconds and for each process; the watchdog is finer, this is the backstop.
+_SPARE_CPU_SECONDS = 1
+
+
+def kernel_limits(limits: Limits) -> list[tuple[int, int, int]]:
+    """All but the number of processes, which depends on how the kernel counts them in the box at hand."""
+    cpu_seconds = math.ceil(limits.cpu.total_seconds()) + _SPARE_CPU_SECONDS
+    file_bytes = limits.file_mib << 20
+    return [
+        (resource.RLIMIT_CPU, cpu_seconds, cpu_seconds + 1),
+        (resource.RLIMIT_FSIZE, file_bytes, file_bytes),
+        (resource.RLIMIT_NOFILE, _OPEN_FILES, _OPEN_FILES),
+        (resource.RLIMIT_CORE, 0, 0),
+    ]

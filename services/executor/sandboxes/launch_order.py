@@ -1,0 +1,48 @@
+"""What the launcher is told to start, and what it reports; both travel as JSON lines over its control socket."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+
+
+class Hold(StrEnum):
+    """A hold on the box that the launcher could get from this kernel."""
+
+    NAMESPACES = "namespaces"
+    """Own network, process ids, mounts, IPC and host name."""
+
+    PRIVATE_ROOT = "private_root"
+    LANDLOCK = "landlock"
+    LANDLOCK_SIGNALS = "landlock_signals"
+    SECCOMP = "seccomp"
+    OWN_USER = "own_user"
+
+
+@dataclass(frozen=True)
+class LaunchOrder:
+    """One box; `mounts` are (source, target, writable), `resources` are numbers of RLIMIT_… with their limits."""
+
+    parent_pid: int
+    arguments: list[str]
+    workdir: str
+    environment: dict[str, str]
+    mounts: list[tuple[str, str, bool]]
+    scratch: str
+    tmp_bytes: int
+    resources: list[tuple[int, int, int]]
+    processes: int
+    procs_files: list[str]
+    uid: int | None
+    forgo: list[Hold]
+    """Holds not to try; for tests of the weaker boxes."""
+
+    def encode(self) -> bytes:
+        """One line."""
+        return json.dumps(asdict(self)).encode() + b"\n"
+
+    @classmethod
+    def decode(cls, line: bytes) -> LaunchOrder:
+        """The inverse of `encode`."""
+        return cls(**json.loads(line))

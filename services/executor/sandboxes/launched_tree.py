@@ -1,0 +1,91 @@
+"""The processes of one box of the launcher, seen from the side that asked for it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from services.executor.sandboxes.child import Child
+from services.executor.sandboxes.launch_order import Hold, LaunchOrder
+from services.executor.sandboxes.process_tree import descendants
+from services.executor.sandboxes.sandbox import SandboxError
+
+if TYPE_CHECKING:
+    from asyncio import StreamReader, StreamWriter
+
+_CODE_ROOT = Path(__file__).parents[3]
+_LAUNCH = (
+    f"import sys; sys.path.insert(0, {str(_CODE_ROOT)!r}); from {__package__}.process_launcher import main; main()"
+)
+# The launcher ends its box within milliseconds; if it hangs or was killed we do it from outside.
+_PATIENCE_SECONDS = 5.0
+
+
+class LaunchedTree:
+    """Implements ProcessTree over the launcher's control socket."""
+
+    def __init__(self, child: Child, reports: StreamReader, control: StreamWriter) -> None:
+        self.child = child
+        self._reports = reports
+        self._control = control
+
+    async def check_started(self) -> frozenset[Hold]:
+        """Wait until the program is about to start, and say in what holds; raises SandboxError if it will not."""
+        message = await self._report()
+        if "held" not in message:
+            await self.destroy()
+            raise SandboxError(f"the launcher cannot make a box: {message.get('error', 'it ended without a word')}")
+        return frozenset(map(Hold, message["held"]))
+
+    async def wait_status(self) -> int:
+        """Wait for the end of the program."""
+        message = await self._report()
+        return int(message.get("status", signal.SIGKILL))
+
+    async def destroy(self) -> None:
+        """Close the control socket, upon which the launcher ends all; do it ourselves if it does not."""
+        if self._control.can_write_eof():
+            with contextlib.suppress(OSError):
+                self._control.write_eof()
+        try:
+            await asyncio.wait_for(self.child.wait(), _PATIENCE_SECONDS)
+        except TimeoutError:
+            _kill(descendants(self.child.pid))
+            self.child.kill()
+            await self.child.wait()
+        self._control.close()
+        with contextlib.suppress(OSError):
+            await self._control.wait_closed()
+
+    async def _report(self) -> dict[str, Any]:
+        try:
+            line = await self._reports.readline()
+        except ConnectionError:
+            line = b""
+        return json.loads(line) if line else {}
+
+
+async def start_launcher(order: LaunchOrder) -> LaunchedTree:
+    """Start the launcher with `order`."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        program = [sys.executable, "-I", "-S", "-c", _LAUNCH, str(theirs.fileno())]
+        child = Child(program, [theirs.fileno()])
+    reports, control = await asyncio.open_connection(sock=ours)
+    control.write(order.encode())
+    with contextlib.suppress(ConnectionError):
+        await control.drain()
+    return LaunchedTree(child, reports, control)
+
+
+def _kill(pids: list[int]) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
