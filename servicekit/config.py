@@ -1,0 +1,39 @@
+"""The settings that every service has; a service adds its own in a subclass with its prefix."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+from pydantic_settings import BaseSettings
+
+METRICS_PORT_OFFSET = 1000
+
+
+class ServiceSettings(BaseSettings):
+    """Read from the environment: `SCHEDULER_PORT` is `port` of the subclass whose `env_prefix` is `SCHEDULER_`."""
+
+    host: str = "127.0.0.1"
+    port: int
+    """0 takes a free port."""
+    metrics_port: int | None = None
+    """Where Prometheus reads; unset: `port` + 1000. 0 takes a free port."""
+    data_dir: Path = Path(".wavepool")
+    database_url: str | None = None
+    """An SQLAlchemy URL of an async driver; unset: an SQLite file in `data_dir`."""
+    log_level: str = "INFO"
+    drain: timedelta = timedelta(seconds=10)
+    """How long calls in flight may go on after SIGTERM."""
+
+    def resolved_metrics_port(self) -> int:
+        """The port for metrics; free where the service's own port is."""
+        if self.metrics_port is not None:
+            return self.metrics_port
+        return self.port + METRICS_PORT_OFFSET if self.port else 0
+
+    def resolved_database_url(self, service: str) -> str:
+        """The database's URL; makes the data folder where the default is used."""
+        if self.database_url:
+            return self.database_url
+        self.data_dir.mkdir(parents=True, exist_ok=True)
+        return f"sqlite+aiosqlite:///{self.data_dir.resolve() / service}.db"

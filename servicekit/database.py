@@ -1,0 +1,128 @@
+"""One database for a service: SQLite in a file or PostgreSQL by URL, behind the same SQLAlchemy Core code.
+
+On SQLite every writing transaction begins with BEGIN IMMEDIATE: a deferred one that has to become a writer fails at
+once, whatever the busy timeout, when another process wrote in between. Reading transactions stay deferred, and with
+the write-ahead log they never wait for a writer.
+"""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from importlib.resources import as_file, files
+from typing import TYPE_CHECKING, Any
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import BigInteger, Connection, Dialect, TypeDecorator, event
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+BUSY_TIMEOUT_MS = 10_000
+READING = {"wavepool_reading": True}
+
+
+class Instant(TypeDecorator[datetime]):
+    """An aware datetime, stored as whole microseconds since 1970 so that both databases sort and keep it exactly."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+        """To the database; a naive datetime is a bug and raises TypeError."""
+        del dialect
+        return None if value is None else (value - EPOCH) // MICROSECOND
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:  # noqa: ANN401 - the base's
+        """From the database."""
+        del dialect
+        return None if value is None else EPOCH + int(value) * MICROSECOND
+
+
+class Database:
+    """Connections to one database; make it once in `server.py` and close it at the end."""
+
+    def __init__(self, url: str) -> None:
+        self._engine = _create_engine(url)
+
+    @property
+    def engine(self) -> AsyncEngine:
+        """For migrations and tests."""
+        return self._engine
+
+    @property
+    def dialect_name(self) -> str:
+        """`sqlite` or `postgresql`."""
+        return self._engine.dialect.name
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncGenerator[AsyncConnection]:
+        """A writing transaction: committed at the end, rolled back by an exception."""
+        async with self._engine.begin() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncGenerator[AsyncConnection]:
+        """A transaction for reading; on SQLite it neither waits for writers nor holds them up."""
+        async with self._engine.connect() as connection:
+            await connection.execution_options(**READING)
+            yield connection
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._engine.dispose()
+
+
+async def migrate(database: Database, location: str) -> None:
+    """Bring the schema up to date with the alembic versions in `location`, e.g. `services.billing:migrations`.
+
+    Safe to call at every start and from several processes: on PostgreSQL an advisory lock, on SQLite the write lock
+    lets one in at a time.
+    """
+    package, folder = location.split(":")
+    with as_file(files(package) / folder) as path, as_file(files("servicekit") / "migration") as environment:
+        config = Config()
+        config.set_main_option("script_location", str(environment))
+        config.set_main_option("version_locations", str(path / "versions"))
+        config.set_main_option("path_separator", "newline")
+        async with database.transaction() as connection:
+            if database.dialect_name == "postgresql":
+                await connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext('wavepool migrations'))")
+            await connection.run_sync(_upgrade, config)
+
+
+def _upgrade(connection: Connection, config: Config) -> None:
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+def _create_engine(url: str) -> AsyncEngine:
+    if not url.startswith("sqlite"):
+        return create_async_engine(url, pool_size=10, max_overflow=10, pool_pre_ping=True)
+    engine = create_async_engine(url)
+    event.listen(engine.sync_engine, "connect", _prepare_sqlite)
+    event.listen(engine.sync_engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: Any, record: object) -> None:  # noqa: ANN401 - a DBAPI connection
+    del record
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in (
+        f"busy_timeout = {BUSY_TIMEOUT_MS}",
+        "journal_mode = WAL",
+        "synchronous = FULL",
+        "foreign_keys = ON",
+    ):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    reading = "wavepool_reading" in connection.get_execution_options()
+    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")

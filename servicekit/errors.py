@@ -1,0 +1,101 @@
+"""The one place where exceptions become gRPC statuses, and statuses become exceptions again.
+
+A service's pure modules raise their own exceptions; its `server.py` hands an ErrorMap to the interceptor. What is not
+in the map is our fault: the caller gets a neutral sentence with the request id, and the log gets everything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import grpc
+from google.protobuf import any_pb2, duration_pb2
+from google.rpc import error_details_pb2, status_pb2
+from grpc_status import rpc_status
+
+from servicekit.request_id import current_request_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import timedelta
+
+ErrorMap = dict[type[Exception], grpc.StatusCode]
+
+
+_to_status = cast("Callable[[status_pb2.Status], grpc.Status]", cast("Any", rpc_status).to_status)
+
+
+@dataclass(frozen=True)
+class RpcFailure:
+    """What a failed call said: the code, one sentence, the fields at fault, and when to try again if it knows."""
+
+    code: grpc.StatusCode
+    message: str
+    violations: tuple[tuple[str, str], ...] = ()
+    retry_after: timedelta | None = None
+
+
+def failure_of(error: Exception, error_map: Mapping[type[Exception], grpc.StatusCode]) -> RpcFailure | None:
+    """What the caller is to be told of `error`; None where the map knows no class of it."""
+    code = next((error_map[kind] for kind in type(error).__mro__ if kind in error_map), None)
+    if code is None:
+        return None
+    violations: Sequence[tuple[str, str]] = getattr(error, "violations", ())
+    return RpcFailure(code, str(error), tuple(violations), getattr(error, "retry_after", None))
+
+
+def neutral_failure() -> RpcFailure:
+    """What the caller is told of a fault of ours."""
+    return RpcFailure(
+        grpc.StatusCode.INTERNAL,
+        f"something went wrong on our side; the logs have it as request {current_request_id()}",
+    )
+
+
+def status_of(failure: RpcFailure) -> grpc.Status:
+    """The failure as a status with google.rpc details."""
+    details: list[any_pb2.Any] = []
+    if failure.violations:
+        bad_request = error_details_pb2.BadRequest(
+            field_violations=[
+                error_details_pb2.BadRequest.FieldViolation(field=field, description=description)
+                for field, description in failure.violations
+            ]
+        )
+        details.append(_packed(bad_request))
+    if failure.retry_after is not None:
+        delay = duration_pb2.Duration()
+        delay.FromTimedelta(failure.retry_after)
+        details.append(_packed(error_details_pb2.RetryInfo(retry_delay=delay)))
+    number = cast("tuple[int, str]", failure.code.value)[0]
+    return _to_status(status_pb2.Status(code=number, message=failure.message, details=details))
+
+
+def rpc_failure(error: grpc.aio.AioRpcError) -> RpcFailure:
+    """What a call of ours failed with; details that cannot be read are left out."""
+    violations: tuple[tuple[str, str], ...] = ()
+    retry_after: timedelta | None = None
+    for detail in _details(error):
+        bad_request, retry = error_details_pb2.BadRequest(), error_details_pb2.RetryInfo()
+        if detail.Unpack(bad_request):
+            violations = tuple((v.field, v.description) for v in bad_request.field_violations)
+        elif detail.Unpack(retry):
+            retry_after = retry.retry_delay.ToTimedelta()
+    return RpcFailure(error.code(), error.details() or "", violations, retry_after)
+
+
+def _details(error: grpc.aio.AioRpcError) -> Sequence[any_pb2.Any]:
+    for key, value in error.trailing_metadata() or ():
+        if key == "grpc-status-details-bin" and isinstance(value, bytes):
+            try:
+                return status_pb2.Status.FromString(value).details
+            except ValueError:
+                return ()
+    return ()
+
+
+def _packed(message: Any) -> any_pb2.Any:  # noqa: ANN401 - any generated message
+    packed = any_pb2.Any()
+    packed.Pack(message)
+    return packed

@@ -1,0 +1,105 @@
+"""What happens around every RPC: request id, log line, metrics, and errors turned into statuses."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import grpc
+
+from servicekit import request_id
+from servicekit.errors import failure_of, neutral_failure, status_of
+from servicekit.logging import get_logger
+from servicekit.metrics import rpc_seconds, rpcs_in_flight
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
+
+log = get_logger(__name__)
+
+QUIET_SERVICES = ("/grpc.health.", "/grpc.reflection.")
+
+
+class Observer(grpc.aio.ServerInterceptor):
+    """Wraps the handler of every RPC, whichever of the four shapes it has."""
+
+    def __init__(self, error_map: Mapping[type[Exception], grpc.StatusCode]) -> None:
+        self._error_map = error_map
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Any:  # noqa: ANN401 - the handler of any RPC
+        """Called by grpc for each RPC."""
+        handler = await continuation(handler_call_details)
+        if handler is None:
+            return None
+        method = str(handler_call_details.method)
+        streams_in, streams_out = bool(handler.request_streaming), bool(handler.response_streaming)
+        shape = f"{'stream' if streams_in else 'unary'}_{'stream' if streams_out else 'unary'}"
+        inner = getattr(handler, shape)
+        wrapped = self._streaming(method, inner) if streams_out else self._unary(method, inner)
+        make = getattr(grpc, f"{shape}_rpc_method_handler")
+        return make(wrapped, handler.request_deserializer, handler.response_serializer)
+
+    def _unary(self, method: str, inner: Callable[[Any, Any], Awaitable[Any]]) -> Callable[[Any, Any], Awaitable[Any]]:
+        async def serve(request: Any, context: Any) -> Any:  # noqa: ANN401 - any generated message
+            with _observed(method, context):
+                try:
+                    return await inner(request, context)
+                except Exception as error:  # noqa: BLE001 - the one place that catches everything
+                    return await self._abort(error, method, context)
+
+        return serve
+
+    def _streaming(
+        self, method: str, inner: Callable[[Any, Any], AsyncIterator[Any]]
+    ) -> Callable[[Any, Any], AsyncIterator[Any]]:
+        async def serve(request: Any, context: Any) -> AsyncIterator[Any]:  # noqa: ANN401 - any generated message
+            with _observed(method, context):
+                try:
+                    async for response in inner(request, context):
+                        yield response
+                except Exception as error:  # noqa: BLE001 - the one place that catches everything
+                    await self._abort(error, method, context)
+
+        return serve
+
+    async def _abort(self, error: Exception, method: str, context: Any) -> None:  # noqa: ANN401 - grpc's own
+        if isinstance(error, grpc.aio.AbortError):
+            raise error
+        failure = failure_of(error, self._error_map)
+        if failure is None:
+            log.error("unhandled error", exc_info=error, extra={"method": method})
+            failure = neutral_failure()
+        await context.abort_with_status(status_of(failure))
+
+
+@contextmanager
+def _observed(method: str, context: Any) -> Generator[None]:  # noqa: ANN401 - grpc's own
+    metadata: dict[str, str] = dict(context.invocation_metadata() or ())
+    request_id.set_request_id(metadata.get(request_id.METADATA_KEY))
+    in_flight, start = rpcs_in_flight.labels(method), time.perf_counter()
+    in_flight.inc()
+    code = "OK"
+    try:
+        yield
+    except grpc.aio.AbortError:
+        code = _code_name(context.code())
+        raise
+    except (asyncio.CancelledError, GeneratorExit):
+        code = "CANCELLED"
+        raise
+    finally:
+        in_flight.dec()
+        seconds = time.perf_counter() - start
+        rpc_seconds.labels(method, code).observe(seconds)
+        if not method.startswith(QUIET_SERVICES):
+            log.info("rpc", extra={"method": method, "code": code, "duration_ms": round(seconds * 1000, 2)})
+
+
+def _code_name(code: object) -> str:
+    return code.name if isinstance(code, grpc.StatusCode) else str(code)

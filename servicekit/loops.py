@@ -1,0 +1,58 @@
+"""Background loops: one object with `run_once`, run for ever, woken by an event or by its interval."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Protocol
+
+from servicekit.logging import get_logger
+from servicekit.metrics import counter
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+log = get_logger(__name__)
+failures = counter("wavepool_loop_failures", "Passes of a background loop that ended with an error.", ("loop",))
+
+MAX_BACKOFF_SECONDS = 30.0
+
+
+class Loop(Protocol):
+    """A background duty."""
+
+    @property
+    def name(self) -> str:
+        """What logs and metrics call it."""
+        ...
+
+    async def run_once(self) -> None:
+        """Do all that is due now."""
+        ...
+
+
+async def run_loop(loop: Loop, interval: timedelta, wake: asyncio.Event | None = None) -> None:
+    """Run `loop` for ever: after each pass it waits for `wake` or `interval`, whichever is first.
+
+    An error is logged and counted, and the next pass waits longer each time, up to 30 s. Ends only by cancellation.
+    """
+    seconds = interval.total_seconds()
+    backoff = min(seconds, 1.0)
+    wake = wake or asyncio.Event()
+    while True:
+        # A pass that never waits, woken by itself, must not keep everything else from running.
+        await asyncio.sleep(0)
+        wake.clear()
+        pause = seconds
+        try:
+            await loop.run_once()
+            backoff = min(seconds, 1.0)
+        except Exception as error:
+            failures.labels(loop.name).inc()
+            log.exception("loop failed", extra={"loop": loop.name}, exc_info=error)
+            backoff = min(backoff * 2, MAX_BACKOFF_SECONDS)
+            pause = backoff
+        with suppress(TimeoutError):
+            # Not wait_for: on Python 3.11 it swallows a cancellation that comes together with the wake.
+            async with asyncio.timeout(pause):
+                await wake.wait()

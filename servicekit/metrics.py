@@ -1,0 +1,48 @@
+"""Prometheus metrics: one registry for the process, and the metrics that every RPC has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, start_http_server
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+registry = CollectorRegistry()
+ProcessCollector(registry=registry)
+
+RPC_SECONDS_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60)
+
+
+def counter(name: str, documentation: str, labels: Sequence[str] = ()) -> Counter:
+    """A counter in the process's registry; `name` without the `_total` that Prometheus adds."""
+    return Counter(name, documentation, labels, registry=registry)
+
+
+def gauge(name: str, documentation: str, labels: Sequence[str] = ()) -> Gauge:
+    """A gauge in the process's registry."""
+    return Gauge(name, documentation, labels, registry=registry)
+
+
+def histogram(
+    name: str, documentation: str, labels: Sequence[str] = (), buckets: Sequence[float] = RPC_SECONDS_BUCKETS
+) -> Histogram:
+    """A histogram in the process's registry; buckets in the unit of the name."""
+    return Histogram(name, documentation, labels, buckets=buckets, registry=registry)
+
+
+rpc_seconds = histogram("wavepool_rpc_seconds", "Time to serve an RPC, streams to their end.", ("method", "code"))
+rpcs_in_flight = gauge("wavepool_rpcs_in_flight", "RPCs being served.", ("method",))
+
+
+def serve_metrics(host: str, port: int) -> tuple[int, Callable[[], None]]:
+    """Serve the registry over HTTP; gives the bound port and a function that stops serving."""
+    server, thread = start_http_server(port, host, registry=registry)
+
+    def stop() -> None:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+    return server.server_port, stop

@@ -1,0 +1,1 @@
+"""Alembic environment shared by the services."""

@@ -1,0 +1,24 @@
+"""The request id that follows one call through every service and log line."""
+
+from __future__ import annotations
+
+import secrets
+from contextvars import ContextVar
+
+METADATA_KEY = "x-request-id"
+MAX_LENGTH = 64
+
+_request_id: ContextVar[str] = ContextVar("request_id", default="")
+
+
+def current_request_id() -> str:
+    """The id of the request that is being served; empty outside of one."""
+    return _request_id.get()
+
+
+def set_request_id(request_id: str | None) -> str:
+    """Adopt the caller's id, cut to a sane length and printable characters, or make one; gives the id back."""
+    cleaned = "".join(c for c in request_id or "" if c.isascii() and c.isprintable())[:MAX_LENGTH]
+    adopted = cleaned or secrets.token_hex(8)
+    _request_id.set(adopted)
+    return adopted

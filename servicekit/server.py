@@ -1,0 +1,137 @@
+"""A gRPC server with what every service of ours has: health, reflection, metrics, interceptors, and a graceful stop."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, cast
+
+import grpc
+import uvloop
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from servicekit import logging, metrics
+from servicekit.channels import MAX_MESSAGE_BYTES
+from servicekit.interceptors import Observer
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping
+    from datetime import timedelta
+
+    from servicekit.config import ServiceSettings
+
+log = logging.get_logger(__name__)
+
+OPTIONS: tuple[tuple[str, int], ...] = (
+    # Clients ping every 10 s; a server that expects fewer answers GOAWAY too_many_pings.
+    ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+    # Two processes on one port would each get some of the calls.
+    ("grpc.so_reuseport", 0),
+)
+
+
+class PortTakenError(Exception):
+    """Another process has the port."""
+
+
+class ServiceServer:
+    """One service's server. Register servicers on `grpc`, `expose` their names, then `run_until_signalled`."""
+
+    def __init__(
+        self, name: str, settings: ServiceSettings, error_map: Mapping[type[Exception], grpc.StatusCode]
+    ) -> None:
+        self.name = name
+        self.grpc = grpc.aio.server(interceptors=[Observer(error_map)], options=OPTIONS)
+        self.port = 0
+        self.metrics_port = 0
+        self._settings = settings
+        self._health: Any = cast("Any", health).aio.HealthServicer()
+        self._names: list[str] = []
+        self._stop_metrics: Callable[[], None] | None = None
+
+    def expose(self, service_name: str) -> None:
+        """Tell health and reflection of a registered service, e.g. `wavepool.billing.v1.BillingService`."""
+        self._names.append(service_name)
+
+    async def start(self) -> None:
+        """Bind, serve and report healthy; raises PortTakenError."""
+        settings = self._settings
+        cast("Any", health_pb2_grpc).add_HealthServicer_to_server(self._health, self.grpc)
+        reflection.enable_server_reflection([*self._names, health.SERVICE_NAME, reflection.SERVICE_NAME], self.grpc)
+        try:
+            self.port = self.grpc.add_insecure_port(f"{settings.host}:{settings.port}")
+        except RuntimeError as error:
+            raise PortTakenError(f"{self.name} cannot listen on {settings.host}:{settings.port}: {error}") from error
+        try:
+            self.metrics_port, self._stop_metrics = metrics.serve_metrics(
+                settings.host, settings.resolved_metrics_port()
+            )
+        except OSError as error:
+            raise PortTakenError(
+                f"{self.name} cannot serve metrics on {settings.host}:{settings.resolved_metrics_port()}: {error}"
+            ) from error
+        await self.grpc.start()
+        await self._report(health_pb2.HealthCheckResponse.SERVING)
+        log.info("serving", extra={"host": settings.host, "port": self.port, "metrics_port": self.metrics_port})
+
+    async def stop(self, drain: timedelta | None = None) -> None:
+        """Report not serving, refuse new calls, let calls in flight finish within `drain`, then end them."""
+        await self._report(health_pb2.HealthCheckResponse.NOT_SERVING)
+        await self.grpc.stop((self._settings.drain if drain is None else drain).total_seconds())
+        if self._stop_metrics:
+            await asyncio.to_thread(self._stop_metrics)
+        log.info("stopped")
+
+    async def run_until_signalled(self, *background: Coroutine[Any, Any, Any]) -> None:
+        """Start, run `background` beside the server, and stop on SIGTERM or SIGINT.
+
+        A background coroutine that ends with an error stops the server and the error is raised.
+        """
+        signalled = _signals()
+        await self.start()
+        tasks = [asyncio.create_task(work) for work in background]
+        waiting = asyncio.create_task(signalled.wait())
+        try:
+            await _first_error_or(waiting, tasks)
+        finally:
+            waiting.cancel()
+            await self.stop()
+            for task in tasks:
+                task.cancel()
+            with suppress(asyncio.CancelledError):
+                await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _report(self, status: health_pb2.HealthCheckResponse.ServingStatus.ValueType) -> None:
+        for name in ("", *self._names):
+            await self._health.set(name, status)
+
+
+def run(main: Callable[[], Awaitable[None]]) -> None:
+    """Run a service's main coroutine function on uvloop until it ends."""
+
+    async def body() -> None:
+        await main()
+
+    uvloop.run(body())
+
+
+def _signals() -> asyncio.Event:
+    signalled = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, signalled.set)
+    return signalled
+
+
+async def _first_error_or(waiting: asyncio.Task[bool], tasks: list[asyncio.Task[Any]]) -> None:
+    pending: set[asyncio.Task[Any]] = {waiting, *tasks}
+    while not waiting.done():
+        done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()

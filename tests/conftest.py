@@ -1,0 +1,58 @@
+"""What every test may ask for: a real database of each kind, a clock that moves only when told, and honest skips."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from servicekit.clock import ManualClock
+from tests.postgres_server import PostgresServer, program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+MISSING = {
+    "postgres": (lambda: program("postgres") is not None, "the PostgreSQL server programs are not installed"),
+    "bubblewrap": (lambda: shutil.which("bwrap") is not None, "bwrap is not installed"),
+    "browser": (lambda: shutil.which("chromium") is not None, "chromium is not installed"),
+    "docker": (lambda: shutil.which("dockerd") is not None, "no Docker engine is installed"),
+    "gpu": (lambda: os.path.exists("/dev/kfd") or os.path.exists("/dev/nvidia0"), "no GPU here"),  # noqa: PTH110 - devices
+}
+NEVER_IN_CI = {"gpu"}
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test whose marker names something that is missing here; with REQUIRE_ALL=1 fail it."""
+    for marker, (present, reason) in MISSING.items():
+        if item.get_closest_marker(marker) is None or present():
+            continue
+        if os.environ.get("REQUIRE_ALL") == "1" and marker not in NEVER_IN_CI:
+            pytest.fail(f"REQUIRE_ALL=1, but {reason}", pytrace=False)
+        pytest.skip(reason)
+
+
+@pytest.fixture
+def free_clock() -> ManualClock:
+    return ManualClock(datetime(2026, 1, 1, tzinfo=UTC))
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    server = PostgresServer()
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty database; a test that asks for it runs once on each kind."""
+    if request.param == "sqlite":
+        return f"sqlite+aiosqlite:///{tmp_path / 'test.db'}"
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    return server.create_database()

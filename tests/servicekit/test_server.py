@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import httpx
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from wavepool.billing.v1 import billing_pb2
+
+from servicekit.channels import open_channel
+from servicekit.config import ServiceSettings
+from servicekit.errors import rpc_failure
+from servicekit.request_id import METADATA_KEY, current_request_id, set_request_id
+from servicekit.server import PortTakenError, ServiceServer
+from tests.servicekit.conftest import SERVICE, BadFieldError, Serve, UnknownThingError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+PRICE = billing_pb2.GetPriceResponse(gpu_type="MI300X", price_micros_per_hour=1_990_000)
+
+
+async def price(request: Any, context: Any) -> billing_pb2.GetPriceResponse:
+    del request, context
+    return PRICE
+
+
+async def failure_when(serve: Serve, error: Exception) -> Any:
+    async def fail(request: Any, context: Any) -> None:
+        raise error
+
+    async with serve(fail) as (_, stub):
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await stub.GetPrice(billing_pb2.GetPriceRequest(), timeout=5)
+        return rpc_failure(caught.value)
+
+
+async def test_health_reports_each_service_as_serving(serve: Serve) -> None:
+    async with serve(price) as (server, _), grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+        for name in ("", SERVICE):
+            answer = await health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(service=name))
+            assert answer.status == health_pb2.HealthCheckResponse.SERVING
+
+
+async def test_reflection_lists_the_services(serve: Serve) -> None:
+    async def ask() -> AsyncIterator[reflection_pb2.ServerReflectionRequest]:
+        yield reflection_pb2.ServerReflectionRequest(list_services="")
+
+    async with serve(price) as (server, _), grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+        call = reflection_pb2_grpc.ServerReflectionStub(channel).ServerReflectionInfo(ask())
+        names = [s.name async for answer in call for s in answer.list_services_response.service]
+    assert SERVICE in names
+    assert "grpc.health.v1.Health" in names
+
+
+async def test_metrics_count_the_rpcs_by_method_and_code(serve: Serve) -> None:
+    async with serve(price) as (server, stub):
+        await stub.GetPrice(billing_pb2.GetPriceRequest(), timeout=5)
+        async with httpx.AsyncClient(trust_env=False) as client:
+            page = (await client.get(f"http://127.0.0.1:{server.metrics_port}/metrics")).text
+    assert f'wavepool_rpc_seconds_count{{code="OK",method="/{SERVICE}/GetPrice"}}' in page
+
+
+async def test_a_mapped_error_keeps_its_message(serve: Serve) -> None:
+    failure = await failure_when(serve, UnknownThingError("no such thing: x"))
+    assert (failure.code, failure.message) == (grpc.StatusCode.NOT_FOUND, "no such thing: x")
+
+
+async def test_fields_at_fault_and_retry_time_reach_the_client(serve: Serve) -> None:
+    failure = await failure_when(serve, BadFieldError("bad amount"))
+    assert failure.code is grpc.StatusCode.INVALID_ARGUMENT
+    assert failure.violations == BadFieldError.violations
+    assert failure.retry_after == BadFieldError.retry_after
+
+
+async def test_an_unmapped_error_tells_the_client_nothing_but_the_request_id(serve: Serve) -> None:
+    set_request_id("trace-me")
+    failure = await failure_when(serve, RuntimeError("password=hunter2"))
+    assert failure.code is grpc.StatusCode.INTERNAL
+    assert "hunter2" not in failure.message
+    assert "trace-me" in failure.message
+
+
+async def test_the_request_id_travels_with_the_call(serve: Serve) -> None:
+    seen: list[str] = []
+
+    async def note(request: Any, context: Any) -> billing_pb2.GetPriceResponse:
+        del request, context
+        seen.append(current_request_id())
+        return PRICE
+
+    async with serve(note) as (server, stub):
+        set_request_id("from-the-caller")
+        await stub.GetPrice(billing_pb2.GetPriceRequest(), timeout=5)
+        async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as bare:
+            call = bare.unary_unary(f"/{SERVICE}/GetPrice")
+            await call(b"", metadata=((METADATA_KEY, "x" * 500),))
+            await call(b"")
+    assert seen[0] == "from-the-caller"
+    assert seen[1] == "x" * 64
+    assert len(seen[2]) == 16
+
+
+async def test_a_call_in_flight_finishes_while_the_server_stops(serve: Serve) -> None:
+    entered, leave = asyncio.Event(), asyncio.Event()
+
+    async def slow(request: Any, context: Any) -> billing_pb2.GetPriceResponse:
+        del request, context
+        entered.set()
+        await leave.wait()
+        return PRICE
+
+    async with serve(slow) as (server, stub):
+        call = asyncio.ensure_future(stub.GetPrice(billing_pb2.GetPriceRequest(), timeout=5))
+        await entered.wait()
+        stopping = asyncio.create_task(server.stop())
+        await asyncio.sleep(0)
+        leave.set()
+        assert await call == PRICE
+        await stopping
+
+
+async def test_a_taken_port_is_named(serve: Serve) -> None:
+    async with serve(price) as (server, _):
+        second = ServiceServer("second", ServiceSettings(port=server.port, metrics_port=0), {})
+        with pytest.raises(PortTakenError, match=f"second cannot listen on 127.0.0.1:{server.port}"):
+            await second.start()
+
+
+async def test_a_token_travels_as_authorization(serve: Serve) -> None:
+    seen: list[Any] = []
+
+    async def note(request: Any, context: Any) -> billing_pb2.GetPriceResponse:
+        del request
+        seen.append(dict(context.invocation_metadata()).get("authorization"))
+        return PRICE
+
+    async with serve(note) as (server, _):
+        channel = open_channel(f"127.0.0.1:{server.port}", token="secret")  # noqa: S106 - a test's
+        await channel.unary_unary(f"/{SERVICE}/GetPrice")(b"", timeout=5)
+        await channel.close()
+    assert seen == ["Bearer secret"]
+
+
+PROGRAM = """
+import asyncio
+from servicekit.config import ServiceSettings
+from servicekit.server import ServiceServer, run
+from servicekit import logging
+async def main():
+    logging.configure("demo", "INFO")
+    await ServiceServer("demo", ServiceSettings(port=0), {}).run_until_signalled(asyncio.Event().wait())
+run(main)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_stops_the_process_cleanly(number: signal.Signals) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", PROGRAM, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env=os.environ
+    )
+    assert process.stdout
+    assert b'"serving"' in await process.stdout.readline()
+    process.send_signal(number)
+    stdout, stderr = await process.communicate()
+    assert process.returncode == 0, stderr
+    assert b'"stopped"' in stdout
