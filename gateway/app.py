@@ -1,0 +1,74 @@
+"""Builds the gateway: settings in, an ASGI application out."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from fastapi import FastAPI
+
+from gateway import problem_responses
+from gateway.auth import Authenticator
+from gateway.body_limit import BodyLimit
+from gateway.dependencies import Gateway
+from gateway.hub import Hub
+from gateway.request_scope import RequestScope
+from gateway.route_docs import describe
+from gateway.routes import (
+    account,
+    amd,
+    catalogue,
+    health,
+    machines,
+    orchestrator_metrics,
+    seed_submissions,
+    submissions,
+    tokens,
+)
+from gateway.routes.pages import pages
+from gateway.upstreams import open_upstreams
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from gateway.config import GatewaySettings
+
+DESCRIPTION = """\
+Submit AMD HIP kernels, follow them as they compile, are checked and measured, and see what they cost.
+Every route but the health checks takes an API token as `Authorization: Bearer <token>`.
+Failures are problem documents (RFC 9457); those of the seed-compatible routes are plain JSON.
+"""
+
+
+def create_app(settings: GatewaySettings) -> FastAPI:
+    """The application; its connections open and close with its lifespan."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
+        async with open_upstreams(settings) as upstreams:
+            hub = Hub(upstreams.scheduler, settings.stream_window_bytes)
+            authenticator = Authenticator(upstreams.billing, settings.token_cache)
+            app.state.gateway = Gateway(settings, upstreams, hub, authenticator)
+            yield
+            await hub.close()
+
+    app = FastAPI(
+        title="Wavepool",
+        version=version("wavepool"),
+        description=DESCRIPTION,
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.add_middleware(BodyLimit)
+    app.add_middleware(RequestScope)
+    problem_responses.install(app)
+    for module in (submissions, catalogue, machines, account, tokens):
+        app.include_router(module.router, prefix="/api/v1")
+    for module in (orchestrator_metrics, amd, seed_submissions, health):
+        app.include_router(module.router)
+    app.include_router(pages(settings.web_dir))
+    describe(app)
+    return app

@@ -1,0 +1,29 @@
+"""The gateway's settings."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+from pydantic_settings import SettingsConfigDict
+
+from servicekit.config import ServiceSettings
+
+
+class GatewaySettings(ServiceSettings):
+    """Read from the environment: `GATEWAY_PORT`, `GATEWAY_SCHEDULER_TARGET`, ..."""
+
+    model_config = SettingsConfigDict(env_prefix="GATEWAY_")
+
+    port: int = 8080
+    scheduler_target: str = "127.0.0.1:50061"
+    vmpool_target: str = "127.0.0.1:50062"
+    billing_target: str = "127.0.0.1:50064"
+    web_dir: Path = Path(__file__).resolve().parents[1] / "web"
+    heartbeat: timedelta = timedelta(seconds=10)
+    send_timeout: timedelta = timedelta(seconds=30)
+    """A client that takes no byte for so long is disconnected."""
+    token_cache: timedelta = timedelta(seconds=5)
+    """How long a revoked token may go on working."""
+    stream_window_bytes: int = 1024 * 1024
+    """How far a client may fall behind the fastest client of the same job before it is dropped (it then resumes)."""

@@ -1,0 +1,66 @@
+"""What route handlers ask for: the gateway's parts, and the account behind a request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, cast
+
+from fastapi import Depends
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from starlette.requests import Request  # noqa: TC002 - FastAPI reads it at run time
+
+from gateway.auth import Account, Authenticator
+from gateway.problems import Problem, ProblemError
+from gateway.sse import EventStream
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wavepool.scheduler.v1.scheduler_pb2 import Job
+
+    from gateway.config import GatewaySettings
+    from gateway.hub import Hub
+    from gateway.upstreams import Upstreams
+
+bearer = HTTPBearer(auto_error=False, description="An API token; `wavepool up` prints the first one.")
+
+
+@dataclass(frozen=True)
+class Gateway:
+    """Everything that handlers use."""
+
+    settings: GatewaySettings
+    upstreams: Upstreams
+    hub: Hub
+    authenticator: Authenticator
+
+    def stream(self, job: Job, after_seq: int, headers: Mapping[str, str] | None = None) -> EventStream:
+        """The response that streams a job's events."""
+        settings = self.settings
+        frames = self.hub.frames(job, after_seq)
+        return EventStream(frames, settings.heartbeat, settings.send_timeout, headers)
+
+
+def _gateway(request: Request) -> Gateway:
+    return cast("Gateway", request.app.state.gateway)
+
+
+TheGateway = Annotated[Gateway, Depends(_gateway)]
+
+
+async def _account(
+    gateway: TheGateway, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
+) -> Account:
+    return await gateway.authenticator.account(credentials.credentials if credentials else "")
+
+
+TheAccount = Annotated[Account, Depends(_account)]
+
+
+def _admin(account: TheAccount) -> Account:
+    if not account.admin:
+        raise ProblemError(Problem(403, "This needs the token of an administrator."))
+    return account
+
+
+TheAdmin = Annotated[Account, Depends(_admin)]

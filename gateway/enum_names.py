@@ -1,0 +1,37 @@
+"""The words that HTTP uses for the numbers of the protos' enums; numbers of newer peers become `UNKNOWN_<number>`."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from wavepool.billing.v1.billing_pb2 import PostingKind
+from wavepool.executor.v1.executor_pb2 import RunMode
+from wavepool.executor.v1.run_event_pb2 import Bound, Timing, Verdict
+from wavepool.scheduler.v1.scheduler_pb2 import JobState
+from wavepool.vmpool.v1.vmpool_pb2 import MachineState, StartKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def enum_name(name_of: Callable[[Any], str], prefix: str, number: int) -> str:
+    """The name of an enum value without its prefix."""
+    try:
+        return name_of(number).removeprefix(prefix)
+    except ValueError:
+        return f"UNKNOWN_{number}"
+
+
+verdict_name = partial(enum_name, Verdict.Name, "VERDICT_")
+job_state_name = partial(enum_name, JobState.Name, "JOB_STATE_")
+machine_state_name = partial(enum_name, MachineState.Name, "MACHINE_STATE_")
+start_kind_name = partial(enum_name, StartKind.Name, "START_KIND_")
+posting_kind_name = partial(enum_name, PostingKind.Name, "POSTING_KIND_")
+bound_name = partial(enum_name, Bound.Name, "BOUND_")
+timing_name = partial(enum_name, Timing.Name, "TIMING_")
+
+
+def mode_name(number: int) -> str:
+    """The HTTP word for a run mode: `check`, `benchmark`, `full`, `sample`, `sandbox`."""
+    return enum_name(RunMode.Name, "RUN_MODE_", number).lower()

@@ -1,0 +1,186 @@
+"""Turns a job's events into the frames that people see; pure: the same log gives the same frames, byte for byte."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from wavepool.executor.v1.executor_pb2 import RUN_MODE_CHECK, RUN_MODE_FULL, RUN_MODE_SAMPLE
+
+from gateway.end_frames import end_frame
+from gateway.enum_names import start_kind_name
+from gateway.json_values import to_json, usd
+from gateway.machine_figures import machine_figures
+from gateway.proto_time import milliseconds_of, seconds_of
+from gateway.run_frames import (
+    MAX_RUNS_SHOWN,
+    benchmark_entry,
+    benchmarked_fields,
+    checked_fields,
+    compiled_fields,
+    test_entry,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wavepool.executor.v1.run_event_pb2 import RunEvent
+    from wavepool.scheduler.v1.scheduler_pb2 import JobEvent
+
+NO_SAMPLE_STEPS = frozenset({"compiled", "checking", "test_result", "checked"})
+"""Front ends expect of a sample run IN_QUEUE, COMPILING and then its result."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a frame needs to know from before its event: how the job runs, and on what."""
+
+    mode: int
+    device: str = ""
+    device_title: str = ""
+
+    def after(self, event: JobEvent) -> Setting:
+        """The setting for the events that follow."""
+        if event.HasField("provisioning") and event.provisioning.HasField("machine"):
+            machine = event.provisioning.machine
+            return replace(self, device=machine.device, device_title=machine.device_title)
+        return self
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """Names the hardware that a result is from, so that a CPU's times pass for nothing else."""
+        return {"device": self.device or None, "device_title": self.device_title or None}
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One event of the stream, before it is written out."""
+
+    status: str
+    fields: dict[str, Any]
+
+
+def frame_of(event: JobEvent, setting: Setting) -> Frame | None:
+    """The frame that shows an event; None where it shows nothing, as for kinds that are newer than this gateway."""
+    frame = _frame(event, setting)
+    if frame is None:
+        return None
+    common = {"timestamp": milliseconds_of(event.time), "attempt": event.attempt, "cost_usd": usd(event.cost_micros)}
+    return Frame(frame.status, {**common, **frame.fields})
+
+
+def encode(seq: int | None, frame: Frame) -> bytes:
+    """The frame as it goes over the wire; without `seq` it has no id, and a client resumes before it."""
+    identity = b"" if seq is None else b"id: %d\n" % seq
+    data = to_json({"status": frame.status, **frame.fields})
+    return b"event: %s\n%sdata: %s\n\n" % (frame.status.encode(), identity, data)
+
+
+def _frame(event: JobEvent, setting: Setting) -> Frame | None:
+    match event.WhichOneof("event"):
+        case "queued":
+            return _queued(event)
+        case "provisioning":
+            return _provisioning(event)
+        case "retrying":
+            message = f"The attempt was lost through no fault of yours and runs again: {event.retrying.reason}"
+            return Frame("IN_QUEUE", {**_queue_place(event.job_id), "message": message})
+        case "run":
+            return _run(event.run, setting)
+        case "ended":
+            status, fields = end_frame(setting.mode, event.ended.state, event.ended.result)
+            benchmarked = event.ended.result.benchmarked.device
+            labels = {**setting.labels, **({"device": benchmarked} if benchmarked else {})}
+            return Frame(status, {**labels, **fields, "cost_usd": usd(event.ended.cost_micros)})
+        case _:
+            return None
+
+
+def _queue_place(job_id: str) -> dict[str, Any]:
+    return {
+        "id": job_id,
+        "position": None,
+        "eta_p50_seconds": None,
+        "eta_p90_seconds": None,
+        "remainingSubmissions": None,
+    }
+
+
+def _queued(event: JobEvent) -> Frame:
+    queued = event.queued
+    place = {
+        "position": queued.position,
+        "eta_p50_seconds": seconds_of(queued.eta_p50) if queued.HasField("eta_p50") else None,
+        "eta_p90_seconds": seconds_of(queued.eta_p90) if queued.HasField("eta_p90") else None,
+        "message": queued.message,
+    }
+    return Frame("IN_QUEUE", {**_queue_place(event.job_id), **place})
+
+
+def _provisioning(event: JobEvent) -> Frame:
+    step = event.provisioning
+    fields: dict[str, Any] = {
+        "vm_state": start_kind_name(step.start_kind) if step.start_kind else None,
+        "stage": step.stage,
+        "machine": machine_figures(step.machine) if step.HasField("machine") else None,
+        "elapsed_seconds": seconds_of(step.elapsed),
+        "estimate_seconds": seconds_of(step.estimate) if step.HasField("estimate") else None,
+        "message": step.message,
+    }
+    return Frame("PROVISIONING", fields)
+
+
+def _run(event: RunEvent, setting: Setting) -> Frame | None:
+    kind = event.WhichOneof("event")
+    if kind is None or _is_hidden(kind, setting.mode):
+        return None
+    writer = _RUN_FRAMES.get(kind)
+    return writer(event, setting) if writer else None
+
+
+def _is_hidden(kind: str, mode: int) -> bool:
+    """Whether the job's last frame says it all again, or this mode has no such step for people."""
+    if kind == "checked" and mode == RUN_MODE_CHECK:
+        return True
+    if kind == "benchmarked" and mode != RUN_MODE_FULL:
+        return True
+    return mode == RUN_MODE_SAMPLE and kind in NO_SAMPLE_STEPS
+
+
+def _compiling(event: RunEvent, setting: Setting) -> Frame:
+    step = event.compiling
+    return Frame("COMPILING", {"toolchain": step.toolchain, "cached": step.cached, **setting.labels})
+
+
+def _test_result(event: RunEvent, _: Setting) -> Frame:
+    result = event.test_result
+    return Frame("TEST_RESULT", {"result": test_entry(result), "total_tests": result.total_tests})
+
+
+def _benchmark_result(event: RunEvent, setting: Setting) -> Frame:
+    result = event.benchmark_result
+    entry = {**benchmark_entry(result, MAX_RUNS_SHOWN), **setting.labels}
+    return Frame("BENCHMARK_RESULT", {"result": entry, "total_tests": result.total_tests})
+
+
+def _benchmarked(event: RunEvent, setting: Setting) -> Frame:
+    fields = benchmarked_fields(event.benchmarked, "test_results")
+    return Frame("BENCHMARKED", {**setting.labels, **fields, "device": event.benchmarked.device or setting.device})
+
+
+def _program_output(event: RunEvent, _: Setting) -> Frame:
+    return Frame("SANDBOX_OUTPUT", {"stream": event.program_output.stream, "line": event.program_output.line})
+
+
+_RUN_FRAMES: dict[str, Callable[[RunEvent, Setting], Frame]] = {
+    "compiling": _compiling,
+    "compiled": lambda event, _: Frame("COMPILED", compiled_fields(event.compiled)),
+    "checking": lambda event, _: Frame("CHECKING", {"total_tests": event.checking.total_tests}),
+    "test_result": _test_result,
+    "checked": lambda event, setting: Frame("CHECKED", {**setting.labels, **checked_fields(event.checked)}),
+    "benchmarking": lambda event, _: Frame("BENCHMARKING", {"total_tests": event.benchmarking.total_tests}),
+    "benchmark_result": _benchmark_result,
+    "benchmarked": _benchmarked,
+    "program_started": lambda _event, _setting: Frame("SANDBOX_RUNNING", {}),
+    "program_output": _program_output,
+}

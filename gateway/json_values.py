@@ -1,0 +1,46 @@
+"""Values that every JSON reader can hold: no NaN, no infinities, no integers that a double would round."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, cast
+
+import orjson
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+MAX_EXACT_INTEGER = 2**53
+"""JavaScript reads every number as a double, which holds integers exactly up to here."""
+MICROS_PER_USD = 1_000_000
+
+
+def json_safe(value: object) -> Any:  # noqa: ANN401 - JSON has no narrower type
+    """The value with NaN and infinities as null, and integers beyond 2^53 as strings, at any depth."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, int) and abs(value) > MAX_EXACT_INTEGER:
+        return str(value)
+    if isinstance(value, dict):
+        return {key: json_safe(item) for key, item in cast("Mapping[str, object]", value).items()}
+    if isinstance(value, (list, tuple)):
+        return [json_safe(item) for item in cast("Sequence[object]", value)]
+    return value
+
+
+def to_json(value: object) -> bytes:
+    """The value as one line of JSON."""
+    return orjson.dumps(json_safe(value))
+
+
+def from_json(text: str) -> Any:  # noqa: ANN401 - JSON has no narrower type
+    """The parsed text, or the text itself where it is not JSON."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text
+
+
+def usd(micros: int) -> float:
+    """Micro-dollars as dollars."""
+    return micros / MICROS_PER_USD

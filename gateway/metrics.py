@@ -1,0 +1,11 @@
+"""What the gateway counts for Prometheus."""
+
+from __future__ import annotations
+
+from servicekit.metrics import counter, gauge, histogram
+
+request_seconds = histogram(
+    "wavepool_gateway_request_seconds", "Time to answer an HTTP request, streams to their end.", ("route", "status")
+)
+streams_open = gauge("wavepool_gateway_streams_open", "Event streams that clients hold open.")
+clients_dropped = counter("wavepool_gateway_clients_dropped", "Clients dropped because they read too slowly.")

@@ -1,0 +1,70 @@
+"""What surrounds every request: its id, a log line, a metric, and headers that keep browsers careful."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import Headers, MutableHeaders
+
+from gateway.metrics import request_seconds
+from servicekit.logging import get_logger
+from servicekit.request_id import set_request_id
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+log = get_logger(__name__)
+
+SECURITY_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+CLIENT_WENT_AWAY = 499
+"""The log's word for a request whose answer never began."""
+
+
+class RequestScope:
+    """An ASGI application around another."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve the request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = set_request_id(Headers(scope=scope).get("x-request-id"))
+        begin = time.monotonic()
+        status = CLIENT_WENT_AWAY
+
+        async def with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message).update({"X-Request-Id": request_id, **SECURITY_HEADERS})
+            await send(message)
+
+        try:
+            await self._app(scope, receive, with_headers)
+        finally:
+            _record(scope, status, time.monotonic() - begin)
+
+
+def _record(scope: Scope, status: int, seconds: float) -> None:
+    route = getattr(scope.get("route"), "path", "unmatched")
+    request_seconds.labels(route, str(status)).observe(seconds)
+    log.info(
+        "request",
+        extra={
+            "method": scope["method"],
+            "path": scope["path"],
+            "status": status,
+            "duration_ms": round(seconds * 1000, 1),
+        },
+    )

@@ -1,0 +1,1 @@
+"""One module for each subject of the HTTP interface."""

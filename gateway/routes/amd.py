@@ -1,0 +1,32 @@
+"""`POST /api/amd/submit`, as scripts for the AMD runner speak it: the answer is the stream itself."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+from wavepool.scheduler.v1.scheduler_pb2 import JobSpec
+
+from gateway import intake
+from gateway.dependencies import TheAccount, TheGateway
+from gateway.json_route import JsonRoute
+from gateway.route_docs import STREAM
+from gateway.seed_schemas import AmdSubmitRequest
+from gateway.views import submission_path
+
+router = APIRouter(prefix="/api/amd", tags=["seed-compatible"], route_class=JsonRoute)
+
+FIELD_NAMES = {"source": "solution_code", "mode": "endpoint", "idempotency_key": "submission_id"}
+
+
+@router.post("/submit", response_class=Response, responses=STREAM)
+async def submit(body: AmdSubmitRequest, account: TheAccount, gateway: TheGateway) -> Response:
+    """Submit and follow in one request. Resume at `/api/v1/submissions/{X-Submission-Id}/events`."""
+    spec = JobSpec(
+        problem=body.problem,
+        source=body.solution_code,
+        mode=body.endpoint.mode.proto,
+        gpu_type=body.gpu_type,
+        dtype=body.dtype,
+        language=body.language,
+    )
+    job = await intake.submit(gateway.upstreams, account, spec, body.submission_id, FIELD_NAMES)
+    return gateway.stream(job, 0, {"X-Submission-Id": job.job_id, "Location": submission_path(job.job_id)})

@@ -1,0 +1,42 @@
+"""`/healthz`: this process answers. `/readyz`: so do the services behind it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import grpc
+from fastapi import APIRouter, Response
+from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
+
+from gateway.dependencies import TheGateway
+
+router = APIRouter(tags=["health"])
+
+CHECK_TIMEOUT_SECONDS = 1.0
+SERVING = HealthCheckResponse.SERVING
+
+
+@router.get("/healthz")
+async def get_health() -> dict[str, str]:
+    """Whether the process is alive."""
+    return {"status": "ok"}
+
+
+@router.get("/readyz", responses={503: {"description": "`services` tells which one is missing."}})
+async def get_readiness(response: Response, gateway: TheGateway) -> dict[str, Any]:
+    """Whether every service behind the gateway serves."""
+    health = gateway.upstreams.health
+    answers = await asyncio.gather(*(_state(stub) for stub in health.values()))
+    states = dict(zip(health, answers, strict=True))
+    ready = all(state == "serving" for state in answers)
+    response.status_code = 200 if ready else 503
+    return {"status": "ready" if ready else "not ready", "services": states}
+
+
+async def _state(stub: Any) -> str:  # noqa: ANN401 - grpc_health has no types
+    try:
+        answer = await stub.Check(HealthCheckRequest(), timeout=CHECK_TIMEOUT_SECONDS)
+    except grpc.aio.AioRpcError as error:
+        return f"unreachable: {error.code().name}"
+    return "serving" if answer.status == SERVING else "not serving"

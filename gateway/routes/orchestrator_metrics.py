@@ -1,0 +1,45 @@
+"""Credit, work and pool in numbers: `GET /api/v1/metrics`, and the seed's `GET /api/amd/metrics`."""
+
+from __future__ import annotations
+
+import asyncio
+
+from fastapi import APIRouter
+from wavepool.billing.v1.billing_pb2 import GetBalanceRequest
+from wavepool.scheduler.v1.scheduler_pb2 import GetQueueMetricsRequest
+from wavepool.vmpool.v1.vmpool_pb2 import GetPoolMetricsRequest, ListMachinesRequest
+
+from gateway.dependencies import TheAccount, TheGateway
+from gateway.json_values import usd
+from gateway.route_docs import problems
+from gateway.seed_schemas import OrchestratorMetrics, VmPoolEntry
+from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.views import machine_of
+
+router = APIRouter(tags=["metrics"])
+
+
+@router.get("/api/amd/metrics", responses=problems(401, 503))
+@router.get("/api/v1/metrics", responses=problems(401, 503))
+async def get_metrics(account: TheAccount, gateway: TheGateway) -> OrchestratorMetrics:
+    """Your credit, the queue and the pool. Prometheus reads the services' own metrics ports instead."""
+    to, timeout = gateway.upstreams, CALL_TIMEOUT_SECONDS
+    balance, queue, pool, machines = await asyncio.gather(
+        to.billing.GetBalance(GetBalanceRequest(account_id=account.account_id), timeout=timeout),
+        to.scheduler.GetQueueMetrics(GetQueueMetricsRequest(), timeout=timeout),
+        to.vmpool.GetPoolMetrics(GetPoolMetricsRequest(), timeout=timeout),
+        to.vmpool.ListMachines(ListMachinesRequest(), timeout=timeout),
+    )
+    granted = balance.granted_micros
+    return OrchestratorMetrics(
+        total_cost_usd=usd(balance.charged_micros),
+        remaining_credits_usd=usd(balance.available_micros),
+        credits_used_pct=100 * balance.charged_micros / granted if granted else 0.0,
+        tasks_completed=queue.finished_jobs,
+        cold_starts=pool.cold_starts,
+        warm_reuses=pool.warm_reuses,
+        active_vms=pool.active_machines,
+        vm_pool=[VmPoolEntry(**machine_of(machine).model_dump()) for machine in machines.machines],
+        queued_jobs=queue.queued_jobs,
+        running_jobs=queue.running_jobs,
+    )

@@ -1,0 +1,44 @@
+"""The web page, and the interface's documentation as a page that needs no other host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fastapi import APIRouter
+from starlette.responses import FileResponse
+from starlette.staticfiles import StaticFiles
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from starlette.responses import Response
+    from starlette.types import Scope
+
+PAGES = {"/": "index.html", "/api/docs": "docs.html"}
+
+
+class Assets(StaticFiles):
+    """Files that browsers ask about again each time, so that a new version shows at once."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """The file, or 304."""
+        response = await super().get_response(path, scope)
+        response.headers["Cache-Control"] = "no-cache"
+        return response
+
+
+def pages(web_dir: Path) -> APIRouter:
+    """Routes for the pages of a folder, and for what they load."""
+    router = APIRouter(include_in_schema=False)
+    for path, name in PAGES.items():
+        router.add_api_route(path, _page(web_dir / name), methods=["GET"])
+    router.mount("/assets", Assets(directory=web_dir), name="assets")
+    return router
+
+
+def _page(file: Path) -> Callable[[], Awaitable[FileResponse]]:
+    async def page() -> FileResponse:
+        return FileResponse(file, headers={"Cache-Control": "no-cache"})
+
+    return page

@@ -1,0 +1,74 @@
+"""`/api/submissions/*`, as Tensara's web application speaks them."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+from wavepool.scheduler.v1.scheduler_pb2 import JobSpec
+
+from gateway import intake
+from gateway.dependencies import TheAccount, TheGateway
+from gateway.json_route import JsonRoute
+from gateway.modes import Mode
+from gateway.route_docs import STREAM
+from gateway.seed_schemas import CancelAnswer, CancelRequest, DirectSubmitRequest, SandboxRequest
+from gateway.views import is_over, submission_of, submission_path
+
+router = APIRouter(prefix="/api/submissions", tags=["seed-compatible"], route_class=JsonRoute)
+
+FIELD_NAMES = {"problem": "problemSlug", "source": "code", "gpu_type": "gpuType"}
+
+
+@router.post("/direct-submit", response_class=Response, responses=STREAM)
+async def direct_submit(body: DirectSubmitRequest, account: TheAccount, gateway: TheGateway) -> Response:
+    """Check and measure a submission that counts."""
+    return await _submit(body, Mode.FULL, account, gateway)
+
+
+@router.post("/checker", response_class=Response, responses=STREAM)
+async def check(body: DirectSubmitRequest, account: TheAccount, gateway: TheGateway) -> Response:
+    """Check a submission."""
+    return await _submit(body, Mode.CHECK, account, gateway)
+
+
+@router.post("/benchmark", response_class=Response, responses=STREAM)
+async def benchmark(body: DirectSubmitRequest, account: TheAccount, gateway: TheGateway) -> Response:
+    """Check and measure a submission."""
+    return await _submit(body, Mode.BENCHMARK, account, gateway)
+
+
+@router.post("/sample", response_class=Response, responses=STREAM)
+async def run_sample(body: DirectSubmitRequest, account: TheAccount, gateway: TheGateway) -> Response:
+    """Show one small case."""
+    return await _submit(body, Mode.SAMPLE, account, gateway)
+
+
+@router.post("/sandbox", response_class=Response, responses=STREAM)
+async def run_sandbox(body: SandboxRequest, account: TheAccount, gateway: TheGateway) -> Response:
+    """Run a whole program."""
+    spec = JobSpec(source=body.code, mode=Mode.SANDBOX.proto, gpu_type=body.gpu_type, language=body.language)
+    return await _streamed(spec, account, gateway)
+
+
+@router.post("/cancel")
+async def cancel(body: CancelRequest, account: TheAccount, gateway: TheGateway) -> CancelAnswer:
+    """Cancel a submission; one that is over stays as it is."""
+    job = await intake.cancel(gateway.upstreams, account, body.submission_id)
+    state = submission_of(job).state
+    message = "The submission is over." if is_over(job) else "The submission is being cancelled."
+    return CancelAnswer(success=True, id=job.job_id, state=state, message=message)
+
+
+async def _submit(body: DirectSubmitRequest, mode: Mode, account: TheAccount, gateway: TheGateway) -> Response:
+    spec = JobSpec(
+        problem=body.problem_slug,
+        source=body.code,
+        mode=mode.proto,
+        gpu_type=body.gpu_type,
+        language=body.language,
+    )
+    return await _streamed(spec, account, gateway)
+
+
+async def _streamed(spec: JobSpec, account: TheAccount, gateway: TheGateway) -> Response:
+    job = await intake.submit(gateway.upstreams, account, spec, field_names=FIELD_NAMES)
+    return gateway.stream(job, 0, {"X-Submission-Id": job.job_id, "Location": submission_path(job.job_id)})

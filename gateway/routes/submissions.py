@@ -1,0 +1,90 @@
+"""`/api/v1/submissions`: submit, list, get, follow, cancel."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query, Response
+from wavepool.scheduler.v1.scheduler_pb2 import JobSpec, ListJobsRequest
+
+from gateway import intake
+from gateway.dependencies import TheAccount, TheGateway
+from gateway.json_route import JsonRoute
+from gateway.route_docs import NOTHING_LEFT, STREAM, problems
+from gateway.schemas import Submission, SubmissionDetail, SubmissionPage, SubmissionRequest
+from gateway.sse import resume_point
+from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.views import is_over, submission_detail_of, submission_of, submission_path
+
+router = APIRouter(prefix="/submissions", tags=["submissions"], route_class=JsonRoute)
+
+
+@router.post("", status_code=202, responses=problems(400, 401, 402, 404, 409, 413, 415, 422, 429, 503))
+async def submit(
+    body: SubmissionRequest,
+    response: Response,
+    account: TheAccount,
+    gateway: TheGateway,
+    idempotency_key: Annotated[
+        str, Header(max_length=200, description="A repeated key with the same content gives the first submission.")
+    ] = "",
+) -> Submission:
+    """Put a submission in the queue. Follow it at the `events_url` of the answer."""
+    spec = JobSpec(
+        problem=body.problem,
+        source=body.source,
+        mode=body.mode.proto,
+        gpu_type=body.gpu_type,
+        dtype=body.dtype,
+        language=body.language,
+        priority=body.priority,
+    )
+    job = await intake.submit(gateway.upstreams, account, spec, idempotency_key)
+    response.headers["Location"] = submission_path(job.job_id)
+    return submission_of(job)
+
+
+@router.get("", responses=problems(401, 422, 503))
+async def list_submissions(
+    account: TheAccount,
+    gateway: TheGateway,
+    page_size: Annotated[int, Query(ge=1, le=200)] = 20,
+    page_token: Annotated[str, Query(max_length=500, description="The `next_page_token` of the page before.")] = "",
+    problem: Annotated[str, Query(max_length=100, description="Only submissions for this problem.")] = "",
+) -> SubmissionPage:
+    """Your submissions, newest first."""
+    request = ListJobsRequest(
+        account_id=account.account_id, page_size=page_size, page_token=page_token, problem=problem
+    )
+    page = await gateway.upstreams.scheduler.ListJobs(request, timeout=CALL_TIMEOUT_SECONDS)
+    return SubmissionPage(submissions=[submission_of(job) for job in page.jobs], next_page_token=page.next_page_token)
+
+
+@router.get("/{submission_id}", responses=problems(401, 404, 503))
+async def get_submission(submission_id: str, account: TheAccount, gateway: TheGateway) -> SubmissionDetail:
+    """One submission with its source, and its result once it is over."""
+    return submission_detail_of(await intake.job_of(gateway.upstreams, account, submission_id))
+
+
+@router.get(
+    "/{submission_id}/events", response_class=Response, responses={**STREAM, **NOTHING_LEFT, **problems(401, 404, 422)}
+)
+async def follow_submission(
+    submission_id: str,
+    account: TheAccount,
+    gateway: TheGateway,
+    last_event_id: Annotated[str | None, Header(description="Resume after the event with this id.")] = None,
+    after: Annotated[str | None, Query(description="The same, where headers cannot be set.")] = None,
+) -> Response:
+    """Stream a submission's events until its last. Closing the stream cancels nothing."""
+    after_seq = resume_point(last_event_id, after)
+    job = await intake.job_of(gateway.upstreams, account, submission_id)
+    if is_over(job) and after_seq >= job.last_seq:
+        return Response(status_code=204)
+    return gateway.stream(job, after_seq)
+
+
+@router.post("/{submission_id}/cancel", status_code=202, responses=problems(401, 404, 503))
+async def cancel_submission(submission_id: str, account: TheAccount, gateway: TheGateway) -> Submission:
+    """End a submission wherever it is; it may take a moment. One that is over stays as it is."""
+    return submission_of(await intake.cancel(gateway.upstreams, account, submission_id))

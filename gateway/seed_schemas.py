@@ -1,0 +1,88 @@
+"""The bodies of the seed-compatible routes; fields that we do not know are let through, as they were."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gateway.modes import Endpoint
+from gateway.schemas import EXAMPLE_SOURCE, ProblemSlug, Source
+
+
+class AmdSubmitRequest(BaseModel):
+    """A submission as the AMD runner takes it."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"solution_code": EXAMPLE_SOURCE, "problem": "vector-addition"}]}
+    )
+
+    endpoint: Endpoint = Endpoint.FULL
+    problem: ProblemSlug = ""
+    solution_code: Source
+    problem_def: Annotated[
+        str | None, Field(description="Taken and not evaluated: the catalogue's problem of that slug is used.")
+    ] = None
+    gpu_type: Annotated[str, Field(max_length=40)] = "MI300X"
+    dtype: Annotated[str, Field(max_length=40)] = "float32"
+    language: Annotated[str, Field(max_length=40)] = "hip"
+    submission_id: Annotated[str, Field(max_length=200, description="An idempotency key.")] = ""
+
+
+class DirectSubmitRequest(BaseModel):
+    """A submission as Tensara's web application takes it."""
+
+    problem_slug: Annotated[str, Field(alias="problemSlug", min_length=1, max_length=100)]
+    code: Source
+    language: Annotated[str, Field(max_length=40)] = "hip"
+    gpu_type: Annotated[str, Field(alias="gpuType", max_length=40)] = "MI300X"
+
+
+class SandboxRequest(BaseModel):
+    """A whole program."""
+
+    code: Source
+    language: Annotated[str, Field(max_length=40)] = "hip"
+    gpu_type: Annotated[str, Field(alias="gpuType", max_length=40)] = "MI300X"
+
+
+class CancelRequest(BaseModel):
+    """A submission to cancel."""
+
+    submission_id: Annotated[str, Field(alias="submissionId", min_length=1, max_length=200)]
+
+
+class CancelAnswer(BaseModel):
+    """What became of it."""
+
+    success: bool
+    id: str
+    state: str
+    message: str
+
+
+class VmPoolEntry(BaseModel):
+    """A machine in the pool's figures."""
+
+    id: str
+    state: str
+    gpu_type: str
+    device: str
+    device_title: str
+    jobs_run: int
+    cost_usd: float
+
+
+class OrchestratorMetrics(BaseModel):
+    """Credit, work and pool in numbers."""
+
+    total_cost_usd: float
+    remaining_credits_usd: float
+    credits_used_pct: float
+    tasks_completed: int
+    cold_starts: int
+    warm_reuses: int
+    active_vms: int
+    vm_pool: list[VmPoolEntry]
+    queued_jobs: int
+    running_jobs: int

@@ -1,0 +1,55 @@
+"""The services behind the gateway, as typed clients."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from grpc_health.v1 import health_pb2_grpc
+from wavepool.billing.v1.billing_pb2_grpc import BillingServiceStub
+from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceStub
+from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceStub
+
+from servicekit.channels import open_channel
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping
+
+    from wavepool.billing.v1.billing_pb2_grpc import BillingServiceAsyncStub
+    from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceAsyncStub
+    from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
+
+    from gateway.config import GatewaySettings
+
+CALL_TIMEOUT_SECONDS = 10.0
+"""The deadline of every unary call; people wait for the answer."""
+
+
+@dataclass(frozen=True)
+class Upstreams:
+    """One client for each service, and each one's health by name."""
+
+    scheduler: SchedulerServiceAsyncStub
+    vmpool: VmPoolServiceAsyncStub
+    billing: BillingServiceAsyncStub
+    health: Mapping[str, Any]
+
+
+@asynccontextmanager
+async def open_upstreams(settings: GatewaySettings) -> AsyncGenerator[Upstreams]:
+    """Open the channels, which connect when they are first used, and close them at the end."""
+    targets = {
+        "scheduler": settings.scheduler_target,
+        "vmpool": settings.vmpool_target,
+        "billing": settings.billing_target,
+    }
+    async with AsyncExitStack() as stack:
+        channels = {name: await stack.enter_async_context(open_channel(target)) for name, target in targets.items()}
+        health_stub = cast("Any", health_pb2_grpc).HealthStub
+        yield Upstreams(
+            scheduler=SchedulerServiceStub(channels["scheduler"]),
+            vmpool=VmPoolServiceStub(channels["vmpool"]),
+            billing=BillingServiceStub(channels["billing"]),
+            health={name: health_stub(channel) for name, channel in channels.items()},
+        )
