@@ -24,6 +24,7 @@ from services.executor.sandboxes.seccomp import seccomp_filter
 
 if TYPE_CHECKING:
     import socket
+    from collections.abc import Collection, Sequence
 
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 # Python ignores these, and what it ignores its children ignore too.
@@ -37,11 +38,11 @@ def confine_and_exec(order: LaunchOrder, control: socket.socket, held: list[Hold
     """Confine this process, tell over `control` which holds it has, and become the order's program."""
     try:
         _confine(order, held)
-        program, *_ = arguments = [_seen_inside(word, order, held) for word in order.arguments]
-        environment = {name: _seen_inside(value, order, held) for name, value in order.environment.items()}
+        program, *_ = arguments = [seen_inside(word, order.mounts, held) for word in order.arguments]
+        environment = {name: seen_inside(value, order.mounts, held) for name, value in order.environment.items()}
         if Hold.PRIVATE_ROOT not in held:
             environment.setdefault("TMPDIR", order.scratch)
-        os.chdir(_seen_inside(order.workdir, order, held))
+        os.chdir(seen_inside(order.workdir, order.mounts, held))
     except Exception as error:  # noqa: BLE001  whatever it is, it must be told and must not run the program
         report(control, {"error": f"{type(error).__name__}: {error}"})
         os._exit(_CANNOT_EXECUTE)
@@ -129,12 +130,10 @@ def _restrict_files(order: LaunchOrder, held: list[Hold]) -> None:
         held.append(Hold.LANDLOCK_SIGNALS)
 
 
-def _seen_inside(text: str, order: LaunchOrder, held: list[Hold]) -> str:
+def seen_inside(text: str, mounts: Sequence[tuple[str, str, bool]], held: Collection[Hold]) -> str:
     """With a root of its own a box sees mounts at their targets; without one, paths are put back to their sources."""
-    if Hold.PRIVATE_ROOT in held:
-        return text
-    sources = {target: source for source, target, _ in order.mounts}
-    if not sources:
+    sources = {target: source for source, target, _ in mounts}
+    if Hold.PRIVATE_ROOT in held or not sources:
         return text
     longest_first = "|".join(re.escape(target) for target in sorted(sources, key=len, reverse=True))
     return re.sub(rf"{_BEFORE_PATH}({longest_first})(?![\w.-])", lambda match: match[1] + sources[match[2]], text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
 import signal
 import struct
 from enum import IntEnum
@@ -26,7 +25,7 @@ class Call(IntEnum):
     LANDLOCK_CREATE_RULESET = 444
     LANDLOCK_ADD_RULE = 445
     LANDLOCK_RESTRICT_SELF = 446
-    PIVOT_ROOT = 155 if platform.machine() == "x86_64" else 41
+    PIVOT_ROOT = 155 if os.uname().machine == "x86_64" else 41
 
 
 _C = ctypes.CDLL(None, use_errno=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 # fields of /proc/PID/stat after the command's closing parenthesis: utime, stime, cutime, cstime
@@ -13,8 +13,7 @@ _CPU_FIELDS = slice(11, 15)
 _PROC = Path("/proc")
 
 
-@dataclass(frozen=True)
-class Usage:
+class Usage(NamedTuple):
     """What a process tree uses; memory is what it alone fills: anonymous and shared, without mapped files."""
 
     cpu: timedelta

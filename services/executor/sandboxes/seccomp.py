@@ -10,7 +10,7 @@ answers ENOSYS and C libraries fall back to `clone`.
 from __future__ import annotations
 
 import errno
-import platform
+import os
 import socket
 import struct
 
@@ -95,7 +95,7 @@ def seccomp_filter(*, internet: bool) -> bytes | None:
 
     `internet` lets a box make internet sockets; give it only to boxes whose network namespace is empty anyway.
     """
-    known = _AUDIT_ARCHITECTURES.get(platform.machine())
+    known = _AUDIT_ARCHITECTURES.get(os.uname().machine)
     if known is None:
         return None
     column, architecture = known

@@ -1,0 +1,75 @@
+"""How the contract suite runs shell scripts in boxes."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from services.executor.sandboxes.sandbox import Command, Limits, Mount
+
+if TYPE_CHECKING:
+    from services.executor.sandboxes.gaps import Gap
+    from services.executor.sandboxes.sandbox import BoxedProcess, Exit, OutputListener, Sandbox
+
+GENEROUS = Limits(
+    wall=timedelta(seconds=60),
+    cpu=timedelta(seconds=40),
+    memory_mib=256,
+    processes=24,
+    file_mib=8,
+    output_bytes=64 << 10,
+)
+SHORT_WALL = replace(GENEROUS, wall=timedelta(seconds=0.5))
+SHORT_CPU = replace(GENEROUS, cpu=timedelta(seconds=0.4))
+SMALL_MEMORY = replace(GENEROUS, memory_mib=64)
+FEW_PROCESSES = replace(GENEROUS, processes=10)
+SMALL_FILES = replace(GENEROUS, file_mib=2)
+
+
+class Box:
+    """Runs scripts in boxes of one sandbox; what they see as /build lies in `folder`, and `outside` beside it."""
+
+    def __init__(self, sandbox: Sandbox, home: Path) -> None:
+        self.sandbox = sandbox
+        self.folder = home / "build"
+        self.outside = home / "outside"
+        for folder in (self.folder, self.outside):
+            folder.mkdir()
+        self.outside.chmod(0o777)
+
+    def admits(self, gap: Gap) -> bool:
+        return gap in self.sandbox.gaps
+
+    async def start(
+        self,
+        script: str,
+        limits: Limits = GENEROUS,
+        mounts: tuple[Mount, ...] = (),
+        on_output: OutputListener | None = None,
+    ) -> BoxedProcess:
+        build = Mount(self.folder, Path("/build"), writable=True)
+        environment = {"PATH": "/usr/bin:/bin", "GREETING": "hello"}
+        command = Command(["/bin/bash", "-c", script], Path("/build"), (build, *mounts), environment)
+        return await self.sandbox.start(command, limits, on_output)
+
+    async def run(self, script: str, limits: Limits = GENEROUS, mounts: tuple[Mount, ...] = ()) -> Exit:
+        return await (await self.start(script, limits, mounts)).wait()
+
+
+def processes_with(marker: str) -> list[int]:
+    """The processes that have `marker` on their command line, but for this one."""
+    return [
+        int(folder.name)
+        for folder in Path("/proc").iterdir()
+        if folder.name.isdecimal() and int(folder.name) != os.getpid() and marker.encode() in _command_line(folder)
+    ]
+
+
+def _command_line(folder: Path) -> bytes:
+    try:
+        return (folder / "cmdline").read_bytes()
+    except OSError:
+        return b""

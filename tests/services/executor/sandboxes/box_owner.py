@@ -1,0 +1,26 @@
+"""A program that starts a box around `sleep MARKER` and waits for it; run as `box_owner.py SETTING MARKER`."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+from services.executor.sandboxes.choice import choose_sandbox
+from services.executor.sandboxes.sandbox import Command, Limits
+
+LIMITS = Limits(timedelta(seconds=60), timedelta(seconds=60), 256, processes=16, file_mib=8, output_bytes=4096)
+
+
+async def own_a_box(setting: str, marker: str) -> None:
+    sandbox = await choose_sandbox(setting)
+    script = f"(setsid sleep {marker} &); sleep {marker}"
+    box = await sandbox.start(Command(["/bin/sh", "-c", script], Path("/")), LIMITS)
+    sys.stdout.write("started\n")
+    sys.stdout.flush()
+    await box.wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(own_a_box(sys.argv[1], sys.argv[2]))

@@ -1,0 +1,62 @@
+"""Tries a few things in boxes and prints what happened as JSON; run as `ordinary_user.py SETTING`, without packages."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import sys
+import tempfile
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if sys.version_info < (3, 11):  # noqa: UP036  the system's Python may be older than ours
+    sys.exit(3)
+
+from services.executor.sandboxes.choice import choose_sandbox
+from services.executor.sandboxes.sandbox import Command, Limits, Mount
+
+if TYPE_CHECKING:
+    from services.executor.sandboxes.sandbox import Exit, Sandbox
+
+LIMITS = Limits(timedelta(seconds=30), timedelta(seconds=20), 96, processes=12, file_mib=8, output_bytes=4096)
+MARKER = "300.714285"
+
+
+async def run(sandbox: Sandbox, folder: Path, script: str, limits: Limits = LIMITS) -> Exit:
+    mounts = [Mount(folder, Path("/build"), writable=True)]
+    command = Command(["/bin/bash", "-c", script], Path("/build"), mounts, {"PATH": "/usr/bin:/bin"})
+    return await (await sandbox.start(command, limits)).wait()
+
+
+async def observe(setting: str, folder: Path) -> dict[str, object]:
+    sandbox = await choose_sandbox(setting)
+    hog = await run(sandbox, folder, "exec tail /dev/zero")
+    loop = await run(sandbox, folder, "while :; do :; done", replace(LIMITS, cpu=timedelta(seconds=0.4)))
+    forks = await run(sandbox, folder, "exec sh -c 'for i in $(seq 50); do sleep 20 & done'")
+    await run(sandbox, folder, f"(setsid sleep {MARKER} >/dev/null 2>&1 &)")
+    return {
+        "gaps": sandbox.gaps,
+        "uid": (await run(sandbox, folder, "id -u")).stdout.decode().strip(),
+        "host files": (await run(sandbox, folder, "cat /etc/passwd; ls /var /home /work")).stdout.decode(),
+        "wrote": (await run(sandbox, folder, "echo made >/build/file && cat /build/file")).stdout.decode(),
+        "hog": "memory_exceeded" if hog.memory_exceeded else repr(hog),
+        "loop": "cpu_exceeded" if loop.cpu_exceeded else repr(loop),
+        "forks": "bounded" if b"fork" in forks.stderr else repr(forks),
+        "daemon": "gone" if not any(map(_is_marked, Path("/proc").glob("[0-9]*"))) else "survived",
+    }
+
+
+def _is_marked(process: Path) -> bool:
+    try:
+        return MARKER.encode() in (process / "cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+if __name__ == "__main__":
+    scratch = Path(tempfile.mkdtemp())
+    sys.stdout.write(json.dumps(asyncio.run(observe(sys.argv[1], scratch))))
+    shutil.rmtree(scratch)

@@ -1,0 +1,113 @@
+"""However a box ends, nothing of it is left: no process, no cgroup, no file, no hold on a user id."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.executor.sandboxes.box_user import BoxUser
+from services.executor.sandboxes.cgroup import cgroup_parents
+from tests.services.executor.sandboxes.box import SHORT_WALL, processes_with
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.services.executor.sandboxes.box import Box
+
+REPOSITORY = Path(__file__).parents[4]
+
+
+async def test_kill_ends_the_whole_tree(box: Box, marker: str) -> None:
+    process = await box.start(f"sleep {marker} & sleep {marker} | sleep {marker}")
+    await until(lambda: len(processes_with(marker)) >= 3)
+
+    await process.kill()
+
+    assert processes_with(marker) == []
+
+
+async def test_kill_may_be_repeated_and_come_late(box: Box) -> None:
+    process = await box.start("exit 4")
+
+    ending = await process.wait()
+    await process.kill()
+    await process.kill()
+
+    assert ending.code == 4
+    assert await process.wait() == ending
+
+
+async def test_a_daemon_that_double_forks_does_not_outlive_its_program(box: Box, marker: str) -> None:
+    daemon = f"(setsid sh -c 'trap \"\" TERM HUP; sleep {marker}' </dev/null >/dev/null 2>&1 &)"
+
+    ending = await box.run(f"{daemon}; {daemon}; echo left")
+
+    assert ending.stdout == b"left\n"
+    assert processes_with(marker) == []
+
+
+async def test_closed_streams_do_not_hide_a_running_program(box: Box, marker: str) -> None:
+    ending = await box.run(f"exec >&- 2>&- <&-; sleep {marker}", SHORT_WALL)
+
+    assert ending.wall_exceeded
+    assert processes_with(marker) == []
+
+
+async def test_nothing_is_left_on_the_host(box: Box) -> None:
+    process = await box.start("sleep 300")
+    made = _own_groups()
+    await process.kill()
+
+    assert bool(made) == bool(cgroup_parents())
+    assert _own_groups() == set()
+    assert sorted(path.name for path in box.folder.parent.iterdir()) == ["build", "outside"]
+
+
+def _own_groups() -> set[Path]:
+    return {group for parent in cgroup_parents() for group in parent.glob(f"wavepool-box-{os.getpid()}-*")}
+
+
+def test_a_user_id_is_held_by_one_box_at_a_time() -> None:
+    first, second = BoxUser(), BoxUser()
+
+    assert first.uid != second.uid
+
+    first.release()
+    second.release()
+    third = BoxUser()
+    assert third.uid <= second.uid
+    third.release()
+
+
+@pytest.mark.parametrize("setting", [pytest.param("bubblewrap", marks=pytest.mark.bubblewrap), "process"])
+async def test_a_box_dies_with_the_process_that_started_it(setting: str, marker: str) -> None:
+    owner = subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("box_owner.py")), setting, marker],
+        cwd=REPOSITORY,
+        env={"PYTHONPATH": str(REPOSITORY)},
+        stdout=subprocess.PIPE,
+    )
+    assert owner.stdout is not None
+    assert owner.stdout.readline() == b"started\n"
+    await until(lambda: len(processes_with(marker)) > 1)
+
+    owner.send_signal(signal.SIGKILL)
+    owner.wait()
+    owner.stdout.close()
+
+    await until(lambda: processes_with(marker) == [])
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline, "the condition did not come true within 10 s"
+        await asyncio.sleep(0.005)

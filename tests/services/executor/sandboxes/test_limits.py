@@ -1,0 +1,132 @@
+"""Every limit ends its box, in every box, and the ending says which limit it was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tests.services.executor.sandboxes.box import (
+    FEW_PROCESSES,
+    GENEROUS,
+    SHORT_CPU,
+    SHORT_WALL,
+    SMALL_FILES,
+    SMALL_MEMORY,
+    processes_with,
+)
+
+if TYPE_CHECKING:
+    from services.executor.sandboxes.sandbox import Stream
+    from tests.services.executor.sandboxes.box import Box
+
+
+async def test_a_program_within_its_limits_ends_by_itself(box: Box) -> None:
+    ending = await box.run("echo out; echo err >&2; exit 7")
+
+    assert (ending.code, ending.signal) == (7, None)
+    assert (ending.stdout, ending.stderr) == (b"out\n", b"err\n")
+    excesses = (ending.wall_exceeded, ending.cpu_exceeded, ending.memory_exceeded, ending.files_exceeded)
+    assert not any(excesses)
+
+
+async def test_a_crash_is_told_by_its_signal_and_by_no_limit(box: Box) -> None:
+    ending = await box.run("kill -SEGV $$")
+
+    assert (ending.code, ending.signal) == (None, 11)
+    assert not ending.memory_exceeded
+
+
+async def test_sleeping_for_ever_exceeds_the_wall_clock(box: Box, marker: str) -> None:
+    ending = await box.run(f"sleep {marker}; echo woken", SHORT_WALL)
+
+    assert ending.wall_exceeded
+    assert not ending.cpu_exceeded
+    assert processes_with(marker) == []
+
+
+async def test_looping_for_ever_exceeds_the_cpu_time(box: Box) -> None:
+    ending = await box.run("while :; do :; done", SHORT_CPU)
+
+    assert ending.cpu_exceeded
+    assert not ending.wall_exceeded
+
+
+async def test_cpu_time_is_that_of_the_whole_tree(box: Box) -> None:
+    ending = await box.run("(while :; do :; done) & (while :; do :; done) & wait", SHORT_CPU)
+
+    assert ending.cpu_exceeded
+
+
+async def test_a_memory_hog_is_told_from_a_crash(box: Box) -> None:
+    ending = await box.run("exec tail /dev/zero", SMALL_MEMORY)
+
+    assert ending.memory_exceeded
+    assert ending.signal == 9
+
+
+async def test_memory_is_that_of_the_whole_tree(box: Box) -> None:
+    ending = await box.run(
+        "for i in 1 2 3; do head -c 30M /dev/zero | tail -c 30M | sleep 20 & done; wait", SMALL_MEMORY
+    )
+
+    assert ending.memory_exceeded
+
+
+async def test_a_fork_bomb_runs_into_the_process_limit_and_leaves_nothing(box: Box, marker: str) -> None:
+    bomb = f"bomb() {{ sleep {marker} & bomb | bomb & }}; bomb; for i in $(seq 40); do sleep {marker} & done; wait"
+
+    ending = await box.run(bomb, replace(FEW_PROCESSES, wall=SHORT_WALL.wall))
+
+    assert b"fork" in ending.stderr or ending.wall_exceeded
+    assert processes_with(marker) == []
+
+
+async def test_the_process_limit_counts_this_box_alone(box: Box) -> None:
+    first = await box.start("sleep 1 & sleep 1 & sleep 1 & sleep 1 & sleep 1 & wait", FEW_PROCESSES)
+    second = await box.run("true | true | true | true | echo fits", FEW_PROCESSES)
+
+    assert second.stdout == b"fits\n"
+    await first.kill()
+
+
+async def test_one_big_file_exceeds_the_file_limit(box: Box) -> None:
+    ending = await box.run("exec head -c 20M /dev/zero >/build/big", SMALL_FILES)
+
+    assert ending.files_exceeded
+    assert (box.folder / "big").stat().st_size <= SMALL_FILES.file_mib << 20
+
+
+async def test_many_small_files_exceed_the_file_limit(box: Box) -> None:
+    script = "for i in $(seq 20); do head -c 1M /dev/zero >/build/$i; done; sleep 50"
+
+    ending = await box.run(script, SMALL_FILES)
+
+    assert ending.files_exceeded
+
+
+async def test_its_own_temporary_folder_is_bounded_too(box: Box) -> None:
+    script = "cd ${TMPDIR:-/tmp}; for i in $(seq 20); do head -c 1M /dev/zero >$i || exit 9; done; sleep 50"
+
+    ending = await box.run(script, SMALL_FILES)
+
+    assert ending.files_exceeded or ending.code == 9
+
+
+async def test_endless_output_is_capped_and_neither_blocks_nor_ends_the_program(box: Box) -> None:
+    ending = await box.run("head -c 100M /dev/zero; head -c 100K /dev/zero >&2; exit 3")
+
+    assert ending.code == 3
+    assert ending.output_truncated
+    assert len(ending.stdout) == len(ending.stderr) == GENEROUS.output_bytes
+
+
+async def test_output_is_told_as_it_is_written(box: Box) -> None:
+    heard: list[tuple[Stream, bytes]] = []
+
+    process = await box.start(
+        "echo first; until [ -e /build/go ]; do sleep 0.01; done; echo second >&2",
+        on_output=lambda stream, piece: (heard.append((stream, piece)), (box.folder / "go").touch())[0],
+    )
+    await process.wait()
+
+    assert heard == [("stdout", b"first\n"), ("stderr", b"second\n")]

@@ -1,0 +1,54 @@
+"""Boxes for people who are not root; where the suite runs as root, this adds an ordinary user."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from services.executor.sandboxes.gaps import Gap
+
+REPOSITORY = Path(__file__).parents[4]
+SYSTEM_PYTHON = Path("/usr/bin/python3")
+NOBODY = 65534
+
+
+def _can_become_an_ordinary_user() -> bool:
+    if os.geteuid() != 0 or not SYSTEM_PYTHON.exists():
+        return False
+    return all(folder.stat().st_mode & 0o005 == 0o005 for folder in (REPOSITORY, *REPOSITORY.parents))
+
+
+@pytest.mark.skipif(
+    not _can_become_an_ordinary_user(), reason="needs root, /usr/bin/python3, and a checkout that others can read"
+)
+@pytest.mark.parametrize("setting", [pytest.param("bubblewrap", marks=pytest.mark.bubblewrap), "process"])
+async def test_the_box_holds_and_limits_for_an_ordinary_user_too(setting: str) -> None:
+    program = [str(SYSTEM_PYTHON), "-B", str(Path(__file__).with_name("ordinary_user.py")), setting]
+    process = await asyncio.create_subprocess_exec(
+        *program,
+        stdout=asyncio.subprocess.PIPE,
+        user=NOBODY,
+        group=NOBODY,
+        extra_groups=[],
+        cwd=REPOSITORY,
+        env={"PYTHONPATH": str(REPOSITORY), "PATH": "/usr/bin:/bin"},
+    )
+    output, _ = await process.communicate()
+
+    if process.returncode == 3:
+        pytest.skip("the system's Python is older than 3.11")
+    seen = json.loads(output)
+    assert seen.pop("gaps") == [Gap.MEMORY]
+    assert seen == {
+        "uid": str(NOBODY),
+        "host files": "",
+        "wrote": "made\n",
+        "hog": "memory_exceeded",
+        "loop": "cpu_exceeded",
+        "forks": "bounded",
+        "daemon": "gone",
+    }
