@@ -91,7 +91,7 @@ def _frame(event: JobEvent, setting: Setting) -> Frame | None:
             status, fields = end_frame(setting.mode, event.ended.state, event.ended.result)
             benchmarked = event.ended.result.benchmarked.device
             labels = {**setting.labels, **({"device": benchmarked} if benchmarked else {})}
-            return Frame(status, {**labels, **fields, "cost_usd": usd(event.ended.cost_micros)})
+            return Frame(status, {**labels, **fields, "cost_usd": usd(event.ended.cost_micros), "final": True})
         case _:
             return None
 

@@ -53,7 +53,7 @@ class SubmissionRequest(BaseModel):
 
     model_config = ConfigDict(
         extra="forbid",
-        json_schema_extra={"examples": [{"problem": "vector-addition", "source": EXAMPLE_SOURCE, "mode": "full"}]},
+        json_schema_extra={"examples": [{"problem": "vector-addition", "code": EXAMPLE_SOURCE, "mode": "full"}]},
     )
 
     mode: Annotated[
@@ -64,7 +64,7 @@ class SubmissionRequest(BaseModel):
         ),
     ] = Mode.FULL
     problem: ProblemSlug = ""
-    source: Source
+    code: Source
     gpu_type: Annotated[str, Field(max_length=40)] = "MI300X"
     dtype: Annotated[str, Field(max_length=40)] = "float32"
     language: Annotated[str, Field(max_length=40)] = "hip"
@@ -98,9 +98,9 @@ class Submission(BaseModel):
 
 
 class SubmissionDetail(Submission):
-    """A submission with its source, and its result once it is over."""
+    """A submission with its code, and its result once it is over."""
 
-    source: str
+    code: str
     result: Annotated[dict[str, Any] | None, Field(description="The fields of the last event.")]
 
 

@@ -41,16 +41,16 @@ def submission_path(job_id: str) -> str:
 
 
 def submission_of(job: scheduler_pb2.Job) -> schemas.Submission:
-    """A job without source and result."""
+    """A job without code and result."""
     return schemas.Submission(**_submission_fields(job))
 
 
 def submission_detail_of(job: scheduler_pb2.Job) -> schemas.SubmissionDetail:
-    """A job with source and result."""
+    """A job with code and result."""
     result = None
     if is_over(job) and job.HasField("result"):
         result = json_safe(end_frame(job.spec.mode, job.state, job.result)[1])
-    return schemas.SubmissionDetail(**_submission_fields(job), source=job.spec.source, result=result)
+    return schemas.SubmissionDetail(**_submission_fields(job), code=job.spec.source, result=result)
 
 
 def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:

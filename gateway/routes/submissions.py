@@ -18,6 +18,8 @@ from gateway.views import is_over, submission_detail_of, submission_of, submissi
 
 router = APIRouter(prefix="/submissions", tags=["submissions"], route_class=JsonRoute)
 
+FIELD_NAMES = {"source": "code"}
+
 
 @router.post("", status_code=202, responses=problems(400, 401, 402, 404, 409, 413, 415, 422, 429, 503))
 async def submit(
@@ -32,14 +34,14 @@ async def submit(
     """Put a submission in the queue. Follow it at the `events_url` of the answer."""
     spec = JobSpec(
         problem=body.problem,
-        source=body.source,
+        source=body.code,
         mode=body.mode.proto,
         gpu_type=body.gpu_type,
         dtype=body.dtype,
         language=body.language,
         priority=body.priority,
     )
-    job = await intake.submit(gateway.upstreams, account, spec, idempotency_key)
+    job = await intake.submit(gateway.upstreams, account, spec, idempotency_key, FIELD_NAMES)
     response.headers["Location"] = submission_path(job.job_id)
     return submission_of(job)
 
@@ -62,7 +64,7 @@ async def list_submissions(
 
 @router.get("/{submission_id}", responses=problems(401, 404, 503))
 async def get_submission(submission_id: str, account: TheAccount, gateway: TheGateway) -> SubmissionDetail:
-    """One submission with its source, and its result once it is over."""
+    """One submission with its code, and its result once it is over."""
     return submission_detail_of(await intake.job_of(gateway.upstreams, account, submission_id))
 
 
@@ -80,7 +82,8 @@ async def follow_submission(
     after_seq = resume_point(last_event_id, after)
     job = await intake.job_of(gateway.upstreams, account, submission_id)
     if is_over(job) and after_seq >= job.last_seq:
-        return Response(status_code=204)
+        # 204 tells a browser's EventSource to stop connecting again.
+        return Response(status_code=204, media_type="text/event-stream")
     return gateway.stream(job, after_seq)
 
 

@@ -1,0 +1,87 @@
+"""A gateway that serves real HTTP, with a client in front and scripted services behind."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import httpx_sse
+import uvicorn
+
+from gateway.app import create_app
+from gateway.config import GatewaySettings
+from tests.gateway.scripted_services import USER_TOKEN, ScriptedServices
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+DEADLINE_SECONDS = 20.0
+
+
+@dataclass
+class RunningGateway:
+    url: str
+    http: httpx.AsyncClient
+    services: ScriptedServices
+    settings: GatewaySettings
+    server: uvicorn.Server
+    app: Any
+
+    @property
+    def hub(self) -> Any:
+        return self.app.state.gateway.hub
+
+    @asynccontextmanager
+    async def stream(
+        self, method: str, path: str, **options: Any
+    ) -> AsyncGenerator[AsyncGenerator[httpx_sse.ServerSentEvent]]:
+        """The frames of a stream, heartbeats left out."""
+        async with httpx_sse.aconnect_sse(self.http, method, path, **options) as source:
+            if source.response.status_code != httpx.codes.OK:
+                await source.response.aread()
+            assert source.response.status_code == httpx.codes.OK, source.response.text
+            yield _frames(source)
+
+    async def frames(self, method: str, path: str, **options: Any) -> list[httpx_sse.ServerSentEvent]:
+        """All frames of a stream that ends."""
+        async with asyncio.timeout(DEADLINE_SECONDS), self.stream(method, path, **options) as frames:
+            return [frame async for frame in frames]
+
+
+async def _frames(source: httpx_sse.EventSource) -> AsyncGenerator[httpx_sse.ServerSentEvent]:
+    async for frame in source.aiter_sse():
+        if frame.data and frame.event != "heartbeat":
+            yield frame
+
+
+def settings_for(services: ScriptedServices, **changes: Any) -> GatewaySettings:
+    """Settings that reach the scripted services and remember no token."""
+    fields: dict[str, Any] = dict.fromkeys(("scheduler_target", "vmpool_target", "billing_target"), services.target)
+    return GatewaySettings.model_validate(fields | {"token_cache": timedelta(0)} | changes)
+
+
+@asynccontextmanager
+async def serve(services: ScriptedServices, settings: GatewaySettings) -> AsyncGenerator[RunningGateway]:
+    """Serve until the block ends; open streams are cut then."""
+    app = create_app(settings)
+    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1, lifespan="on")
+    server = uvicorn.Server(config)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        serving = asyncio.create_task(server.serve([listener]))
+        headers = {"Authorization": f"Bearer {USER_TOKEN}"}
+        async with httpx.AsyncClient(base_url=url, headers=headers, trust_env=False, timeout=DEADLINE_SECONDS) as http:
+            await _until_up(http)
+            yield RunningGateway(url, http, services, settings, server, app)
+        server.should_exit = True
+        await serving
+
+
+async def _until_up(http: httpx.AsyncClient) -> None:
+    """The listener is bound already: the first request waits in its backlog until the application is up."""
+    assert (await http.get("/healthz")).status_code == httpx.codes.OK

@@ -1,0 +1,179 @@
+"""Event streams over real HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import httpx_sse
+import pytest
+from wavepool.executor.v1 import executor_pb2
+from wavepool.scheduler.v1 import scheduler_pb2
+
+from tests.gateway.job_events import ACCEPTED, STEPS, ended, event, provisioning, queued, whole_run
+from tests.gateway.running_gateway import DEADLINE_SECONDS, RunningGateway, serve, settings_for
+
+if TYPE_CHECKING:
+    from tests.gateway.scripted_services import ScriptedServices
+
+EVENTS = "/api/v1/submissions/job_1/events"
+FULL = scheduler_pb2.JobSpec(problem="vector-addition", source="x", mode=executor_pb2.RUN_MODE_FULL)
+STATUSES_OF_FULL = [
+    "IN_QUEUE",
+    "PROVISIONING",
+    "COMPILING",
+    "COMPILED",
+    "CHECKING",
+    "TEST_RESULT",
+    "CHECKED",
+    "BENCHMARKING",
+    "BENCHMARK_RESULT",
+    "BENCHMARKED",
+    "ACCEPTED",
+]
+
+
+@pytest.fixture
+def whole_job(services: ScriptedServices) -> list[scheduler_pb2.JobEvent]:
+    """A job whose log is complete."""
+    events = whole_run(executor_pb2.RUN_MODE_FULL)
+    services.scheduler.put_job(FULL)
+    services.scheduler.log("job_1", events)
+    return events
+
+
+async def next_frame(frames: Any) -> httpx_sse.ServerSentEvent:
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        return await anext(frames)
+
+
+async def test_every_event_arrives_in_order_under_its_own_id(gateway: RunningGateway, whole_job: Any) -> None:
+    frames = await gateway.frames("GET", EVENTS)
+    assert [frame.event for frame in frames] == STATUSES_OF_FULL
+    assert [json.loads(frame.data)["status"] for frame in frames] == STATUSES_OF_FULL
+    assert [frame.id for frame in frames] == [str(seq) for seq in range(1, 12)]
+
+
+async def test_stream_opens_with_the_retry_time_and_headers_against_buffering(
+    gateway: RunningGateway, whole_job: Any
+) -> None:
+    response = await gateway.http.get(EVENTS)
+    assert response.text.startswith("retry: 2000\n\nevent: IN_QUEUE\nid: 1\ndata: {")
+    assert response.headers["content-type"].startswith("text/event-stream")
+    assert response.headers["cache-control"] == "no-cache, no-transform"
+    assert response.headers["x-accel-buffering"] == "no"
+
+
+async def test_resume_gives_the_rest_exactly_once_and_byte_for_byte(gateway: RunningGateway, whole_job: Any) -> None:
+    whole = (await gateway.http.get(EVENTS)).text.split("\n\n")
+    for after in range(11):
+        resumed = (await gateway.http.get(EVENTS, headers={"Last-Event-ID": str(after)})).text
+        assert resumed.split("\n\n") == [whole[0], *whole[after + 1 :]]
+
+
+async def test_resume_by_query_is_overruled_by_the_newer_header(gateway: RunningGateway, whole_job: Any) -> None:
+    by_query = await gateway.frames("GET", f"{EVENTS}?after=9")
+    by_both = await gateway.frames("GET", f"{EVENTS}?after=3", headers={"Last-Event-ID": "10"})
+    assert [frame.id for frame in by_query] == ["10", "11"]
+    assert [frame.id for frame in by_both] == ["11"]
+
+
+async def test_nothing_after_the_last_event_is_204(gateway: RunningGateway, whole_job: Any) -> None:
+    assert (await gateway.http.get(EVENTS, headers={"Last-Event-ID": "11"})).status_code == 204
+
+
+@pytest.mark.parametrize("point", ["-1", "x", "1.5", "9" * 40, "\u0661"])
+async def test_resume_point_that_is_no_event_id_is_refused(gateway: RunningGateway, whole_job: Any, point: str) -> None:
+    response = await gateway.http.get(EVENTS, params={"after": point})
+    assert response.status_code == 422
+    assert response.json()["errors"] == [{"field": "after", "message": "send the id of the last event"}]
+
+
+async def test_live_events_reach_all_clients_through_one_upstream_watch(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.scheduler.put_job(FULL)
+    async with gateway.stream("GET", EVENTS) as first, gateway.stream("GET", EVENTS) as second:
+        await services.scheduler.add(queued(1))
+        assert (await next_frame(first)).id == (await next_frame(second)).id == "1"
+        assert services.scheduler.watches_open == 1
+        await services.scheduler.add(provisioning(2))
+        assert (await next_frame(first)).id == (await next_frame(second)).id == "2"
+    assert len(services.refusals.calls["WatchJob"]) == 1
+
+
+async def test_disconnect_ends_the_watch_and_cancels_nothing(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.scheduler.put_job(FULL)
+    await services.scheduler.add(queued(1))
+    async with gateway.stream("GET", EVENTS) as frames:
+        await next_frame(frames)
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        await services.scheduler.until_watched(0)
+    assert services.scheduler.cancelled == []
+    assert gateway.hub.jobs_followed == 0
+
+
+async def test_client_stays_connected_while_the_scheduler_restarts(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.scheduler.put_job(FULL)
+    await services.scheduler.add(queued(1))
+    async with gateway.stream("GET", EVENTS) as frames:
+        assert (await next_frame(frames)).id == "1"
+        await services.scheduler.sever()
+        await services.scheduler.add(provisioning(2))
+        assert (await next_frame(frames)).id == "2"
+    assert [request.after_seq for request in services.refusals.calls["WatchJob"]] == [0, 1]
+
+
+async def test_stream_resumes_through_another_gateway(gateway: RunningGateway, services: ScriptedServices) -> None:
+    services.scheduler.put_job(FULL)
+    await services.scheduler.add(queued(1), provisioning(2))
+    async with gateway.stream("GET", EVENTS) as frames:
+        last_id = (await next_frame(frames)).id
+    async with serve(services, settings_for(services)) as other:
+        await services.scheduler.add(event(3, run=STEPS["compiling"]), ended(4, ACCEPTED))
+        rest = await other.frames("GET", EVENTS, headers={"Last-Event-ID": last_id})
+    assert [frame.id for frame in rest] == ["2", "3", "4"]
+
+
+async def test_events_that_show_nothing_do_not_hold_up_the_resume_point(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.scheduler.put_job(FULL)
+    await services.scheduler.add(queued(1), event(2), event(3, run=STEPS["compiling"]), ended(4, ACCEPTED))
+    assert [frame.id for frame in await gateway.frames("GET", EVENTS)] == ["1", "3", "4"]
+    assert [frame.id for frame in await gateway.frames("GET", f"{EVENTS}?after=1")] == ["3", "4"]
+    assert [frame.id for frame in await gateway.frames("GET", f"{EVENTS}?after=2")] == ["3", "4"]
+
+
+async def test_silence_is_filled_with_heartbeats_that_move_no_resume_point(services: ScriptedServices) -> None:
+    services.scheduler.put_job(FULL)
+    settings = settings_for(services, heartbeat=timedelta(milliseconds=20))
+    async with (
+        asyncio.timeout(DEADLINE_SECONDS),
+        serve(services, settings) as gateway,
+        httpx_sse.aconnect_sse(gateway.http, "GET", EVENTS) as source,
+    ):
+        heartbeats = (frame async for frame in source.aiter_sse() if frame.event == "heartbeat")
+        frame = await anext(heartbeats)
+    data = json.loads(frame.data)
+    assert data["status"] == "heartbeat"
+    assert data["timestamp"] > 1_700_000_000_000
+    assert frame.id == ""
+
+
+async def test_unknown_submission_is_404_before_the_stream_opens(gateway: RunningGateway) -> None:
+    response = await gateway.http.get("/api/v1/submissions/job_9/events")
+    assert response.status_code == httpx.codes.NOT_FOUND
+    assert response.json()["detail"] == "there is no job job_9"
+
+
+async def test_foreign_submission_is_404(gateway: RunningGateway, services: ScriptedServices) -> None:
+    services.scheduler.put_job(FULL, account_id="acc_other")
+    assert (await gateway.http.get(EVENTS)).status_code == httpx.codes.NOT_FOUND
