@@ -1,0 +1,125 @@
+"""The compile stage: from a source to an executable, through a box or from the cache."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from services.executor.core.boxes import run_to_end
+from services.executor.core.cache import CachedBuild, CompileCache
+from services.executor.core.compiler_text import compile_error, missing_build
+from services.executor.core.endings import build_limit_failure
+from services.executor.core.events import Compiled, Compiling, Event
+from services.executor.core.failure import InfrastructureFailure
+from services.executor.core.report import canonical_json
+from services.executor.devices.device import BuildKind, Device, Toolchain, ToolchainError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from services.executor.sandboxes.sandbox import Command, Exit, Limits, Sandbox
+
+_EXECUTABLE_NAMES = {BuildKind.SOLUTION: "runner", BuildKind.PROGRAM: "program"}
+_MAX_EXECUTABLE_BYTES = 256 << 20
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What is compiled; `declaration` is what the source has to define, for messages. PROGRAMs have no harness."""
+
+    kind: BuildKind
+    source: str
+    harness: str
+    declaration: str
+
+
+@dataclass(frozen=True)
+class Builder:
+    """Compiles units for one device; finished executables land in the folders that callers name."""
+
+    device: Device
+    sandbox: Sandbox
+    cache: CompileCache
+    limits: Limits
+
+    async def build(self, unit: Unit, scratch: Path, target: Path, emit: Callable[[Event], None]) -> CachedBuild:
+        """Put the executable of `unit` into `target`, using the empty folder `scratch`; raises Failure."""
+        begin = time.perf_counter()
+        toolchain = self._toolchain()
+        command = self.device.build_command(scratch, unit.kind)
+        key = self._key(unit, toolchain, command)
+        build = self.cache.get(key)
+        emit(Compiling(toolchain.title, cached=build is not None))
+        cached = build is not None
+        if build is None:
+            build = await self._compile(unit, scratch, command)
+            self.cache.put(key, build)
+        _install(build.executable, target / _EXECUTABLE_NAMES[unit.kind])
+        emit(Compiled(build.warnings, (time.perf_counter() - begin) * 1e3, cached))
+        return build
+
+    def _toolchain(self) -> Toolchain:
+        try:
+            return self.device.toolchain()
+        except ToolchainError as error:
+            raise InfrastructureFailure(f"The device has no working compiler: {error}") from error
+
+    def _key(self, unit: Unit, toolchain: Toolchain, command: Command) -> str:
+        device = self.device.describe()
+        parts = {
+            "source": unit.source,
+            "kind": unit.kind,
+            "harness": unit.harness,
+            "toolchain": toolchain.identity,
+            "device": [device.name, device.architecture],
+            "flags": [list(command.arguments), dict(command.environment)],
+        }
+        return hashlib.sha256(canonical_json(parts).encode(errors="surrogatepass")).hexdigest()
+
+    async def _compile(self, unit: Unit, scratch: Path, command: Command) -> CachedBuild:
+        _write_source(scratch / "solution.hip", unit.source)
+        if unit.harness:
+            _write_source(scratch / "harness.cpp", unit.harness)
+        end = await run_to_end(self.sandbox, command, self.limits)
+        text = _text(end)
+        if failure := build_limit_failure(end, self.limits, text):
+            raise failure
+        if end.code == 1:
+            raise compile_error(text, unit.declaration)
+        if end.code != 0:
+            raise missing_build(f"{text}\nstatus {end.code}, signal {end.signal}".strip())
+        return CachedBuild(_harvest(scratch / _EXECUTABLE_NAMES[unit.kind], text), text)
+
+
+def _text(end: Exit) -> str:
+    parts = (end.stderr, end.stdout)
+    text = "\n".join(part.decode(errors="replace").strip() for part in parts if part.strip())
+    return f"{text}\n[the rest of the compiler's text was cut off]" if end.output_truncated else text
+
+
+def _write_source(path: Path, text: str) -> None:
+    path.write_bytes(text.encode(errors="replace"))
+    path.chmod(0o644)
+
+
+def _harvest(path: Path, text: str) -> bytes:
+    """Read what the builder left, as a regular file and through no link."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise missing_build(f"{text}\n{path.name}: {error.strerror}") from error
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_EXECUTABLE_BYTES:
+            raise missing_build(f"{text}\n{path.name} is no regular file of at most {_MAX_EXECUTABLE_BYTES} bytes")
+        return file.read()
+
+
+def _install(executable: bytes, path: Path) -> None:
+    path.write_bytes(executable)
+    path.chmod(0o555)

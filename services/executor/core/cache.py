@@ -1,0 +1,112 @@
+"""Finished builds on disk, shared by processes.
+
+An entry is a folder named by its key. It appears by rename, complete or not at all, and leaves by rename, so that
+readers need no lock. A reader that meets a vanishing or damaged entry sees a miss. The least recently used entries go
+when the cache outgrows its limit; one process at a time evicts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+_EXECUTABLE = "executable"
+_FACTS = "facts.json"
+# What a killed process left behind is surely abandoned after this long.
+_ABANDONED_SECONDS = 3600.0
+
+
+@dataclass(frozen=True)
+class CachedBuild:
+    """An executable and what the compiler said of it."""
+
+    executable: bytes
+    warnings: str
+
+
+class CompileCache:
+    """At most `limit_bytes` of builds below `folder`."""
+
+    def __init__(self, folder: Path, limit_bytes: int) -> None:
+        self._entries = folder / "entries"
+        self._staging = folder / "staging"
+        self._limit_bytes = limit_bytes
+        self._entries.mkdir(parents=True, exist_ok=True)
+        self._staging.mkdir(exist_ok=True)
+
+    def get(self, key: str) -> CachedBuild | None:
+        """The build of `key`, if it is here and whole; using it makes it the last to be evicted."""
+        entry = self._entries / key
+        try:
+            executable = (entry / _EXECUTABLE).read_bytes()
+            facts = cast("dict[str, str]", json.loads((entry / _FACTS).read_text()))
+            whole = facts["sha256"] == hashlib.sha256(executable).hexdigest()
+            os.utime(entry)
+        except (FileNotFoundError, ValueError, KeyError):
+            return None
+        if not whole:
+            self._remove(entry)
+            return None
+        return CachedBuild(executable, facts["warnings"])
+
+    def put(self, key: str, build: CachedBuild) -> None:
+        """Publish a build; if another process was faster, its entry stays."""
+        staged = Path(tempfile.mkdtemp(dir=self._staging))
+        (staged / _EXECUTABLE).write_bytes(build.executable)
+        facts = {"sha256": hashlib.sha256(build.executable).hexdigest(), "warnings": build.warnings}
+        (staged / _FACTS).write_text(json.dumps(facts))
+        try:
+            staged.rename(self._entries / key)
+        except OSError:
+            shutil.rmtree(staged, ignore_errors=True)
+        self._evict()
+
+    def _evict(self) -> None:
+        descriptor = os.open(self._entries.parent / "eviction.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self._evict_alone()
+        finally:
+            os.close(descriptor)
+
+    def _evict_alone(self) -> None:
+        by_age = sorted((_use_time(entry), _size_bytes(entry), entry) for entry in self._entries.iterdir())
+        excess = sum(size for _, size, _ in by_age) - self._limit_bytes
+        for _, size, entry in by_age:
+            if excess <= 0:
+                break
+            self._remove(entry)
+            excess -= size
+        for staged in self._staging.iterdir():
+            if time.time() - _use_time(staged) > _ABANDONED_SECONDS:
+                shutil.rmtree(staged, ignore_errors=True)
+
+    def _remove(self, entry: Path) -> None:
+        grave = Path(tempfile.mkdtemp(dir=self._staging))
+        with contextlib.suppress(OSError):
+            entry.rename(grave)
+        shutil.rmtree(grave, ignore_errors=True)
+
+
+def _use_time(folder: Path) -> float:
+    try:
+        return folder.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _size_bytes(entry: Path) -> int:
+    try:
+        return sum(file.stat().st_size for file in entry.iterdir())
+    except OSError:
+        return 0

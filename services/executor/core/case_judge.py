@@ -1,0 +1,147 @@
+"""Makes the inputs of each call of one case, and judges what came back.
+
+Every call is treated alike, whether it is timed or not: all inputs are new, outputs are poisoned with new random bits,
+guard bands lie around every array, and every element of every output is compared with a reference that is computed
+after the call. So there is nothing by which a submission could tell calls apart, and nothing worth remembering.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from problems.comparison import Comparison, compare
+from problems.signature import Initial
+from services.executor.core.layout import GUARD_BYTES, Layout, Region, layout_of, plan_bytes
+from services.executor.core.mismatches import modified_input, out_of_bounds, wrong_answer
+from services.executor.core.runner_claims import interference
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from problems.definition import Case, Problem
+    from services.executor.core.channel import Channel
+    from services.executor.core.failure import Failure
+    from services.executor.core.seeds import RunSeed
+
+# Poison repeats after this many bytes: enough that no kernel can make use of a repetition.
+_POISON_BYTES = 1 << 16
+_NO_POISON = bytes(_POISON_BYTES)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One call's inputs, guard band and poison."""
+
+    inputs: Mapping[str, Any]
+    layout: Layout
+    guard: bytes
+    poison: bytes
+
+
+class CaseJudge:
+    """Judges calls of one case; `case_index` and a call's number make its randomness its own."""
+
+    def __init__(self, problem: Problem, case: Case, seed: RunSeed, case_index: int) -> None:
+        self.problem = problem
+        self.case = case
+        self._seed = seed
+        self._case_index = case_index
+        self._buffers: dict[str, NDArray[Any]] = {}
+
+    def publish(self, channel: Channel, call: int) -> Trial:
+        """Write everything that call number `call` of the run needs into the shared memory."""
+        inputs = self.problem.inputs(self.case, self._seed.generator("inputs", self._case_index, call))
+        shapes = {name: np.shape(value) for name, value in inputs.items()}
+        layout = layout_of(self.problem.parameters, shapes | dict(self.problem.output_shapes(self.case)))
+        bits = self._seed.generator("poison", self._case_index, call)
+        trial = Trial(inputs, layout, bits.bytes(GUARD_BYTES), bits.bytes(_POISON_BYTES))
+        channel.resize(layout.file_bytes)
+        channel.write(0, [plan_bytes(layout, inputs)])
+        for region in layout.regions.values():
+            data = _initial(region, trial) if region.parameter.output else [_bytes_of(inputs, region)]
+            channel.write(region.offset, [trial.guard, *data, trial.guard])
+        return trial
+
+    def collect(self, channel: Channel, trial: Trial) -> dict[str, NDArray[Any]]:
+        """Read everything back; raises Failure when anything but the outputs has changed."""
+        outputs: dict[str, NDArray[Any]] = {}
+        for name, region in trial.layout.regions.items():
+            data, guards = self._read(channel, region)
+            for guard, is_after in zip(guards, (False, True), strict=True):
+                if guard != trial.guard:
+                    raise out_of_bounds(self.case, region, _first_change(guard, trial.guard), is_after=is_after)
+            if region.parameter.output:
+                outputs[name] = data
+            elif region.parameter.const and not _same_bytes(data, trial.inputs[name]):
+                raise modified_input(self.case, region, data, trial.inputs[name])
+        return outputs
+
+    def expected(self, trial: Trial) -> dict[str, NDArray[Any]]:
+        """The fp64 reference."""
+        return self.problem.reference(self.case, trial.inputs)
+
+    def fault(self, trial: Trial, outputs: Mapping[str, NDArray[Any]]) -> Failure | None:
+        """What is wrong with the outputs, if anything is."""
+        expected = self.expected(trial)
+        condition = self.problem.condition(self.case, trial.inputs, expected)
+        comparisons: dict[str, Comparison] = {}
+        unwritten: dict[str, int] = {}
+        for name, output in outputs.items():
+            comparisons[name] = compare(output, expected[name], condition[name], self.problem.tolerance)
+            if not comparisons[name].passed:
+                unwritten[name] = _unwritten(output, trial.layout.regions[name], trial)
+        return wrong_answer(self.case, comparisons, unwritten) if unwritten else None
+
+    def verify(self, channel: Channel, trial: Trial) -> None:
+        """Raises Failure unless the call was right in every respect."""
+        if failure := self.fault(trial, self.collect(channel, trial)):
+            raise failure
+
+    def _read(self, channel: Channel, region: Region) -> tuple[NDArray[Any], tuple[bytes, bytes]]:
+        name = region.parameter.name
+        if name not in self._buffers or self._buffers[name].shape != region.shape:
+            self._buffers[name] = np.empty(region.shape, region.parameter.dtype)
+        data = self._buffers[name]
+        before, after = bytearray(GUARD_BYTES), bytearray(GUARD_BYTES)
+        raw = data.reshape(-1).view(np.uint8).data
+        if not channel.read(region.offset, [memoryview(before), raw, memoryview(after)]):
+            raise interference("the shared memory was cut")
+        return data, (bytes(before), bytes(after))
+
+
+def _initial(region: Region, trial: Trial) -> list[memoryview | bytes]:
+    block = _NO_POISON if region.parameter.initial is Initial.ZERO else trial.poison
+    whole, rest = divmod(region.data_bytes, len(block))
+    return [*[block] * whole, memoryview(block)[:rest]]
+
+
+def _bytes_of(inputs: Mapping[str, Any], region: Region) -> memoryview:
+    array = np.ascontiguousarray(inputs[region.parameter.name])
+    if array.dtype != region.parameter.dtype:
+        raise TypeError(f"the problem's input `{region.parameter.name}` is {array.dtype}, not {region.parameter.dtype}")
+    return array.reshape(-1).view(np.uint8).data
+
+
+def _same_bytes(left: NDArray[Any], right: NDArray[Any]) -> bool:
+    a, b = left.reshape(-1).view(np.uint8), np.ascontiguousarray(right).reshape(-1).view(np.uint8)
+    words = a.size // 8 * 8
+    return np.array_equal(a[:words].view(np.uint64), b[:words].view(np.uint64)) and np.array_equal(a[words:], b[words:])
+
+
+def _first_change(left: bytes, right: bytes) -> int:
+    return next(at for at, (a, b) in enumerate(zip(left, right, strict=True)) if a != b)
+
+
+def _unwritten(output: NDArray[Any], region: Region, trial: Trial) -> int:
+    """How many elements still hold the poison."""
+    if region.parameter.initial is Initial.ZERO:
+        return 0
+    before = b"".join(_initial(region, trial))
+    size = region.parameter.dtype.itemsize
+    untouched = np.frombuffer(before, np.uint8).reshape(-1, size) == output.reshape(-1).view(np.uint8).reshape(-1, size)
+    return int(untouched.all(axis=1).sum())

@@ -1,0 +1,110 @@
+"""What the end of a box means for the submission in it."""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING
+
+from services.executor.core.failure import Failure
+from services.executor.core.verdict import Verdict
+
+if TYPE_CHECKING:
+    from services.executor.sandboxes.sandbox import Exit, Limits
+
+_SIGNAL_HINTS = {
+    "SIGSEGV": "memory outside an allocation was touched: check indices against the sizes",
+    "SIGBUS": "memory that does not exist was touched: check indices and alignment",
+    "SIGFPE": "an integer was divided by zero",
+    "SIGILL": "an instruction that the device does not have, or __builtin_trap, was reached",
+    "SIGABRT": "the program aborted itself (abort, assert or an uncaught exception); stderr may say why",
+    "SIGTRAP": "a trap was reached",
+}
+_ASSERT_MARK = b"ssertion"
+_OUR_FAULT_SIGNALS = frozenset({signal.SIGKILL, signal.SIGTERM})
+
+
+def build_limit_failure(end: Exit, limits: Limits, text: str) -> Failure | None:
+    """COMPILE_LIMIT, where a builder's limit ended it."""
+    if end.wall_exceeded or end.cpu_exceeded:
+        seconds = limits.wall.total_seconds() if end.wall_exceeded else limits.cpu.total_seconds()
+        used = f"{seconds:g} seconds of {'wall' if end.wall_exceeded else 'processor'} time"
+    elif end.memory_exceeded:
+        used = f"{limits.memory_mib} MiB of memory"
+    elif end.files_exceeded:
+        used = f"{limits.file_mib} MiB of files"
+    elif end.signal in _OUR_FAULT_SIGNALS:
+        used = "what its sandbox allows"
+    else:
+        return None
+    message = (
+        f"The compiler used up {used}. Include only what you need, and shorten templates, macros and constant "
+        "expressions that expand very far."
+    )
+    return Failure(Verdict.COMPILE_LIMIT, message, details=text, reason=_limit_reason(end))
+
+
+def runner_failure(end: Exit, limits: Limits, calls: int) -> Failure:
+    """The verdict on a solution whose runner ended by itself, or by a limit, after `calls` finished calls."""
+    if failure := limit_failure(end, limits):
+        return failure
+    if end.signal is not None:
+        return _signal_failure(end, end.signal)
+    message = (
+        f"The program ended with exit status {end.code} after {calls} finished calls, before all were made: "
+        "`solution` must return, so do not call exit, _exit or quick_exit."
+    )
+    return Failure(Verdict.RUNTIME_ERROR, message, reason="early_exit")
+
+
+def program_failure(end: Exit, limits: Limits) -> Failure | None:
+    """The verdict on a whole program, or None if it ended well."""
+    if failure := limit_failure(end, limits):
+        return failure
+    if end.output_truncated:
+        message = f"The program printed more than {limits.output_bytes >> 10} KiB; the rest is cut off. Print less."
+        return Failure(Verdict.OUTPUT_LIMIT_EXCEEDED, message)
+    if end.signal is not None:
+        return _signal_failure(end, end.signal)
+    if end.code:
+        message = f"The program ended with exit status {end.code}; return 0 from main to say that all is well."
+        return Failure(Verdict.RUNTIME_ERROR, message, reason="exit_status")
+    return None
+
+
+def limit_failure(end: Exit, limits: Limits) -> Failure | None:
+    """The verdict on a run that a limit of its box ended."""
+    if end.wall_exceeded:
+        message = f"The run took more than {limits.wall.total_seconds():g} seconds in all. Make it faster."
+        return Failure(Verdict.TIME_LIMIT_EXCEEDED, message, reason="wall")
+    if end.cpu_exceeded:
+        message = f"The run used more than {limits.cpu.total_seconds():g} seconds of processor time. Make it faster."
+        return Failure(Verdict.TIME_LIMIT_EXCEEDED, message, reason="cpu")
+    if end.memory_exceeded:
+        message = f"The run used more than {limits.memory_mib} MiB of host memory. Allocate less, and free what you do."
+        return Failure(Verdict.MEMORY_LIMIT_EXCEEDED, message, reason="host")
+    if end.files_exceeded:
+        message = f"The run wrote more than {limits.file_mib} MiB into files. A solution has no need of any."
+        return Failure(Verdict.RUNTIME_ERROR, message, reason="files")
+    return None
+
+
+def signal_name(number: int) -> str:
+    """SIGSEGV for 11; SIG99 for a number that has no name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"SIG{number}"
+
+
+def _signal_failure(end: Exit, number: int) -> Failure:
+    name = signal_name(number)
+    if name == "SIGABRT" and _ASSERT_MARK in end.stderr:
+        line = next(line for line in end.stderr.splitlines() if _ASSERT_MARK in line).decode(errors="replace")
+        return Failure(Verdict.RUNTIME_ERROR, f"An assertion failed: {line.strip()}", reason="assert")
+    hint = _SIGNAL_HINTS.get(name, "it was ended from within its sandbox")
+    return Failure(Verdict.RUNTIME_ERROR, f"The program crashed with {name}: {hint}.", reason=f"signal:{name}")
+
+
+def _limit_reason(end: Exit) -> str:
+    exceeded = {"wall": end.wall_exceeded, "cpu": end.cpu_exceeded, "host": end.memory_exceeded}
+    return next((name for name, is_so in exceeded.items() if is_so), "files")

@@ -1,0 +1,37 @@
+"""Why a run ends without being accepted, raised wherever that is found out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.executor.core.verdict import Verdict
+
+if TYPE_CHECKING:
+    from services.executor.core.events import WrongAnswer
+
+
+class Failure(Exception):  # noqa: N818  an outcome of the submission, no error of ours
+    """A verdict other than ACCEPTED with what its author is told; see `events.Finished` for the fields."""
+
+    def __init__(
+        self,
+        verdict: Verdict,
+        message: str,
+        *,
+        reason: str = "",
+        details: str = "",
+        wrong_answer: WrongAnswer | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.verdict = verdict
+        self.message = message
+        self.reason = reason
+        self.details = details
+        self.wrong_answer = wrong_answer
+
+
+class InfrastructureFailure(Failure):
+    """Our fault: the machine, the box or the toolchain."""
+
+    def __init__(self, message: str, *, details: str = "") -> None:
+        super().__init__(Verdict.INFRA_ERROR, message, details=details)

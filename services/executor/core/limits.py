@@ -1,0 +1,59 @@
+"""What each stage of a run may use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from services.executor.sandboxes.sandbox import Limits
+
+_OUTPUT_BYTES = 64 << 10
+
+
+def _builder() -> Limits:
+    return Limits(
+        wall=timedelta(seconds=60),
+        cpu=timedelta(seconds=60),
+        memory_mib=4096,
+        processes=64,
+        file_mib=256,
+        output_bytes=256 << 10,
+    )
+
+
+def _runner() -> Limits:
+    return Limits(
+        wall=timedelta(minutes=10),
+        cpu=timedelta(minutes=20),
+        memory_mib=16384,
+        processes=64,
+        file_mib=256,
+        output_bytes=_OUTPUT_BYTES,
+    )
+
+
+def _program() -> Limits:
+    return Limits(
+        wall=timedelta(seconds=240),
+        cpu=timedelta(seconds=480),
+        memory_mib=16384,
+        processes=64,
+        file_mib=256,
+        output_bytes=_OUTPUT_BYTES,
+    )
+
+
+@dataclass(frozen=True)
+class StageLimits:
+    """`runner.file_mib` is what a submission may write itself; the shared memory comes on top of it.
+
+    `start_seconds` is how long a runner may take to come up, `copy_seconds` how long it may take to move a call's data.
+    `call_seconds` replaces the problem's own time limit of a call where it is smaller.
+    """
+
+    builder: Limits = field(default_factory=_builder)
+    runner: Limits = field(default_factory=_runner)
+    program: Limits = field(default_factory=_program)
+    start_seconds: float = 20.0
+    copy_seconds: float = 30.0
+    call_seconds: float = float("inf")

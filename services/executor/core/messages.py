@@ -1,0 +1,79 @@
+"""The messages between judge and runner as bytes; `runner/protocol.hpp` is the other side. See docs/protocols.md."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from enum import IntEnum
+
+_MAGIC = 0x31525057
+_ORDER = struct.Struct("<IIQ")
+_REPLY = struct.Struct("<IIQIiQQ88s")
+REPLY_BYTES = _REPLY.size
+
+
+class Order(IntEnum):
+    """What the judge asks for."""
+
+    LOAD = 1
+    CALL = 2
+    PING = 3
+    END = 4
+
+
+class Reply(IntEnum):
+    """What the runner answers; a CALL has two answers, DONE and then STORED."""
+
+    READY = 1
+    LOADED = 2
+    DONE = 3
+    STORED = 4
+    PONG = 5
+    FAILED = 6
+
+
+class Step(IntEnum):
+    """Where a runner that answers FAILED was."""
+
+    NONE = 0
+    PROTOCOL = 1
+    ALLOCATE = 2
+    COPY_IN = 3
+    LAUNCH = 4
+    RUN = 5
+    COPY_OUT = 6
+
+
+@dataclass(frozen=True)
+class ReplyMessage:
+    """An answer, every field of which is a claim. `status` is the HIP error and `text` its name."""
+
+    reply: Reply
+    sequence: int
+    step: Step
+    status: int
+    event_ns: int
+    clock_ns: int
+    text: str
+
+
+class ProtocolError(Exception):
+    """The runner said something that no runner of ours says."""
+
+
+def order_bytes(order: Order, sequence: int) -> bytes:
+    """An order on the wire."""
+    return _ORDER.pack(_MAGIC, order, sequence)
+
+
+def reply_from_bytes(data: bytes) -> ReplyMessage:
+    """Raises ProtocolError for bytes that are no reply."""
+    magic, reply, sequence, step, status, event_ns, clock_ns, text = _REPLY.unpack(data)
+    if magic != _MAGIC:
+        raise ProtocolError("a message without the protocol's mark")
+    try:
+        known = (Reply(reply), Step(step))
+    except ValueError as error:
+        raise ProtocolError(f"an unknown message: {error}") from error
+    name = text.split(b"\0", 1)[0].decode("ascii", "replace")
+    return ReplyMessage(known[0], sequence, known[1], status, event_ns, clock_ns, name)

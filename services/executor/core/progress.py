@@ -1,0 +1,97 @@
+"""What a run has come to so far, and the last event that is made of it."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from services.executor.core.events import (
+    Benchmarked,
+    Event,
+    Finished,
+    ProgramResult,
+    Sample,
+    TestResult,
+)
+from services.executor.core.verdict import Verdict, status_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from services.executor.core.failure import Failure
+    from services.executor.core.job import CoreJob
+    from services.executor.core.session import RunnerSession
+    from services.executor.sandboxes.sandbox import Exit
+
+
+@dataclass
+class Progress:
+    """Filled in by the stages."""
+
+    job: CoreJob
+    tell: Callable[[Event], None]
+    total_tests: int = 0
+    test_results: list[TestResult] = field(default_factory=list[TestResult])
+    benchmarked: Benchmarked | None = None
+    sample: Sample | None = None
+    program: ProgramResult | None = None
+    end: Exit | None = None
+    first_call_time: float | None = None
+    stage_seconds: dict[str, float] = field(default_factory=dict[str, float])
+    report: dict[str, object] = field(default_factory=dict[str, object])
+
+    @contextmanager
+    def stage(self, name: str) -> Generator[None]:
+        """Adds the time of its block to the stage's."""
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.stage_seconds[name] = self.stage_seconds.get(name, 0.0) + time.perf_counter() - begin
+
+    def leave(self, session: RunnerSession) -> None:
+        """Keep what a session leaves behind."""
+        self.end = session.end
+        self.first_call_time = session.first_call_time
+
+    def finished(self, failure: Failure | None) -> Finished:
+        """The last event: `failure`, or success where there is none."""
+        verdict = failure.verdict if failure else Verdict.ACCEPTED
+        passed = sum(result.passed for result in self.test_results)
+        truncated = self.end is not None and self.end.output_truncated
+        return Finished(
+            verdict=verdict,
+            status=status_of(verdict, self.job.mode),
+            message=_with_flag(failure.message if failure else self._success(), truncated=truncated),
+            details=failure.details if failure else "",
+            reason=failure.reason if failure else "",
+            wrong_answer=failure.wrong_answer if failure else None,
+            test_results=tuple(self.test_results),
+            passed_tests=passed,
+            total_tests=self.total_tests,
+            sample=self.sample,
+            program=self.program,
+            benchmarked=self.benchmarked,
+            stdout=_text(self.end.stdout if self.end else b""),
+            stderr=_text(self.end.stderr if self.end else b""),
+            output_truncated=truncated,
+            stage_seconds=self.stage_seconds,
+            first_call_time=self.first_call_time,
+            report={**self.report, "verdict": verdict},
+        )
+
+    def _success(self) -> str:
+        if self.benchmarked is not None:
+            mean_ms = self.benchmarked.mean_runtime_ns / 1e6
+            return f"All {self.total_tests} cases are right; geometric mean {mean_ms:.6g} ms."
+        return f"All {self.total_tests} cases are right." if self.total_tests else "The program ended well."
+
+
+def _with_flag(message: str, *, truncated: bool) -> str:
+    return f"{message} (It printed more than is kept; the rest was thrown away.)" if truncated else message
+
+
+def _text(data: bytes) -> str:
+    return data.decode(errors="replace")

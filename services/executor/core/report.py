@@ -1,0 +1,23 @@
+"""The canonical form of a report: the same content gives the same bytes, so that it can be digested and signed."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, cast
+
+
+def canonical_json(value: object) -> str:
+    """Sorted keys, no spaces, no escapes beyond JSON's own; floats that JSON lacks become null."""
+    return json.dumps(_finite(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:  # noqa: ANN401  JSON is what it is
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _finite(item) for key, item in cast("Mapping[Any, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in cast("list[Any]", value)]
+    return value

@@ -1,0 +1,164 @@
+"""One run from its job to its verdict."""
+
+from __future__ import annotations
+
+import hashlib
+import traceback
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import gettempdir
+from typing import TYPE_CHECKING
+
+from services.executor.core.benchmarking import benchmark, profile_of
+from services.executor.core.build import Builder, Unit
+from services.executor.core.checking import Checker, check
+from services.executor.core.failure import Failure, InfrastructureFailure
+from services.executor.core.harness import expected_declaration, harness_source
+from services.executor.core.job import Mode
+from services.executor.core.limits import StageLimits
+from services.executor.core.playground import run_program
+from services.executor.core.progress import Progress
+from services.executor.core.sampling import show_sample, smallest
+from services.executor.core.scratch import ScratchFolder, memory_parent
+from services.executor.core.seeds import RunSeed
+from services.executor.core.session import RunnerSession
+from services.executor.core.source import source_fault
+from services.executor.core.verdict import Verdict
+from services.executor.devices.device import BuildKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from problems.definition import Case, Problem
+    from services.executor.core.cache import CompileCache
+    from services.executor.core.events import Event, Finished
+    from services.executor.core.job import CoreJob
+    from services.executor.core.stopping import StoppingProfile
+    from services.executor.devices.device import Device
+    from services.executor.sandboxes.sandbox import Sandbox
+
+REPORT_VERSION = 1
+
+
+class JobError(ValueError):
+    """A job cannot be run as it is asked for; the message names the field and the fix."""
+
+
+@dataclass(frozen=True)
+class Equipment:
+    """What runs are made with. `find_problem` raises for a slug that it does not know."""
+
+    device: Device
+    sandbox: Sandbox
+    cache: CompileCache
+    find_problem: Callable[[str], Problem]
+    limits: StageLimits = field(default_factory=StageLimits)
+    profile: StoppingProfile | None = None
+    scratch_parent: Path = field(default_factory=lambda: Path(gettempdir()))
+
+
+async def run(job: CoreJob, equipment: Equipment, emit: Callable[[Event], None]) -> Finished:
+    """Run `job`, telling every event; the last of them is also the answer.
+
+    Raises JobError, before any event, for a job that is not well formed. A cancelled task leaves no process and no
+    file behind, and tells no last event.
+    """
+    problem = _problem(job, equipment)
+    progress = Progress(job, emit)
+    try:
+        await _stages(job, problem, equipment, progress)
+        failure = None
+    except Failure as caught:
+        failure = caught
+    except Exception:  # noqa: BLE001  whatever breaks in here is our fault, and still needs a verdict
+        failure = InfrastructureFailure("The judge itself failed; run again elsewhere.", details=traceback.format_exc())
+    finished = progress.finished(failure)
+    emit(finished)
+    return finished
+
+
+def _problem(job: CoreJob, equipment: Equipment) -> Problem | None:
+    if job.mode is Mode.SANDBOX:
+        return None
+    if not job.problem:
+        raise JobError("problem: is empty; name one of the catalogue")
+    try:
+        problem = equipment.find_problem(job.problem)
+    except Exception as error:
+        raise JobError(f"problem: {error}") from error
+    if job.dtype not in problem.dtypes:
+        raise JobError(f"dtype: `{job.problem}` has no {job.dtype!r}; it has {', '.join(problem.dtypes)}")
+    return problem
+
+
+async def _stages(job: CoreJob, problem: Problem | None, equipment: Equipment, progress: Progress) -> None:
+    progress.report.update(_origin(job, equipment))
+    unit = _unit(job, problem)
+    if fault := source_fault(job.source, unit.declaration if problem else ""):
+        raise Failure(Verdict.COMPILE_ERROR, fault)
+    with ScratchFolder(equipment.scratch_parent) as scratch:
+        for name in ("compile", "run"):
+            (scratch / name).mkdir(mode=0o755)
+        builder = Builder(equipment.device, equipment.sandbox, equipment.cache, equipment.limits.builder)
+        with progress.stage("compile"):
+            build = await builder.build(unit, scratch / "compile", scratch / "run", progress.tell)
+        progress.report["toolchain"] = equipment.device.toolchain().identity
+        progress.report["executable_sha256"] = hashlib.sha256(build.executable).hexdigest()
+        if problem is None:
+            with progress.stage("program"):
+                await run_program(
+                    equipment.device, equipment.sandbox, equipment.limits.program, scratch / "run", progress
+                )
+            return
+        await _judged(job, problem, equipment, scratch, progress)
+
+
+def _unit(job: CoreJob, problem: Problem | None) -> Unit:
+    if problem is None:
+        return Unit(BuildKind.PROGRAM, job.source, "", "int main()")
+    parameters = problem.parameters
+    return Unit(BuildKind.SOLUTION, job.source, harness_source(parameters), expected_declaration(parameters))
+
+
+async def _judged(job: CoreJob, problem: Problem, equipment: Equipment, scratch: Path, progress: Progress) -> None:
+    seed = RunSeed(job.seed)
+    progress.report["seed_commitment"] = seed.commitment
+    with ScratchFolder(memory_parent(scratch)) as channel_folder:
+        session = RunnerSession(equipment.device, equipment.sandbox, equipment.limits, channel_folder)
+        try:
+            async with session.open(scratch / "run"):
+                await _calls(job, problem, equipment, Checker(problem, seed, session), progress)
+        finally:
+            progress.leave(session)
+
+
+async def _calls(job: CoreJob, problem: Problem, equipment: Equipment, checker: Checker, progress: Progress) -> None:
+    cases = problem.sizes.of(job.size_set)
+    if job.mode is Mode.SAMPLE:
+        with progress.stage("check"):
+            return await show_sample(checker, smallest(problem, cases), progress)
+    with progress.stage("check"):
+        await check(checker, [*cases, _hidden(job, problem, checker.seed)], progress)
+    if job.mode in {Mode.BENCHMARK, Mode.FULL}:
+        device = equipment.device.describe()
+        with progress.stage("benchmark"):
+            await benchmark(checker, cases, device, equipment.profile or profile_of(device), progress)
+    return None
+
+
+def _hidden(job: CoreJob, problem: Problem, seed: RunSeed) -> Case:
+    return problem.hidden_case(job.size_set, seed.generator("hidden case"))
+
+
+def _origin(job: CoreJob, equipment: Equipment) -> dict[str, object]:
+    device = equipment.device.describe()
+    return {
+        "version": REPORT_VERSION,
+        "problem": job.problem,
+        "mode": job.mode,
+        "dtype": job.dtype,
+        "size_set": job.size_set,
+        "source_sha256": hashlib.sha256(job.source.encode(errors="replace")).hexdigest(),
+        "device": {"name": device.name, "title": device.title, "architecture": device.architecture},
+        "sandbox": {"name": equipment.sandbox.name, "gaps": list(equipment.sandbox.gaps)},
+    }

@@ -1,0 +1,35 @@
+// The runner's end of the channel: a socket for orders and replies, a file in memory for the data.
+#pragma once
+
+#include <cstddef>
+
+#include "protocol.hpp"
+
+namespace wavepool {
+
+class Channel {
+ public:
+  Channel(const char* socket_path, const char* memory_path);
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  // False when the judge is gone.
+  bool receive(OrderMessage& order) const;
+  void send(const ReplyMessage& reply) const;
+  // The file as it is now; mapped anew when the judge has resized it.
+  const Plan& plan();
+  unsigned char* memory() const { return memory_; }
+
+ private:
+  void map_again(std::size_t file_bytes);
+
+  int socket_;
+  int file_;
+  std::size_t mapped_bytes_ = 0;
+  unsigned char* memory_ = nullptr;
+};
+
+// Ends the process: the judge sees the reason on stderr and an end that came too early.
+[[noreturn]] void give_up(const char* what);
+
+}  // namespace wavepool

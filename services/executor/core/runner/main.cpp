@@ -1,0 +1,117 @@
+// The runner: calls a submission as the judge orders. Not trusted: it shares its process with the submission, so all
+// that it says is a claim, and the judge believes only what it verified itself.
+//
+//   runner <judge's socket> <shared memory file>
+#include <hip/hip_runtime.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "buffers.hpp"
+#include "channel.hpp"
+
+extern "C" void wavepool_call(void** arguments);
+
+namespace wavepool {
+
+namespace {
+
+std::uint64_t clock_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+ReplyMessage reply_of(Reply reply, std::uint64_t sequence) {
+  ReplyMessage message{};
+  message.magic = kMessageMagic;
+  message.reply = reply;
+  message.sequence = sequence;
+  return message;
+}
+
+class Runner {
+ public:
+  Runner(const char* socket_path, const char* memory_path) : channel_(socket_path, memory_path) {}
+
+  int serve() {
+    check(hipEventCreate(&start_), Step::kAllocate, 0);
+    check(hipEventCreate(&stop_), Step::kAllocate, 0);
+    channel_.send(reply_of(Reply::kReady, 0));
+    OrderMessage order{};
+    while (channel_.receive(order) && order.order != Order::kEnd) obey(order);
+    return 0;
+  }
+
+ private:
+  void obey(const OrderMessage& order) {
+    switch (order.order) {
+      case Order::kLoad: return load(order.sequence);
+      case Order::kCall: return call(order.sequence);
+      case Order::kPing: return channel_.send(reply_of(Reply::kPong, order.sequence));
+      case Order::kEnd: return;
+    }
+    give_up("the judge gave an unknown order");
+  }
+
+  void load(std::uint64_t sequence) {
+    const Plan& plan = channel_.plan();
+    if (!check(buffers_.allocate(plan), Step::kAllocate, sequence)) return;
+    if (!check(buffers_.copy_in(channel_.memory()), Step::kCopyIn, sequence)) return;
+    (void)hipGetLastError();
+    channel_.send(reply_of(Reply::kLoaded, sequence));
+  }
+
+  void call(std::uint64_t sequence) {
+    ReplyMessage done = reply_of(Reply::kDone, sequence);
+    const std::uint64_t begin_ns = clock_ns();
+    const hipError_t started = hipEventRecord(start_, nullptr);
+    wavepool_call(buffers_.arguments());
+    const hipError_t launched = hipGetLastError();
+    const hipError_t stopped = hipEventRecord(stop_, nullptr);
+    const hipError_t idle = hipDeviceSynchronize();
+    done.clock_ns = clock_ns() - begin_ns;
+    if (!check(launched, Step::kLaunch, sequence)) return;
+    if (!check(started, Step::kRun, sequence) || !check(stopped, Step::kRun, sequence)) return;
+    if (!check(idle, Step::kRun, sequence)) return;
+    float elapsed_ms = 0.0F;
+    if (!check(hipEventElapsedTime(&elapsed_ms, start_, stop_), Step::kRun, sequence)) return;
+    done.event_ns = static_cast<std::uint64_t>(static_cast<double>(elapsed_ms) * 1e6);
+    channel_.send(done);
+    if (!check(buffers_.copy_out(channel_.memory()), Step::kCopyOut, sequence)) return;
+    channel_.send(reply_of(Reply::kStored, sequence));
+  }
+
+  // Tells the judge of a failure; it decides what becomes of us.
+  bool check(hipError_t status, Step step, std::uint64_t sequence) {
+    if (status == hipSuccess) return true;
+    ReplyMessage failed = reply_of(Reply::kFailed, sequence);
+    failed.step = step;
+    failed.status = static_cast<std::int32_t>(status);
+    strncpy(failed.text, hipGetErrorName(status), sizeof failed.text - 1);
+    channel_.send(failed);
+    return false;
+  }
+
+  Channel channel_;
+  Buffers buffers_;
+  hipEvent_t start_{};
+  hipEvent_t stop_{};
+};
+
+}  // namespace
+
+}  // namespace wavepool
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    fprintf(stderr, "usage: runner SOCKET MEMORY_FILE\n");
+    return 64;
+  }
+  // So that what a crashing submission printed is not lost in a buffer.
+  setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+  const int status = wavepool::Runner(argv[1], argv[2]).serve();
+  fflush(nullptr);
+  _exit(status);
+}

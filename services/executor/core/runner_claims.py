@@ -1,0 +1,53 @@
+"""What a runner's own words, or its silence, mean for the submission."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from services.executor.core.failure import Failure
+from services.executor.core.messages import Reply, Step
+from services.executor.core.verdict import Verdict
+
+if TYPE_CHECKING:
+    from services.executor.core.messages import ReplyMessage
+
+_OUT_OF_MEMORY = 2
+_FAULTS = frozenset({"hipErrorIllegalAddress", "hipErrorLaunchFailure", "hipErrorAssert", "hipErrorUnknown"})
+_WAITING_FOR = {
+    Reply.READY: "The program did not come up within {:g} seconds: look at what its static constructors do.",
+    Reply.DONE: "A call of `solution` took more than {:g} seconds. Look for endless loops, or make it faster.",
+}
+
+
+def claimed_failure(message: ReplyMessage) -> Failure:
+    """The verdict on a HIP error that the runner met."""
+    name = re.sub(r"\W", "", message.text) or f"HIP error {message.status}"
+    if message.status == _OUT_OF_MEMORY:
+        text = f"Device memory ran out ({name}). Allocate less, and free in `solution` what it allocates."
+        return Failure(Verdict.MEMORY_LIMIT_EXCEEDED, text, reason="vram")
+    if message.step is Step.LAUNCH and name not in _FAULTS:
+        text = (
+            f"A kernel launch, or another HIP call of `solution`, was refused ({name}): check the block size "
+            "(at most 1,024 threads), the shared memory (at most 64 KiB) and the grid."
+        )
+        return Failure(Verdict.LAUNCH_ERROR, text, reason=name)
+    text = f"The device reported {name} after a call: check indices, pointers and sizes in your kernels."
+    return Failure(Verdict.RUNTIME_ERROR, text, reason="gpu_fault", details=f"step {message.step.name}")
+
+
+def hung(expected: Reply, seconds: float) -> Failure:
+    """The verdict on a runner that did not answer in time."""
+    text = _WAITING_FOR.get(expected, "The program did not let its data be copied within {:g} seconds.")
+    return Failure(Verdict.TIME_LIMIT_EXCEEDED, text.format(seconds), reason="wall")
+
+
+def never_came_up(seconds: float) -> Failure:
+    """The verdict on a runner that did not even connect."""
+    return hung(Reply.READY, seconds)
+
+
+def interference(what: str) -> Failure:
+    """The verdict on a program that spoke in the runner's place, or cut its connection."""
+    text = f"The program interfered with the runner ({what}). Leave descriptors and files alone that you did not open."
+    return Failure(Verdict.RUNTIME_ERROR, text, reason="interference")

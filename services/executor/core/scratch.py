@@ -1,0 +1,65 @@
+"""A folder for one run that is gone afterwards, even if the process that made it was killed.
+
+Its owner holds a lock on it; folders that nobody holds are left-overs, and the next process sweeps them away.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+_PREFIX = "wavepool-run-"
+_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  a folder of random name is made in it
+
+
+class ScratchFolder:
+    """A context manager: a private folder below `parent`."""
+
+    def __init__(self, parent: Path) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+        self._lock = _locked(self.path)
+
+    def __enter__(self) -> Path:
+        return self.path
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+        if self._lock is not None:
+            os.close(self._lock)
+
+
+def memory_parent(otherwise: Path) -> Path:
+    """Where files live in memory, if there is such a place; programs may not be executable there."""
+    return _SHARED_MEMORY if os.access(_SHARED_MEMORY, os.W_OK | os.X_OK) else otherwise
+
+
+def sweep(parent: Path) -> None:
+    """Remove the folders that killed processes left below `parent`."""
+    for folder in parent.glob(f"{_PREFIX}*"):
+        lock = _locked(folder)
+        if lock is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(lock)
+
+
+def _locked(folder: Path) -> int | None:
+    """A descriptor that holds the lock of `folder`, or None where another process holds it."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(descriptor)
+            raise
+        return descriptor
+    return None

@@ -1,0 +1,156 @@
+"""One runner in its box, and the orders that the judge gives it.
+
+No wait is without a deadline, and nothing that the runner says is more than a claim: a call counts only when the judge
+has read its outputs itself. The wall time of a call is the judge's own: from its order to the runner's answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from services.executor.core.boxes import end_of, running
+from services.executor.core.channel import Channel, ChannelClosedError
+from services.executor.core.endings import runner_failure
+from services.executor.core.messages import Order, ProtocolError, Reply, ReplyMessage
+from services.executor.core.runner_claims import claimed_failure, hung, interference, never_came_up
+from services.executor.devices.device import BuildKind
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+    from pathlib import Path
+
+    from services.executor.core.limits import StageLimits
+    from services.executor.devices.device import Device
+    from services.executor.sandboxes.sandbox import BoxedProcess, Exit, Sandbox
+
+_GOODBYE_SECONDS = 2.0
+_PINGS = 20
+
+
+@dataclass(frozen=True)
+class CallTimes:
+    """How long a call took: two claims of the runner's and the judge's own clock."""
+
+    event_ns: int
+    clock_ns: int
+    wall_ns: int
+
+
+class RunnerSession:
+    """Used through `open`. After its end, `end` says how the box ended, if it ever began."""
+
+    def __init__(self, device: Device, sandbox: Sandbox, limits: StageLimits, folder: Path) -> None:
+        self.channel = Channel(folder)
+        self.end: Exit | None = None
+        self.calls = 0
+        self.first_call_time: float | None = None
+        self._device = device
+        self._sandbox = sandbox
+        self._limits = limits
+        self._box: BoxedProcess | None = None
+        self._sequence = 0
+
+    @asynccontextmanager
+    async def open(self, build: Path) -> AsyncGenerator[None]:
+        """Start the runner that lies in `build`, and end it with the context; raises Failure."""
+        command = self._device.run_command(build, BuildKind.SOLUTION)
+        arguments = (*command.arguments, *self.channel.arguments)
+        command = replace(command, arguments=arguments, mounts=(*command.mounts, *self.channel.mounts))
+        try:
+            async with running(self._sandbox, command, self._limits.runner) as self._box:
+                await self._begin(self._box)
+                yield
+                await self._say_goodbye(self._box)
+        finally:
+            if self._box is not None:
+                self.end = await end_of(self._box)
+            self.channel.close()
+
+    async def load(self) -> None:
+        """Have the runner copy the published data to the device; raises Failure."""
+        await self._order(Order.LOAD)
+        await self._answer(Reply.LOADED, self._limits.copy_seconds)
+
+    async def call(self, seconds: float) -> CallTimes:
+        """Have it call the solution, for at most `seconds`, and copy all data back; raises Failure."""
+        self.first_call_time = self.first_call_time or time.time()
+        begin_ns = time.perf_counter_ns()
+        await self._order(Order.CALL)
+        done = await self._answer(Reply.DONE, min(seconds, self._limits.call_seconds))
+        wall_ns = time.perf_counter_ns() - begin_ns
+        await self._answer(Reply.STORED, self._limits.copy_seconds)
+        self.calls += 1
+        return CallTimes(done.event_ns, done.clock_ns, wall_ns)
+
+    async def null_call_ns(self) -> int:
+        """The median way to the runner and back, which is part of every call's wall time."""
+        walls: list[int] = []
+        for _ in range(_PINGS):
+            begin_ns = time.perf_counter_ns()
+            await self._order(Order.PING)
+            await self._answer(Reply.PONG, self._limits.copy_seconds)
+            walls.append(time.perf_counter_ns() - begin_ns)
+        return sorted(walls)[_PINGS // 2]
+
+    async def _begin(self, box: BoxedProcess) -> None:
+        accepting = asyncio.ensure_future(self.channel.accept())
+        ending = asyncio.ensure_future(box.wait())
+        try:
+            await asyncio.wait(
+                (accepting, ending), timeout=self._limits.start_seconds, return_when=asyncio.FIRST_COMPLETED
+            )
+            if accepting.done():
+                await self._answer(Reply.READY, self._limits.start_seconds)
+            elif ending.done():
+                await self._fail_by_end()
+            else:
+                raise never_came_up(self._limits.start_seconds)
+        finally:
+            accepting.cancel()
+            ending.cancel()
+            await asyncio.gather(accepting, ending, return_exceptions=True)
+
+    async def _order(self, order: Order) -> None:
+        self._sequence += 1
+        try:
+            await self.channel.send(order, self._sequence)
+        except ChannelClosedError:
+            await self._fail_by_end()
+
+    async def _answer(self, expected: Reply, seconds: float) -> ReplyMessage:
+        try:
+            async with asyncio.timeout(seconds):
+                message = await self.channel.receive()
+        except ChannelClosedError:
+            await self._fail_by_end()
+            raise
+        except TimeoutError as error:
+            raise hung(expected, seconds) from error
+        except ProtocolError as error:
+            raise interference(str(error)) from error
+        if message.reply is Reply.FAILED:
+            raise claimed_failure(message)
+        if message.reply is not expected or message.sequence != self._sequence:
+            raise interference(f"{message.reply.name} where {expected.name} was due")
+        return message
+
+    async def _fail_by_end(self) -> None:
+        """The runner is gone: what ended its box is what happened."""
+        if self._box is None:
+            raise interference("the runner left before it came")
+        try:
+            async with asyncio.timeout(_GOODBYE_SECONDS):
+                end = await end_of(self._box)
+        except TimeoutError as error:
+            raise interference("the connection was closed by a program that goes on") from error
+        raise runner_failure(end, self._limits.runner, self.calls)
+
+    async def _say_goodbye(self, box: BoxedProcess) -> None:
+        with suppress(ChannelClosedError, TimeoutError):
+            await self.channel.send(Order.END, self._sequence + 1)
+            async with asyncio.timeout(_GOODBYE_SECONDS):
+                await end_of(box)

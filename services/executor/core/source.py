@@ -1,0 +1,35 @@
+"""What can be told from the text of a submission before anything compiles it."""
+
+from __future__ import annotations
+
+import re
+
+MAX_SOURCE_BYTES = 1 << 20
+
+# Comments, raw strings, strings and characters: what looks like code in them is none.
+_NOT_CODE = re.compile(
+    r"""//[^\n]*|/\*.*?(?:\*/|\Z)|R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""",
+    re.DOTALL,
+)
+_KERNEL_NAMED_SOLUTION = re.compile(r"__global__[^;{}]*\bsolution\s*\(")
+
+
+def code_of(source: str) -> str:
+    """The source with comments and literals blanked out."""
+    return _NOT_CODE.sub(" ", source)
+
+
+def source_fault(source: str, declaration: str) -> str | None:
+    """Why `source` cannot be a submission, for its author, or None. `declaration` is what it has to define."""
+    size_bytes = len(source.encode(errors="replace"))
+    if size_bytes > MAX_SOURCE_BYTES:
+        return f"The source has {size_bytes:,} bytes; at most {MAX_SOURCE_BYTES:,} are allowed. Send a smaller one."
+    code = code_of(source)
+    if not code.strip():
+        return f"The source is empty. Define `{declaration}`." if declaration else "The source is empty. Define `main`."
+    if declaration and _KERNEL_NAMED_SOLUTION.search(code):
+        return (
+            "`solution` is a __global__ kernel, but it is called from the host: give the kernel another name, and "
+            f"define a host function `{declaration}` that launches it."
+        )
+    return None
