@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from cli import account, catalogue, core, submissions
+from cli.commands import account, catalogue, core, submissions
+from cli.commands.options import examples
+from cli.commands.up import down, up
 from cli.errors import WavepoolError
 from cli.exit_codes import EXPLANATION
-from cli.options import examples
 from cli.terminal import say
-from cli.up import down, up
 
 app = typer.Typer(
     name="wavepool",

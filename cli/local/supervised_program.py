@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli.program import STARTS_BEFORE_READY, StartError, crashes_in_a_row, how_it_ended, restart_delay, tail
+from cli.local.program import STARTS_BEFORE_READY, StartError, crashes_in_a_row, how_it_ended, restart_delay, tail
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from cli.program import Program
+    from cli.local.program import Program
 
 TETHER = Path(__file__).with_name("tether.py")
 POLL_SECONDS = 0.05

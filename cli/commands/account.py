@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cli.options import EndpointOption, JsonOption, TokenOption, connect
+from cli.commands.options import EndpointOption, JsonOption, TokenOption, connect
 from cli.report import table_of
 from cli.terminal import print_json, results
 

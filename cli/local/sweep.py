@@ -3,8 +3,8 @@
 Services start processes of their own (machines of the local provider) that may outlive them. All inherit the mark, so
 they are found wherever they were re-parented to.
 
-Run as `python -m cli.sweep MARK`, this waits until standard input closes, which happens when `up` is gone, however it
-went, and then sweeps. `up` starts one beside the services.
+Run as a program, `python -S sweep.py MARK`, this waits until standard input closes, which happens when `up` is gone,
+however it went, and then sweeps. `up` starts one beside the services.
 """
 
 from __future__ import annotations

@@ -11,9 +11,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cli.errors import InputError
-from cli.health import grpc_is_serving, http_is_ready
-from cli.program import Program
-from cli.sockets import LOOPBACK, free_ports, holder, is_free
+from cli.local.health import grpc_is_serving, http_is_ready
+from cli.local.program import Program
+from cli.local.sockets import LOOPBACK, free_ports, holder, is_free
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

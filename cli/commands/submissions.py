@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cli.commands.options import EndpointOption, IdArgument, JsonOption, TokenOption, connect
 from cli.errors import InputError
 from cli.exit_codes import ExitCode
 from cli.narration import format_milliseconds
-from cli.options import EndpointOption, IdArgument, JsonOption, TokenOption, connect
 from cli.outcome import result_of
 from cli.progress import shown_on
 from cli.report import print_result, table_of

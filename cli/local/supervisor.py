@@ -11,15 +11,18 @@ import os
 import sys
 import uuid
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli.supervised_program import SupervisedProgram
-from cli.sweep import MARK_VARIABLE
+from cli.local import sweep
+from cli.local.supervised_program import SupervisedProgram
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
 
-    from cli.program import Program
+    from cli.local.program import Program
+
+SWEEP = Path(sweep.__file__)
 
 
 class Supervisor:
@@ -32,7 +35,7 @@ class Supervisor:
         self.mark = uuid.uuid4().hex
         self._grace_seconds = grace_seconds
         self._hurry = asyncio.Event()
-        environment = {**os.environ, MARK_VARIABLE: self.mark, "PYTHONUNBUFFERED": "1"}
+        environment = {**os.environ, sweep.MARK_VARIABLE: self.mark, "PYTHONUNBUFFERED": "1"}
         self._programs = [SupervisedProgram(program, environment, notify) for program in programs]
         self._tasks: list[asyncio.Task[None]] = []
         self._sweeper: asyncio.subprocess.Process | None = None
@@ -40,7 +43,7 @@ class Supervisor:
     async def start(self) -> None:
         """Start everything."""
         self._sweeper = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "cli.sweep", self.mark, stdin=asyncio.subprocess.PIPE, start_new_session=True
+            sys.executable, "-S", str(SWEEP), self.mark, stdin=asyncio.subprocess.PIPE, start_new_session=True
         )
         self._tasks = [
             asyncio.create_task(program.keep_running(), name=program.program.name) for program in self._programs
@@ -80,8 +83,9 @@ class Supervisor:
         for program in reversed(self._programs):
             await program.stop(self._grace_seconds, self._hurry)
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        if self._sweeper is not None:
-            await self._sweeper.communicate()
+        if self._sweeper is not None and self._sweeper.stdin is not None:
+            self._sweeper.stdin.close()
+            await self._sweeper.wait()
 
     def process_id(self, name: str) -> int | None:
         """The process id of a program while it runs."""

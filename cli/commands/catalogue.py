@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.markdown import Markdown
 
-from cli.options import EndpointOption, JsonOption, TokenOption, connect, examples
+from cli.commands.options import EndpointOption, JsonOption, TokenOption, connect, examples
 from cli.report import table_of
 from cli.terminal import print_json, results
 

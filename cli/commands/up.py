@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from cli.commands.options import DataDirOption  # noqa: TC001 - typer reads annotations at run time
 from cli.connection import DEFAULT_DATA_DIR, TOKEN_FILE
-from cli.data_folder import claimed, holder, rotate_logs
 from cli.errors import UnreachableError
 from cli.exit_codes import ExitCode
-from cli.options import DataDirOption  # noqa: TC001 - typer reads annotations at run time
-from cli.program import StartError
-from cli.stack import Ports, Stack
-from cli.supervisor import running
+from cli.local.data_folder import claimed, holder, rotate_logs
+from cli.local.program import StartError
+from cli.local.stack import Ports, Stack
+from cli.local.supervisor import running
 from cli.terminal import notes, say
 
 if TYPE_CHECKING:
-    from cli.supervisor import Supervisor
+    from cli.local.supervisor import Supervisor
 
 READY_SECONDS = 60.0
 GRACE_SECONDS = 15.0

@@ -1,0 +1,1 @@
+"""The subcommands of `wavepool`, a file for each group."""

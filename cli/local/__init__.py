@@ -1,0 +1,1 @@
+"""A whole Wavepool on this machine: its processes started, watched over and stopped."""
