@@ -1,0 +1,160 @@
+"""Whether a submission may become a job: a pure check of its fields, with the fix in every refusal."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from services.scheduler.errors import InvalidSubmissionError, UnknownProblemError
+from services.scheduler.spec import JobSpec, Mode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+MAX_SOURCE_BYTES = 1 << 20
+MAX_KEY_CHARACTERS = 128
+MIN_PRIORITY, MAX_PRIORITY = -100, 100
+GPU_TYPES = ("MI300X", "MI300A", "MI250X", "MI210")
+DEFAULT_GPU_TYPE = "MI300X"
+DEFAULT_DTYPE = "float32"
+LANGUAGE = "hip"
+# What front ends send for HIP; Tensara's calls a HIP kernel's language by its C++ dialect.
+LANGUAGE_ALIASES = frozenset({"", "hip", "hipcc", "hip-cpp", "hip_cpp", "hipc++", "hip-c++", "rocm", "rocm-hip"})
+LANGUAGE_FIXES = {
+    "cuda": "Translate the source with hipify-perl and send it as language 'hip'",
+    "python": "Write the kernel in HIP C++ and send it as language 'hip'",
+    "triton": "Write the kernel in HIP C++ and send it as language 'hip'",
+    "mojo": "Write the kernel in HIP C++ and send it as language 'hip'",
+}
+DTYPE_ALIASES = {
+    "fp64": "float64",
+    "double": "float64",
+    "fp32": "float32",
+    "f32": "float32",
+    "float": "float32",
+    "fp16": "float16",
+    "half": "float16",
+    "bf16": "bfloat16",
+}
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What somebody sent; `mode` is None where it was not given or is not known."""
+
+    account_id: str
+    idempotency_key: str
+    problem: str
+    source: str
+    mode: Mode | None
+    gpu_type: str
+    dtype: str
+    language: str
+    priority: int
+
+
+def admit(submission: Submission, dtypes: Mapping[str, Sequence[str]]) -> JobSpec:
+    """The spec of the job that the submission becomes; `dtypes` has those of every problem, by slug.
+
+    Raises UnknownProblemError, or InvalidSubmissionError with everything else that is wrong at once.
+    """
+    problem = _problem(submission, dtypes)
+    wrong: list[tuple[str, str]] = []
+    wrong += _wrong_caller(submission)
+    wrong += _wrong_source(submission.source)
+    wrong += _wrong_language(submission.language)
+    wrong += _wrong_gpu_type(submission.gpu_type)
+    wrong += _wrong_priority(submission.priority)
+    if submission.mode is None:
+        wrong.append(("spec.mode", "give one of CHECK, BENCHMARK, FULL, SAMPLE, SANDBOX"))
+    elif submission.mode is not Mode.SANDBOX:
+        wrong += _wrong_problem_or_dtype(submission, dtypes)
+    if wrong or submission.mode is None:
+        raise InvalidSubmissionError(wrong)
+    return JobSpec(
+        problem=problem,
+        mode=submission.mode,
+        gpu_type=submission.gpu_type.strip().upper() or DEFAULT_GPU_TYPE,
+        dtype=_dtype(submission.dtype),
+        language=LANGUAGE,
+        priority=submission.priority,
+    )
+
+
+def fingerprint(spec: JobSpec, source: str) -> str:
+    """What tells two submissions under one idempotency key apart."""
+    content = json.dumps([asdict(spec), source], sort_keys=True).encode()
+    return hashlib.sha256(content).hexdigest()
+
+
+def nearest(name: str, known: Iterable[str]) -> list[str]:
+    """The known names that look like `name`, nearest first."""
+    return get_close_matches(name.strip().lower(), sorted(known), n=3, cutoff=0.5)
+
+
+def _problem(submission: Submission, dtypes: Mapping[str, Sequence[str]]) -> str:
+    slug = submission.problem.strip()
+    if submission.mode is Mode.SANDBOX:
+        return ""
+    if slug and slug not in dtypes:
+        raise UnknownProblemError(slug, nearest(slug, dtypes))
+    return slug
+
+
+def _wrong_caller(submission: Submission) -> list[tuple[str, str]]:
+    wrong: list[tuple[str, str]] = []
+    if not submission.account_id:
+        wrong.append(("account_id", "is empty; give the account that pays"))
+    if not 0 < len(submission.idempotency_key) <= MAX_KEY_CHARACTERS:
+        wrong.append(("idempotency_key", f"give 1 to {MAX_KEY_CHARACTERS} characters, unique for each submission"))
+    return wrong
+
+
+def _wrong_source(source: str) -> list[tuple[str, str]]:
+    if not source.strip():
+        return [("spec.source", "is empty; send HIP source that defines `solution`")]
+    size_bytes = len(source.encode(errors="surrogatepass"))
+    if size_bytes > MAX_SOURCE_BYTES:
+        return [("spec.source", f"has {size_bytes:,} bytes; send at most {MAX_SOURCE_BYTES:,}")]
+    if "\0" in source:
+        return [("spec.source", "has a NUL character; send plain text")]
+    return []
+
+
+def _wrong_language(language: str) -> list[tuple[str, str]]:
+    name = language.strip().lower()
+    if name in LANGUAGE_ALIASES:
+        return []
+    fix = LANGUAGE_FIXES.get(name, "Send HIP C++ as language 'hip'")
+    return [("spec.language", f"{language[:40]!r} does not run here: only 'hip' does. {fix}")]
+
+
+def _wrong_gpu_type(gpu_type: str) -> list[tuple[str, str]]:
+    name = gpu_type.strip().upper()
+    if not name or name in GPU_TYPES:
+        return []
+    closest = get_close_matches(name, GPU_TYPES, n=1, cutoff=0.0)[0]
+    return [("spec.gpu_type", f"{gpu_type[:40]!r} is none of {', '.join(GPU_TYPES)}; the nearest is {closest}")]
+
+
+def _wrong_priority(priority: int) -> list[tuple[str, str]]:
+    if MIN_PRIORITY <= priority <= MAX_PRIORITY:
+        return []
+    return [("spec.priority", f"is {priority}; give {MIN_PRIORITY} to {MAX_PRIORITY}")]
+
+
+def _wrong_problem_or_dtype(submission: Submission, dtypes: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
+    slug = submission.problem.strip()
+    if not slug:
+        return [("spec.problem", "is empty; give a problem's slug, or mode SANDBOX")]
+    if _dtype(submission.dtype) not in dtypes[slug]:
+        return [("spec.dtype", f"{submission.dtype[:40]!r} is none of {slug}'s: {', '.join(dtypes[slug])}")]
+    return []
+
+
+def _dtype(dtype: str) -> str:
+    name = dtype.strip().lower()
+    return DTYPE_ALIASES.get(name, name) or DEFAULT_DTYPE

@@ -1,0 +1,43 @@
+"""A stream in batches: while one batch is dealt with, the next one gathers."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator
+
+T = TypeVar("T")
+
+# When so many wait, the stream is not read any further: its sender is slowed down.
+MAX_WAITING = 256
+
+
+async def batches(stream: AsyncIterator[T]) -> AsyncGenerator[list[T]]:
+    """All that has arrived, each time it is asked for; ends, or raises, as the stream does after its last item."""
+    waiting: list[T] = []
+    arrived, room = asyncio.Event(), asyncio.Event()
+
+    async def pump() -> None:
+        async for item in stream:
+            waiting.append(item)
+            arrived.set()
+            if len(waiting) >= MAX_WAITING:
+                room.clear()
+                await room.wait()
+
+    pumping = asyncio.create_task(pump())
+    pumping.add_done_callback(lambda _: arrived.set())
+    try:
+        while waiting or not pumping.done():
+            await arrived.wait()
+            arrived.clear()
+            batch, waiting[:] = list(waiting), []
+            room.set()
+            if batch:
+                yield batch
+        pumping.result()
+    finally:
+        pumping.cancel()
+        await asyncio.gather(pumping, return_exceptions=True)

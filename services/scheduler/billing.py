@@ -1,0 +1,98 @@
+"""What the scheduler asks of billing: prices, holds and settlements."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import grpc
+from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc
+
+from servicekit.errors import rpc_failure
+from servicekit.logging import get_logger
+from services.scheduler.errors import BillingUnreachableError, CreditRefusedError, InvalidFieldError
+from services.scheduler.rpc_codes import UNREACHABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from services.scheduler.job import Job
+
+log = get_logger(__name__)
+
+CALL_SECONDS = 5.0
+# Prices change by a restart of billing; a job keeps the price that it was put on hold at.
+PRICE_LIFETIME = timedelta(minutes=1)
+
+
+class Billing:
+    """The service's client."""
+
+    def __init__(self, channel: grpc.aio.Channel) -> None:
+        self._stub = billing_pb2_grpc.BillingServiceStub(channel)
+        self._prices: dict[str, tuple[float, int]] = {}
+
+    async def price_micros_per_hour(self, gpu_type: str) -> int:
+        """What a GPU type costs; raises InvalidFieldError where it has no price, BillingUnreachableError."""
+        read_at, price = self._prices.get(gpu_type, (float("-inf"), 0))
+        if time.monotonic() - read_at < PRICE_LIFETIME.total_seconds():
+            return price
+        with _translated("spec.gpu_type"):
+            answer = await self._stub.GetPrice(billing_pb2.GetPriceRequest(gpu_type=gpu_type), timeout=CALL_SECONDS)
+        self._prices[gpu_type] = (time.monotonic(), answer.price_micros_per_hour)
+        return answer.price_micros_per_hour
+
+    async def reserve(self, job: Job) -> str:
+        """Put the job's worst case on hold, once however often it is called; gives the hold's id.
+
+        Raises CreditRefusedError, InvalidFieldError (no such account), BillingUnreachableError.
+        """
+        request = billing_pb2.ReserveCreditRequest(
+            account_id=job.account_id,
+            amount_micros=job.hold_micros,
+            idempotency_key=f"job:{job.job_id}",
+            description=f"job {job.job_id}: {job.spec.problem or job.spec.mode} on {job.spec.gpu_type}",
+        )
+        with _translated("account_id"):
+            answer = await self._stub.ReserveCredit(request, timeout=CALL_SECONDS)
+        return answer.hold_id
+
+    async def settle(self, job: Job, hold_id: str, amount_micros: int) -> int:
+        """Replace the hold by a charge, once however often it is called; gives what was charged.
+
+        What billing refuses for good is logged and costs nothing: no try of ours could change it. Raises
+        BillingUnreachableError.
+        """
+        request = billing_pb2.SettleChargeRequest(
+            hold_id=hold_id,
+            amount_micros=amount_micros,
+            idempotency_key=f"job:{job.job_id}:{job.attempt}",
+            description=f"job {job.job_id}, attempt {job.attempt}",
+        )
+        try:
+            answer = await self._stub.SettleCharge(request, timeout=CALL_SECONDS)
+        except grpc.aio.AioRpcError as error:
+            if error.code() in UNREACHABLE:
+                raise BillingUnreachableError from error
+            log.exception("billing refuses a settlement", extra={"job_id": job.job_id, "hold_id": hold_id})
+            return 0
+        return answer.charged_micros
+
+
+@contextmanager
+def _translated(field: str) -> Generator[None]:
+    try:
+        yield
+    except grpc.aio.AioRpcError as error:
+        failure = rpc_failure(error)
+        match failure.code:
+            case grpc.StatusCode.FAILED_PRECONDITION:
+                raise CreditRefusedError(failure.message) from error
+            case grpc.StatusCode.NOT_FOUND | grpc.StatusCode.INVALID_ARGUMENT:
+                raise InvalidFieldError(field, failure.message) from error
+            case code if code in UNREACHABLE:
+                raise BillingUnreachableError from error
+            case _:
+                raise

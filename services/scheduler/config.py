@@ -1,0 +1,42 @@
+"""The scheduler's settings."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path  # noqa: TC003 - pydantic resolves the annotation at run time
+from typing import Annotated
+
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
+
+from servicekit.config import ServiceSettings
+
+
+class SchedulerSettings(ServiceSettings):
+    """Read from `SCHEDULER_*`; durations are seconds or ISO 8601."""
+
+    model_config = SettingsConfigDict(env_prefix="SCHEDULER_")
+
+    port: int = 50061
+    vmpool_target: str = "127.0.0.1:50062"
+    billing_target: str = "127.0.0.1:50064"
+    problems_dir: Path | None = None
+    """The catalogue's folder; unset: the one that Wavepool comes with."""
+    max_jobs_in_flight: Annotated[int, Field(ge=1)] = 20
+    """Of one account."""
+    max_attempts: Annotated[int, Field(ge=1)] = 3
+    """Of one job, before it fails."""
+    lease_duration: timedelta = timedelta(seconds=30)
+    """How long a machine stays ours when we fall silent; renewed every third of it."""
+    longest_run: timedelta = timedelta(minutes=10)
+    """Of one attempt: what a job is put on hold for, and when a run that has not ended is given up."""
+    reattach_window: timedelta = timedelta(seconds=10)
+    """How long an executor may be out of reach before its run is given up."""
+    cancel_grace: timedelta = timedelta(seconds=10)
+    """How long an executor may take to end a cancelled run."""
+    submission_timeout: timedelta = timedelta(seconds=30)
+    """After which a submission that is not in the queue counts as dead."""
+    sweep_interval: timedelta = timedelta(seconds=5)
+    """Between two passes of the rescuer."""
+    poll_interval: timedelta = timedelta(seconds=1)
+    """Between two looks for events that another process wrote, and for machines that nobody told of."""

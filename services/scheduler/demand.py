@@ -1,0 +1,41 @@
+"""Tells the pool how much work waits, so that it starts machines."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from servicekit.logging import get_logger
+from services.scheduler.placement import WHOLE_GPU_EIGHTHS
+
+if TYPE_CHECKING:
+    from services.scheduler.pool import Pool
+    from services.scheduler.waiting import WaitingJobs
+
+log = get_logger(__name__)
+
+# The pool may have forgotten it by a restart.
+REPEAT_SECONDS = 5.0
+
+
+class DemandReporter:
+    """Reports what has changed, and from time to time what has not."""
+
+    def __init__(self, pool: Pool, waiting: WaitingJobs) -> None:
+        self._pool = pool
+        self._waiting = waiting
+        self._reported: dict[str, int] = {}
+        self._reported_at = 0.0
+        self._blocked_reason = ""
+
+    async def report(self) -> None:
+        """Tell the pool, if there is news; raises PoolUnreachableError."""
+        demand = self._waiting.jobs_by_gpu_type()
+        stale = bool(demand) and time.monotonic() - self._reported_at >= REPEAT_SECONDS
+        if demand == self._reported and not stale:
+            return
+        blocked_reason = await self._pool.report_demand(demand, WHOLE_GPU_EIGHTHS)
+        self._reported, self._reported_at = demand, time.monotonic()
+        if blocked_reason != self._blocked_reason:
+            log.info("no machine is started" if blocked_reason else "demand is met", extra={"reason": blocked_reason})
+            self._blocked_reason = blocked_reason

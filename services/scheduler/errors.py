@@ -1,0 +1,99 @@
+"""Why the scheduler refuses, and what can happen to a job under its hands.
+
+SchedulerError
+├── InvalidSubmissionError
+├── UnknownProblemError
+├── InvalidFieldError
+├── JobNotFoundError
+├── IdempotencyKeyReusedError
+├── CreditRefusedError
+├── TooManyJobsError
+├── BillingUnreachableError
+├── IllegalMoveError
+└── StaleJobError
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import timedelta
+
+
+class SchedulerError(Exception):
+    """A refusal whose message is meant for the caller."""
+
+
+class InvalidSubmissionError(SchedulerError):
+    """Fields of a submission are wrong; `violations` holds each field's name, and what is wrong and how to mend it."""
+
+    def __init__(self, violations: Sequence[tuple[str, str]]) -> None:
+        super().__init__("; ".join(f"{field}: {description}" for field, description in violations))
+        self.violations = tuple(violations)
+
+
+class InvalidFieldError(SchedulerError):
+    """A field of another request is wrong."""
+
+    def __init__(self, field: str, description: str) -> None:
+        super().__init__(f"{field}: {description}")
+        self.violations = ((field, description),)
+
+
+class UnknownProblemError(SchedulerError):
+    """No such problem."""
+
+    def __init__(self, slug: str, nearest: Sequence[str]) -> None:
+        hint = f" Did you mean {', '.join(nearest)}?" if nearest else " `ListProblems` lists them all."
+        super().__init__(f"There is no problem {slug[:80]!r}.{hint}")
+
+
+class JobNotFoundError(SchedulerError):
+    """No such job in that account."""
+
+    def __init__(self, job_id: str) -> None:
+        super().__init__(f"There is no job {job_id[:80]!r} in this account.")
+
+
+class IdempotencyKeyReusedError(SchedulerError):
+    """The key belongs to another submission."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(
+            f"The idempotency key {key!r} was used with other content. Use a new key for a new submission."
+        )
+
+
+class CreditRefusedError(SchedulerError):
+    """The credit does not cover the worst case; the message is billing's."""
+
+
+class TooManyJobsError(SchedulerError):
+    """The account has as many jobs in flight as it may."""
+
+    def __init__(self, limit: int, retry_after: timedelta) -> None:
+        super().__init__(f"{limit} jobs of this account are in flight, which is the limit. Wait until one is over.")
+        self.retry_after = retry_after
+
+
+class BillingUnreachableError(SchedulerError):
+    """Billing does not answer."""
+
+    def __init__(self) -> None:
+        super().__init__("Billing cannot be reached, so nothing was stored. Try again.")
+
+
+class IllegalMoveError(SchedulerError):
+    """The table of legal moves has no such move: a bug."""
+
+    def __init__(self, job_id: str, before: str, after: str) -> None:
+        super().__init__(f"Job {job_id} cannot go from {before} to {after}.")
+
+
+class StaleJobError(SchedulerError):
+    """The row changed since it was read: read it again and decide again."""
+
+    def __init__(self, job_id: str) -> None:
+        super().__init__(f"Job {job_id} has changed meanwhile.")

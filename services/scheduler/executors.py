@@ -1,0 +1,122 @@
+"""What the scheduler asks of executors: runs on leased machines. One channel for each machine is kept open."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import grpc
+from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc
+
+from servicekit.channels import open_channel
+from servicekit.errors import rpc_failure
+from services.scheduler.rpc_codes import UNREACHABLE
+from services.scheduler.wire import mode_to_proto, timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Generator
+    from datetime import datetime
+
+    from wavepool.executor.v1 import run_event_pb2
+
+    from services.scheduler.job import Job
+    from services.scheduler.spec import Lease
+
+CALL_SECONDS = 5.0
+# More than a pool has machines; the channel that was idle longest is closed.
+MAX_CHANNELS = 256
+
+
+class ExecutorError(Exception):
+    """An executor did not do what was asked; the message is its own."""
+
+
+class RunInterruptedError(ExecutorError):
+    """The stream broke, or all slots are taken: the run may go on, and attaching again may work."""
+
+
+class RunRefusedError(ExecutorError):
+    """It will not run the job, or has lost the run."""
+
+
+class RunUnknownError(ExecutorError):
+    """It has no such run."""
+
+
+class Executors:
+    """The clients of all executors."""
+
+    def __init__(self) -> None:
+        self._channels: OrderedDict[str, grpc.aio.Channel] = OrderedDict()
+
+    async def run(
+        self, job: Job, lease: Lease, source: str, expire_time: datetime
+    ) -> AsyncIterator[run_event_pb2.RunEvent]:
+        """Begin the job's run, or attach to it after the last event that is told.
+
+        Raises RunInterruptedError when the stream breaks, RunRefusedError when there is no point in trying again.
+        """
+        request = executor_pb2.RunRequest(
+            run_id=job.run_id,
+            problem=job.spec.problem,
+            source=source,
+            mode=mode_to_proto(job.spec.mode),
+            dtype=job.spec.dtype,
+            fencing_token=lease.fencing_token,
+            lease_expire_time=timestamp(expire_time),
+            after_seq=job.run_seq,
+            eighths=lease.eighths,
+            request_id=job.request_id,
+        )
+        with _translated(RunRefusedError):
+            async for answer in self._stub(lease).Run(request, metadata=_authorization(lease)):
+                yield answer.event
+
+    async def cancel(self, job: Job, lease: Lease) -> None:
+        """End the job's run; raises RunUnknownError, RunInterruptedError, RunRefusedError."""
+        request = executor_pb2.CancelRunRequest(run_id=job.run_id)
+        with _translated(RunUnknownError):
+            await self._stub(lease).CancelRun(request, metadata=_authorization(lease), timeout=CALL_SECONDS)
+
+    async def renew(self, job: Job, lease: Lease, expire_time: datetime) -> None:
+        """Let the run live until `expire_time`; raises RunUnknownError, RunInterruptedError, RunRefusedError."""
+        request = executor_pb2.RenewRunLeaseRequest(
+            run_id=job.run_id, fencing_token=lease.fencing_token, lease_expire_time=timestamp(expire_time)
+        )
+        with _translated(RunUnknownError):
+            await self._stub(lease).RenewRunLease(request, metadata=_authorization(lease), timeout=CALL_SECONDS)
+
+    async def close(self) -> None:
+        """Close all channels."""
+        while self._channels:
+            await self._channels.popitem()[1].close()
+
+    async def trim(self) -> None:
+        """Close the channels that were idle longest."""
+        while len(self._channels) > MAX_CHANNELS:
+            await self._channels.popitem(last=False)[1].close()
+
+    def _stub(self, lease: Lease) -> executor_pb2_grpc.ExecutorServiceAsyncStub:
+        endpoint = lease.executor_endpoint
+        if endpoint not in self._channels:
+            self._channels[endpoint] = open_channel(endpoint)
+        self._channels.move_to_end(endpoint)
+        return executor_pb2_grpc.ExecutorServiceStub(self._channels[endpoint])
+
+
+def _authorization(lease: Lease) -> tuple[tuple[str, str], ...]:
+    return (("authorization", f"Bearer {lease.executor_token}"),)
+
+
+@contextmanager
+def _translated(not_found: type[ExecutorError]) -> Generator[None]:
+    try:
+        yield
+    except grpc.aio.AioRpcError as error:
+        failure = rpc_failure(error)
+        said = f"{failure.code.name}: {failure.message}"
+        if failure.code in UNREACHABLE or failure.code is grpc.StatusCode.RESOURCE_EXHAUSTED:
+            raise RunInterruptedError(said) from error
+        kind = not_found if failure.code is grpc.StatusCode.NOT_FOUND else RunRefusedError
+        raise kind(said) from error

@@ -1,0 +1,41 @@
+"""Follows vmpool's machines, so that what happens to one reaches the queue and the runs on it at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from servicekit.logging import get_logger
+from services.scheduler.inventory import ENDED_STATES
+from services.scheduler.pool import PoolError
+
+if TYPE_CHECKING:
+    from services.scheduler.carrier import Carrier
+    from services.scheduler.inventory import Inventory
+    from services.scheduler.pool import Pool
+    from services.scheduler.waiting import WaitingJobs
+
+log = get_logger(__name__)
+
+
+class MachineFollower:
+    """The loop: one pass lasts as long as the stream."""
+
+    name = "machine-follower"
+
+    def __init__(self, pool: Pool, inventory: Inventory, waiting: WaitingJobs, carrier: Carrier) -> None:
+        self._pool = pool
+        self._inventory = inventory
+        self._waiting = waiting
+        self._carrier = carrier
+
+    async def run_once(self) -> None:
+        """Take the present machines over, then every change, until the stream breaks."""
+        self._inventory.clear()
+        try:
+            async for event in self._pool.watch_machines():
+                self._inventory.apply(event)
+                if event.machine.state in ENDED_STATES:
+                    self._carrier.machine_gone(event.machine.machine_id)
+                self._waiting.changed.set()
+        except PoolError as error:
+            log.warning("vmpool's machines cannot be followed", extra={"reason": str(error)})

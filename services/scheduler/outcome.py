@@ -1,0 +1,22 @@
+"""How an attempt's verdict ends a job."""
+
+from __future__ import annotations
+
+from services.scheduler.job import JobState
+
+CANCELLED = "CANCELLED"
+INFRA_ERROR = "INFRA_ERROR"
+# A verdict that this version does not know says nothing about the submission either.
+FAULTS_OF_OURS = frozenset({INFRA_ERROR, "UNSPECIFIED"})
+
+
+def ending_of(verdict: str, *, cancel_requested: bool) -> JobState | None:
+    """The state that the job ends in; None where the attempt is lost: our fault, or ended by nobody that we know.
+
+    A run that was over before a cancellation reached it keeps its verdict.
+    """
+    if verdict in FAULTS_OF_OURS:
+        return None
+    if verdict == CANCELLED:
+        return JobState.CANCELLED if cancel_requested else None
+    return JobState.FINISHED

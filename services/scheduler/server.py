@@ -1,0 +1,139 @@
+"""Builds the scheduler."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import grpc
+from wavepool.scheduler.v1 import scheduler_pb2_grpc
+
+from problems.catalogue import Catalogue
+from servicekit import logging
+from servicekit.channels import open_channel
+from servicekit.clock import Clock, SystemClock
+from servicekit.database import Database, migrate
+from servicekit.loops import Loop, run_loop
+from servicekit.server import ServiceServer
+from services.scheduler import errors
+from services.scheduler.attempt import Links
+from services.scheduler.billing import Billing
+from services.scheduler.canceller import Canceller
+from services.scheduler.carrier import Carrier
+from services.scheduler.config import SchedulerSettings
+from services.scheduler.demand import DemandReporter
+from services.scheduler.dispatcher import Dispatcher
+from services.scheduler.event_hub import EventHub
+from services.scheduler.executors import Executors
+from services.scheduler.forecast import RUNS_REMEMBERED, Forecast
+from services.scheduler.intake import Intake, IntakePolicy
+from services.scheduler.inventory import Inventory
+from services.scheduler.job import JobState
+from services.scheduler.machine_follower import MachineFollower
+from services.scheduler.pool import Pool
+from services.scheduler.provisioning import ProvisioningReporter
+from services.scheduler.rescuer import Rescuer
+from services.scheduler.service import SchedulerServicer
+from services.scheduler.settler import Settler
+from services.scheduler.store.job_reader import JobReader
+from services.scheduler.store.job_store import JobStore
+from services.scheduler.waiting import WaitingJobs
+from services.scheduler.watcher import UnannouncedEvents, Watcher
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Coroutine, Mapping
+
+    from problems.definition import CatalogueEntry
+
+MIGRATIONS = "services.scheduler:migrations"
+# A stream of machines that broke is opened again after this.
+REFOLLOW_INTERVAL = timedelta(milliseconds=200)
+
+ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
+    errors.InvalidSubmissionError: grpc.StatusCode.INVALID_ARGUMENT,
+    errors.InvalidFieldError: grpc.StatusCode.INVALID_ARGUMENT,
+    errors.UnknownProblemError: grpc.StatusCode.NOT_FOUND,
+    errors.JobNotFoundError: grpc.StatusCode.NOT_FOUND,
+    errors.IdempotencyKeyReusedError: grpc.StatusCode.ALREADY_EXISTS,
+    errors.CreditRefusedError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.TooManyJobsError: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    errors.BillingUnreachableError: grpc.StatusCode.UNAVAILABLE,
+}
+
+
+@dataclass
+class Scheduler:
+    """Everything that makes a scheduler, wired together; what it was not given to close, it does not close."""
+
+    server: ServiceServer
+    carrier: Carrier
+    duties: list[tuple[Loop, timedelta, asyncio.Event | None]]
+    executors: Executors
+    channels: list[grpc.aio.Channel]
+
+    def background(self) -> list[Coroutine[object, object, None]]:
+        """The loops, to be run beside the server."""
+        return [run_loop(loop, interval, wake) for loop, interval, wake in self.duties]
+
+    async def close(self) -> None:
+        """Put running jobs down and close the channels."""
+        await self.carrier.stop()
+        await self.executors.close()
+        for channel in self.channels:
+            await channel.close()
+
+
+async def build(
+    settings: SchedulerSettings,
+    database: Database,
+    problems: Mapping[str, CatalogueEntry],
+    clock: Clock,
+) -> Scheduler:
+    """A scheduler on a database whose schema is up to date."""
+    vmpool_channel, billing_channel = open_channel(settings.vmpool_target), open_channel(settings.billing_target)
+    hub, waiting, inventory = EventHub(), WaitingJobs(), Inventory()
+    store, reader = JobStore(database, hub.announce), JobReader(database)
+    pool, billing, executors = Pool(vmpool_channel), Billing(billing_channel), Executors()
+    forecast = Forecast(waiting, inventory)
+    forecast.remember(await reader.run_times({JobState.FINISHED}, RUNS_REMEMBERED))
+    links = Links(store, pool, executors, clock, settings)
+    settler = Settler(store, billing, pool, forecast, clock)
+    carrier = Carrier(links, settler, waiting)
+    demand = DemandReporter(pool, waiting)
+    provisioning = ProvisioningReporter(store, waiting, inventory, forecast, clock)
+    dispatcher = Dispatcher(links, waiting, inventory, carrier, demand, provisioning)
+    rescuer = Rescuer(store, billing, carrier, waiting, clock, settings.submission_timeout)
+    dtypes = {slug: entry.problem.dtypes for slug, entry in problems.items()}
+    policy = IntakePolicy(dtypes, settings.max_jobs_in_flight, settings.longest_run)
+    intake = Intake(store, billing, waiting, forecast, clock, policy)
+    canceller = Canceller(store, waiting, carrier, clock)
+    servicer = SchedulerServicer(store, reader, intake, canceller, Watcher(reader, hub), problems)
+    server = ServiceServer("scheduler", settings, ERROR_MAP)
+    scheduler_pb2_grpc.add_SchedulerServiceServicer_to_server(servicer, server.grpc)
+    server.expose("wavepool.scheduler.v1.SchedulerService")
+    duties: list[tuple[Loop, timedelta, asyncio.Event | None]] = [
+        (rescuer, settings.sweep_interval, None),
+        (MachineFollower(pool, inventory, waiting, carrier), REFOLLOW_INTERVAL, None),
+        (dispatcher, settings.poll_interval, waiting.changed),
+        (UnannouncedEvents(reader, hub), settings.poll_interval, None),
+    ]
+    return Scheduler(server, carrier, duties, executors, [vmpool_channel, billing_channel])
+
+
+async def main() -> None:
+    """Serve until SIGTERM or SIGINT."""
+    settings = SchedulerSettings()
+    logging.configure("scheduler", settings.log_level)
+    problems = Catalogue.load(settings.problems_dir).problems
+    database = Database(settings.resolved_database_url("scheduler"))
+    try:
+        await migrate(database, MIGRATIONS)
+        scheduler = await build(settings, database, problems, SystemClock())
+        try:
+            await scheduler.server.run_until_signalled(*scheduler.background())
+        finally:
+            await scheduler.close()
+    finally:
+        await database.close()

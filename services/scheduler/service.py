@@ -1,0 +1,141 @@
+"""The RPCs: decode, ask, encode."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
+
+from services.scheduler import metrics, wire
+from services.scheduler.admission import nearest
+from services.scheduler.errors import InvalidFieldError, JobNotFoundError, UnknownProblemError
+from services.scheduler.job import IN_FLIGHT_STATES, OVER_STATES, UNSEEN_STATES, WAITING_STATES, Job, JobState
+from services.scheduler.listing import JobFilter, PageEnd
+from services.scheduler.page_token import page_end, page_token
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+
+    from problems.definition import CatalogueEntry
+    from services.scheduler.canceller import Canceller
+    from services.scheduler.intake import Intake
+    from services.scheduler.store.job_reader import JobReader
+    from services.scheduler.store.job_store import JobStore
+    from services.scheduler.watcher import Watcher
+
+DEFAULT_PAGE_SIZE = 20
+MAX_PAGE_SIZE = 200
+RUNNING_STATES = IN_FLIGHT_STATES - WAITING_STATES - UNSEEN_STATES
+
+
+class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
+    """Every method may be called at any time; the interceptor turns what they raise into statuses."""
+
+    def __init__(
+        self,
+        store: JobStore,
+        reader: JobReader,
+        intake: Intake,
+        canceller: Canceller,
+        watcher: Watcher,
+        problems: Mapping[str, CatalogueEntry],
+    ) -> None:
+        self._store = store
+        self._reader = reader
+        self._intake = intake
+        self._canceller = canceller
+        self._watcher = watcher
+        self._problems = problems
+
+    async def SubmitJob(
+        self, request: scheduler_pb2.SubmitJobRequest, context: object
+    ) -> scheduler_pb2.SubmitJobResponse:
+        """Put a job in the queue."""
+        del context
+        job = await self._intake.submit(wire.submission_from_proto(request))
+        return scheduler_pb2.SubmitJobResponse(job=wire.job_to_proto(job, request.spec.source))
+
+    async def GetJob(
+        self, request: scheduler_pb2.GetJobRequest, context: object
+    ) -> scheduler_pb2.GetJobResponse:
+        """Get a job with its source."""
+        del context
+        job = await self._job(request.account_id, request.job_id)
+        return scheduler_pb2.GetJobResponse(job=wire.job_to_proto(job, await self._store.source(job.job_id)))
+
+    async def ListJobs(
+        self, request: scheduler_pb2.ListJobsRequest, context: object
+    ) -> scheduler_pb2.ListJobsResponse:
+        """List jobs, newest first."""
+        del context
+        _check_text("problem", request.problem)
+        states = frozenset(wire.state_from_proto(state) for state in request.states)
+        wanted = JobFilter(request.account_id, states, request.problem)
+        size = min(request.page_size, MAX_PAGE_SIZE) if request.page_size > 0 else DEFAULT_PAGE_SIZE
+        # One more than asked for tells whether there is another page.
+        jobs = await self._reader.page(wanted, size + 1, page_end(request.page_token, wanted))
+        page, more = jobs[:size], len(jobs) > size
+        token = page_token(PageEnd(page[-1].create_time, page[-1].job_id), wanted) if more else ""
+        return scheduler_pb2.ListJobsResponse(jobs=[wire.job_to_proto(job) for job in page], next_page_token=token)
+
+    async def WatchJob(
+        self, request: scheduler_pb2.WatchJobRequest, context: object
+    ) -> AsyncIterator[scheduler_pb2.WatchJobResponse]:
+        """Stream a job's events."""
+        del context
+        job = await self._job(request.account_id, request.job_id)
+        if not 0 <= request.after_seq <= job.last_seq:
+            raise InvalidFieldError("after_seq", f"is {request.after_seq}; give 0 to {job.last_seq}, the job's last")
+        with metrics.job_followers.track_inprogress():
+            async for event in self._watcher.follow(job.job_id, request.after_seq):
+                yield scheduler_pb2.WatchJobResponse(event=wire.event_to_proto(event))
+
+    async def CancelJob(
+        self, request: scheduler_pb2.CancelJobRequest, context: object
+    ) -> scheduler_pb2.CancelJobResponse:
+        """End a job."""
+        del context
+        job = await self._job(request.account_id, request.job_id)
+        return scheduler_pb2.CancelJobResponse(job=wire.job_to_proto(await self._canceller.cancel(job)))
+
+    async def ListProblems(
+        self, request: scheduler_pb2.ListProblemsRequest, context: object
+    ) -> scheduler_pb2.ListProblemsResponse:
+        """List the catalogue."""
+        del request, context
+        summaries = [wire.summary_to_proto(entry.problem) for _, entry in sorted(self._problems.items())]
+        return scheduler_pb2.ListProblemsResponse(problems=summaries)
+
+    async def GetProblem(
+        self, request: scheduler_pb2.GetProblemRequest, context: object
+    ) -> scheduler_pb2.GetProblemResponse:
+        """Get a problem with its texts."""
+        del context
+        if request.slug not in self._problems:
+            raise UnknownProblemError(request.slug, nearest(request.slug, self._problems))
+        return wire.problem_to_proto(self._problems[request.slug])
+
+    async def GetQueueMetrics(
+        self, request: scheduler_pb2.GetQueueMetricsRequest, context: object
+    ) -> scheduler_pb2.GetQueueMetricsResponse:
+        """Sum the queue up."""
+        del request, context
+        counts = await self._reader.counts()
+        return scheduler_pb2.GetQueueMetricsResponse(
+            queued_jobs=sum(counts.get(state, 0) for state in WAITING_STATES),
+            running_jobs=sum(counts.get(state, 0) for state in RUNNING_STATES),
+            ended_jobs=sum(counts.get(state, 0) for state in OVER_STATES),
+            finished_jobs=counts.get(JobState.FINISHED, 0),
+        )
+
+    async def _job(self, account_id: str, job_id: str) -> Job:
+        job = await self._store.get(job_id) if "\0" not in job_id else None
+        if job is None or job.state in UNSEEN_STATES or account_id not in {"", job.account_id}:
+            raise JobNotFoundError(job_id)
+        return job
+
+
+def _check_text(field: str, value: str) -> None:
+    # PostgreSQL keeps no NUL character, not even to compare with.
+    if "\0" in value:
+        raise InvalidFieldError(field, "has a NUL character; send plain text")

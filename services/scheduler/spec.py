@@ -1,0 +1,46 @@
+"""What a job runs, once admission has accepted it: every name in its one spelling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+class Mode(StrEnum):
+    """Which stages a run has."""
+
+    CHECK = "check"
+    BENCHMARK = "benchmark"
+    FULL = "full"
+    SAMPLE = "sample"
+    SANDBOX = "sandbox"
+
+
+@dataclass(frozen=True)
+class JobSpec:
+    """What to run; `problem` is empty for Mode.SANDBOX."""
+
+    problem: str
+    mode: Mode
+    gpu_type: str
+    dtype: str
+    language: str
+    priority: int
+
+
+@dataclass(frozen=True)
+class Lease:
+    """Slots of a machine, as vmpool gave them out."""
+
+    lease_id: str
+    machine_id: str
+    executor_endpoint: str
+    executor_token: str
+    fencing_token: int
+    eighths: int
+    expire_time: datetime
+    """Unless it is renewed."""

@@ -1,0 +1,82 @@
+"""Reads jobs and their logs for callers: pages, events after a sequence number, sums."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select, tuple_
+
+from services.scheduler.job import UNSEEN_STATES, Job, JobEvent, JobState
+from services.scheduler.store.rows import event_from_row, job_from_row
+from services.scheduler.store.tables import job_events, jobs
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from datetime import timedelta
+
+    from servicekit.database import Database
+    from services.scheduler.listing import JobFilter, PageEnd
+
+# SQLite takes at most 32,766 parameters in a statement.
+IDS_IN_A_QUERY = 1000
+
+
+class JobReader:
+    """Reads; it never waits for writers."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def page(self, wanted: JobFilter, size: int, after: PageEnd | None) -> list[Job]:
+        """Up to `size` jobs, newest first."""
+        query = select(jobs).where(jobs.c.state.not_in(UNSEEN_STATES))
+        if wanted.account_id:
+            query = query.where(jobs.c.account_id == wanted.account_id)
+        if wanted.states:
+            query = query.where(jobs.c.state.in_(wanted.states))
+        if wanted.problem:
+            query = query.where(jobs.c.problem == wanted.problem)
+        if after:
+            query = query.where(tuple_(jobs.c.create_time, jobs.c.job_id) < tuple_(after.create_time, after.job_id))
+        query = query.order_by(jobs.c.create_time.desc(), jobs.c.job_id.desc()).limit(size)
+        async with self._database.reading() as connection:
+            return [job_from_row(row) for row in (await connection.execute(query)).mappings()]
+
+    async def events(self, job_id: str, after_seq: int, limit: int) -> list[JobEvent]:
+        """Up to `limit` events after a sequence number, in order."""
+        query = (
+            select(job_events)
+            .where(job_events.c.job_id == job_id, job_events.c.seq > after_seq)
+            .order_by(job_events.c.seq)
+            .limit(limit)
+        )
+        async with self._database.reading() as connection:
+            return [event_from_row(row) for row in (await connection.execute(query)).mappings()]
+
+    async def last_seqs(self, job_ids: Sequence[str]) -> dict[str, int]:
+        """The last sequence number of each job."""
+        last: dict[str, int] = {}
+        async with self._database.reading() as connection:
+            for start in range(0, len(job_ids), IDS_IN_A_QUERY):
+                chosen = jobs.c.job_id.in_(job_ids[start : start + IDS_IN_A_QUERY])
+                rows = await connection.execute(select(jobs.c.job_id, jobs.c.last_seq).where(chosen))
+                last |= {row.job_id: row.last_seq for row in rows}
+        return last
+
+    async def counts(self) -> dict[JobState, int]:
+        """How many jobs are in each state that has any."""
+        query = select(jobs.c.state, func.count().label("jobs")).group_by(jobs.c.state)
+        async with self._database.reading() as connection:
+            return {JobState(row.state): row.jobs for row in await connection.execute(query)}
+
+    async def run_times(self, states: Collection[JobState], limit: int) -> list[timedelta]:
+        """How long the last jobs that ended in these states held their machine, oldest first."""
+        query = (
+            select(jobs.c.start_time, jobs.c.end_time)
+            .where(jobs.c.state.in_(states), jobs.c.start_time.is_not(None))
+            .order_by(jobs.c.end_time.desc())
+            .limit(limit)
+        )
+        async with self._database.reading() as connection:
+            rows = (await connection.execute(query)).all()
+        return [row.end_time - row.start_time for row in reversed(rows)]

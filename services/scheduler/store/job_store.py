@@ -1,0 +1,139 @@
+"""Writes jobs: each move is written only if the row is as the move found it, in one transaction with its events.
+
+What a transaction wrote is announced only after its commit, so nobody sees an event that is not a row.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import delete, func, insert, select, text, update
+
+from services.scheduler.errors import StaleJobError
+from services.scheduler.job import IN_FLIGHT_STATES, Job, JobEvent, JobState
+from services.scheduler.store.rows import changed_columns, event_to_row, job_from_row, job_to_row
+from services.scheduler.store.tables import job_events, job_sources, jobs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+    from datetime import datetime
+
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from servicekit.database import Database
+
+
+class JobStore:
+    """The jobs. `announce` is told of the events of each transaction right after its commit."""
+
+    def __init__(self, database: Database, announce: Callable[[Sequence[JobEvent]], None]) -> None:
+        self._database = database
+        self._announce = announce
+
+    async def insert(self, job: Job, source: str, max_in_flight: int) -> Job | None:
+        """Store a new job and give it back, or the earlier one of the same account and key.
+
+        None, and nothing stored, when the account has `max_in_flight` jobs in flight already.
+        """
+        async with self._database.transaction() as connection:
+            await self._one_submission_at_a_time(connection, job.account_id)
+            if earlier := await self._by_key(connection, job.account_id, job.idempotency_key):
+                return earlier
+            if await self._in_flight(connection, job.account_id) >= max_in_flight:
+                return None
+            await connection.execute(insert(jobs).values(job_to_row(job)))
+            await connection.execute(insert(job_sources).values(job_id=job.job_id, source=source))
+        return job
+
+    async def move(self, before: Job, after: Job, payloads: Sequence[bytes], now: datetime) -> Job:
+        """Write what the move changed and append its events; gives the row as it now is.
+
+        Raises StaleJobError, with nothing written, when the row has left the state, attempt or run event of `before`.
+        """
+        async with self._database.transaction() as connection:
+            moved = await self._compare_and_set(connection, before, after, len(payloads))
+            events = _events(moved, payloads, now)
+            if events:
+                await connection.execute(insert(job_events), [event_to_row(event) for event in events])
+        if events:
+            self._announce(events)
+        return moved
+
+    async def delete(self, job: Job) -> None:
+        """Forget a job that nobody has seen; nothing happens when it has moved on."""
+        unmoved = (jobs.c.job_id == job.job_id, jobs.c.state == job.state)
+        async with self._database.transaction() as connection:
+            await connection.execute(delete(jobs).where(*unmoved))
+
+    async def get(self, job_id: str) -> Job | None:
+        """A job in any state."""
+        async with self._database.reading() as connection:
+            row = (await connection.execute(select(jobs).where(jobs.c.job_id == job_id))).mappings().one_or_none()
+        return job_from_row(row) if row else None
+
+    async def source(self, job_id: str) -> str:
+        """A job's source."""
+        async with self._database.reading() as connection:
+            return (
+                await connection.execute(select(job_sources.c.source).where(job_sources.c.job_id == job_id))
+            ).scalar_one()
+
+    async def in_states(self, states: Collection[JobState]) -> list[Job]:
+        """All jobs in these states, oldest first."""
+        query = select(jobs).where(jobs.c.state.in_(states)).order_by(jobs.c.create_time, jobs.c.job_id)
+        async with self._database.reading() as connection:
+            return [job_from_row(row) for row in (await connection.execute(query)).mappings()]
+
+    async def _compare_and_set(self, connection: AsyncConnection, before: Job, after: Job, new_events: int) -> Job:
+        values: dict[str, Any] = changed_columns(before, after)
+        statement = (
+            update(jobs)
+            .where(
+                jobs.c.job_id == before.job_id,
+                jobs.c.state == before.state,
+                jobs.c.attempt == before.attempt,
+                jobs.c.run_seq == before.run_seq,
+            )
+            .values(values | {"last_seq": jobs.c.last_seq + new_events})
+            .returning(*jobs.c)
+        )
+        row = (await connection.execute(statement)).mappings().one_or_none()
+        if row is None:
+            raise StaleJobError(before.job_id)
+        return job_from_row(row)
+
+    async def _one_submission_at_a_time(self, connection: AsyncConnection, account_id: str) -> None:
+        # On SQLite the whole database has one writer; elsewhere two submissions could count past each other.
+        if self._database.dialect_name == "postgresql":
+            await connection.execute(
+                text("SELECT pg_advisory_xact_lock(hashtext(:key))"), {"key": f"jobs {account_id}"}
+            )
+
+    async def _by_key(self, connection: AsyncConnection, account_id: str, key: str | None) -> Job | None:
+        query = select(jobs).where(jobs.c.account_id == account_id, jobs.c.idempotency_key == key)
+        row = (await connection.execute(query)).mappings().one_or_none()
+        return job_from_row(row) if row else None
+
+    async def _in_flight(self, connection: AsyncConnection, account_id: str) -> int:
+        query = (
+            select(func.count())
+            .select_from(jobs)
+            .where(jobs.c.account_id == account_id, jobs.c.state.in_(IN_FLIGHT_STATES))
+        )
+        return (await connection.execute(query)).scalar_one()
+
+
+def _events(job: Job, payloads: Sequence[bytes], now: datetime) -> list[JobEvent]:
+    first = job.last_seq - len(payloads) + 1
+    return [
+        JobEvent(
+            job_id=job.job_id,
+            seq=seq,
+            time=now,
+            attempt=job.attempt,
+            cost_micros=job.cost_micros,
+            last=job.end_time is not None and seq == job.last_seq,
+            payload=payload,
+        )
+        for seq, payload in enumerate(payloads, first)
+    ]

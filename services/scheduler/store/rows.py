@@ -1,0 +1,57 @@
+"""Jobs and events to rows and back."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from services.scheduler.job import Job, JobEvent, JobState
+from services.scheduler.spec import JobSpec, Lease, Mode
+
+if TYPE_CHECKING:
+    from sqlalchemy import RowMapping
+
+_SPEC_COLUMNS = tuple(field.name for field in fields(JobSpec))
+# The lease's machine is the job's own column: it outlives the lease.
+_LEASE_COLUMNS = tuple(field.name for field in fields(Lease) if field.name != "machine_id")
+_JOB_COLUMNS = tuple(field.name for field in fields(Job) if field.name not in {"spec", "lease"})
+
+
+def job_to_row(job: Job) -> dict[str, Any]:
+    """Every column."""
+    row: dict[str, Any] = {name: getattr(job, name) for name in _JOB_COLUMNS}
+    row |= {name: getattr(job.spec, name) for name in _SPEC_COLUMNS}
+    return row | {name: getattr(job.lease, name, None) for name in _LEASE_COLUMNS}
+
+
+def changed_columns(before: Job, after: Job) -> dict[str, Any]:
+    """The columns that a move writes; `last_seq` is the store's own."""
+    old = job_to_row(before)
+    return {name: value for name, value in job_to_row(after).items() if value != old[name] and name != "last_seq"}
+
+
+def job_from_row(row: RowMapping) -> Job:
+    """The job of a row that has every column of `jobs`."""
+    columns: dict[str, Any] = dict(row)
+    job: dict[str, Any] = {name: columns[name] for name in _JOB_COLUMNS}
+    job["state"] = JobState(columns["state"])
+    job["ending"] = JobState(columns["ending"]) if columns["ending"] else None
+    job["result"] = bytes(columns["result"])
+    spec: dict[str, Any] = {name: columns[name] for name in _SPEC_COLUMNS}
+    spec["mode"] = Mode(columns["mode"])
+    lease = None
+    if columns["lease_id"] is not None:
+        lease = Lease(machine_id=columns["machine_id"], **{name: columns[name] for name in _LEASE_COLUMNS})
+    return Job(spec=JobSpec(**spec), lease=lease, **job)
+
+
+def event_to_row(event: JobEvent) -> dict[str, Any]:
+    """Every column."""
+    return {field.name: getattr(event, field.name) for field in fields(JobEvent)}
+
+
+def event_from_row(row: RowMapping) -> JobEvent:
+    """The event of a row."""
+    columns: dict[str, Any] = dict(row)
+    columns["payload"] = bytes(columns["payload"])
+    return JobEvent(**columns)

@@ -1,0 +1,86 @@
+"""The scheduler's tables."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+from servicekit.database import Instant
+
+metadata = MetaData()
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("job_id", Text, primary_key=True),
+    Column("account_id", Text, nullable=False),
+    # Null once the submission was abandoned: the key is then free again.
+    Column("idempotency_key", Text),
+    Column("fingerprint", Text, nullable=False),
+    Column("problem", Text, nullable=False),
+    Column("mode", Text, nullable=False),
+    Column("gpu_type", Text, nullable=False),
+    Column("dtype", Text, nullable=False),
+    Column("language", Text, nullable=False),
+    Column("priority", Integer, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("create_time", Instant, nullable=False),
+    Column("price_micros_per_hour", BigInteger, nullable=False),
+    Column("hold_micros", BigInteger, nullable=False),
+    Column("request_id", Text, nullable=False),
+    Column("hold_id", Text),
+    Column("attempt", Integer, nullable=False),
+    Column("start_time", Instant),
+    Column("end_time", Instant),
+    Column("cancel_time", Instant),
+    Column("machine_id", Text, nullable=False),
+    Column("lease_id", Text),
+    Column("executor_endpoint", Text),
+    Column("executor_token", Text),
+    Column("fencing_token", BigInteger),
+    Column("eighths", Integer),
+    Column("expire_time", Instant),
+    Column("run_seq", BigInteger, nullable=False),
+    Column("last_seq", BigInteger, nullable=False),
+    Column("cost_micros", BigInteger, nullable=False),
+    Column("ending", Text),
+    Column("verdict", Text, nullable=False),
+    Column("message", Text, nullable=False),
+    Column("result", LargeBinary, nullable=False),
+    UniqueConstraint("account_id", "idempotency_key", name="jobs_idempotency_key"),
+    Index("jobs_account_age", "account_id", "create_time", "job_id"),
+    Index("jobs_age", "create_time", "job_id"),
+    Index("jobs_account_state", "account_id", "state"),
+    Index("jobs_state", "state"),
+)
+
+# Apart from its job, so that a move does not rewrite it.
+job_sources = Table(
+    "job_sources",
+    metadata,
+    Column("job_id", Text, ForeignKey("jobs.job_id", ondelete="CASCADE"), primary_key=True),
+    Column("source", Text, nullable=False),
+)
+
+job_events = Table(
+    "job_events",
+    metadata,
+    Column("job_id", Text, ForeignKey("jobs.job_id", ondelete="CASCADE"), primary_key=True),
+    Column("seq", BigInteger, primary_key=True),
+    Column("time", Instant, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("cost_micros", BigInteger, nullable=False),
+    Column("last", Boolean, nullable=False),
+    Column("payload", LargeBinary, nullable=False),
+)

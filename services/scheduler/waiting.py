@@ -1,0 +1,48 @@
+"""The jobs that wait, in memory: rebuilt from the rows at start, and kept up with every move."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from services.scheduler import metrics, ordering
+
+if TYPE_CHECKING:
+    from services.scheduler.job import Job
+
+
+class WaitingJobs:
+    """QUEUED and PROVISIONING jobs by id. `changed` is set whenever there may be something to dispatch."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[str, Job] = {}
+        self.changed = asyncio.Event()
+
+    def put(self, job: Job) -> None:
+        """The job waits, or its row has changed while it does."""
+        if self._jobs.get(job.job_id) != job:
+            self._jobs[job.job_id] = job
+            self.changed.set()
+        metrics.jobs_waiting.set(len(self._jobs))
+
+    def remove(self, job_id: str) -> None:
+        """It waits no longer."""
+        self._jobs.pop(job_id, None)
+        self.changed.set()
+        metrics.jobs_waiting.set(len(self._jobs))
+
+    def in_order(self) -> list[Job]:
+        """The next one first."""
+        return ordering.in_order(self._jobs.values())
+
+    def position(self, job: Job) -> int:
+        """The job's place, from 1, among those for its GPU type."""
+        return ordering.position(job, self._jobs.values())
+
+    def jobs_by_gpu_type(self) -> dict[str, int]:
+        """How many wait."""
+        return dict(Counter(job.spec.gpu_type for job in self._jobs.values()))
+
+    def __contains__(self, job_id: str) -> bool:
+        return job_id in self._jobs
