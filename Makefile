@@ -1,0 +1,44 @@
+# `make help` lists what there is. Nothing here needs root; a target is at most three lines.
+.DEFAULT_GOAL := help
+.PHONY: help setup protos lint test test-docker test-gpu demo up down bench check
+SHELL := /bin/sh
+RUN := .venv/bin
+# Tests run next to each other on this many processes.
+WORKERS ?= 2
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## Make .venv from uv.lock and prepare the cpu device's compiler
+	@deploy/setup
+	@$(RUN)/python -m services.executor.devices.cpu.prepare
+
+protos: setup ## Generate the Python code of protos/ again
+	$(RUN)/python protos/generate.py
+
+lint: setup ## Check style, types, imports, protos and dependencies
+	$(RUN)/ruff check && $(RUN)/ruff format --check && $(RUN)/pyright
+	$(RUN)/lint-imports && $(RUN)/buf lint && $(RUN)/deptry .
+
+test: setup ## Run all tests that can run here
+	$(RUN)/pytest -n $(WORKERS)
+
+test-docker: setup ## Run the tests that need a Docker engine; fail where there is none
+	REQUIRE_ALL=1 $(RUN)/pytest -m docker
+
+test-gpu: setup ## Run the tests that need a real GPU
+	REQUIRE_ALL=1 $(RUN)/pytest -m gpu
+
+demo: setup ## Start everything, submit a right and a wrong kernel, show both results, stop
+	@$(RUN)/python -m cli.demo
+
+up: setup ## Start Wavepool on this machine until Ctrl-C
+	@$(RUN)/wavepool up
+
+down: ## Stop the Wavepool that `make up` started
+	@$(RUN)/wavepool down
+
+bench: setup ## Measure the overhead of the services and the speed of the cpu device
+	@for program in benchmarks/*.py; do $(RUN)/python "$$program" || exit 1; done
+
+check: lint test ## Everything that CI checks
