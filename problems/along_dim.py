@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.definition import Case, Initial, Problem, Sizes, SizeSet
-from problems.distributions import SPIKE_FACTOR, Distribution, sample
+from problems.distributions import SPIKE_FACTOR, Distribution, any_distribution, sample
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,7 +59,7 @@ class AlongDim(Problem):
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
         ndim = int(rng.integers(2, 4))
         shape = tuple(int(length) for length in rng.choice(_HIDDEN_LENGTHS[size_set], ndim))
-        distribution = Distribution(str(rng.choice(list(Distribution))))
+        distribution = any_distribution(rng)
         return tensor_case((*shape, int(rng.choice((65, 97, 129)))), int(rng.integers(0, ndim + 1)), distribution)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:

@@ -54,6 +54,11 @@ def sample(
     return values.reshape(shape)
 
 
+def any_distribution(rng: np.random.Generator) -> Distribution:
+    """Any of the distributions, all alike likely."""
+    return tuple(Distribution)[rng.integers(len(Distribution))]
+
+
 def spike_count(size: int) -> int:
     """How many spikes an array of this size gets."""
     return min(size, 2 + size // _ELEMENTS_PER_SPIKE)

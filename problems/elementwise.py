@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.definition import Case, Initial, Problem, Sizes, SizeSet
-from problems.distributions import SPIKE_FACTOR, Distribution, sample
+from problems.distributions import SPIKE_FACTOR, Distribution, any_distribution, sample
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,7 +65,7 @@ class Elementwise(Problem):
         """The function, in fp64."""
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
-        return matrix_case(*hidden_shape(size_set, rng), Distribution(str(rng.choice(list(Distribution)))))
+        return matrix_case(*hidden_shape(size_set, rng), any_distribution(rng))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         n, m = case.values["n"], case.values["m"]

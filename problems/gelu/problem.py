@@ -1,0 +1,55 @@
+"""The Gaussian error linear unit."""
+
+from __future__ import annotations
+
+from math import pi, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from problems.definition import Case, Difficulty, Tolerance
+from problems.elementwise import Elementwise
+from problems.rounding import EPS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+_UNITS = 8.0
+
+
+class Gelu(Elementwise):
+    """`x * (1 + erf(x / sqrt 2)) / 2`, or its usual approximation by tanh."""
+
+    slug = "gelu"
+    title = "GELU"
+    difficulty = Difficulty.EASY
+    tags = ("element-wise", "activation")
+    tolerance = Tolerance(
+        _UNITS,
+        "8 units of eps * |x|, plus the distance between the erf form and the tanh form at that x (at most 4.8e-4): "
+        "both forms pass, cheaper ones do not.",
+    )
+    flops_per_element = 8.0
+    scale = 2.0
+
+    def apply(self, x: NDArray[np.float64], case: Case) -> NDArray[np.float64]:
+        # scipy is a tenth of a second to import: only where it is needed.
+        from scipy.special import erfc  # noqa: PLC0415 - see above
+
+        return 0.5 * x * erfc(-x / sqrt(2.0))
+
+    def condition(
+        self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
+    ) -> dict[str, NDArray[Any]]:
+        x = inputs["input"].astype(np.float64)
+        gap = np.abs(_tanh_form(x) - expected["output"])
+        return {"output": np.abs(x) + gap / (_UNITS * EPS)}
+
+
+def _tanh_form(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    return 0.5 * x * (1.0 + np.tanh(sqrt(2.0 / pi) * (x + 0.044715 * x**3)))
+
+
+PROBLEM = Gelu()
