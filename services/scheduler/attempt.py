@@ -115,8 +115,7 @@ class Attempt:
 
     async def _finish(self, events: list[RunEvent], finished: Finished) -> Job:
         verdict = verdict_name(finished.verdict)
-        row = await self._links.store.get(self.job.job_id) or self.job
-        ending = ending_of(verdict, cancel_requested=row.cancel_time is not None)
+        ending = ending_of(verdict, cancel_requested=self._cancel.is_set())
         if ending is None:
             if events:
                 self.job = await self._write(self._told(events), events)

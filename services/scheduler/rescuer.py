@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
 from services.scheduler.errors import BillingUnreachableError, CreditRefusedError, InvalidFieldError, StaleJobError
-from services.scheduler.job import CARRIED_STATES, WAITING_STATES, Job, JobState
+from services.scheduler.job import CARRIED_STATES, IN_FLIGHT_STATES, UNSEEN_STATES, WAITING_STATES, Job, JobState
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from services.scheduler.waiting import WaitingJobs
 
 log = get_logger(__name__)
+
+UNFINISHED_STATES = IN_FLIGHT_STATES | UNSEEN_STATES
 
 
 class Rescuer:
@@ -43,22 +45,19 @@ class Rescuer:
 
     async def run_once(self) -> None:
         """Take on every job that is not in hand."""
-        for job in await self._store.in_states(CARRIED_STATES):
-            if not self._carrier.carries(job.job_id):
-                await self._take_on(job.job_id)
-        for job in await self._store.in_states(WAITING_STATES):
-            if job.job_id not in self._waiting and not self._carrier.carries(job.job_id):
-                await self._take_on(job.job_id)
-        for job in await self._store.in_states({JobState.RESERVING, JobState.ABANDONED}):
-            await self._give_back(job)
+        states = await self._store.ids_in_states(UNFINISHED_STATES)
+        async for job in self._store.by_ids([job_id for job_id in states if not self._in_hand(job_id)]):
+            if self._in_hand(job.job_id):
+                continue
+            if job.state in CARRIED_STATES:
+                self._carrier.carry(job, resumed=True)
+            elif job.state in WAITING_STATES:
+                self._waiting.put(job)
+            elif job.state in UNSEEN_STATES:
+                await self._give_back(job)
 
-    async def _take_on(self, job_id: str) -> None:
-        # Read again: the row may have moved, in good hands, since the list was read.
-        job = await self._store.get(job_id)
-        if job and job.state in CARRIED_STATES:
-            self._carrier.carry(job, resumed=True)
-        elif job and job.state in WAITING_STATES and not self._carrier.carries(job_id):
-            self._waiting.put(job)
+    def _in_hand(self, job_id: str) -> bool:
+        return job_id in self._waiting or self._carrier.carries(job_id)
 
     async def _give_back(self, job: Job) -> None:
         if self._clock.now() - job.create_time < self._submission_timeout:

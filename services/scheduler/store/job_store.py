@@ -11,16 +11,21 @@ from sqlalchemy import delete, func, insert, select, text, update
 
 from services.scheduler.errors import StaleJobError
 from services.scheduler.job import IN_FLIGHT_STATES, Job, JobEvent, JobState
+from services.scheduler.store.recent_sources import RecentSources
 from services.scheduler.store.rows import changed_columns, event_to_row, job_from_row, job_to_row
 from services.scheduler.store.tables import job_events, job_sources, jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import AsyncGenerator, Callable, Collection, Sequence
     from datetime import datetime
 
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from servicekit.database import Database
+
+
+# SQLite takes a limited number of parameters, and rows are decoded between two awaits.
+IDS_IN_A_QUERY = 500
 
 
 class JobStore:
@@ -29,20 +34,24 @@ class JobStore:
     def __init__(self, database: Database, announce: Callable[[Sequence[JobEvent]], None]) -> None:
         self._database = database
         self._announce = announce
+        self._recent_sources = RecentSources()
 
     async def insert(self, job: Job, source: str, max_in_flight: int) -> Job | None:
         """Store a new job and give it back, or the earlier one of the same account and key.
 
-        None, and nothing stored, when the account has `max_in_flight` jobs in flight already.
+        None, with nothing stored, when the account has `max_in_flight` jobs in flight already.
         """
         async with self._database.transaction() as connection:
             await self._one_submission_at_a_time(connection, job.account_id)
-            if earlier := await self._by_key(connection, job.account_id, job.idempotency_key):
-                return earlier
-            if await self._in_flight(connection, job.account_id) >= max_in_flight:
-                return None
-            await connection.execute(insert(jobs).values(job_to_row(job)))
-            await connection.execute(insert(job_sources).values(job_id=job.job_id, source=source))
+            in_flight, earlier_id = await self._standing(connection, job)
+            if earlier_id is None and in_flight < max_in_flight:
+                await connection.execute(insert(jobs).values(job_to_row(job)))
+                await connection.execute(insert(job_sources).values(job_id=job.job_id, source=source))
+        if earlier_id is not None:
+            return await self.get(earlier_id)
+        if in_flight >= max_in_flight:
+            return None
+        self._recent_sources.put(job.job_id, source)
         return job
 
     async def move(self, before: Job, after: Job, payloads: Sequence[bytes], now: datetime) -> Job:
@@ -73,16 +82,27 @@ class JobStore:
 
     async def source(self, job_id: str) -> str:
         """A job's source."""
+        if (recent := self._recent_sources.take(job_id)) is not None:
+            return recent
         async with self._database.reading() as connection:
             return (
                 await connection.execute(select(job_sources.c.source).where(job_sources.c.job_id == job_id))
             ).scalar_one()
 
-    async def in_states(self, states: Collection[JobState]) -> list[Job]:
-        """All jobs in these states, oldest first."""
-        query = select(jobs).where(jobs.c.state.in_(states)).order_by(jobs.c.create_time, jobs.c.job_id)
+    async def ids_in_states(self, states: Collection[JobState]) -> dict[str, JobState]:
+        """The state of every job that is in one of these."""
+        query = select(jobs.c.job_id, jobs.c.state).where(jobs.c.state.in_(states))
         async with self._database.reading() as connection:
-            return [job_from_row(row) for row in (await connection.execute(query)).mappings()]
+            return {row.job_id: JobState(row.state) for row in await connection.execute(query)}
+
+    async def by_ids(self, job_ids: Sequence[str]) -> AsyncGenerator[Job]:
+        """These jobs as they now are; those that are gone are left out."""
+        for start in range(0, len(job_ids), IDS_IN_A_QUERY):
+            chosen = jobs.c.job_id.in_(job_ids[start : start + IDS_IN_A_QUERY])
+            async with self._database.reading() as connection:
+                rows = (await connection.execute(select(jobs).where(chosen))).mappings().all()
+            for row in rows:
+                yield job_from_row(row)
 
     async def _compare_and_set(self, connection: AsyncConnection, before: Job, after: Job, new_events: int) -> Job:
         values: dict[str, Any] = changed_columns(before, after)
@@ -102,25 +122,21 @@ class JobStore:
             raise StaleJobError(before.job_id)
         return job_from_row(row)
 
+    async def _standing(self, connection: AsyncConnection, job: Job) -> tuple[int, str | None]:
+        """How many jobs the account has in flight, and which of its jobs has the key already."""
+        own = jobs.c.account_id == job.account_id
+        in_flight = select(func.count()).select_from(jobs).where(own, jobs.c.state.in_(IN_FLIGHT_STATES))
+        earlier = select(jobs.c.job_id).where(own, jobs.c.idempotency_key == job.idempotency_key)
+        query = select(in_flight.scalar_subquery().label("jobs"), earlier.scalar_subquery().label("earlier_id"))
+        row = (await connection.execute(query)).mappings().one()
+        return row["jobs"], row["earlier_id"]
+
     async def _one_submission_at_a_time(self, connection: AsyncConnection, account_id: str) -> None:
         # On SQLite the whole database has one writer; elsewhere two submissions could count past each other.
         if self._database.dialect_name == "postgresql":
             await connection.execute(
                 text("SELECT pg_advisory_xact_lock(hashtext(:key))"), {"key": f"jobs {account_id}"}
             )
-
-    async def _by_key(self, connection: AsyncConnection, account_id: str, key: str | None) -> Job | None:
-        query = select(jobs).where(jobs.c.account_id == account_id, jobs.c.idempotency_key == key)
-        row = (await connection.execute(query)).mappings().one_or_none()
-        return job_from_row(row) if row else None
-
-    async def _in_flight(self, connection: AsyncConnection, account_id: str) -> int:
-        query = (
-            select(func.count())
-            .select_from(jobs)
-            .where(jobs.c.account_id == account_id, jobs.c.state.in_(IN_FLIGHT_STATES))
-        )
-        return (await connection.execute(query)).scalar_one()
 
 
 def _events(job: Job, payloads: Sequence[bytes], now: datetime) -> list[JobEvent]:

@@ -1,0 +1,169 @@
+"""A real scheduler on loopback beside a scripted pool, billing and executor; it can die and come back."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import grpc
+from wavepool.billing.v1 import billing_pb2_grpc
+from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc
+from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
+from wavepool.vmpool.v1 import vmpool_pb2_grpc
+
+from servicekit.clock import SystemClock
+from servicekit.database import Database, migrate
+from services.scheduler.config import SchedulerSettings
+from services.scheduler.server import MIGRATIONS, Scheduler, build
+from tests.services.scheduler.scripted_billing import ScriptedBilling
+from tests.services.scheduler.scripted_executor import ScriptedExecutor
+from tests.services.scheduler.scripted_pool import ScriptedPool
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+ACCOUNT = "account-1"
+PATIENCE_SECONDS = 10.0
+PROBLEM = SimpleNamespace(
+    slug="leaky-relu",
+    title="Leaky ReLU",
+    difficulty="EASY",
+    tags=("elementwise",),
+    dtypes=("float32",),
+    signature="const float* input, float* output, size_t n",
+)
+PROBLEMS = cast(
+    "Any", {"leaky-relu": SimpleNamespace(problem=PROBLEM, statement="# Leaky ReLU", starter="// begin here")}
+)
+
+
+@dataclass
+class Cluster:
+    """`api` is the scheduler's stub; `background` are its loops."""
+
+    settings: SchedulerSettings
+    pool: ScriptedPool
+    billing: ScriptedBilling
+    executor: ScriptedExecutor
+    database: Database | None = None
+    scheduler: Scheduler | None = None
+    background: list[asyncio.Task[Any]] = field(default_factory=list[asyncio.Task[Any]])
+    channel: grpc.aio.Channel | None = None
+
+    @property
+    def api(self) -> scheduler_pb2_grpc.SchedulerServiceAsyncStub:
+        assert self.channel
+        return scheduler_pb2_grpc.SchedulerServiceStub(self.channel)
+
+    async def start(self, *, loops: bool = True) -> None:
+        self.database = Database(self.settings.resolved_database_url("scheduler"))
+        await migrate(self.database, MIGRATIONS)
+        self.scheduler = await build(self.settings, self.database, PROBLEMS, SystemClock())
+        await self.scheduler.server.start()
+        self.channel = grpc.aio.insecure_channel(f"127.0.0.1:{self.scheduler.server.port}")
+        if loops:
+            self.background = [asyncio.ensure_future(loop) for loop in self.scheduler.background()]
+
+    async def stop(self) -> None:
+        """End everything in mid-flight; no goodbye reaches the others, as little as SIGKILL sends one."""
+        if self.scheduler is None or self.database is None or self.channel is None:
+            return
+        for task in self.background:
+            task.cancel()
+        await asyncio.gather(*self.background, return_exceptions=True)
+        await self.scheduler.close()
+        await self.scheduler.server.stop(timedelta(0))
+        await self.channel.close()
+        await self.database.close()
+        self.scheduler = self.database = self.channel = None
+
+    async def submit(self, key: str = "key", **changes: Any) -> scheduler_pb2.Job:
+        fields: dict[str, Any] = {
+            "problem": "leaky-relu",
+            "source": 'extern "C" void solution() {}',
+            "mode": executor_pb2.RUN_MODE_CHECK,
+        }
+        spec = scheduler_pb2.JobSpec(**(fields | changes))
+        request = scheduler_pb2.SubmitJobRequest(account_id=ACCOUNT, spec=spec, idempotency_key=key)
+        return (await self.api.SubmitJob(request, timeout=PATIENCE_SECONDS)).job
+
+    async def job(self, job_id: str) -> scheduler_pb2.Job:
+        request = scheduler_pb2.GetJobRequest(account_id=ACCOUNT, job_id=job_id)
+        return (await self.api.GetJob(request, timeout=PATIENCE_SECONDS)).job
+
+    async def cancel(self, job_id: str) -> scheduler_pb2.Job:
+        request = scheduler_pb2.CancelJobRequest(account_id=ACCOUNT, job_id=job_id)
+        return (await self.api.CancelJob(request, timeout=PATIENCE_SECONDS)).job
+
+    async def watch(self, job_id: str, after_seq: int = 0) -> AsyncIterator[scheduler_pb2.JobEvent]:
+        request = scheduler_pb2.WatchJobRequest(account_id=ACCOUNT, job_id=job_id, after_seq=after_seq)
+        async for answer in self.api.WatchJob(request, timeout=PATIENCE_SECONDS):
+            yield answer.event
+
+    async def events_to_end(self, job_id: str, after_seq: int = 0) -> list[scheduler_pb2.JobEvent]:
+        return [event async for event in self.watch(job_id, after_seq)]
+
+    async def event(
+        self, job_id: str, wanted: Callable[[scheduler_pb2.JobEvent], bool], after_seq: int = 0
+    ) -> scheduler_pb2.JobEvent:
+        """The first event that is wanted."""
+        async for event in self.watch(job_id, after_seq):
+            if wanted(event):
+                return event
+        raise AssertionError("the job ended without that event")
+
+
+def kinds(events: list[scheduler_pb2.JobEvent]) -> list[str]:
+    """What happened, in words: run events by their own name."""
+    named: list[str] = []
+    for event in events:
+        kind = event.WhichOneof("event") or "unknown"
+        named.append(event.run.WhichOneof("event") or "unknown" if kind == "run" else kind)
+    return named
+
+
+def is_run(kind: str) -> Callable[[scheduler_pb2.JobEvent], bool]:
+    return lambda event: event.run.WhichOneof("event") == kind
+
+
+async def until(happened: Callable[[], bool]) -> None:
+    """Wait for a condition that has no event of its own."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not happened():
+            await asyncio.sleep(0.005)
+
+
+@asynccontextmanager
+async def scripted_cluster(data_dir: Path, **settings: Any) -> AsyncIterator[Cluster]:
+    """The others, served; the scheduler is not started yet."""
+    executor, billing = ScriptedExecutor(), ScriptedBilling()
+    servers = [grpc.aio.server() for _ in range(3)]
+    ports = [server.add_insecure_port("127.0.0.1:0") for server in servers]
+    pool = ScriptedPool(f"127.0.0.1:{ports[0]}")
+    executor_pb2_grpc.add_ExecutorServiceServicer_to_server(executor, servers[0])
+    vmpool_pb2_grpc.add_VmPoolServiceServicer_to_server(pool, servers[1])
+    billing_pb2_grpc.add_BillingServiceServicer_to_server(billing, servers[2])
+    for server in servers:
+        await server.start()
+    defaults: dict[str, Any] = {
+        "port": 0,
+        "data_dir": data_dir,
+        "vmpool_target": f"127.0.0.1:{ports[1]}",
+        "billing_target": f"127.0.0.1:{ports[2]}",
+        "sweep_interval": timedelta(milliseconds=200),
+        "poll_interval": timedelta(milliseconds=200),
+        "reattach_window": timedelta(seconds=1),
+    }
+    cluster = Cluster(SchedulerSettings(**(defaults | settings)), pool, billing, executor)
+    try:
+        yield cluster
+    finally:
+        await cluster.stop()
+        await executor.close()
+        for server in servers:
+            await server.stop(0)

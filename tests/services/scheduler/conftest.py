@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.services.scheduler.cluster import Cluster, scripted_cluster
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+
+@pytest.fixture
+async def stopped_cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
+    """One warm machine, and a scheduler that the test starts itself."""
+    async with scripted_cluster(tmp_path) as cluster:
+        await cluster.pool.tell("machine-1", "WARM")
+        yield cluster
+
+
+@pytest.fixture
+async def cluster(stopped_cluster: Cluster) -> Cluster:
+    """One warm machine, and a scheduler that runs."""
+    await stopped_cluster.start()
+    return stopped_cluster

@@ -1,0 +1,58 @@
+"""A billing that keeps holds in a dict, and refuses or falls silent when a test says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import grpc
+from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc
+
+PRICE_MICROS_PER_HOUR = 1_990_000
+
+
+class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer):
+    """`refusal` is what the next calls answer, by method name."""
+
+    def __init__(self) -> None:
+        self.refusals: dict[str, grpc.StatusCode] = {}
+        self.lost_answers: set[str] = set()
+        self.holds: dict[str, billing_pb2.ReserveCreditRequest] = {}
+        self.settled: dict[str, billing_pb2.SettleChargeRequest] = {}
+        self.settle_calls = 0
+
+    async def GetPrice(self, request: billing_pb2.GetPriceRequest, context: Any) -> billing_pb2.GetPriceResponse:
+        await self._maybe_refuse("GetPrice", context)
+        return billing_pb2.GetPriceResponse(
+            gpu_type=request.gpu_type, price_micros_per_hour=PRICE_MICROS_PER_HOUR
+        )
+
+    async def ReserveCredit(
+        self, request: billing_pb2.ReserveCreditRequest, context: Any
+    ) -> billing_pb2.ReserveCreditResponse:
+        await self._maybe_refuse("ReserveCredit", context)
+        hold_id = f"hold-of-{request.idempotency_key}"
+        self.holds[hold_id] = request
+        await self._maybe_lose_answer("ReserveCredit", context)
+        return billing_pb2.ReserveCreditResponse(hold_id=hold_id)
+
+    async def SettleCharge(
+        self, request: billing_pb2.SettleChargeRequest, context: Any
+    ) -> billing_pb2.SettleChargeResponse:
+        await self._maybe_refuse("SettleCharge", context)
+        self.settle_calls += 1
+        first = self.settled.setdefault(request.hold_id, request)
+        if (first.amount_micros, first.idempotency_key) != (request.amount_micros, request.idempotency_key):
+            await context.abort(grpc.StatusCode.ALREADY_EXISTS, "settled with another amount or key")
+        await self._maybe_lose_answer("SettleCharge", context)
+        return billing_pb2.SettleChargeResponse(charged_micros=request.amount_micros)
+
+    def open_holds(self) -> set[str]:
+        return set(self.holds) - set(self.settled)
+
+    async def _maybe_refuse(self, method: str, context: Any) -> None:
+        if method in self.refusals:
+            await context.abort(self.refusals[method], f"scripted refusal of {method}")
+
+    async def _maybe_lose_answer(self, method: str, context: Any) -> None:
+        if method in self.lost_answers:
+            await context.abort(grpc.StatusCode.DEADLINE_EXCEEDED, f"the answer of {method} is lost")

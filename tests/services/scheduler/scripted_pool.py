@@ -1,0 +1,125 @@
+"""A vmpool whose machines, leases and moods a test sets by hand."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import grpc
+from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
+
+from tests.services.scheduler.scripted_executor import TOKEN
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+
+class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
+    """One lease a machine. Leases end when they are released or when the test says so."""
+
+    def __init__(self, executor_endpoint: str) -> None:
+        self.executor_endpoint = executor_endpoint
+        self.machines: dict[str, vmpool_pb2.Machine] = {}
+        self.leases: dict[tuple[str, int], vmpool_pb2.Lease] = {}
+        self.live: set[str] = set()
+        self.releases: list[vmpool_pb2.ReleaseLeaseRequest] = []
+        self.demands: list[dict[str, int]] = []
+        self.events: list[vmpool_pb2.MachineEvent] = []
+        self.changed = asyncio.Condition()
+        self.refusal: grpc.StatusCode | None = None
+        self.start_kind = vmpool_pb2.START_KIND_WARM_REUSE
+        self.acquired = asyncio.Event()
+
+    async def tell(self, machine_id: str, state: str, *, stage: str = "", gpu_type: str = "MI300X") -> None:
+        """Move a machine and send the event."""
+        machine = vmpool_pb2.Machine(
+            machine_id=machine_id,
+            state=vmpool_pb2.MachineState.Value(f"MACHINE_STATE_{state}"),
+            gpu_type=gpu_type,
+            gpu_count=1,
+            free_eighths=8 if state == "WARM" else 0,
+            device="cpu",
+        )
+        machine.create_time.FromDatetime(datetime(2026, 1, 1, tzinfo=UTC))
+        self.machines[machine_id] = machine
+        event = vmpool_pb2.MachineEvent(seq=len(self.events) + 1, machine=machine, provider_stage=stage)
+        event.elapsed.FromSeconds(3)
+        async with self.changed:
+            self.events.append(event)
+            self.changed.notify_all()
+
+    async def AcquireLease(
+        self, request: vmpool_pb2.AcquireLeaseRequest, context: Any
+    ) -> vmpool_pb2.AcquireLeaseResponse:
+        if self.refusal:
+            await context.abort(self.refusal, "scripted refusal")
+        key = (request.job_id, request.attempt)
+        if key not in self.leases:
+            self.leases[key] = await self._grant(request, context)
+        self.acquired.set()
+        lease = self.leases[key]
+        return vmpool_pb2.AcquireLeaseResponse(lease=lease, machine=self.machines[lease.machine_id])
+
+    async def _grant(self, request: vmpool_pb2.AcquireLeaseRequest, context: Any) -> vmpool_pb2.Lease:
+        taken = {lease.machine_id for lease in self.leases.values() if lease.lease_id in self.live}
+        free = [
+            machine.machine_id
+            for machine in self.machines.values()
+            if machine.state == vmpool_pb2.MACHINE_STATE_WARM
+            and machine.gpu_type == request.gpu_type
+            and machine.machine_id not in taken
+            and request.machine_id in {"", machine.machine_id}
+        ]
+        if not free:
+            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "nothing is free now")
+        lease = vmpool_pb2.Lease(
+            lease_id=f"lease-{len(self.leases) + 1}",
+            machine_id=free[0],
+            job_id=request.job_id,
+            attempt=request.attempt,
+            executor_endpoint=self.executor_endpoint,
+            executor_token=TOKEN,
+            fencing_token=len(self.leases) + 1,
+            eighths=request.eighths,
+            start_kind=self.start_kind,
+        )
+        lease.expire_time.FromDatetime(datetime.now(UTC) + request.duration.ToTimedelta())
+        self.live.add(lease.lease_id)
+        return lease
+
+    async def RenewLease(self, request: vmpool_pb2.RenewLeaseRequest, context: Any) -> vmpool_pb2.RenewLeaseResponse:
+        if request.lease_id not in self.live:
+            await context.abort(grpc.StatusCode.FAILED_PRECONDITION, "the lease has expired")
+        answer = vmpool_pb2.RenewLeaseResponse()
+        answer.expire_time.FromDatetime(datetime.now(UTC) + request.duration.ToTimedelta())
+        return answer
+
+    async def ReleaseLease(
+        self, request: vmpool_pb2.ReleaseLeaseRequest, context: Any
+    ) -> vmpool_pb2.ReleaseLeaseResponse:
+        del context
+        self.releases.append(request)
+        self.live.discard(request.lease_id)
+        return vmpool_pb2.ReleaseLeaseResponse()
+
+    async def ReportDemand(
+        self, request: vmpool_pb2.ReportDemandRequest, context: Any
+    ) -> vmpool_pb2.ReportDemandResponse:
+        del context
+        self.demands.append({demand.gpu_type: demand.jobs for demand in request.demands})
+        return vmpool_pb2.ReportDemandResponse()
+
+    async def WatchMachines(
+        self, request: vmpool_pb2.WatchMachinesRequest, context: Any
+    ) -> AsyncIterator[vmpool_pb2.WatchMachinesResponse]:
+        del context
+        sent = request.after_seq
+        while True:
+            async with self.changed:
+                await self.changed.wait_for(lambda: len(self.events) > sent)
+            for event in self.events[sent:]:
+                yield vmpool_pb2.WatchMachinesResponse(event=event)
+            sent = len(self.events)
+
+
