@@ -42,9 +42,9 @@ class RunningGateway:
     ) -> AsyncGenerator[AsyncGenerator[httpx_sse.ServerSentEvent]]:
         """The frames of a stream, heartbeats left out."""
         async with httpx_sse.aconnect_sse(self.http, method, path, **options) as source:
-            if source.response.status_code != httpx.codes.OK:
+            if source.response.is_error:
                 await source.response.aread()
-            assert source.response.status_code == httpx.codes.OK, source.response.text
+            assert source.response.is_success, source.response.text
             yield _frames(source)
 
     async def frames(self, method: str, path: str, **options: Any) -> list[httpx_sse.ServerSentEvent]:

@@ -1,0 +1,58 @@
+// The table of measured times, with each case's spread drawn.
+
+import { element, svg, table } from "./dom.js";
+import { figure, milliseconds } from "./format.js";
+
+const WIDTH = 110;
+const HEIGHT = 22;
+
+export function benchmarkTable(results, device) {
+  const columns = [
+    { title: "Case" },
+    { title: "Median", className: "number" },
+    { title: "95 % interval", className: "number" },
+    { title: "Spread", className: "optional" },
+    { title: "GFLOP/s", className: "number" },
+    { title: "GB/s", className: "number" },
+    { title: "Of roof", className: "number optional" },
+    { title: "Samples", className: "number optional" },
+  ];
+  const rows = results.map((result) => [
+    result.name,
+    element("strong", {}, milliseconds(result.runtime_ms)),
+    interval(result),
+    spread(result),
+    figure(result.gflops),
+    figure(result.gbytes_per_second),
+    Number.isFinite(result.percent_of_roof) ? `${figure(result.percent_of_roof)} %` : "–",
+    result.converged === false ? `${result.samples} (capped)` : String(result.samples),
+  ]);
+  return element(
+    "section",
+    {},
+    element("h3", {}, "Benchmark"),
+    device?.name === "cpu" ? element("p", { className: "hint" }, `Times are from a CPU (${device.title}); they rank beside no GPU's.`) : null,
+    element("div", { className: "table-scroll" }, table("Times of each test case", columns, rows, "benchmarks")),
+  );
+}
+
+function interval({ ci, runtime_ms: median }) {
+  if (!ci || !Number.isFinite(ci.low_ms) || !median) return "–";
+  const half = (100 * (ci.high_ms - ci.low_ms)) / 2 / median;
+  return element("span", { title: `${milliseconds(ci.low_ms)} to ${milliseconds(ci.high_ms)}` }, `± ${Number(half.toPrecision(2))} %`);
+}
+
+function spread({ min_ms: min, max_ms: max, p5_ms: p5, p95_ms: p95, runtime_ms: median, ci }) {
+  if (!(max > min)) return "–";
+  const place = (value) => 2 + ((WIDTH - 4) * (value - min)) / (max - min);
+  const bar = (className, from, to, height) =>
+    svg("rect", { class: className, x: place(from), y: (HEIGHT - height) / 2, width: Math.max(1, place(to) - place(from)), height, rx: 2 });
+  return svg(
+    "svg",
+    { class: "spread", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `From ${milliseconds(min)} to ${milliseconds(max)}` },
+    bar("range", min, max, 2),
+    bar("interval", p5, p95, 10),
+    svg("rect", { class: "median", x: place(median) - 1.5, y: 2, width: 3, height: HEIGHT - 4, rx: 1.5 }),
+    ci ? svg("title", {}, `Bar: 5th to 95th percentile. Line: median.`) : null,
+  );
+}

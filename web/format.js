@@ -1,0 +1,44 @@
+// Numbers and instants as people read them; a dash where there is none.
+
+const NONE = "–";
+
+export function milliseconds(value) {
+  if (!Number.isFinite(value)) return NONE;
+  if (value < 1e-3) return `${significant(value * 1e6)} ns`;
+  if (value < 1) return `${significant(value * 1e3)} µs`;
+  if (value < 1e3) return `${significant(value)} ms`;
+  return `${significant(value / 1e3)} s`;
+}
+
+export function seconds(value) {
+  if (!Number.isFinite(value)) return "";
+  if (value < 60) return `${Math.max(0, value).toFixed(1)} s`;
+  return `${Math.floor(value / 60)} min ${Math.floor(value % 60)} s`;
+}
+
+export function figure(value) {
+  return Number.isFinite(value) ? significant(value) : NONE;
+}
+
+export function dollars(value) {
+  if (!Number.isFinite(value)) return NONE;
+  const digits = value !== 0 && Math.abs(value) < 1 ? 6 : 2;
+  return `$${value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
+}
+
+export function exact(value) {
+  return value === null || value === undefined ? NONE : String(value);
+}
+
+export function ago(instant, now = Date.now()) {
+  const passed = (now - Date.parse(instant)) / 1000;
+  if (!Number.isFinite(passed)) return NONE;
+  if (passed < 60) return "just now";
+  if (passed < 3600) return `${Math.floor(passed / 60)} min ago`;
+  if (passed < 86400) return `${Math.floor(passed / 3600)} h ago`;
+  return new Date(instant).toLocaleDateString();
+}
+
+function significant(value) {
+  return Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en-US") : String(Number(value.toPrecision(4)));
+}

@@ -1,0 +1,30 @@
+// The account's recent submissions.
+
+import { element, table } from "./dom.js";
+import { ago, dollars } from "./format.js";
+import { statusKind, statusTitle } from "./outcome_view.js";
+
+export function historyTable(submissions, onOpen) {
+  if (!submissions.length) return element("p", { className: "empty" }, "Nothing yet.");
+  const columns = [
+    { title: "Submission" },
+    { title: "What", className: "optional" },
+    { title: "Result" },
+    { title: "Cost", className: "number optional" },
+    { title: "When", className: "number" },
+  ];
+  const rows = submissions.map((submission) => [
+    element("button", { type: "button", className: "link-button", onclick: () => onOpen(submission) }, submission.problem || "sandbox program",
+      element("span", { className: "visually-hidden" }, `, ${submission.id}`)),
+    submission.mode,
+    badge(submission),
+    dollars(submission.cost_usd),
+    ago(submission.create_time),
+  ]);
+  return table("Recent submissions", columns, rows);
+}
+
+function badge({ status, state }) {
+  if (!status) return element("span", { className: "badge live" }, state.toLowerCase());
+  return element("span", { className: `badge ${statusKind(status)}` }, statusTitle(status));
+}

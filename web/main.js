@@ -1,0 +1,175 @@
+// The page: ties the problem, the editor, the run and the history together.
+
+import { ApiError, call } from "./api.js";
+import { byId, element } from "./dom.js";
+import { Editor } from "./editor.js";
+import { follow } from "./event_stream.js";
+import { dollars } from "./format.js";
+import { historyTable } from "./history_view.js";
+import { rendered } from "./markdown.js";
+import { diagnosedLines } from "./outcome_view.js";
+import { afterFrame, emptyRun } from "./run_state.js";
+import { RunView } from "./run_view.js";
+import * as session from "./session.js";
+import { applyTheme, switchTheme } from "./theme.js";
+import { TokenDialog } from "./token_dialog.js";
+
+const SANDBOX_STARTER = `#include <hip/hip_runtime.h>
+#include <cstdio>
+
+__global__ void hello(int* out) {
+    out[threadIdx.x] = threadIdx.x * threadIdx.x;
+}
+
+int main() {
+    int* out;
+    hipMalloc(&out, 8 * sizeof(int));
+    hello<<<1, 8>>>(out);
+    int squares[8];
+    hipMemcpy(squares, out, sizeof(squares), hipMemcpyDeviceToHost);
+    for (int square : squares) printf("%d\\n", square);
+    hipFree(out);
+}
+`;
+
+const page = { problem: null, following: null, job: "" };
+const editor = new Editor(byId("editor"), {
+  onChange: (code) => session.rememberDraft(draftKey(), code),
+  onSubmit: () => byId("submit-form").requestSubmit(),
+});
+const view = new RunView((line, column) => editor.goTo(line, column));
+const tokenDialog = new TokenDialog(start);
+
+function mode() {
+  return new FormData(byId("submit-form")).get("mode");
+}
+
+function draftKey() {
+  return mode() === "sandbox" ? "sandbox" : (page.problem?.slug ?? "");
+}
+
+function starter() {
+  return mode() === "sandbox" ? SANDBOX_STARTER : (page.problem?.starter ?? "");
+}
+
+function showDraft() {
+  editor.code = session.draft(draftKey()) ?? starter();
+}
+
+function alertOf(error) {
+  if (!(error instanceof ApiError)) throw error;
+  if (error.status === 401) tokenDialog.open("This token is unknown or revoked; enter another.");
+  const fields = (error.errors ?? []).map(({ field, message }) => element("li", {}, `${field}: ${message}`));
+  byId("alert").replaceChildren(error.message, fields.length ? element("ul", {}, ...fields) : "");
+  byId("alert").hidden = false;
+}
+
+function guarded(action) {
+  return async (...values) => {
+    byId("alert").hidden = true;
+    try {
+      await action(...values);
+    } catch (error) {
+      alertOf(error);
+    }
+  };
+}
+
+async function showCredit() {
+  const costs = await call("GET", "/api/v1/costs?page_size=1");
+  byId("credit").textContent = `${dollars(costs.available_usd)} credit`;
+  byId("credit").hidden = false;
+}
+
+async function showHistory() {
+  const { submissions } = await call("GET", "/api/v1/submissions?page_size=10");
+  byId("history").replaceChildren(historyTable(submissions, guarded(openSubmission)));
+}
+
+async function showProblem(slug) {
+  page.problem = await call("GET", `/api/v1/problems/${encodeURIComponent(slug)}`);
+  const { signature, statement, difficulty, title } = page.problem;
+  byId("problem-heading").textContent = title;
+  byId("difficulty").textContent = difficulty.toLowerCase();
+  byId("difficulty").hidden = !difficulty;
+  byId("signature").textContent = `extern "C" void solution(\n    ${signature.split(/,\s*/).join(",\n    ")})`;
+  byId("signature").hidden = false;
+  byId("statement").replaceChildren(...rendered(statement).filter((block, at) => at > 0 || block.tagName !== "H2"));
+  byId("problem-select").value = slug;
+  session.go({ problem: slug });
+  showDraft();
+}
+
+async function submit() {
+  byId("submit-button").disabled = true;
+  try {
+    const body = { code: editor.code, mode: mode(), problem: mode() === "sandbox" ? "" : page.problem.slug };
+    const submission = await call("POST", "/api/v1/submissions", body);
+    session.go({ job: submission.id });
+    byId("run").scrollIntoView({ block: "nearest" });
+    followSubmission(submission);
+    await showHistory();
+  } finally {
+    byId("submit-button").disabled = false;
+  }
+}
+
+const followSubmission = guarded(async (submission) => {
+  page.following?.abort();
+  const following = new AbortController();
+  page.following = following;
+  page.job = submission.id;
+  let run = emptyRun(submission.mode);
+  editor.mark([]);
+  view.show(run);
+  await follow(submission.events_url, (frame) => {
+    if (!frame.status) return;
+    run = afterFrame(run, frame, Date.now());
+    view.show(run);
+  }, following.signal);
+  if (following.signal.aborted) return;
+  editor.mark(diagnosedLines(run.final?.data.details));
+  await Promise.all([showHistory(), showCredit()]);
+});
+
+async function openSubmission({ id }) {
+  const submission = await call("GET", `/api/v1/submissions/${encodeURIComponent(id)}`);
+  document.querySelector(`input[name=mode][value=${CSS.escape(submission.mode)}]`)?.click();
+  if (submission.problem && submission.problem !== page.problem?.slug) await showProblem(submission.problem);
+  editor.code = submission.code;
+  session.go({ job: id });
+  followSubmission(submission);
+}
+
+async function start() {
+  const { problems } = await call("GET", "/api/v1/problems");
+  const select = byId("problem-select");
+  select.replaceChildren(...problems.map(({ slug, title }) => element("option", { value: slug }, title)));
+  for (const id of ["problem-select", "submit-button", "starter-button", "refresh-button"]) byId(id).disabled = false;
+  const { problem, job } = session.place();
+  const known = problems.some(({ slug }) => slug === problem);
+  if (problems.length) await showProblem(known ? problem : problems[0].slug);
+  await Promise.all([showCredit(), showHistory(), job && job !== page.job ? openSubmission({ id: job }) : null]);
+}
+
+function listen() {
+  byId("theme-button").addEventListener("click", switchTheme);
+  byId("token-button").addEventListener("click", () => tokenDialog.open());
+  byId("problem-select").addEventListener("change", guarded((event) => showProblem(event.target.value)));
+  byId("starter-button").addEventListener("click", () => { editor.code = starter(); session.rememberDraft(draftKey(), editor.code); });
+  byId("refresh-button").addEventListener("click", guarded(showHistory));
+  byId("submit-form").addEventListener("submit", (event) => { event.preventDefault(); guarded(submit)(); });
+  byId("cancel-button").addEventListener("click", guarded(() => call("POST", `/api/v1/submissions/${page.job}/cancel`)));
+  let before = mode();
+  byId("submit-form").addEventListener("change", () => {
+    if ((mode() === "sandbox") !== (before === "sandbox")) showDraft();
+    before = mode();
+  });
+  window.addEventListener("hashchange", () => { if (session.adoptTokenFromAddress()) guarded(start)(); });
+}
+
+applyTheme();
+session.adoptTokenFromAddress();
+listen();
+if (session.token()) guarded(start)();
+else tokenDialog.open();

@@ -1,0 +1,154 @@
+// What came of a run: verdict, tests, mismatches, times, output.
+
+import { benchmarkTable } from "./benchmark_view.js";
+import { element, table } from "./dom.js";
+import { dollars, exact, figure, milliseconds } from "./format.js";
+import { GOOD } from "./run_state.js";
+
+const DIAGNOSTIC = /^(?:[^\s:]*:)?(\d+):(?:(\d+):)?\s*(?:fatal )?(error|warning|note):/;
+const TITLES = {
+  ACCEPTED: "Accepted",
+  CHECKED: "All tests passed",
+  BENCHMARKED: "Measured",
+  PASSED: "The sample passed",
+  FAILED: "The sample failed",
+  SANDBOX_SUCCESS: "The program ended well",
+  SANDBOX_ERROR: "The program failed",
+  SANDBOX_TIMEOUT: "The program ran out of time",
+  SANDBOX_OUTPUT_LIMIT: "The program printed too much",
+  COMPILE_ERROR: "Compile error",
+  WRONG_ANSWER: "Wrong answer",
+  RUNTIME_ERROR: "Runtime error",
+  TIME_LIMIT_EXCEEDED: "Time limit exceeded",
+  MEMORY_LIMIT_EXCEEDED: "Memory limit exceeded",
+  CANCELLED: "Cancelled",
+  ERROR: "Error",
+};
+
+export function statusKind(status) {
+  if (GOOD.has(status)) return "good";
+  return status === "CANCELLED" ? "warn" : "bad";
+}
+
+export function statusTitle(status) {
+  return TITLES[status] ?? status;
+}
+
+export function outcome(run, goTo) {
+  const data = run.final?.data ?? {};
+  const benchmarks = data.benchmark_results ?? (run.final?.status === "BENCHMARKED" ? data.test_results : null) ?? run.benchmarks;
+  const tests = run.tests.length || benchmarks === data.test_results ? run.tests : (data.test_results ?? []);
+  return [
+    run.final ? verdict(run.final) : null,
+    run.final ? figures(data) : null,
+    data.details ? diagnostics("Details", data.details, goTo) : null,
+    data.debug_info?.sample_differences ? mismatches(data.debug_info) : null,
+    data.expected_output !== undefined ? sample(data) : null,
+    tests.length ? testList(tests) : null,
+    benchmarks.length ? benchmarkTable(benchmarks, device(run)) : null,
+    run.compiled?.warnings ? diagnostics("Compiler warnings", run.compiled.warnings, goTo) : null,
+    run.compiled ? kernels(run.compiled.isa) : null,
+    output(run, data),
+  ].filter(Boolean);
+}
+
+export function diagnosedLines(text) {
+  const errors = (text ?? "").split("\n").map((line) => line.match(DIAGNOSTIC)).filter((match) => match?.[3] === "error");
+  return errors.map((match) => Number(match[1]));
+}
+
+function device(run) {
+  return run.device ?? { name: run.final?.data.device, title: run.final?.data.device_title ?? "this machine" };
+}
+
+function verdict({ status, data }) {
+  const isFiner = data.verdict && data.verdict !== status && !GOOD.has(status);
+  return element(
+    "div",
+    { className: `verdict ${statusKind(status)}` },
+    element("strong", {}, statusTitle(status) + (isFiner ? ` · ${data.verdict.replaceAll("_", " ").toLowerCase()}` : "")),
+    data.message ? element("p", {}, data.message) : null,
+  );
+}
+
+function figures(data) {
+  const entries = [
+    ["Mean runtime", Number.isFinite(data.avg_runtime_ms) ? milliseconds(data.avg_runtime_ms) : null],
+    ["Mean GFLOP/s", Number.isFinite(data.avg_gflops) ? figure(data.avg_gflops) : null],
+    ["Tests passed", data.total_tests ? `${data.passed_tests ?? data.total_tests} / ${data.total_tests}` : null],
+    ["Timing", data.timing && data.timing !== "UNSPECIFIED" ? data.timing.toLowerCase() : null],
+    ["Exit code", Number.isFinite(data.return_code) ? String(data.return_code) : null],
+    ["Cost", Number.isFinite(data.cost_usd) ? dollars(data.cost_usd) : null],
+  ].filter(([, value]) => value !== null);
+  return element("dl", { className: "figures" }, ...entries.map(([name, value]) =>
+    element("div", { className: "figure" }, element("dt", {}, name), element("dd", {}, value))));
+}
+
+function diagnostics(title, text, goTo) {
+  const lines = text.split("\n").map((line) => {
+    const match = line.match(DIAGNOSTIC);
+    if (!match) return `${line}\n`;
+    const jump = () => goTo(Number(match[1]), Number(match[2] ?? 1));
+    return [element("button", { type: "button", className: "link-button", onclick: jump }, line), "\n"];
+  });
+  return element("section", {}, element("h3", {}, title), element("pre", { className: "log", tabindex: 0 }, ...lines));
+}
+
+function mismatches(info) {
+  const columns = ["Index", "Output", "Expected", "Yours", "Difference"].map((heading, at) => ({ title: heading, className: at > 1 ? "number mono" : "mono" }));
+  const rows = Object.entries(info.sample_differences).map(([index, { expected, actual, diff, output }]) => [
+    index.split(")")[0].concat(")"), output ?? "", exact(expected), element("span", { className: "mismatch-actual" }, exact(actual)), figure(diff),
+  ]);
+  const counted = info.mismatch_count ? `${exact(info.mismatch_count)} of ${exact(info.element_count)} elements differ; ` : "";
+  return element(
+    "section",
+    {},
+    element("h3", {}, "First mismatches"),
+    element("p", { className: "hint" }, `${counted}largest difference ${figure(info.max_difference)}, mean ${figure(info.mean_difference)}.`),
+    rows.length ? element("div", { className: "table-scroll" }, table("First mismatches", columns, rows)) : null,
+  );
+}
+
+function sample(data) {
+  const column = (title, value) => element("div", {}, element("h3", {}, title), element("pre", { className: "log", tabindex: 0 }, readable(value)));
+  return element("section", { className: "columns" }, column("Input", data.input), column("Your output", data.output), column("Expected", data.expected_output));
+}
+
+function readable(value) {
+  if (typeof value === "string") return value;
+  const entries = value?.multi ? value.values.map((item, at) => [value.names?.[at] ?? `output ${at + 1}`, item]) : null;
+  const named = entries ?? (value && typeof value === "object" && !Array.isArray(value) ? Object.entries(value) : null);
+  if (named) return named.map(([name, item]) => `${name} = ${rows(item)}`).join("\n");
+  return rows(value);
+}
+
+function rows(value) {
+  const isGrid = Array.isArray(value) && value.some(Array.isArray);
+  return isGrid ? `[\n${value.map((row) => `  ${JSON.stringify(row)}`).join(",\n")}\n]` : JSON.stringify(value);
+}
+
+function testList(tests) {
+  const items = tests.map(({ name, status }) => {
+    const passed = status === "PASSED";
+    return element("li", { className: passed ? "good" : "bad" },
+      element("span", { className: "mark", "aria-hidden": "true" }, passed ? "✓" : "✗"), name,
+      element("span", { className: "visually-hidden" }, passed ? "passed" : "failed"));
+  });
+  return element("section", {}, element("h3", {}, "Tests"), element("ul", { className: "tests" }, ...items));
+}
+
+function kernels(isa) {
+  const entries = Object.entries(isa ?? {});
+  if (!entries.length) return null;
+  const columns = ["Kernel", "VGPR", "SGPR", "AGPR", "LDS", "Scratch", "Spills", "Waves / SIMD"].map((title, at) => ({ title, className: at ? "number" : "mono" }));
+  const cells = entries.map(([name, kernel]) => [name, kernel.vgpr, kernel.sgpr, kernel.agpr, `${kernel.lds_bytes} B`, `${kernel.scratch_bytes} B`, kernel.spills, kernel.occupancy].map(String));
+  return element("details", {}, element("summary", {}, "What the kernels need on an MI300X"), element("div", { className: "table-scroll" }, table("Kernel resources", columns, cells)));
+}
+
+function output(run, data) {
+  const lines = run.lines.length
+    ? run.lines.map(({ stream, line }) => element("span", { className: stream }, `${line}\n`))
+    : [data.stdout, data.stderr && element("span", { className: "stderr" }, data.stderr)].filter(Boolean);
+  if (!lines.length) return null;
+  return element("section", {}, element("h3", {}, "Output"), element("pre", { className: "log", tabindex: 0 }, ...lines));
+}

@@ -1,0 +1,53 @@
+// What this browser remembers: the token, drafts, the theme; and what the address holds: the problem and the submission.
+
+const TOKEN = "wavepool.token";
+const THEME = "wavepool.theme";
+
+export function token() {
+  return localStorage.getItem(TOKEN) ?? "";
+}
+
+export function rememberToken(value) {
+  if (value) localStorage.setItem(TOKEN, value);
+  else localStorage.removeItem(TOKEN);
+}
+
+export function draft(problem) {
+  return localStorage.getItem(`wavepool.draft.${problem}`);
+}
+
+export function rememberDraft(problem, code) {
+  try {
+    localStorage.setItem(`wavepool.draft.${problem}`, code);
+  } catch {
+    // The browser's store is full; the text stays in the editor.
+  }
+}
+
+export function theme() {
+  return localStorage.getItem(THEME);
+}
+
+export function rememberTheme(value) {
+  localStorage.setItem(THEME, value);
+}
+
+export function place() {
+  const fields = new URLSearchParams(location.hash.slice(1));
+  return { problem: fields.get("problem") ?? "", job: fields.get("job") ?? "" };
+}
+
+export function go(changes) {
+  const fields = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...place(), ...changes })) if (value) fields.set(name, value);
+  history.replaceState(null, "", fields.size ? `#${fields}` : location.pathname);
+}
+
+// `wavepool up` prints a link with the token behind the `#`, which browsers never send; it leaves the address at once.
+export function adoptTokenFromAddress() {
+  const given = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (!given) return false;
+  rememberToken(given);
+  go({});
+  return true;
+}
