@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.correlation import correlate
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
 from problems.distributions import Distribution, any_distribution, sample
 from problems.rounding import SUM, sum_condition
@@ -61,12 +62,12 @@ class Conv1d(Problem):
         return {"C": (case.values["N"],)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-        return {"C": _correlate(inputs["A"], inputs["B"])}
+        return {"C": correlate(inputs["A"], inputs["B"])}
 
     def condition(
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
-        absolute = _correlate(np.abs(inputs["A"]), np.abs(inputs["B"]))
+        absolute = correlate(np.abs(inputs["A"]), np.abs(inputs["B"]))
         return {"C": sum_condition(np.abs(absolute), case.values["K"])}
 
     def flops(self, case: Case) -> float:
@@ -74,14 +75,6 @@ class Conv1d(Problem):
 
     def bytes(self, case: Case) -> float:
         return 4.0 * (2 * case.values["N"] + case.values["K"])
-
-
-def _correlate(signal: NDArray[Any], taps: NDArray[Any]) -> NDArray[np.float64]:
-    # scipy.signal takes half a second to import: only where it is needed.
-    from scipy.signal import convolve  # noqa: PLC0415 - see above
-
-    full = convolve(signal.astype(np.float64), taps[::-1].astype(np.float64), mode="full")
-    return full[taps.size // 2 :][: signal.size]
 
 
 PROBLEM = Conv1d()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.correlation import correlate
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
 from problems.distributions import Distribution, any_distribution, sample
 from problems.rounding import SUM, sum_condition
@@ -69,12 +70,12 @@ class Conv2d(Problem):
         return {"C": (case.values["H"], case.values["W"])}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-        return {"C": _correlate(inputs["A"], inputs["B"])}
+        return {"C": correlate(inputs["A"], inputs["B"])}
 
     def condition(
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
-        absolute = _correlate(np.abs(inputs["A"]), np.abs(inputs["B"]))
+        absolute = correlate(np.abs(inputs["A"]), np.abs(inputs["B"]))
         return {"C": sum_condition(np.abs(absolute), case.values["Kh"] * case.values["Kw"])}
 
     def flops(self, case: Case) -> float:
@@ -82,15 +83,6 @@ class Conv2d(Problem):
 
     def bytes(self, case: Case) -> float:
         return 4.0 * (2 * case.values["H"] * case.values["W"] + case.values["Kh"] * case.values["Kw"])
-
-
-def _correlate(image: NDArray[Any], taps: NDArray[Any]) -> NDArray[np.float64]:
-    # scipy.signal takes half a second to import: only where it is needed.
-    from scipy.signal import convolve  # noqa: PLC0415 - see above
-
-    full = convolve(image.astype(np.float64), taps[::-1, ::-1].astype(np.float64), mode="full")
-    top, left = taps.shape[0] // 2, taps.shape[1] // 2
-    return full[top : top + image.shape[0], left : left + image.shape[1]]
 
 
 PROBLEM = Conv2d()
