@@ -1,0 +1,61 @@
+"""What this executor is and can do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+from google.protobuf.duration_pb2 import Duration
+from wavepool.executor.v1 import executor_pb2
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from servicekit.clock import Clock
+    from services.executor.devices.device import DeviceDescription, Toolchain
+    from services.executor.runs import Capacity
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """Found out once, at the start."""
+
+    device: DeviceDescription
+    toolchain: Toolchain
+    sandbox: str
+    sandbox_gaps: Sequence[str]
+    problems: Sequence[str]
+    clock: Clock
+    start_time: datetime
+
+    def to_proto(self, runs_in_flight: int, capacity: Capacity) -> executor_pb2.GetCapabilitiesResponse:
+        """The answer to GetCapabilities."""
+        uptime = Duration()
+        uptime.FromTimedelta(self.clock.now() - self.start_time)
+        return executor_pb2.GetCapabilitiesResponse(
+            device=self.device.name,
+            device_title=self.device.title,
+            architecture=self.device.architecture,
+            wavefront_size=self.device.wavefront_size,
+            compute_units=self.device.compute_units,
+            memory_mib=self.device.memory_mib,
+            is_gpu=self.device.is_gpu,
+            gpu_count=capacity.gpu_count,
+            toolchain=self.toolchain.title,
+            sandbox=self.sandbox,
+            sandbox_gaps=self.sandbox_gaps,
+            problems=self.problems,
+            runs_in_flight=runs_in_flight,
+            max_runs=capacity.max_runs,
+            uptime=uptime,
+            version=_version(),
+        )
+
+
+def _version() -> str:
+    try:
+        return version("wavepool")
+    except PackageNotFoundError:
+        return "unknown"

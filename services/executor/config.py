@@ -1,0 +1,97 @@
+"""The executor's settings."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+import tempfile
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AliasChoices, Field, field_validator
+from pydantic_settings import SettingsConfigDict
+
+from servicekit.config import ServiceSettings
+from services.executor.authorization import Tokens
+from services.executor.core.equipment import default_cache_folder
+from services.executor.runs import Capacity
+
+_ADMIN_TOKEN_FILE = "executor-admin-token"  # noqa: S105  a file's name
+
+
+class ExecutorSettings(ServiceSettings):
+    """Read from `EXECUTOR_*`."""
+
+    model_config = SettingsConfigDict(env_prefix="EXECUTOR_", populate_by_name=True)
+
+    port: int = 50063
+    drain: timedelta = timedelta(seconds=4)
+    """How long runs in flight may go on after SIGTERM; below the grace that local machines are given to stop."""
+    device: str = "cpu"
+    sandbox: str = Field(default="auto", validation_alias=AliasChoices("EXECUTOR_SANDBOX", "AMD_CONTAINER_ISOLATION"))
+    """`auto`, `required`, `bubblewrap` or `process`; the older name's `true` means `required`, `false` `auto`."""
+    cache_dir: Path = Field(default_factory=default_cache_folder)
+    cache_mib: Annotated[int, Field(gt=0)] = 2048
+    """The most that finished builds may fill."""
+    work_dir: Path = Field(default_factory=lambda: Path(tempfile.gettempdir()))
+    """Where runs have their folders while they last."""
+    token: str = ""
+    """What holders of this machine's lease must show."""
+    admin_token: str = ""
+    """What other internal callers must show. With neither, one is made and kept in `data_dir`."""
+    max_runs: Annotated[int, Field(ge=1)] = 1
+    """Runs at once; more than one disturb each other's times."""
+    gpu_count: Annotated[int, Field(ge=1)] = 1
+    judge_spares: Annotated[int, Field(ge=0)] = 2
+    """Judge processes that wait for runs."""
+    run_limit: timedelta = timedelta(minutes=15)
+    """The most that a whole run may take."""
+    keep_duration: timedelta = timedelta(minutes=10)
+    """How long the events of a finished run are kept for those who come back."""
+    kept_finished: Annotated[int, Field(ge=1)] = 64
+
+    @field_validator("sandbox", mode="before")
+    @classmethod
+    def _older_words(cls, value: Any) -> Any:  # noqa: ANN401  whatever the environment holds
+        return {"true": "required", "1": "required", "false": "auto", "0": "auto"}.get(str(value).lower(), value)
+
+    def capacity(self) -> Capacity:
+        """How much runs at once and is kept."""
+        return Capacity(self.max_runs, self.gpu_count, self.run_limit, self.kept_finished, self.keep_duration)
+
+    def tokens(self) -> Tokens:
+        """The tokens that are accepted; makes an administrator's where none is set."""
+        if self.token or self.admin_token:
+            return Tokens(self.token, self.admin_token)
+        return Tokens("", kept_token(self.data_dir / _ADMIN_TOKEN_FILE))
+
+    def judge_command(self) -> list[str]:
+        """What starts a judge."""
+        options = {
+            "--device": self.device,
+            "--sandbox": self.sandbox,
+            "--cache-folder": str(self.cache_dir.absolute()),
+            "--cache-mib": str(self.cache_mib),
+        }
+        words = [word for option in options.items() for word in option]
+        return [sys.executable, "-m", "services.executor.core", "serve", *words]
+
+    def judge_environment(self) -> dict[str, str]:
+        """Ours without its secrets; temporary folders go to `work_dir`."""
+        public = {name: value for name, value in os.environ.items() if not name.endswith("_TOKEN")}
+        return {**public, "TMPDIR": str(self.work_dir.absolute())}
+
+
+def kept_token(file: Path) -> str:
+    """The token in `file`, which only we can read; makes it first where there is none."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    except FileExistsError:
+        return file.read_text().strip()
+    token = secrets.token_urlsafe(32)
+    with os.fdopen(descriptor, "w") as stream:
+        stream.write(token)
+    return token

@@ -1,0 +1,90 @@
+"""Why the executor refuses.
+
+ExecutorError
+├── InvalidFieldError
+├── MissingTokenError
+├── WrongTokenError
+├── UnknownProblemError
+├── UnknownRunError
+├── RunConflictError
+├── StaleLeaseError
+├── NoSlotError
+└── DrainingError
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+SLOT_RETRY = timedelta(seconds=1)
+"""When it is worth asking for a slot again: most runs take a few seconds."""
+
+
+class ExecutorError(Exception):
+    """A refusal whose message is meant for the caller."""
+
+
+class InvalidFieldError(ExecutorError):
+    """Fields of a request are wrong; `violations` holds their names, and what is wrong and how to mend it."""
+
+    def __init__(self, *violations: tuple[str, str]) -> None:
+        super().__init__("; ".join(f"{field}: {description}" for field, description in violations))
+        self.violations = violations
+
+
+class MissingTokenError(ExecutorError):
+    """The call carries no token."""
+
+    def __init__(self) -> None:
+        super().__init__("The call has no token. Send `authorization: Bearer <lease or admin token>` as metadata.")
+
+
+class WrongTokenError(ExecutorError):
+    """The call's token is not this executor's."""
+
+    def __init__(self) -> None:
+        super().__init__("The token is not this executor's. Acquire a lease of this machine and use its token.")
+
+
+class UnknownProblemError(ExecutorError):
+    """The catalogue has no such problem."""
+
+    def __init__(self, explanation: str) -> None:
+        super().__init__(f"problem: {explanation}")
+        self.violations = (("problem", explanation),)
+
+
+class UnknownRunError(ExecutorError):
+    """No such run is known here (any more)."""
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(f"There is no run {run_id!r} here (any more). Begin another under a new id.")
+
+
+class RunConflictError(ExecutorError):
+    """The run id is taken by another request."""
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(f"Run {run_id!r} was begun with another request. Use a new id for each attempt.")
+
+
+class StaleLeaseError(ExecutorError):
+    """The lease is over, or has passed to another."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The lease does not hold any more: {reason}. Give up this run.")
+
+
+class NoSlotError(ExecutorError):
+    """All slots are in use."""
+
+    def __init__(self, runs_in_flight: int) -> None:
+        super().__init__(f"All slots are in use, by {runs_in_flight} runs. Try again, or on another machine.")
+        self.retry_after = SLOT_RETRY
+
+
+class DrainingError(ExecutorError):
+    """The executor is about to stop."""
+
+    def __init__(self) -> None:
+        super().__init__("This executor is draining and begins no more runs. Run elsewhere.")

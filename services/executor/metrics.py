@@ -1,0 +1,14 @@
+"""What Prometheus is told of runs."""
+
+from __future__ import annotations
+
+from servicekit.metrics import counter, gauge, histogram
+
+RUN_SECONDS_BUCKETS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900)
+
+runs = counter("wavepool_executor_runs", "Runs that are over.", ("mode", "verdict"))
+runs_in_flight = gauge("wavepool_executor_runs_in_flight", "Runs being carried out.")
+run_seconds = histogram(
+    "wavepool_executor_run_seconds", "Time that a run held its slot.", ("mode",), RUN_SECONDS_BUCKETS
+)
+spare_judges = gauge("wavepool_executor_spare_judges", "Judge processes that wait for a run.")

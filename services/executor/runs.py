@@ -1,0 +1,172 @@
+"""All runs of this executor: begins them in free slots, finds them again, ends them, and forgets them in time."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from servicekit import logging
+from services.executor import metrics
+from services.executor.core.events import Finished
+from services.executor.errors import DrainingError, NoSlotError, RunConflictError, StaleLeaseError, UnknownRunError
+from services.executor.execution import EndReason, Execution
+from services.executor.lease import EIGHTHS_OF_A_GPU, Fence
+from services.executor.run import Run
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from servicekit.clock import Clock
+    from services.executor.judge_pool import JudgePool
+    from services.executor.run import RunSpec
+
+log = logging.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """How much runs at once, and how much of what is over is kept for those who come back."""
+
+    max_runs: int = 1
+    gpu_count: int = 1
+    run_limit: timedelta = timedelta(minutes=15)
+    kept_finished: int = 64
+    keep_duration: timedelta = timedelta(minutes=10)
+
+    @property
+    def eighths(self) -> int:
+        """All of the machine."""
+        return self.gpu_count * EIGHTHS_OF_A_GPU
+
+
+class Runs:
+    """Everything happens on one event loop; what must not interleave is under one lock."""
+
+    def __init__(self, judges: JudgePool, clock: Clock, capacity: Capacity) -> None:
+        self.capacity = capacity
+        self._judges = judges
+        self._clock = clock
+        self._fence = Fence(capacity.eighths)
+        self._executions: dict[str, Execution] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._beginning = asyncio.Lock()
+        self._draining = False
+
+    @property
+    def in_flight(self) -> list[Execution]:
+        """Those that are not over."""
+        return [execution for execution in self._executions.values() if not execution.run.is_finished]
+
+    async def begin_or_attach(self, spec: RunSpec, after_seq: int) -> Run:
+        """The run of this id, begun now if it is new and `after_seq` is 0.
+
+        Raises RunConflictError, UnknownRunError, StaleLeaseError, NoSlotError, DrainingError.
+        """
+        async with self._beginning:
+            self._forget()
+            known = self._executions.get(spec.run_id)
+            if known is not None:
+                return _attached(known, spec)
+            if after_seq > 0:
+                raise UnknownRunError(spec.run_id)
+            return await self._begin(spec)
+
+    def cancel(self, run_id: str) -> None:
+        """End a run; does nothing where it is over. Raises UnknownRunError."""
+        self._known(run_id).end(EndReason.CANCELLED)
+
+    def renew(self, run_id: str, fencing_token: int, expire_time: datetime) -> None:
+        """Move the end of a run's lease; raises UnknownRunError, StaleLeaseError."""
+        execution = self._known(run_id)
+        _check_token(execution, fencing_token)
+        execution.renew(expire_time)
+
+    def start(self) -> None:
+        """Have judges ready for the first runs."""
+        self._judges.refill()
+
+    def drain(self) -> None:
+        """Begin no more runs."""
+        self._draining = True
+
+    def end_all(self, reason: EndReason) -> None:
+        """End every run in flight."""
+        for execution in self.in_flight:
+            execution.end(reason)
+
+    async def close(self) -> None:
+        """End all runs and wait until nothing of them is left."""
+        self.drain()
+        self.end_all(EndReason.EXECUTOR_STOPPED)
+        await asyncio.gather(*self._tasks)
+        await self._judges.close()
+
+    async def _begin(self, spec: RunSpec) -> Run:
+        if self._draining:
+            raise DrainingError
+        spec.lease.check_alive(self._clock.now())
+        self._fence.admit(spec.lease)
+        await self._end_superseded(spec)
+        self._check_room(spec)
+        execution = Execution(Run(spec, self._clock), self._judges, self._clock, self.capacity.run_limit)
+        self._executions[spec.run_id] = execution
+        task = asyncio.create_task(self._carry_out(execution))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return execution.run
+
+    async def _end_superseded(self, spec: RunSpec) -> None:
+        """A lease of the whole machine means that older ones are over, whatever their holders believe."""
+        if not self._fence.is_whole(spec.lease):
+            return
+        older = [e for e in self.in_flight if 0 < e.lease.fencing_token < spec.lease.fencing_token]
+        for execution in older:
+            execution.end(EndReason.LEASE_PASSED_ON)
+        await asyncio.gather(*(execution.run.wait() for execution in older))
+
+    def _check_room(self, spec: RunSpec) -> None:
+        in_flight = self.in_flight
+        eighths = sum(execution.lease.eighths for execution in in_flight)
+        if len(in_flight) >= self.capacity.max_runs or eighths + spec.lease.eighths > self.capacity.eighths:
+            raise NoSlotError(len(in_flight))
+
+    async def _carry_out(self, execution: Execution) -> None:
+        spec = execution.run.spec
+        log.info("run begins", extra={"run_id": spec.run_id, "problem": spec.job.problem, "mode": spec.job.mode})
+        with metrics.runs_in_flight.track_inprogress(), metrics.run_seconds.labels(spec.job.mode).time():
+            await execution.carry_out()
+        if isinstance(finished := execution.run.last_event, Finished):
+            metrics.runs.labels(spec.job.mode, finished.verdict).inc()
+            log.info("run ends", extra={"run_id": spec.run_id, "verdict": finished.verdict, "reason": finished.reason})
+        if not self._draining and not self.in_flight:
+            self._judges.refill()
+
+    def _known(self, run_id: str) -> Execution:
+        execution = self._executions.get(run_id)
+        if execution is None:
+            raise UnknownRunError(run_id)
+        return execution
+
+    def _forget(self) -> None:
+        finished = [(end, run_id) for run_id, e in self._executions.items() if (end := e.run.finish_time) is not None]
+        oldest_kept = self._clock.now() - self.capacity.keep_duration
+        surplus = len(finished) - self.capacity.kept_finished
+        for place, (end, run_id) in enumerate(sorted(finished)):
+            if end < oldest_kept or place < surplus:
+                del self._executions[run_id]
+
+
+def _attached(known: Execution, spec: RunSpec) -> Run:
+    if spec.job != known.run.spec.job:
+        raise RunConflictError(spec.run_id)
+    _check_token(known, spec.lease.fencing_token)
+    known.renew(spec.lease.expire_time)
+    return known.run
+
+
+def _check_token(known: Execution, fencing_token: int) -> None:
+    """The administrator (token 0) may do with any run as he likes."""
+    if 0 < fencing_token < known.lease.fencing_token:
+        raise StaleLeaseError(f"its fencing token is {fencing_token}, the run's is {known.lease.fencing_token}")

@@ -1,0 +1,133 @@
+"""Builds the executor."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import grpc
+from wavepool.executor.v1 import executor_pb2_grpc
+
+from problems.definition import SizeSet
+from servicekit import logging
+from servicekit.clock import SystemClock
+from servicekit.server import PortTakenError, ServiceServer
+from services.executor import errors
+from services.executor.capabilities import Capabilities
+from services.executor.config import ExecutorSettings
+from services.executor.core.equipment import UnknownDeviceError, catalogue, device_named
+from services.executor.core.scratch import memory_parent, sweep
+from services.executor.devices.device import ToolchainError
+from services.executor.execution import EndReason
+from services.executor.judge import Judge
+from services.executor.judge_pool import JudgePool
+from services.executor.runs import Runs
+from services.executor.sandboxes.choice import choose_sandbox
+from services.executor.sandboxes.sandbox import SandboxError
+from services.executor.service import ExecutorServicer
+from services.executor.wire import RunDecoder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import timedelta
+
+    from servicekit.clock import Clock
+    from servicekit.errors import ErrorMap
+
+log = logging.get_logger(__name__)
+
+ERROR_MAP: ErrorMap = {
+    errors.InvalidFieldError: grpc.StatusCode.INVALID_ARGUMENT,
+    errors.MissingTokenError: grpc.StatusCode.UNAUTHENTICATED,
+    errors.WrongTokenError: grpc.StatusCode.PERMISSION_DENIED,
+    errors.UnknownProblemError: grpc.StatusCode.NOT_FOUND,
+    errors.UnknownRunError: grpc.StatusCode.NOT_FOUND,
+    errors.RunConflictError: grpc.StatusCode.ALREADY_EXISTS,
+    errors.StaleLeaseError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.NoSlotError: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    errors.DrainingError: grpc.StatusCode.UNAVAILABLE,
+}
+# Runs that drain too long are ended this much before their streams are, so that callers see how they ended.
+_LAST_WORDS_SECONDS = 1.0
+
+
+class ExecutorServer(ServiceServer):
+    """A server that ends its runs before it stops."""
+
+    def __init__(self, settings: ExecutorSettings, runs: Runs) -> None:
+        super().__init__("executor", settings, ERROR_MAP)
+        self.runs = runs
+        self._drain_duration = settings.drain
+
+    async def start(self) -> None:
+        """Serve, with judges on their way."""
+        self.runs.start()
+        await super().start()
+
+    async def stop(self, drain: timedelta | None = None) -> None:
+        """Begin no more runs, let those in flight finish within `drain`, then end them, and only then stop."""
+        self.runs.drain()
+        patience = (self._drain_duration if drain is None else drain).total_seconds() - _LAST_WORDS_SECONDS
+        ending = asyncio.get_running_loop().call_later(max(patience, 0), self.runs.end_all, EndReason.EXECUTOR_STOPPED)
+        await super().stop(drain)
+        ending.cancel()
+        await self.runs.close()
+
+
+def build_server(
+    settings: ExecutorSettings, capabilities: Capabilities, judge_command: Sequence[str]
+) -> ExecutorServer:
+    """The server with all its parts; `judge_command` starts a judge."""
+    judges = JudgePool(lambda: Judge.start(judge_command, settings.judge_environment()), settings.judge_spares)
+    server = ExecutorServer(settings, Runs(judges, capabilities.clock, settings.capacity()))
+    size_set = SizeSet.GPU if capabilities.device.is_gpu else SizeSet.CPU
+    decoder = RunDecoder(catalogue(), size_set, server.runs.capacity.eighths)
+    servicer = ExecutorServicer(server.runs, decoder, settings.tokens(), capabilities)
+    executor_pb2_grpc.add_ExecutorServiceServicer_to_server(servicer, server.grpc)
+    server.expose("wavepool.executor.v1.ExecutorService")
+    return server
+
+
+def prepare_folders(settings: ExecutorSettings) -> None:
+    """Make the work folder, and remove what a killed executor left in it and in memory."""
+    settings.work_dir.mkdir(parents=True, exist_ok=True)
+    for folder in {settings.work_dir, memory_parent(settings.work_dir)}:
+        sweep(folder)
+
+
+async def find_capabilities(settings: ExecutorSettings, clock: Clock) -> Capabilities:
+    """Try out everything, and say loudly what the box does not hold back.
+
+    Raises SandboxError, UnknownDeviceError, ToolchainError.
+    """
+    sandbox = await choose_sandbox(settings.sandbox)
+    device = device_named(settings.device)
+    toolchain = await asyncio.to_thread(device.toolchain)
+    capabilities = Capabilities(
+        device=device.describe(),
+        toolchain=toolchain,
+        sandbox=sandbox.name,
+        sandbox_gaps=sandbox.gaps,
+        problems=sorted(catalogue().problems),
+        clock=clock,
+        start_time=clock.now(),
+    )
+    log.info("device", extra={"device": settings.device, "toolchain": toolchain.title})
+    log.info("user code runs in a box", extra={"sandbox": sandbox.name, "setting": settings.sandbox})
+    for gap in sandbox.gaps:
+        log.warning("the box does not hold everything back", extra={"sandbox": sandbox.name, "gap": gap})
+    return capabilities
+
+
+async def main() -> None:
+    """Serve until SIGTERM or SIGINT; exit status 1 where this machine cannot run anything."""
+    settings = ExecutorSettings()
+    logging.configure("executor", settings.log_level)
+    try:
+        prepare_folders(settings)
+        capabilities = await find_capabilities(settings, SystemClock())
+        server = build_server(settings, capabilities, settings.judge_command())
+        await server.run_until_signalled()
+    except (SandboxError, UnknownDeviceError, ToolchainError, PortTakenError) as error:
+        log.error("the executor cannot start: %s", error)  # noqa: TRY400  the message says what to do, a traceback adds nothing
+        raise SystemExit(1) from error

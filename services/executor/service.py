@@ -1,0 +1,69 @@
+"""ExecutorService: decode, ask, encode."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc
+
+from services.executor.errors import InvalidFieldError
+from services.executor.wire import instant
+from services.executor.wire_events import run_event_to_proto
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    import grpc
+
+    from services.executor.authorization import Caller, Tokens
+    from services.executor.capabilities import Capabilities
+    from services.executor.runs import Runs
+    from services.executor.wire import RunDecoder
+
+    Context = grpc.aio.ServicerContext[object, object]
+
+
+@dataclass(frozen=True)
+class ExecutorServicer(executor_pb2_grpc.ExecutorServiceServicer):
+    """The RPCs; refusals are raised and become statuses in the interceptor."""
+
+    runs: Runs
+    decoder: RunDecoder
+    tokens: Tokens
+    capabilities: Capabilities
+
+    async def Run(self, request: executor_pb2.RunRequest, context: Context) -> AsyncIterator[executor_pb2.RunResponse]:
+        """Begin or attach, and stream."""
+        spec = self.decoder.decode(request, self._caller(context))
+        run = await self.runs.begin_or_attach(spec, request.after_seq)
+        async for event in run.follow(request.after_seq):
+            yield executor_pb2.RunResponse(event=run_event_to_proto(event))
+
+    async def CancelRun(
+        self, request: executor_pb2.CancelRunRequest, context: Context
+    ) -> executor_pb2.CancelRunResponse:
+        """End a run."""
+        self._caller(context)
+        self.runs.cancel(request.run_id)
+        return executor_pb2.CancelRunResponse()
+
+    async def RenewRunLease(
+        self, request: executor_pb2.RenewRunLeaseRequest, context: Context
+    ) -> executor_pb2.RenewRunLeaseResponse:
+        """Let a run live longer."""
+        self._caller(context)
+        if not request.HasField("lease_expire_time"):
+            raise InvalidFieldError(("lease_expire_time", "is missing; send the instant at which the lease expires"))
+        self.runs.renew(request.run_id, request.fencing_token, instant(request.lease_expire_time))
+        return executor_pb2.RenewRunLeaseResponse()
+
+    async def GetCapabilities(
+        self, request: executor_pb2.GetCapabilitiesRequest, context: Context
+    ) -> executor_pb2.GetCapabilitiesResponse:
+        """What this executor is."""
+        del request, context
+        return self.capabilities.to_proto(len(self.runs.in_flight), self.runs.capacity)
+
+    def _caller(self, context: Context) -> Caller:
+        return self.tokens.caller(context.invocation_metadata() or ())

@@ -1,0 +1,119 @@
+"""Requests from proto to domain; every fault of a request is found here, all of them at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from wavepool.executor.v1 import executor_pb2
+
+from problems import catalogue as catalogue_module
+from services.executor.authorization import Caller
+from services.executor.core.job import CoreJob, Mode
+from services.executor.errors import InvalidFieldError, UnknownProblemError
+from services.executor.lease import EIGHTHS_OF_A_GPU, Lease
+from services.executor.run import RunSpec
+
+if TYPE_CHECKING:
+    from google.protobuf.timestamp_pb2 import Timestamp
+
+    from problems.catalogue import Catalogue
+    from problems.definition import Problem, SizeSet
+
+MAX_SOURCE_BYTES = 1 << 20
+MAX_RUN_ID_CHARACTERS = 128
+DEFAULT_DTYPE = "float32"
+
+_MODES = {
+    executor_pb2.RUN_MODE_CHECK: Mode.CHECK,
+    executor_pb2.RUN_MODE_BENCHMARK: Mode.BENCHMARK,
+    executor_pb2.RUN_MODE_FULL: Mode.FULL,
+    executor_pb2.RUN_MODE_SAMPLE: Mode.SAMPLE,
+    executor_pb2.RUN_MODE_SANDBOX: Mode.SANDBOX,
+}
+_MODE_NAMES = ", ".join(executor_pb2.RunMode.Name(number) for number in _MODES)
+
+Violations = list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class RunDecoder:
+    """Turns requests into specs for this machine."""
+
+    catalogue: Catalogue
+    size_set: SizeSet
+    capacity_eighths: int
+
+    def decode(self, request: executor_pb2.RunRequest, caller: Caller) -> RunSpec:
+        """The run that is asked for; raises InvalidFieldError, UnknownProblemError."""
+        mode = _MODES.get(request.mode)
+        violations = [*_source_violations(request), *_lease_violations(request, caller)]
+        violations += self._size_violations(request)
+        if mode is None:
+            violations.append(("mode", f"must be one of {_MODE_NAMES}"))
+        if mode is Mode.SANDBOX and request.problem:
+            violations.append(("problem", "must be empty for RUN_MODE_SANDBOX, whose program has its own main"))
+        if mode not in {None, Mode.SANDBOX} and not request.problem:
+            violations.append(("problem", "is empty; name one of the catalogue"))
+        if violations or mode is None:
+            raise InvalidFieldError(*violations)
+        return RunSpec(request.run_id, self._job(request, mode), _lease(request), request.request_id)
+
+    def _job(self, request: executor_pb2.RunRequest, mode: Mode) -> CoreJob:
+        dtype = request.dtype or DEFAULT_DTYPE
+        if mode is Mode.SANDBOX:
+            return CoreJob(request.source, mode, size_set=self.size_set)
+        dtypes = self._problem(request.problem).dtypes
+        if dtype not in dtypes:
+            known = ", ".join(dtypes)
+            raise InvalidFieldError(("dtype", f"{request.problem} has no {dtype!r}; it has {known}"))
+        return CoreJob(request.source, mode, request.problem, dtype, self.size_set)
+
+    def _problem(self, slug: str) -> Problem:
+        try:
+            return self.catalogue.get(slug).problem
+        except catalogue_module.UnknownProblemError as error:
+            raise UnknownProblemError(str(error)) from error
+
+    def _size_violations(self, request: executor_pb2.RunRequest) -> Violations:
+        sizes = [size for size in (1, 2, 4) if size < self.capacity_eighths]
+        sizes += range(EIGHTHS_OF_A_GPU, self.capacity_eighths + 1, EIGHTHS_OF_A_GPU)
+        if request.eighths == 0 or request.eighths in sizes:
+            return []
+        return [("eighths", f"is {request.eighths}; it must be one of {', '.join(map(str, sizes))}, or 0 for 8")]
+
+
+def instant(timestamp: Timestamp) -> datetime:
+    """The timestamp as an aware datetime."""
+    return timestamp.ToDatetime(tzinfo=UTC)
+
+
+def _source_violations(request: executor_pb2.RunRequest) -> Violations:
+    violations: Violations = []
+    if not 0 < len(request.run_id) <= MAX_RUN_ID_CHARACTERS:
+        violations.append(("run_id", f"must have 1 to {MAX_RUN_ID_CHARACTERS} characters"))
+    size_bytes = len(request.source.encode())
+    if not request.source.strip():
+        violations.append(("source", "is empty; send the text of a HIP file"))
+    elif size_bytes > MAX_SOURCE_BYTES:
+        violations.append(("source", f"has {size_bytes} bytes; at most {MAX_SOURCE_BYTES} are taken"))
+    if request.after_seq < 0:
+        violations.append(("after_seq", "must be 0 or the number of the last event that was seen"))
+    return violations
+
+
+def _lease_violations(request: executor_pb2.RunRequest, caller: Caller) -> Violations:
+    violations: Violations = []
+    if request.fencing_token < 0:
+        violations.append(("fencing_token", "must not be negative"))
+    if caller is Caller.LEASE_HOLDER and request.fencing_token == 0:
+        violations.append(("fencing_token", "is 0, which is for the admin token; send that of the lease"))
+    if caller is Caller.LEASE_HOLDER and not request.HasField("lease_expire_time"):
+        violations.append(("lease_expire_time", "is missing; send the instant at which the lease expires"))
+    return violations
+
+
+def _lease(request: executor_pb2.RunRequest) -> Lease:
+    expire_time = instant(request.lease_expire_time) if request.HasField("lease_expire_time") else None
+    return Lease(request.fencing_token, expire_time, request.eighths or EIGHTHS_OF_A_GPU)

@@ -1,0 +1,209 @@
+"""Events from domain to proto. Text from user code is made fit for protobuf, which takes only well-formed Unicode."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any
+
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.timestamp_pb2 import Timestamp
+from wavepool.executor.v1 import run_event_pb2
+
+from services.executor.core import events
+
+if TYPE_CHECKING:
+    from datetime import datetime, timedelta
+
+    from services.executor.run import RunEvent
+
+_BOUNDS = {
+    events.Bound.UNKNOWN: run_event_pb2.BOUND_UNSPECIFIED,
+    events.Bound.MEMORY: run_event_pb2.BOUND_MEMORY,
+    events.Bound.COMPUTE: run_event_pb2.BOUND_COMPUTE,
+    events.Bound.LAUNCH: run_event_pb2.BOUND_LAUNCH,
+}
+
+
+def run_event_to_proto(run_event: RunEvent) -> run_event_pb2.RunEvent:
+    """One event with its number and time."""
+    body: Any = _body(run_event.event)
+    if isinstance(run_event.event, events.Finished):
+        body.billable.CopyFrom(_duration(run_event.billable))
+    name = next(f.name for f in run_event_pb2.RunEvent.DESCRIPTOR.fields if f.message_type is body.DESCRIPTOR)
+    return run_event_pb2.RunEvent(seq=run_event.seq, time=_timestamp(run_event.time), **{name: body})
+
+
+@singledispatch
+def _body(event: object) -> Any:  # noqa: ANN401  any of the messages of the oneof
+    raise TypeError(f"no message for {type(event).__name__}")
+
+
+@_body.register
+def _(event: events.Compiling) -> run_event_pb2.Compiling:
+    return run_event_pb2.Compiling(toolchain=_text(event.toolchain), cached=event.cached)
+
+
+@_body.register
+def _(event: events.Compiled) -> run_event_pb2.Compiled:
+    duration = Duration()
+    duration.FromNanoseconds(round(event.duration_ms * 1e6))
+    kernels = [
+        run_event_pb2.KernelReport(
+            name=_text(name),
+            vgpr=kernel.vgpr,
+            sgpr=kernel.sgpr,
+            agpr=kernel.agpr,
+            lds_bytes=kernel.lds_bytes,
+            scratch_bytes=kernel.scratch_bytes,
+            spills=kernel.spills,
+            occupancy=kernel.occupancy,
+        )
+        for name, kernel in event.isa.items()
+    ]
+    return run_event_pb2.Compiled(
+        warnings=_text(event.warnings), duration=duration, cached=event.cached, kernels=kernels
+    )
+
+
+@_body.register
+def _(event: events.Checking) -> run_event_pb2.Checking:
+    return run_event_pb2.Checking(total_tests=event.total_tests)
+
+
+@_body.register
+def _(event: events.TestResult) -> run_event_pb2.TestResult:
+    return run_event_pb2.TestResult(
+        test_id=event.test_id, name=_text(event.name), passed=event.passed, total_tests=event.total_tests
+    )
+
+
+@_body.register
+def _(event: events.Checked) -> run_event_pb2.Checked:
+    return run_event_pb2.Checked(
+        test_results=map(_body, event.test_results),
+        passed_tests=event.passed_tests,
+        total_tests=event.total_tests,
+    )
+
+
+@_body.register
+def _(event: events.Benchmarking) -> run_event_pb2.Benchmarking:
+    return run_event_pb2.Benchmarking(total_tests=event.total_tests)
+
+
+@_body.register
+def _(event: events.BenchmarkResult) -> run_event_pb2.BenchmarkResult:
+    return run_event_pb2.BenchmarkResult(
+        test_id=event.test_id,
+        name=_text(event.name),
+        total_tests=event.total_tests,
+        runtime_ns=event.runtime_ns,
+        ci_low_ns=event.ci_low_ns,
+        ci_high_ns=event.ci_high_ns,
+        samples=event.samples,
+        converged=event.converged,
+        min_ns=event.min_ns,
+        max_ns=event.max_ns,
+        p5_ns=event.p5_ns,
+        p95_ns=event.p95_ns,
+        mad_ns=event.mad_ns,
+        gflops=event.gflops,
+        gbytes_per_second=event.gbytes_per_second,
+        percent_of_roof=event.percent_of_roof or 0.0,
+        bound=_BOUNDS[event.bound],
+        sample_ns=event.sample_ns,
+    )
+
+
+@_body.register
+def _(event: events.Benchmarked) -> run_event_pb2.Benchmarked:
+    return run_event_pb2.Benchmarked(
+        results=map(_body, event.results),
+        mean_runtime_ns=event.mean_runtime_ns,
+        mean_gflops=event.mean_gflops,
+        timing=run_event_pb2.Timing.Value(f"TIMING_{event.timing}"),
+        device=event.device,
+    )
+
+
+@_body.register
+def _(_event: events.ProgramStarted) -> run_event_pb2.ProgramStarted:
+    return run_event_pb2.ProgramStarted()
+
+
+@_body.register
+def _(event: events.ProgramOutput) -> run_event_pb2.ProgramOutput:
+    return run_event_pb2.ProgramOutput(stream=event.stream, line=_text(event.line))
+
+
+@_body.register
+def _(event: events.Finished) -> run_event_pb2.Finished:
+    return run_event_pb2.Finished(
+        verdict=run_event_pb2.Verdict.Value(f"VERDICT_{event.verdict}"),
+        message=_text(event.message),
+        details=_text(event.details),
+        reason=_text(event.reason),
+        wrong_answer=_wrong_answer(event.wrong_answer) if event.wrong_answer else None,
+        test_results=map(_body, event.test_results),
+        passed_tests=event.passed_tests,
+        total_tests=event.total_tests,
+        sample=_sample(event.sample) if event.sample else None,
+        program=_program(event.program) if event.program else None,
+        benchmarked=_body(event.benchmarked) if event.benchmarked else None,
+        stdout=_text(event.stdout),
+        stderr=_text(event.stderr),
+    )
+
+
+def _wrong_answer(answer: events.WrongAnswer) -> run_event_pb2.WrongAnswer:
+    mismatches = [
+        run_event_pb2.Mismatch(
+            output=mismatch.output,
+            index=mismatch.index,
+            expected=mismatch.expected,
+            actual=mismatch.actual,
+            difference=mismatch.difference,
+        )
+        for mismatch in answer.first_mismatches
+    ]
+    return run_event_pb2.WrongAnswer(
+        max_difference=answer.max_difference,
+        mean_difference=answer.mean_difference,
+        mismatch_count=answer.mismatch_count,
+        element_count=answer.element_count,
+        first_mismatches=mismatches,
+    )
+
+
+def _sample(sample: events.Sample) -> run_event_pb2.Sample:
+    return run_event_pb2.Sample(
+        input_json=_text(sample.input_json),
+        output_json=_text(sample.output_json),
+        expected_output_json=_text(sample.expected_output_json),
+        passed=sample.passed,
+    )
+
+
+def _program(program: events.ProgramResult) -> run_event_pb2.ProgramResult:
+    return run_event_pb2.ProgramResult(
+        return_code=program.return_code,
+        stdout=_text(program.stdout),
+        stderr=_text(program.stderr),
+        truncated=program.truncated,
+    )
+
+
+def _text(text: str) -> str:
+    return text.encode(errors="replace").decode()
+
+
+def _duration(duration: timedelta) -> Duration:
+    message = Duration()
+    message.FromTimedelta(duration)
+    return message
+
+
+def _timestamp(time: datetime) -> Timestamp:
+    message = Timestamp()
+    message.FromDatetime(time)
+    return message
