@@ -1,0 +1,60 @@
+"""From IR to object files, through llvmlite's LLVM (the same release as clang's)."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import llvmlite.binding as llvm
+
+from services.executor.devices.cpu.toolchain import TRIPLE
+
+_INTERNAL = llvm.Linkage.internal
+_LOCAL = frozenset({llvm.Linkage.internal, llvm.Linkage.private, llvm.Linkage.appending})
+
+
+@cache
+def initialise() -> None:
+    """Register the x86 target; safe to call again."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    llvm.initialize_native_asmparser()
+
+
+def processor() -> tuple[str, str]:
+    """The name and the features of the processor that code is compiled for: this one."""
+    initialise()
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+def target_machine() -> llvm.TargetMachine:
+    """A code generator for this machine's processor and a static executable."""
+    name, features = processor()
+    target = llvm.Target.from_triple(TRIPLE)
+    return target.create_target_machine(cpu=name, features=features, opt=3, reloc="static", codemodel="small")
+
+
+def parse(text: str) -> llvm.ModuleRef:
+    """Parse and verify a module in a context of its own, so that modules can be compiled in parallel."""
+    module = llvm.parse_assembly(text, llvm.create_context())
+    module.verify()
+    return module
+
+
+def internalise(module: llvm.ModuleRef, public: frozenset[str]) -> None:
+    """Make every definition internal but those named."""
+    for value in [*module.functions, *module.global_variables]:
+        if not value.is_declaration and value.name not in public and value.linkage not in _LOCAL:
+            value.linkage = _INTERNAL
+
+
+def optimise(module: llvm.ModuleRef, machine: llvm.TargetMachine, level: int) -> None:
+    """Run LLVM's standard pipeline at `level`."""
+    options = llvm.create_pipeline_tuning_options(speed_level=level)
+    options.loop_vectorization = options.slp_vectorization = options.loop_interleaving = options.loop_unrolling = True
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+
+
+def object_file(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> bytes:
+    """Generate code."""
+    return machine.emit_object(module)

@@ -1,0 +1,91 @@
+"""Compile one submission: `python -m services.executor.devices.cpu.build FOLDER solution|program`.
+
+Exit status 0: FOLDER/runner (or FOLDER/program) is there. 1: the source is at fault; the compiler's text is on stderr
+and in FOLDER/diagnostics.json. 2: the toolchain is at fault.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from services.executor.devices.cpu import front_end, toolchain
+from services.executor.devices.cpu.contract import contract_violation
+from services.executor.devices.cpu.diagnostics import SOURCE, Diagnostic, diagnostics_from_text, hints
+from services.executor.devices.cpu.harness import compile_harness
+from services.executor.devices.cpu.host_module import host_module_from_text
+from services.executor.devices.cpu.join import ForeignAssemblyError, join
+from services.executor.devices.cpu.linking import UndefinedSymbolError, link
+from services.executor.devices.device import BuildKind, ToolchainError
+
+if TYPE_CHECKING:
+    from services.executor.devices.cpu.front_end import Parsed
+
+_OK, _SOURCE_AT_FAULT, _TOOLCHAIN_AT_FAULT = 0, 1, 2
+
+
+class SourceError(Exception):
+    """The submission cannot be compiled; the text is for its author."""
+
+
+def build(folder: Path, kind: BuildKind) -> str:
+    """Build what is in `folder`; gives the compiler's warnings, raises SourceError with its errors."""
+    parsed = front_end.parse(folder, SOURCE)
+    if parsed.host is None or parsed.kernels is None:
+        raise SourceError(_with_hints(parsed))
+    host = host_module_from_text(parsed.host)
+    violation = contract_violation(host, kind)
+    if violation:
+        raise SourceError(f"{parsed.messages}{SOURCE}:1:1: error: {violation}\n")
+    objects = _write_objects(folder, join(host, parsed.kernels))
+    if kind is BuildKind.SOLUTION:
+        objects += [compile_harness(folder), *sorted((toolchain.prepared().device / "runner").glob("*.o"))]
+    link(objects, folder / ("runner" if kind is BuildKind.SOLUTION else "program"))
+    return parsed.messages
+
+
+def _write_objects(folder: Path, contents: list[bytes]) -> list[Path]:
+    paths = [folder / f"part{number}.o" for number in range(len(contents))]
+    for path, content in zip(paths, contents, strict=True):
+        path.write_bytes(content)
+    return paths
+
+
+def _with_hints(parsed: Parsed) -> str:
+    notes = "".join(f"note: {hint}\n" for hint in hints(diagnostics_from_text(parsed.messages)))
+    return parsed.messages + notes
+
+
+def _report(folder: Path, text: str) -> None:
+    diagnostics = diagnostics_from_text(text)
+    if text and not diagnostics:
+        diagnostics = [Diagnostic(0, 0, "error", text.strip())]
+    (folder / "diagnostics.json").write_text(json.dumps([asdict(diagnostic) for diagnostic in diagnostics]))
+    sys.stderr.write(text)
+
+
+def main(arguments: list[str]) -> int:
+    """Build and report; see the module's text."""
+    folder, kind = Path(arguments[0]), BuildKind(arguments[1])
+    try:
+        _report(folder, build(folder, kind))
+    except SourceError as error:
+        _report(folder, str(error))
+        return _SOURCE_AT_FAULT
+    except ForeignAssemblyError as error:
+        _report(folder, f"{SOURCE}: error: inline assembly {str(error)!r} cannot run on the cpu device\n")
+        return _SOURCE_AT_FAULT
+    except UndefinedSymbolError as error:
+        _report(folder, "".join(f"{SOURCE}: error: undefined symbol: {name}\n" for name in error.args))
+        return _SOURCE_AT_FAULT
+    except (ToolchainError, ValueError, RuntimeError, OSError) as error:
+        sys.stderr.write(f"toolchain failure: {error}\n")
+        return _TOOLCHAIN_AT_FAULT
+    return _OK
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

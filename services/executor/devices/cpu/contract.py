@@ -1,0 +1,27 @@
+"""What a source must define for its kind of build, with a hint for each classic mistake."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.executor.devices.device import BuildKind
+
+if TYPE_CHECKING:
+    from services.executor.devices.cpu.host_module import HostModule
+
+_MANGLED = "@_Z8solution"
+
+
+def contract_violation(host: HostModule, kind: BuildKind) -> str | None:
+    """Why the host side does not fit its kind of build, or None where it does."""
+    if kind is BuildKind.PROGRAM:
+        return None if "@main" in host.functions else "a program needs a `main` function"
+    if "@main" in host.functions:
+        return "a solution must not define `main`: the tests call `solution` themselves"
+    if "@solution" in host.functions:
+        return None
+    if any(kernel.symbol == "solution" or kernel.symbol.startswith("_Z8solution") for kernel in host.kernels):
+        return "`solution` is a kernel: a host function `solution` is needed that launches your kernel"
+    if any(symbol.startswith(_MANGLED) for symbol in host.functions):
+        return '`solution` is not extern "C": declare it as `extern "C" void solution(...)`'
+    return 'no function `solution` is defined: define `extern "C" void solution(...)`'

@@ -1,0 +1,90 @@
+"""The host processor as a device: HIP kernels compiled to its own machine code."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+
+from services.executor.devices.cpu import toolchain
+from services.executor.devices.cpu.prepare import refresh
+from services.executor.devices.device import BuildKind, DeviceDescription, Toolchain
+from services.executor.sandboxes.sandbox import Command, Mount
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_BUILD = Path("/build")
+_WAVEFRONT_SIZE = 64
+_BUILD_MODULE = "services.executor.devices.cpu.build"
+_EXECUTABLES = {BuildKind.SOLUTION: "runner", BuildKind.PROGRAM: "program"}
+
+
+class CpuDevice:
+    """The `cpu` device; implements Device."""
+
+    def describe(self) -> DeviceDescription:
+        """The host processor by its model name."""
+        return DeviceDescription(
+            name="cpu",
+            title=_processor_title(Path("/proc/cpuinfo").read_text()),
+            architecture="x86_64",
+            wavefront_size=_WAVEFRONT_SIZE,
+            compute_units=len(os.sched_getaffinity(0)),
+            memory_mib=psutil.virtual_memory().total >> 20,
+            is_gpu=False,
+        )
+
+    def toolchain(self) -> Toolchain:
+        """The toolchain in the cache; raises ToolchainError where it was not prepared."""
+        from services.executor.devices.cpu import back_end  # noqa: PLC0415 - a big library, not needed to describe
+
+        prepared = refresh()
+        processor = " ".join(back_end.processor())
+        identity = hashlib.sha256(f"{prepared.device.name} {toolchain.steps_digest()} {processor}".encode()).hexdigest()
+        version = toolchain.compiler().version
+        return Toolchain(identity, f"clang 22.1.8 (ziglang {version}) + wavepool cpu runtime")
+
+    def build_command(self, folder: Path, kind: BuildKind) -> Command:
+        """A Python process that runs both front ends, the join, the code generator and the linker."""
+        environment = {
+            "PYTHONPATH": os.pathsep.join([str(_repository()), *_site_packages()]),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "WAVEPOOL_CACHE_DIR": str(toolchain.cache_folder()),
+            "PATH": "/usr/bin:/bin",
+        }
+        arguments = [sys.executable, "-P", "-S", "-m", _BUILD_MODULE, str(_BUILD), kind.value]
+        return Command(arguments, _BUILD, [*_toolchain_mounts(), Mount(folder, _BUILD, writable=True)], environment)
+
+    def run_command(self, folder: Path, kind: BuildKind) -> Command:
+        """The executable alone: it is static and needs nothing of the host."""
+        return Command([str(_BUILD / _EXECUTABLES[kind])], _BUILD, [Mount(folder, _BUILD)])
+
+
+def _processor_title(cpuinfo: str) -> str:
+    for line in cpuinfo.splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() == "model name":
+            return value.strip()
+    return "unknown x86-64 processor"
+
+
+def _repository() -> Path:
+    return toolchain.PACKAGE.parents[3]
+
+
+def _site_packages() -> Sequence[str]:
+    return sorted({str(toolchain.compiler().folder.parent)})
+
+
+def _toolchain_mounts() -> list[Mount]:
+    """Each at its own path, because precompiled headers and the Python environment name absolute paths."""
+    folders = [Path(sys.prefix), Path(sys.base_prefix), toolchain.PACKAGE.parents[2], toolchain.cache_folder() / "cpu"]
+    folders += [Path(folder) for folder in _site_packages()]
+    outermost = [folder for folder in folders if not any(other in folder.parents for other in folders)]
+    outermost = [folder for folder in dict.fromkeys(outermost) if folder not in {Path("/usr"), Path("/usr/local")}]
+    return [Mount(folder, folder) for folder in outermost if Path("/usr") not in folder.parents]

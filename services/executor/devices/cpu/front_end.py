@@ -1,0 +1,56 @@
+"""Run clang over a submission: the host side and the kernel side at once."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from services.executor.devices.cpu import toolchain
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """Both sides' IR and what clang said; the IR is None for a side that has errors."""
+
+    host: str | None
+    kernels: str | None
+    messages: str
+
+
+def parse(folder: Path, source: str) -> Parsed:
+    """Compile `folder`/`source` to the unoptimised IR of both sides."""
+    host, kernels = _start(folder, source, kernels=False), _start(folder, source, kernels=True)
+    outputs = [process.communicate() for process in (host, kernels)]
+    texts = [
+        out if process.returncode == 0 else None for process, (out, _) in zip((host, kernels), outputs, strict=True)
+    ]
+    return Parsed(texts[0], texts[1], _merge(outputs[0][1], outputs[1][1]))
+
+
+def _start(folder: Path, source: str, *, kernels: bool) -> subprocess.Popen[str]:
+    prepared = toolchain.prepared()
+    prelude = prepared.kernel_prelude if kernels else prepared.host_prelude
+    command = toolchain.compiler().hip(
+        prepared.include, "-include-pch", str(prelude), "-emit-llvm", source, "-o", "-", kernels=kernels
+    )
+    return subprocess.Popen(  # noqa: S603 - our own compiler, in the build's box
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace"
+    )
+
+
+_SUMMARY = re.compile(r"^\d+ (?:error|warning)s?(?: and \d+ errors?)? generated.*\n", re.MULTILINE)
+_MESSAGE_START = re.compile(r"^(?=(?:In file included|[^\s:]+:\d+:\d+: (?:fatal error|error|warning)))", re.MULTILINE)
+
+
+def _merge(host: str, kernels: str) -> str:
+    """Most messages come from both sides: show each once."""
+    seen: dict[str, None] = {}
+    for text in (host, kernels):
+        for message in _MESSAGE_START.split(_SUMMARY.sub("", text)):
+            seen.setdefault(message)
+    return "".join(seen)

@@ -1,0 +1,144 @@
+"""What the join needs to know from the host side's IR: its kernels' handles and parameters, and its device variables.
+
+Clang writes a launch stub per kernel. Its unoptimised body puts every parameter of the kernel into memory and the
+addresses of those into an array, in source order; `hipLaunchKernel` receives that array, and our thunk for the kernel
+takes it apart again. The x86-64 calling convention splits small structs over several IR parameters and may merge
+several members into one, so which IR parameter lies where in which source parameter is read off the stub:
+
+    %10 = getelementptr inbounds nuw { <2 x float>, <2 x float> }, ptr %5, i32 0, i32 1
+    store <2 x float> %2, ptr %10          IR parameter %2 is the second eightbyte of what %5 points to
+    %18 = getelementptr ptr, ptr %17, i32 1
+    store ptr %5, ptr %18                  which is source parameter 1
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from services.executor.devices.cpu.ir_text import Function, functions_of, quoted
+
+_NAME = r'(?:"[^"]*"|[-\w$.]+)'
+_HANDLE = re.compile(rf"^(@{_NAME}) = .*constant ptr (@{_NAME})(?:,|$)", re.MULTILINE)
+_STRING = re.compile(rf'^(@{_NAME}) = .*constant \[\d+ x i8\] c"([^"]*)\\00"', re.MULTILINE)
+_REGISTER_KERNEL = re.compile(rf"@__hipRegisterFunction\(ptr [^,]*, ptr (@{_NAME}), ptr (@{_NAME}),")
+_REGISTER_VARIABLE = re.compile(
+    rf"@__hipRegister(?:Managed)?Var\(ptr [^,]*, ptr @{_NAME}, ptr (?:@{_NAME}), (?:ptr (@{_NAME}), i32 \d+, i64 (\d+)"
+    rf"|ptr (@{_NAME}), i64 (\d+))"
+)
+_TABLE = re.compile(r"^@(__hip_fatbin_?\w*) = external", re.MULTILINE)
+
+_STORE = re.compile(r"^\s*store (.+) (%[-\w.]+), ptr (%[-\w.]+), align")
+_ELEMENT = re.compile(r"^\s*(%[-\w.]+) = getelementptr .*ptr (%[-\w.]+), i32 0, i32 (\d+)$")
+_SLOT = re.compile(r"^\s*(%[-\w.]+) = getelementptr ptr, ptr (%[-\w.]+), i32 (\d+)$")
+_WIDEN = re.compile(r"^\s*(%[-\w.]+) = zext i1 (%[-\w.]+) to i8$")
+_COPY = re.compile(r"@llvm\.memcpy\.\w+\.\w+\.\w+\(ptr [^%]*(%[-\w.]+), ptr [^%]*(%[-\w.]+),")
+_EIGHTBYTE = 8
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an IR parameter's value lies: at `offset` bytes in what `arguments[index]` points to.
+
+    `is_address` means that the IR parameter is that address itself (a struct passed by value in memory).
+    """
+
+    index: int
+    offset: int = 0
+    is_address: bool = False
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel that the host side can launch: its symbol on the kernel side and where its IR parameters lie."""
+
+    symbol: str
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A device variable that the host side knows: its symbol on the kernel side and its size."""
+
+    symbol: str
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class HostModule:
+    """The host side of a submission; `table` is the symbol under which it expects the KernelTable, if any."""
+
+    text: str
+    functions: dict[str, Function]
+    kernels: tuple[Kernel, ...]
+    variables: tuple[Variable, ...]
+    table: str | None
+
+
+def host_module_from_text(text: str) -> HostModule:
+    """Read the unoptimised IR of the host pass."""
+    functions = functions_of(text)
+    strings = {symbol: value for symbol, value in _STRING.findall(text)}
+    stubs = {handle: stub for handle, stub in _HANDLE.findall(text)}
+    kernels: list[Kernel] = []
+    for handle, name in _REGISTER_KERNEL.findall(text):
+        kernels.append(Kernel(strings[name], places_of(functions[stubs[handle]])))
+    variables: list[Variable] = []
+    for match in _REGISTER_VARIABLE.finditer(text):
+        variables.append(Variable(strings[match[1] or match[3]], int(match[2] or match[4])))
+    table = _TABLE.search(text)
+    return HostModule(text, functions, tuple(kernels), tuple(variables), table[1] if table else None)
+
+
+def places_of(stub: Function) -> tuple[Place, ...]:
+    """Where each IR parameter of a launch stub lies; raises ValueError where the stub is not as clang 22 writes it."""
+    memory: dict[str, tuple[str, int]] = {}
+    slots: dict[str, int] = {}
+    index_of: dict[str, int] = {}
+    widened: dict[str, str] = {}
+    stored_at: dict[str, tuple[str, int]] = {}
+    copied_to: dict[str, str] = {}
+    parameters = [parameter.value for parameter in stub.parameters]
+    for line in stub.body:
+        if match := _ELEMENT.match(line):
+            memory[match[1]] = (match[2], _EIGHTBYTE if int(match[3]) else 0)
+        elif match := _SLOT.match(line):
+            slots[match[1]] = int(match[3])
+        elif match := _WIDEN.match(line):
+            widened[match[1]] = match[2]
+        elif match := _COPY.search(line):
+            copied_to[match[2]] = match[1]
+        elif match := _STORE.match(line):
+            value, target = widened.get(match[2], match[2]), match[3]
+            if target in slots:
+                index_of[match[2]] = slots[target]
+            elif value in parameters:
+                stored_at[value] = _root(memory, target)
+    return tuple(_place(value, stored_at, index_of, copied_to) for value in parameters)
+
+
+def _root(memory: dict[str, tuple[str, int]], address: str) -> tuple[str, int]:
+    offset = 0
+    while address in memory:
+        address, step = memory[address]
+        offset += step
+    return address, offset
+
+
+def _place(
+    value: str, stored_at: dict[str, tuple[str, int]], index_of: dict[str, int], copied_to: dict[str, str]
+) -> Place:
+    if value in index_of:
+        return Place(index_of[value], is_address=True)
+    if value not in stored_at:
+        raise ValueError(f"launch stub does not store {value}")
+    address, offset = stored_at[value]
+    address = copied_to.get(address, address) if address not in index_of else address
+    if address not in index_of:
+        raise ValueError(f"launch stub does not pass on {address}")
+    return Place(index_of[address], offset)
+
+
+def symbol_name(symbol: str) -> str:
+    """The object file's name for an IR symbol."""
+    return quoted(symbol)

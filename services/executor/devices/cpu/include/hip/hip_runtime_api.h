@@ -1,0 +1,5 @@
+#pragma once
+#include "wavepool/host_api.h"
+#if defined(__cplusplus)
+#include "wavepool/host_templates.h"
+#endif

@@ -1,0 +1,2 @@
+#pragma once
+#include "wavepool/vector_types.h"

@@ -1,0 +1,44 @@
+// Barriers and fences.
+#pragma once
+
+#include "wavepool/qualifiers.h"
+
+extern "C" {
+// Every thread of the block that has not ended meets here; `predicate` is counted over those that came.
+// `line` is the source line, for reports.
+__device__ void __wp_block_meet(int predicate, int line);
+// Results of the caller's last __wp_block_meet.
+__device__ __attribute__((pure, nothrow)) int __wp_block_count(void);
+__device__ __attribute__((pure, nothrow)) int __wp_block_arrived(void);
+}
+
+__device__ __forceinline__ void __syncthreads(int line = __builtin_LINE()) { __wp_block_meet(0, line); }
+
+__device__ __forceinline__ int __syncthreads_count(int predicate, int line = __builtin_LINE()) {
+    __wp_block_meet(predicate != 0, line);
+    return __wp_block_count();
+}
+
+__device__ __forceinline__ int __syncthreads_and(int predicate, int line = __builtin_LINE()) {
+    __wp_block_meet(predicate != 0, line);
+    return __wp_block_count() == __wp_block_arrived();
+}
+
+__device__ __forceinline__ int __syncthreads_or(int predicate, int line = __builtin_LINE()) {
+    __wp_block_meet(predicate != 0, line);
+    return __wp_block_count() != 0;
+}
+
+__device__ __forceinline__ void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+__device__ __forceinline__ void __threadfence_block() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+__device__ __forceinline__ void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+__device__ __forceinline__ void __builtin_amdgcn_s_barrier(int line = __builtin_LINE()) { __syncthreads(line); }
+__device__ __forceinline__ void __builtin_amdgcn_s_waitcnt(int) {}
+__device__ __forceinline__ void __builtin_amdgcn_s_sleep(int) {}
+__device__ __forceinline__ void __builtin_amdgcn_wave_barrier() {}
+__device__ __forceinline__ void __builtin_amdgcn_fence(int, const char*) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+__device__ __forceinline__ long long clock64() { return static_cast<long long>(__builtin_readcyclecounter()); }
+__device__ __forceinline__ long long wall_clock64() { return clock64(); }
+__device__ __forceinline__ void __nanosleep(unsigned) {}

@@ -1,0 +1,118 @@
+// dim3 and the short vectors (float4, uchar2, ...) with their make_ functions and element-wise operators.
+#pragma once
+
+#include <type_traits>
+
+#include "wavepool/qualifiers.h"
+
+// x, y, z and w are plain members, so `{1, 2}`, `(&v.x)[i]` and `reinterpret_cast<float4*>` work as on a GPU.
+#define WP_VECTOR(T, NAME, ALIGN2, ALIGN4)                                                                  \
+    struct NAME##1 {                                                                                        \
+        typedef T value_type;                                                                               \
+        T x;                                                                                                \
+    };                                                                                                      \
+    struct alignas(ALIGN2) NAME##2 {                                                                        \
+        typedef T value_type;                                                                               \
+        T x, y;                                                                                             \
+    };                                                                                                      \
+    struct NAME##3 {                                                                                        \
+        typedef T value_type;                                                                               \
+        T x, y, z;                                                                                          \
+    };                                                                                                      \
+    struct alignas(ALIGN4) NAME##4 {                                                                        \
+        typedef T value_type;                                                                               \
+        T x, y, z, w;                                                                                       \
+    };                                                                                                      \
+    __host__ __device__ constexpr inline NAME##1 make_##NAME##1(T x) { return {x}; }                        \
+    __host__ __device__ constexpr inline NAME##2 make_##NAME##2(T x, T y) { return {x, y}; }                \
+    __host__ __device__ constexpr inline NAME##3 make_##NAME##3(T x, T y, T z) { return {x, y, z}; }        \
+    __host__ __device__ constexpr inline NAME##4 make_##NAME##4(T x, T y, T z, T w) { return {x, y, z, w}; } \
+    template <> struct wp_vector_size<NAME##1> : std::integral_constant<int, 1> {};                         \
+    template <> struct wp_vector_size<NAME##2> : std::integral_constant<int, 2> {};                         \
+    template <> struct wp_vector_size<NAME##3> : std::integral_constant<int, 3> {};                         \
+    template <> struct wp_vector_size<NAME##4> : std::integral_constant<int, 4> {};
+
+template <class V> struct wp_vector_size : std::integral_constant<int, 0> {};
+
+WP_VECTOR(signed char, char, 2, 4)
+WP_VECTOR(unsigned char, uchar, 2, 4)
+WP_VECTOR(short, short, 4, 8)
+WP_VECTOR(unsigned short, ushort, 4, 8)
+WP_VECTOR(int, int, 8, 16)
+WP_VECTOR(unsigned int, uint, 8, 16)
+WP_VECTOR(long, long, 16, 32)
+WP_VECTOR(unsigned long, ulong, 16, 32)
+WP_VECTOR(long long, longlong, 16, 32)
+WP_VECTOR(unsigned long long, ulonglong, 16, 32)
+WP_VECTOR(float, float, 8, 16)
+WP_VECTOR(double, double, 16, 32)
+#undef WP_VECTOR
+
+template <class V> using wp_if_vector = std::enable_if_t<(wp_vector_size<V>::value > 0), int>;
+template <class V, class S>
+using wp_if_vector_and_scalar = std::enable_if_t<(wp_vector_size<V>::value > 0) && std::is_arithmetic<S>::value, int>;
+
+template <class V, wp_if_vector<V> = 0>
+__host__ __device__ constexpr inline V wp_splat(typename V::value_type s) {
+    if constexpr (wp_vector_size<V>::value == 1) return {s};
+    else if constexpr (wp_vector_size<V>::value == 2) return {s, s};
+    else if constexpr (wp_vector_size<V>::value == 3) return {s, s, s};
+    else return {s, s, s, s};
+}
+
+// Templates, so that operators which user code defines for itself are preferred over these.
+#define WP_VECTOR_OPERATOR(OP)                                                                        \
+    template <class V, wp_if_vector<V> = 0>                                                           \
+    __host__ __device__ constexpr inline V& operator OP##=(V& a, const V& b) {                        \
+        a.x OP##= b.x;                                                                               \
+        if constexpr (wp_vector_size<V>::value > 1) a.y OP##= b.y;                                   \
+        if constexpr (wp_vector_size<V>::value > 2) a.z OP##= b.z;                                   \
+        if constexpr (wp_vector_size<V>::value > 3) a.w OP##= b.w;                                   \
+        return a;                                                                                     \
+    }                                                                                                 \
+    template <class V, class S, wp_if_vector_and_scalar<V, S> = 0>                                    \
+    __host__ __device__ constexpr inline V& operator OP##=(V& a, S b) {                               \
+        return a OP##= wp_splat<V>(static_cast<typename V::value_type>(b));                          \
+    }                                                                                                 \
+    template <class V, wp_if_vector<V> = 0>                                                           \
+    __host__ __device__ constexpr inline V operator OP(V a, const V& b) { return a OP##= b; }        \
+    template <class V, class S, wp_if_vector_and_scalar<V, S> = 0>                                    \
+    __host__ __device__ constexpr inline V operator OP(V a, S b) { return a OP##= b; }               \
+    template <class S, class V, wp_if_vector_and_scalar<V, S> = 0>                                    \
+    __host__ __device__ constexpr inline V operator OP(S a, const V& b) {                             \
+        V result = wp_splat<V>(static_cast<typename V::value_type>(a));                               \
+        return result OP##= b;                                                                       \
+    }
+
+WP_VECTOR_OPERATOR(+)
+WP_VECTOR_OPERATOR(-)
+WP_VECTOR_OPERATOR(*)
+WP_VECTOR_OPERATOR(/)
+#undef WP_VECTOR_OPERATOR
+
+template <class V, wp_if_vector<V> = 0>
+__host__ __device__ constexpr inline V operator-(const V& a) {
+    return wp_splat<V>(typename V::value_type(0)) - a;
+}
+
+template <class V, wp_if_vector<V> = 0>
+__host__ __device__ constexpr inline bool operator==(const V& a, const V& b) {
+    bool equal = a.x == b.x;
+    if constexpr (wp_vector_size<V>::value > 1) equal = equal && a.y == b.y;
+    if constexpr (wp_vector_size<V>::value > 2) equal = equal && a.z == b.z;
+    if constexpr (wp_vector_size<V>::value > 3) equal = equal && a.w == b.w;
+    return equal;
+}
+
+template <class V, wp_if_vector<V> = 0>
+__host__ __device__ constexpr inline bool operator!=(const V& a, const V& b) {
+    return !(a == b);
+}
+
+struct dim3 {
+    unsigned int x, y, z;
+    __host__ __device__ constexpr dim3(unsigned int x_ = 1, unsigned int y_ = 1, unsigned int z_ = 1)
+        : x(x_), y(y_), z(z_) {}
+    __host__ __device__ constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+    __host__ __device__ constexpr operator uint3() const { return {x, y, z}; }
+};

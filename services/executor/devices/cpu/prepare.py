@@ -1,0 +1,137 @@
+"""Fill the toolchain cache: `python -m services.executor.devices.cpu.prepare`.
+
+Builds what every submission shares, once per compiler and per edit of our headers and runtime: the static C and C++
+libraries (about a minute and a half), the precompiled prelude of both passes and the runtime (a few seconds).
+Safe to run twice and by several processes at once: each part is built in a folder of its own and then renamed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from fcntl import LOCK_EX, flock
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from services.executor.devices.cpu import toolchain
+from services.executor.devices.device import ToolchainError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+# Uses the parts of libc++ that zig builds on demand.
+_PROBE = "#include <iostream>\n#include <thread>\nint main() { std::thread([] { std::cout << 1; }).join(); }\n"
+
+
+def prepare() -> toolchain.Prepared:
+    """Build what is missing; raises ToolchainError with the compiler's text where that fails."""
+    prepared = toolchain.prepared()
+    _build_once(prepared.libraries, _build_libraries)
+    # A precompiled header names its inputs, so the headers are at their final place before it is made.
+    _build_once(prepared.include, _copy_headers)
+    _build_once(prepared.device, _build_device)
+    return prepared
+
+
+def refresh() -> toolchain.Prepared:
+    """Rebuild the quick parts where our sources changed; raises ToolchainError where `prepare` never ran."""
+    prepared = toolchain.prepared()
+    if prepared.complete:
+        return prepared
+    if not prepared.libraries.is_dir():
+        raise ToolchainError("the cpu toolchain is not prepared; run `python -m services.executor.devices.cpu.prepare`")
+    return prepare()
+
+
+def _build_once(folder: Path, build: Callable[[Path], None]) -> None:
+    if folder.is_dir():
+        return
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with (folder.parent / f"{folder.name}.lock").open("w") as lock:
+        flock(lock, LOCK_EX)
+        if folder.is_dir():
+            return
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}.") as name:
+            new = Path(name) / "new"
+            new.mkdir()
+            build(new)
+            new.rename(folder)
+
+
+def _build_libraries(folder: Path) -> None:
+    """Let zig build its libraries by linking a probe, and keep those that the link used."""
+    work = folder.parent / "work"
+    work.mkdir()
+    (work / "probe.cpp").write_text(_PROBE)
+    command = [toolchain.compiler().program, "c++", "-target", "x86_64-linux-musl", "-O2", "-static", "probe.cpp"]
+    environment = {**os.environ, "ZIG_VERBOSE_LINK": "1", "ZIG_GLOBAL_CACHE_DIR": "zig", "ZIG_LOCAL_CACHE_DIR": "zig"}
+    log = _run([*command, "-o", "probe"], work, environment)
+    for word in _link_inputs(log):
+        shutil.copy(work / word, folder)
+    if not (folder / "crt1.o").is_file() or not (folder / "libc.a").is_file():
+        raise ToolchainError(f"ziglang built no C library:\n{log[-2000:]}")
+
+
+def _link_inputs(log: str) -> list[str]:
+    links = [line for line in log.splitlines() if line.startswith("ld.lld ") and "probe" in line]
+    words = links[-1].split() if links else []
+    return [word for word in words if word.endswith((".a", "crt1.o"))]
+
+
+def _copy_headers(folder: Path) -> None:
+    shutil.copytree(toolchain.PACKAGE / "include", folder, dirs_exist_ok=True)
+
+
+def _build_device(folder: Path) -> None:
+    for part in ("runtime", "runner"):
+        (folder / part).mkdir()
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        steps = [pool.submit(_compile, source, folder / "runtime") for source in _runtime_sources()]
+        steps += [pool.submit(_compile, source, folder / "runner") for source in toolchain.runner_sources()]
+        steps += [pool.submit(_precompile, folder, kernels=kernels) for kernels in (False, True)]
+        for step in steps:
+            step.result()
+
+
+def _runtime_sources() -> list[Path]:
+    return sorted((toolchain.PACKAGE / "runtime").glob("*.cpp"))
+
+
+def _compile(source: Path, folder: Path) -> None:
+    options = ("-x", "c++", "-emit-obj", str(source), "-o", str(folder / f"{source.stem}.o"))
+    _run(toolchain.compiler().clang(toolchain.prepared().include, *options))
+
+
+def _precompile(folder: Path, *, kernels: bool) -> None:
+    target = folder / ("kernels.pch" if kernels else "host.pch")
+    include = toolchain.prepared().include
+    options = ("-emit-pch", "-fno-pch-timestamp", str(include / "wavepool" / "prelude.h"), "-o", str(target))
+    _run(toolchain.compiler().hip(include, *options, kernels=kernels))
+
+
+def _run(command: Sequence[str], folder: Path | None = None, environment: dict[str, str] | None = None) -> str:
+    done = subprocess.run(  # noqa: S603 - our own compiler on our own sources
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise ToolchainError(f"{' '.join(command[:3])} failed with {done.returncode}:\n{done.stderr[-4000:]}")
+    return done.stderr
+
+
+def main() -> int:
+    """Prepare and say where."""
+    try:
+        prepared = prepare()
+    except ToolchainError as error:
+        print(error, file=sys.stderr)  # noqa: T201 - a command-line program
+        return 1
+    print(f"cpu toolchain ready: {prepared.device}")  # noqa: T201 - a command-line program
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

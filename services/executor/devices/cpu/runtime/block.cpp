@@ -1,0 +1,127 @@
+// Theory of operation: threads of a block run one after another on the worker. Each runs on a stack of its own until it
+// ends, which frees the stack for the next one, or until it waits at a barrier or a cross-lane operation. When every
+// thread that is left waits, each wavefront lets one group of its lanes go on: those that wait at the cross-lane
+// operation with the lowest address, which is where a GPU that runs the branches of a divergent wavefront one after
+// another would be. Only when no lane waits for its wavefront does the barrier open, for all threads that are left:
+// threads that have ended do not count, as on AMD hardware.
+#include "block.h"
+
+#include "divergence.h"
+
+namespace wavepool {
+
+BlockRunner& block_runner() {
+    static thread_local BlockRunner runner;
+    return runner;
+}
+
+BlockRunner::BlockRunner()
+    : threads_(new DeviceThread[kMaxThreadsPerBlock]), waves_(new Wave[kMaxThreadsPerBlock / kWavefront]) {}
+
+void BlockRunner::run(const KernelEntry& kernel, void** arguments, const BlockIndex& index) {
+    kernel_ = &kernel;
+    arguments_ = arguments;
+    index_ = index;
+    if (kernel.form == kLoop) return kernel.run(arguments, &index_);
+    thread_count_ = alive_ = index.block_dim_x * index.block_dim_y * index.block_dim_z;
+    uint32_t thread = 0;
+    for (uint32_t z = 0; z < index.block_dim_z; ++z)
+        for (uint32_t y = 0; y < index.block_dim_y; ++y)
+            for (uint32_t x = 0; x < index.block_dim_x; ++x, ++thread) {
+                threads_[thread].state = ThreadState::kFresh;
+                threads_[thread].x = x, threads_[thread].y = y, threads_[thread].z = z;
+            }
+    run_threads();
+    while (alive_ > 0) {
+        if (!release_waves()) release_block();
+        run_threads();
+    }
+}
+
+void BlockRunner::run_threads() {
+    for (uint32_t thread = 0; thread < thread_count_; ++thread) {
+        if (threads_[thread].state == ThreadState::kFresh) start(thread);
+        else if (threads_[thread].state == ThreadState::kRunnable) resume(thread);
+    }
+}
+
+void BlockRunner::select(uint32_t thread) {
+    current_ = thread;
+    index_.thread_x = threads_[thread].x;
+    index_.thread_y = threads_[thread].y;
+    index_.thread_z = threads_[thread].z;
+    index_.lane = thread % kWavefront;
+}
+
+void BlockRunner::start(uint32_t thread) {
+    threads_[thread].stack = stacks_.take();
+    threads_[thread].stack_pointer = prepare_stack(threads_[thread].stack, fiber_entry);
+    resume(thread);
+}
+
+void BlockRunner::resume(uint32_t thread) {
+    select(thread);
+    threads_[thread].state = ThreadState::kRunnable;
+    wp_switch_stack(&scheduler_, threads_[thread].stack_pointer);
+    if (threads_[thread].state == ThreadState::kDone) {
+        stacks_.give(threads_[thread].stack);
+        --alive_;
+    }
+}
+
+void BlockRunner::fiber_entry() {
+    BlockRunner& self = block_runner();
+    self.kernel_->run(self.arguments_, &self.index_);
+    DeviceThread& thread = self.threads_[self.current_];
+    thread.state = ThreadState::kDone;
+    wp_switch_stack(&thread.stack_pointer, self.scheduler_);
+    __builtin_unreachable();
+}
+
+void BlockRunner::wait(ThreadState state, const Meeting& meeting) {
+    DeviceThread& thread = threads_[current_];
+    thread.state = state;
+    thread.meeting = meeting;
+    wp_switch_stack(&thread.stack_pointer, scheduler_);
+}
+
+bool BlockRunner::release_waves() {
+    bool released = false;
+    for (uint32_t first = 0; first < thread_count_; first += kWavefront) released |= release_wave(first);
+    return released;
+}
+
+bool BlockRunner::release_wave(uint32_t first) {
+    uint32_t end = first + kWavefront < thread_count_ ? first + kWavefront : thread_count_;
+    const Meeting* lowest = nullptr;
+    for (uint32_t i = first; i < end; ++i)
+        if (threads_[i].state == ThreadState::kAtWave && (!lowest || threads_[i].meeting.site < lowest->site))
+            lowest = &threads_[i].meeting;
+    if (!lowest) return false;
+    check_wave(*kernel_, index_, *lowest, &threads_[first], end - first);
+    const void* site = lowest->site;
+    Wave& wave = waves_[first / kWavefront];
+    wave = {};
+    for (uint32_t i = first; i < end; ++i)
+        if (threads_[i].state == ThreadState::kAtWave && threads_[i].meeting.site == site) {
+            wave.active |= 1ull << (i - first);
+            wave.values[i - first] = threads_[i].meeting.value;
+            threads_[i].state = ThreadState::kRunnable;
+        }
+    return true;
+}
+
+void BlockRunner::release_block() {
+    block_count_ = block_arrived_ = 0;
+    for (uint32_t first = 0; first < thread_count_; first += kWavefront)
+        check_barrier(*kernel_, index_, &threads_[first],
+                      first + kWavefront < thread_count_ ? kWavefront : thread_count_ - first);
+    for (uint32_t i = 0; i < thread_count_; ++i)
+        if (threads_[i].state == ThreadState::kAtBlock) {
+            ++block_arrived_;
+            block_count_ += threads_[i].meeting.value != 0;
+            threads_[i].state = ThreadState::kRunnable;
+        }
+}
+
+}  // namespace wavepool

@@ -1,0 +1,79 @@
+// Runs the threads of one block on one worker.
+#pragma once
+
+#include <memory>
+
+#include "fiber.h"
+#include "kernel_table.h"
+#include "launch_limits.h"
+
+namespace wavepool {
+
+// What a waiting thread brought to the place where it waits.
+struct Meeting {
+    uint64_t value;
+    uint64_t mask;
+    const void* site;
+    int line;
+};
+
+enum class ThreadState : uint8_t { kFresh, kRunnable, kAtBlock, kAtWave, kDone };
+
+struct DeviceThread {
+    ThreadState state;
+    void* stack;
+    void* stack_pointer;
+    uint32_t x, y, z;
+    Meeting meeting;
+};
+
+struct Wave {
+    uint64_t active;
+    uint64_t values[kWavefront];
+};
+
+class BlockRunner {
+public:
+    BlockRunner();
+    // Runs one block to its end; `index` names the block. Ends the process where threads wait for each other forever.
+    void run(const KernelEntry& kernel, void** arguments, const BlockIndex& index);
+
+    // Called on a device thread's stack: wait for the other threads.
+    void meet_block(const Meeting& meeting) { wait(ThreadState::kAtBlock, meeting); }
+    void meet_wave(const Meeting& meeting) { wait(ThreadState::kAtWave, meeting); }
+
+    // The thread that runs now, and the results of its last meeting.
+    const BlockIndex& index() const { return index_; }
+    const Wave& wave() const { return waves_[current_ / kWavefront]; }
+    int block_count() const { return block_count_; }
+    int block_arrived() const { return block_arrived_; }
+
+private:
+    static void fiber_entry();
+    void run_threads();
+    void start(uint32_t thread);
+    void resume(uint32_t thread);
+    void wait(ThreadState state, const Meeting& meeting);
+    bool release_waves();
+    bool release_wave(uint32_t first);
+    void release_block();
+    void select(uint32_t thread);
+
+    const KernelEntry* kernel_ = nullptr;
+    void** arguments_ = nullptr;
+    BlockIndex index_{};
+    uint32_t thread_count_ = 0;
+    uint32_t current_ = 0;
+    uint32_t alive_ = 0;
+    int block_count_ = 0;
+    int block_arrived_ = 0;
+    void* scheduler_ = nullptr;
+    StackPool stacks_;
+    std::unique_ptr<DeviceThread[]> threads_;
+    std::unique_ptr<Wave[]> waves_;
+};
+
+// The runner of the calling worker.
+BlockRunner& block_runner();
+
+}  // namespace wavepool

@@ -1,0 +1,85 @@
+// Streams and events. Everything runs at once and in issue order, so a stream is always idle and an event is a time.
+#include <time.h>
+
+#include "errors.h"
+#include "wavepool/host_api.h"
+
+struct ihipStream_t {
+    unsigned flags;
+};
+
+struct ihipEvent_t {
+    bool recorded;
+    double milliseconds;
+};
+
+namespace {
+using wavepool::remember;
+
+double now_milliseconds() {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return double(now.tv_sec) * 1e3 + double(now.tv_nsec) * 1e-6;
+}
+}  // namespace
+
+extern "C" {
+hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
+    if (!stream) return remember(hipErrorInvalidValue);
+    *stream = new ihipStream_t{flags};
+    return hipSuccess;
+}
+hipError_t hipStreamCreate(hipStream_t* stream) { return hipStreamCreateWithFlags(stream, hipStreamDefault); }
+hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags, int) {
+    return hipStreamCreateWithFlags(stream, flags);
+}
+hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
+    if (least) *least = 0;
+    if (greatest) *greatest = 0;
+    return hipSuccess;
+}
+hipError_t hipStreamDestroy(hipStream_t stream) {
+    if (!stream) return remember(hipErrorInvalidHandle);
+    delete stream;
+    return hipSuccess;
+}
+hipError_t hipStreamSynchronize(hipStream_t) { return hipSuccess; }
+hipError_t hipStreamQuery(hipStream_t) { return hipSuccess; }
+hipError_t hipStreamWaitEvent(hipStream_t, hipEvent_t event, unsigned) {
+    return remember(event ? hipSuccess : hipErrorInvalidHandle);
+}
+hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void* user_data, unsigned) {
+    if (!callback) return remember(hipErrorInvalidValue);
+    callback(stream, hipSuccess, user_data);
+    return hipSuccess;
+}
+hipError_t hipLaunchHostFunc(hipStream_t, hipHostFn_t function, void* user_data) {
+    if (!function) return remember(hipErrorInvalidValue);
+    function(user_data);
+    return hipSuccess;
+}
+
+hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned) {
+    if (!event) return remember(hipErrorInvalidValue);
+    *event = new ihipEvent_t{false, 0};
+    return hipSuccess;
+}
+hipError_t hipEventCreate(hipEvent_t* event) { return hipEventCreateWithFlags(event, hipEventDefault); }
+hipError_t hipEventDestroy(hipEvent_t event) {
+    if (!event) return remember(hipErrorInvalidHandle);
+    delete event;
+    return hipSuccess;
+}
+hipError_t hipEventRecord(hipEvent_t event, hipStream_t) {
+    if (!event) return remember(hipErrorInvalidHandle);
+    *event = {true, now_milliseconds()};
+    return hipSuccess;
+}
+hipError_t hipEventSynchronize(hipEvent_t event) { return remember(event ? hipSuccess : hipErrorInvalidHandle); }
+hipError_t hipEventQuery(hipEvent_t event) { return remember(event ? hipSuccess : hipErrorInvalidHandle); }
+hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start, hipEvent_t stop) {
+    if (!milliseconds || !start || !stop || !start->recorded || !stop->recorded) return remember(hipErrorInvalidHandle);
+    *milliseconds = float(stop->milliseconds - start->milliseconds);
+    return hipSuccess;
+}
+}

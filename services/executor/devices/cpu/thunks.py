@@ -1,0 +1,95 @@
+"""The IR that joins host and kernels: per kernel a thunk with one signature for all, and the table of both.
+
+A thunk takes the array of addresses that `hipLaunchKernel` was given, loads each IR parameter from its place
+(`host_module.places_of`) and calls the kernel. The table is what the runtime reads (`runtime/kernel_table.h`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from services.executor.devices.cpu.device_module import kernel_symbol
+from services.executor.devices.cpu.ir_text import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from services.executor.devices.cpu.device_module import DeviceModule
+    from services.executor.devices.cpu.host_module import HostModule, Kernel, Place, Variable
+    from services.executor.devices.cpu.ir_text import Parameter
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """A kernel's row in the table."""
+
+    kernel: str
+    function: str
+    """The IR symbol of the function that the runtime calls."""
+    form: int
+    shared_bytes: int
+
+
+def thunk_symbol(name: str) -> str:
+    """The symbol of the thunk of the kernel called `name`."""
+    return f'@"__wp_thunk.{name}"'
+
+
+def thunk(kernel: Kernel, module: DeviceModule) -> str:
+    """The thunk's IR."""
+    callee = kernel_symbol(kernel.symbol)
+    parameters = module.functions[callee].parameters
+    if len(parameters) != len(kernel.places):
+        raise ValueError(f"kernel {kernel.symbol} has {len(parameters)} IR parameters, its stub {len(kernel.places)}")
+    lines = [f"define internal void {thunk_symbol(kernel.symbol)}(ptr %arguments, ptr %index) {{"]
+    passed: list[str] = []
+    for number, (parameter, place) in enumerate(zip(parameters, kernel.places, strict=True)):
+        lines += _load(number, parameter, place)
+        passed.append(f"{parameter.declaration} %v{number}")
+    return "\n".join([*lines, f"  call void {callee}({', '.join(passed)})", "  ret void", "}"])
+
+
+def _load(number: int, parameter: Parameter, place: Place) -> list[str]:
+    slot = f"  %s{number} = getelementptr ptr, ptr %arguments, i64 {place.index}"
+    if place.is_address:
+        return [slot, f"  %v{number} = load ptr, ptr %s{number}"]
+    lines = [slot, f"  %a{number} = load ptr, ptr %s{number}"]
+    lines.append(f"  %p{number} = getelementptr i8, ptr %a{number}, i64 {place.offset}")
+    if parameter.type == "i1":
+        return [*lines, f"  %b{number} = load i8, ptr %p{number}", f"  %v{number} = trunc i8 %b{number} to i1"]
+    return [*lines, f"  %v{number} = load {parameter.type}, ptr %p{number}, align 1"]
+
+
+def table(host: HostModule, rows: Sequence[TableRow]) -> str:
+    """The KernelTable's IR, under the symbol that the host side looks for."""
+    kernels = [
+        f"{{ ptr, ptr, i32, i32 }} {{ ptr @__wp_kernel_name.{number}, ptr {row.function}, i32 {row.form}, "
+        f"i32 {row.shared_bytes} }}"
+        for number, row in enumerate(rows)
+    ]
+    variables = [
+        f"{{ ptr, ptr, i64 }} {{ ptr @__wp_variable_name.{number}, ptr {_symbol(variable)}, i64 {variable.size_bytes} }}"
+        for number, variable in enumerate(host.variables)
+    ]
+    lines = [_string(f"@__wp_kernel_name.{number}", row.kernel) for number, row in enumerate(rows)]
+    lines += [_string(f"@__wp_variable_name.{number}", v.symbol) for number, v in enumerate(host.variables)]
+    lines.append(_array("@__wp_kernels", "{ ptr, ptr, i32, i32 }", kernels))
+    lines.append(_array("@__wp_variables", "{ ptr, ptr, i64 }", variables))
+    lines.append(
+        f"@{host.table} = constant {{ ptr, i64, ptr, i64 }} "
+        f"{{ ptr @__wp_kernels, i64 {len(rows)}, ptr @__wp_variables, i64 {len(variables)} }}"
+    )
+    return "\n".join(lines)
+
+
+def _symbol(variable: Variable) -> str:
+    return f'@"{quoted("@" + variable.symbol)}"'
+
+
+def _string(symbol: str, value: str) -> str:
+    return f'{symbol} = internal constant [{len(value) + 1} x i8] c"{value}\\00"'
+
+
+def _array(symbol: str, element: str, values: Sequence[str]) -> str:
+    return f"{symbol} = internal constant [{len(values)} x {element}] [{', '.join(values)}]"
