@@ -96,18 +96,18 @@ def _constant(call: Call, _: np.random.Generator) -> Answers:
 
 
 def _input_copy(call: Call, _: np.random.Generator) -> Answers:
-    _, values = call.main_input()
+    values = call.main_input()[1]
     yield "", call.outputs(lambda _parameter, expected: np.resize(values, expected.shape))
 
 
 def _mean(call: Call, _: np.random.Generator) -> Answers:
     yield "of the outputs", call.outputs(lambda _parameter, expected: np.mean(expected))
-    _, values = call.main_input()
+    values = call.main_input()[1]
     yield "of the inputs", call.outputs(lambda _parameter, _expected: np.mean(values))
 
 
 def _skipped_work(call: Call, rng: np.random.Generator) -> Answers:
-    _, values = call.main_input()
+    values = call.main_input()[1]
     yield "1 % of the outputs", _with_tail_untouched(call, rng, lambda size: -(-size // 100))
     yield "the last 1 % of the input", call.answer(call.without(slice(-(-values.size * 99 // 100), None)))
     yield "every 100th of the input", call.answer(call.without(slice(int(rng.integers(100)), None, 100)))
