@@ -11,7 +11,6 @@ import typer
 from cli.commands.options import EndpointOption, IdArgument, JsonOption, TokenOption, connect
 from cli.errors import InputError
 from cli.exit_codes import ExitCode
-from cli.narration import format_milliseconds
 from cli.outcome import result_of
 from cli.progress import shown_on
 from cli.report import print_result, table_of
@@ -114,9 +113,7 @@ def jobs(
     if as_json:
         print_json(found)
         return
-    results.print(
-        table_of(("id", "problem", "mode", "state", "verdict", "median", "cost", "created"), map(_row, found))
-    )
+    results.print(table_of(("id", "problem", "mode", "state", "verdict", "cost", "created"), map(_row, found)))
 
 
 def source_of(file: Path) -> str:
@@ -171,7 +168,6 @@ def _row(job: dict[str, Any]) -> tuple[object, ...]:
         job.get("mode"),
         job.get("state"),
         job.get("verdict"),
-        format_milliseconds(job.get("avg_runtime_ms")),
         None if cost is None else f"${cost:.6f}",
         job.get("create_time"),
     )

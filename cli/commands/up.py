@@ -89,7 +89,7 @@ def _announce(stack: Stack, supervisor: Supervisor) -> None:
     table.add_row("executor", "started by vmpool when a job needs it", "", "")
     notes.print(table)
     token = (stack.data_dir / TOKEN_FILE).read_text(encoding="utf-8").strip()
-    say(f"\nopen    {stack.endpoint}/?token={token}")
+    say(f"\nopen    {stack.endpoint}/#token={token}")
     say("submit  wavepool submit problems/leaky-relu/solution.hip --problem leaky-relu")
     say("stop    Ctrl-C, or `wavepool down`")
 

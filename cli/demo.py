@@ -1,0 +1,166 @@
+"""`make demo`: a whole Wavepool on free ports, one right and one wrong kernel over HTTP, both results, and the end.
+
+The last line is one JSON object: `{"accepted": {...}, "wrong": {...}, "metrics": {...}}`. The exit status is 0 only
+when the right kernel was accepted and the wrong one found wrong.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+import time
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cli.connection import TOKEN_FILE, Connection
+from cli.errors import WavepoolError
+from cli.event_stream import Patience, follow
+from cli.exit_codes import ExitCode
+from cli.local.program import StartError
+from cli.local.stack import Ports, Stack
+from cli.local.supervisor import running
+from cli.narration import format_milliseconds
+from cli.outcome import result_of
+from cli.progress import shown_on
+from cli.report import table_of
+from cli.terminal import print_json, results
+from cli.transport import Transport
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cli.event_stream import Event
+    from cli.outcome import Result
+
+PROBLEM = "leaky-relu"
+READY_SECONDS = 90.0
+GRACE_SECONDS = 10.0
+PATIENCE_SECONDS = 20.0
+RIGHT = Path(__file__).parents[1] / "problems" / PROBLEM / "solution.hip"
+WRONG = Path(__file__).with_name("demo_wrong.hip")
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One kernel, and the status that it ought to end with."""
+
+    name: str
+    kernel: Path
+    expected: str
+
+
+ATTEMPTS = (Attempt("accepted", RIGHT, "ACCEPTED"), Attempt("wrong", WRONG, "WRONG_ANSWER"))
+
+
+class Demo:
+    """Submits by the seed-compatible route, whose own answer is the event stream."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._transport = Transport(connection)
+
+    def run(self) -> dict[str, Any]:
+        """Submit everything, show what came of it, and return the object that the last line shows."""
+        outcomes: dict[str, Result] = {}
+        seconds: dict[str, float] = {}
+        for attempt in ATTEMPTS:
+            results.print(f"\n[bold]{attempt.kernel.name}[/bold] for {PROBLEM}, expected {attempt.expected}")
+            start = time.monotonic()
+            outcomes[attempt.name] = self._submit(attempt.kernel)
+            seconds[attempt.name] = time.monotonic() - start
+        metrics = self._transport.call("GET", "/api/amd/metrics")
+        self._transport.close()
+        _print_table(outcomes, seconds)
+        return {**{name: _summary(result) for name, result in outcomes.items()}, "metrics": metrics}
+
+    def _submit(self, kernel: Path) -> Result:
+        body = {
+            "solution_code": kernel.read_text(encoding="utf-8"),
+            "problem": PROBLEM,
+            "problem_def": "",
+            "gpu_type": "MI300X",
+            "dtype": "float32",
+            "language": "hip",
+            "endpoint": "full",
+            "submission_id": uuid.uuid4().hex,
+        }
+        events: list[Event] = []
+
+        def open_stream(after: int) -> Iterator[Event]:
+            """The idempotency key makes asking again safe, as long as no event told the submission's id."""
+            if not events:
+                return self._transport.stream("POST", "/api/amd/submit", body=body)
+            return self._transport.stream("GET", f"/api/v1/submissions/{events[0].data['id']}/events", after=after)
+
+        def is_over() -> bool:
+            if not events:
+                return False
+            job = self._transport.call("GET", f"/api/v1/submissions/{events[0].data['id']}")
+            return job.get("status") is not None
+
+        with shown_on(results, "submitting") as show:
+            for event in follow(open_stream, is_over, 0, Patience(PATIENCE_SECONDS)):
+                events.append(event)
+                show(event)
+        return result_of("", events)
+
+
+def _print_table(outcomes: dict[str, Result], seconds: dict[str, float]) -> None:
+    rows = [
+        (
+            attempt.kernel.name,
+            outcomes[attempt.name].status,
+            f"{outcomes[attempt.name].passed_tests}/{outcomes[attempt.name].total_tests}",
+            format_milliseconds(outcomes[attempt.name].avg_runtime_ms),
+            f"{seconds[attempt.name]:.1f} s",
+            f"${outcomes[attempt.name].cost_usd or 0:.6f}",
+        )
+        for attempt in ATTEMPTS
+    ]
+    results.print()
+    results.print(table_of(("kernel", "status", "tests", "mean time of a call", "submit to verdict", "cost"), rows))
+
+
+def _summary(result: Result) -> dict[str, Any]:
+    """The result without the single samples, which fill screens."""
+    fields = result.as_json()
+    return {key: _without_samples(value) for key, value in fields.items() if value not in ("", None)}
+
+
+def _without_samples(value: Any) -> Any:  # noqa: ANN401 - anything that JSON can hold
+    if isinstance(value, list):
+        return [_without_samples(entry) for entry in value]  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, dict):
+        return {key: _without_samples(entry) for key, entry in value.items() if key != "runs"}  # pyright: ignore[reportUnknownVariableType]
+    return value
+
+
+async def _main(data_dir: Path) -> dict[str, Any]:
+    stack = Stack(data_dir, Ports.free())
+    stack.logs.mkdir(parents=True)
+    results.print("starting billing, vmpool, scheduler and gateway on free loopback ports")
+    async with running(stack.programs(), results.print, GRACE_SECONDS) as supervisor:
+        await supervisor.wait_until_ready(READY_SECONDS)
+        for program in stack.programs():
+            results.print(f"  {program.name:<10} {program.address}")
+        token = (data_dir / TOKEN_FILE).read_text(encoding="utf-8").strip()
+        return await asyncio.to_thread(Demo(Connection(stack.endpoint, token)).run)
+
+
+def main() -> None:
+    """Run the demo."""
+    with tempfile.TemporaryDirectory(prefix="wavepool-demo-") as folder:
+        try:
+            report = asyncio.run(_main(Path(folder)))
+        except (StartError, WavepoolError) as error:
+            sys.exit(f"the demo failed: {error}")
+        except KeyboardInterrupt:
+            sys.exit(ExitCode.INTERRUPTED)
+    print_json(report)
+    sys.exit(0 if all(report[attempt.name]["status"] == attempt.expected for attempt in ATTEMPTS) else 1)
+
+
+if __name__ == "__main__":
+    main()

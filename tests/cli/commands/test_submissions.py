@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.conftest import Answer, ScriptedGateway, Stream
+from tests.cli.invocation import wavepool
+from tests.cli.scenes import ACCEPTED, EVENTS, JOB, OPENING, SUBMISSIONS, ending, scripted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KERNEL = 'extern "C" void solution() {}\n'
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> str:
+    file = tmp_path / "kernel.hip"
+    file.write_text(KERNEL)
+    return str(file)
+
+
+def test_an_accepted_submission_exits_with_0_and_shows_every_step(gateway: ScriptedGateway, kernel: str) -> None:
+    scripted(gateway, Stream(ACCEPTED))
+    run = wavepool("submit", kernel, "--problem", "relu", "--endpoint", gateway.endpoint, "--token", "secret")
+    assert run.status == 0, run.err
+    assert "ACCEPTED" in run.out
+    assert "never ranked beside GPU times" in run.out
+    shown = [line.split()[0] for line in run.err.splitlines()]
+    assert shown == ["IN_QUEUE", "COMPILING", "COMPILED", "CHECKING", "TEST_RESULT", "ACCEPTED"]
+    [request] = gateway.asked("POST", SUBMISSIONS)
+    assert request.headers["Authorization"] == "Bearer secret"
+    assert request.headers["Idempotency-Key"]
+    expected = {"problem": "relu", "code": KERNEL, "mode": "full", "gpu_type": "MI300X", "dtype": "float32"}
+    assert request.body == {**expected, "language": "hip"}
+
+
+def test_json_is_one_object_on_stdout(gateway: ScriptedGateway, kernel: str) -> None:
+    scripted(gateway, Stream(ACCEPTED))
+    run = wavepool("submit", kernel, "-p", "relu", "--mode", "check", "--endpoint", gateway.endpoint, "--json")
+    assert run.status == 0
+    assert run.json["status"] == "ACCEPTED"
+    assert (run.json["id"], run.json["accepted"], run.json["avg_runtime_ms"]) == (JOB, True, 0.25)
+    assert gateway.asked("POST", SUBMISSIONS)[0].body["mode"] == "check"
+
+
+@pytest.mark.parametrize(
+    ("status", "verdict", "exit_status"),
+    [
+        ("WRONG_ANSWER", "PRECISION", 1),
+        ("COMPILE_ERROR", "COMPILE_ERROR", 1),
+        ("CANCELLED", "CANCELLED", 1),
+        ("ERROR", "TIMING_INVALID", 1),
+        ("ERROR", "INFRA_ERROR", 3),
+        ("A_STATUS_OF_THE_FUTURE", "A_VERDICT_OF_THE_FUTURE", 1),
+        ("CHECKED", "ACCEPTED", 0),
+        ("SANDBOX_SUCCESS", "ACCEPTED", 0),
+    ],
+)
+def test_the_exit_status_tells_whose_fault_it_is(
+    gateway: ScriptedGateway, kernel: str, status: str, verdict: str, exit_status: int
+) -> None:
+    scripted(gateway, Stream(ending(status, verdict=verdict)))
+    run = wavepool("submit", kernel, "-p", "relu", "--endpoint", gateway.endpoint, "--json")
+    assert (run.status, run.json["status"], run.json["verdict"]) == (exit_status, status, verdict)
+
+
+def test_mismatches_and_compiler_text_are_shown_as_they_are(gateway: ScriptedGateway, kernel: str) -> None:
+    debug_info = {"sample_differences": {"(3, 17)": {"expected": 1.5, "actual": 2.5, "diff": 1.0}}}
+    scripted(gateway, Stream(ending("WRONG_ANSWER", details="kernel.hip:3: [bold]odd[/bold]", debug_info=debug_info)))
+    run = wavepool("submit", kernel, "-p", "relu", "--endpoint", gateway.endpoint)
+    assert "kernel.hip:3: [bold]odd[/bold]" in run.out
+    assert "(3, 17)" in run.out
+
+
+def test_a_broken_stream_resumes_after_the_last_event_that_was_seen(gateway: ScriptedGateway, kernel: str) -> None:
+    scripted(gateway, Stream(OPENING[:2], cut=True), Stream(ACCEPTED[1:3], cut=True), Stream(ACCEPTED[3:]))
+    run = wavepool("submit", kernel, "-p", "relu", "--endpoint", gateway.endpoint)
+    assert run.status == 0
+    assert [r.headers.get("Last-Event-ID") for r in gateway.asked("GET", EVENTS)] == [None, "2", "3"]
+    shown = [line.split()[0] for line in run.err.splitlines()]
+    assert shown == ["IN_QUEUE", "COMPILING", "COMPILED", "CHECKING", "TEST_RESULT", "ACCEPTED"]
+
+
+def test_no_wait_prints_the_id(gateway: ScriptedGateway, kernel: str) -> None:
+    scripted(gateway)
+    run = wavepool("submit", kernel, "-p", "relu", "--endpoint", gateway.endpoint, "--no-wait")
+    assert (run.status, run.out, gateway.asked("GET", EVENTS)) == (0, f"{JOB}\n", [])
+
+
+def test_the_source_may_come_from_standard_input(gateway: ScriptedGateway) -> None:
+    scripted(gateway)
+    run = wavepool("submit", "-", "-p", "relu", "--endpoint", gateway.endpoint, "--no-wait", stdin=KERNEL)
+    assert run.status == 0
+    assert gateway.asked("POST", SUBMISSIONS)[0].body["code"] == KERNEL
+
+
+def test_ctrl_c_detaches_and_says_how_to_watch_again(gateway: ScriptedGateway, kernel: str) -> None:
+    scripted(gateway, Stream(OPENING), state="RUNNING")
+    command = [sys.executable, "-m", "cli.main", "submit", kernel, "-p", "relu", "--endpoint", gateway.endpoint]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        seen = [running.stderr.readline() for _ in OPENING]
+        running.send_signal(signal.SIGINT)
+        said = running.stderr.read()
+    assert running.returncode == 130
+    assert "CHECKING" in seen[-1]
+    assert f"wavepool watch {JOB}" in said
+    assert gateway.asked("POST", f"{SUBMISSIONS}/{JOB}/cancel") == []
+
+
+def test_watch_prints_events_as_json_lines(gateway: ScriptedGateway) -> None:
+    scripted(gateway, Stream(ACCEPTED[2:]))
+    run = wavepool("watch", JOB, "--after", "2", "--json", "--endpoint", gateway.endpoint)
+    assert run.status == 0
+    assert [json.loads(line)["id"] for line in run.out.splitlines()] == [3, 4, 5, 6]
+    assert gateway.asked("GET", EVENTS)[0].headers["Last-Event-ID"] == "2"
+
+
+def test_cancel_show_and_jobs_ask_their_routes(gateway: ScriptedGateway) -> None:
+    scripted(gateway, state="CANCELLED")
+    job = {"id": JOB, "problem": "relu", "state": "CANCELLED", "status": None, "cost_usd": 0.0}
+    gateway.on("POST", f"{SUBMISSIONS}/{JOB}/cancel", Answer(job, 202))
+    gateway.on("GET", SUBMISSIONS, Answer({"submissions": [job], "next_page_token": ""}))
+    at = ("--endpoint", gateway.endpoint)
+    assert wavepool("cancel", JOB, "--json", *at).json == job
+    assert JOB in wavepool("show", JOB, *at).out
+    assert JOB in wavepool("jobs", "--limit", "5", "--problem", "relu", *at).out
+    assert gateway.asked("GET", SUBMISSIONS)[0].path == f"{SUBMISSIONS}?page_size=5&problem=relu"
+
+
+def test_fields_that_are_wrong_are_named_with_the_fix(gateway: ScriptedGateway, kernel: str) -> None:
+    problem = {
+        "title": "Unprocessable Content",
+        "detail": "The request has fields that are wrong.",
+        "errors": [{"field": "gpu_type", "message": "is H100; take MI300X"}],
+    }
+    gateway.on("POST", SUBMISSIONS, Answer(problem, 422))
+    run = wavepool("submit", kernel, "-p", "relu", "--gpu", "H100", "--endpoint", gateway.endpoint)
+    assert run.status == 2
+    assert "gpu_type: is H100; take MI300X" in run.err
+
+
+@pytest.mark.parametrize(
+    ("status", "exit_status"), [(401, 4), (403, 4), (404, 2), (413, 2), (429, 3), (500, 3), (503, 3)]
+)
+def test_failed_requests_exit_by_their_kind(
+    gateway: ScriptedGateway, kernel: str, status: int, exit_status: int
+) -> None:
+    gateway.on("POST", SUBMISSIONS, Answer({"title": "No", "detail": "for a reason"}, status))
+    run = wavepool("submit", kernel, "-p", "relu", "--endpoint", gateway.endpoint)
+    assert (run.status, run.out) == (exit_status, "")
+    assert "No: for a reason" in run.err
+    assert "Traceback" not in run.err
+
+
+def test_an_answer_that_is_no_gateways_is_told_as_such(gateway: ScriptedGateway) -> None:
+    gateway.on("GET", SUBMISSIONS, Answer(b"<html>hello</html>"))
+    run = wavepool("jobs", "--endpoint", gateway.endpoint)
+    assert run.status == 3
+    assert "is it a Wavepool gateway?" in run.err
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"), [(b"", "is empty"), (b"\x7fELF\xff\x00", "not UTF-8 text"), (None, "cannot read")]
+)
+def test_files_that_cannot_be_kernels_are_refused(tmp_path: Path, content: bytes | None, complaint: str) -> None:
+    file = tmp_path / "odd.hip"
+    if content is not None:
+        file.write_bytes(content)
+    run = wavepool("submit", str(file), "-p", "relu")
+    assert run.status == 2
+    assert complaint in run.err
+
+
+def test_bad_usage_exits_with_2(kernel: str) -> None:
+    assert wavepool("submit", kernel).status == 2
+    assert wavepool("submit", kernel, "-p", "relu", "--mode", "fast").status == 2
+    assert wavepool("submit", kernel, "-p", "relu", "--endpoint", "localhost:8080").status == 2
+    assert wavepool("jobs", "--limit", "0").status == 2
+
+
+def test_nothing_at_the_endpoint_exits_with_3() -> None:
+    run = wavepool("jobs", "--endpoint", "http://127.0.0.1:1")
+    assert run.status == 3
+    assert "http://127.0.0.1:1" in run.err
+    assert "wavepool up" in run.err
+
+
+def test_a_proxy_in_the_environment_does_not_matter_for_loopback(gateway: ScriptedGateway) -> None:
+    gateway.on("GET", SUBMISSIONS, Answer({"submissions": []}))
+    proxied = {"HTTP_PROXY": "http://127.0.0.1:1", "ALL_PROXY": "http://127.0.0.1:1", "NO_PROXY": ""}
+    assert wavepool("jobs", "--endpoint", gateway.endpoint, environment=proxied).status == 0
+
+
+def test_endpoint_and_token_come_from_the_environment_or_from_what_up_left(
+    gateway: ScriptedGateway, tmp_path: Path
+) -> None:
+    gateway.on("GET", SUBMISSIONS, Answer({"submissions": []}))
+    folder = tmp_path / ".wavepool"
+    folder.mkdir()
+    (folder / "token").write_text("from-file\n")
+    (folder / "endpoint").write_text(f"{gateway.endpoint}\n")
+    assert wavepool("jobs").status == 0
+    there = {"WAVEPOOL_ENDPOINT": gateway.endpoint, "WAVEPOOL_TOKEN": "from-environment"}
+    assert wavepool("jobs", environment=there).status == 0
+    assert wavepool("jobs", "--token", "from-option", environment=there).status == 0
+    tokens = [request.headers["Authorization"] for request in gateway.requests]
+    assert tokens == ["Bearer from-file", "Bearer from-environment", "Bearer from-option"]
