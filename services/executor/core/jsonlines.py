@@ -37,7 +37,7 @@ _EVENTS: Mapping[str, type[Any]] = {event_name(kind): kind for kind in get_args(
 
 def encode_job(job: CoreJob) -> str:
     """One line, without its end."""
-    return json.dumps(_plain(job))
+    return json.dumps(plain(job))
 
 
 def decode_job(line: str) -> CoreJob:
@@ -47,7 +47,7 @@ def decode_job(line: str) -> CoreJob:
 
 def encode_event(event: events.Event) -> str:
     """One line, without its end."""
-    return json.dumps({"event": event_name(type(event)), **_plain(event)})
+    return json.dumps({"event": event_name(type(event)), **plain(event)})
 
 
 def decode_event(line: str) -> events.Event:
@@ -70,13 +70,14 @@ def _object(line: str) -> dict[str, Any]:
     return cast("dict[str, Any]", value)
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401  JSON is what it is
+def plain(value: Any) -> Any:  # noqa: ANN401  JSON is what it is
+    """Dataclasses and mappings as objects, tuples as lists, floats that JSON lacks as strings."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in cast("Mapping[Any, Any]", value).items()}
+        return {str(key): plain(item) for key, item in cast("Mapping[Any, Any]", value).items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in cast("list[Any]", value)]
+        return [plain(item) for item in cast("list[Any]", value)]
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
     return value

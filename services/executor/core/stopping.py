@@ -47,10 +47,10 @@ class StoppingProfile:
 
 
 GPU_PROFILE = StoppingProfile()
-# A processor's clock and caches are warm after the checks, and its times rank nowhere: about a second is enough.
+# A processor's clock and caches are warm after the checks, and its times rank nowhere: a second is enough.
 CPU_PROFILE = StoppingProfile(
-    max_device_seconds=1.0,
-    max_wall_seconds=1.0,
+    max_device_seconds=0.8,
+    max_wall_seconds=0.8,
     fewest_samples=5,
     warm_up_calls=1,
     warm_up_seconds=0.0,

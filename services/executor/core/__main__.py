@@ -1,0 +1,98 @@
+"""`python -m services.executor.core`: the core alone, without services."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from problems.definition import SizeSet
+from services.executor.core.bench import BAD_USAGE, INFRASTRUCTURE, bench
+from services.executor.core.equipment import (
+    Options,
+    UnknownDeviceError,
+    catalogue,
+    default_cache_folder,
+    open_equipment,
+)
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.lint import lint
+from services.executor.core.serve import serve
+from services.executor.devices.device import ToolchainError
+from services.executor.sandboxes.sandbox import SandboxError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; answers the exit status: 0 accepted, 1 not accepted, 2 bad usage, 3 infrastructure."""
+    parent = os.getppid()
+    chosen = _parser().parse_args(arguments)
+    if chosen.command == "bench":
+        try:
+            chosen.source = chosen.file.read_text("utf-8", errors="replace")
+        except OSError as error:
+            sys.stderr.write(f"{chosen.file}: {error.strerror}\n")
+            return BAD_USAGE
+    options = Options(chosen.device, chosen.sandbox, chosen.cache_folder, chosen.cache_mib)
+    try:
+        return asyncio.run(_run(chosen, options, parent))
+    except UnknownDeviceError as error:
+        sys.stderr.write(f"{error}\n")
+        return BAD_USAGE
+    except SandboxError as error:
+        sys.stderr.write(f"{error}\n")
+        return INFRASTRUCTURE
+
+
+async def _run(chosen: argparse.Namespace, options: Options, parent: int) -> int:
+    if chosen.command == "serve":
+        equipment = await open_equipment(options)
+        # Before the job comes: what a run would otherwise have to wait for.
+        catalogue()
+        with suppress(ToolchainError):
+            equipment.device.toolchain()
+        return await serve(equipment, parent)
+    task = asyncio.current_task()
+    if task is not None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    if chosen.command == "lint":
+        return await lint(chosen.slugs, await open_equipment(options))
+    return await _bench(chosen, options)
+
+
+async def _bench(chosen: argparse.Namespace, options: Options) -> int:
+    job = CoreJob(chosen.source, Mode(chosen.mode), chosen.problem, chosen.dtype, SizeSet(chosen.sizes), chosen.seed)
+    return await bench(job, await open_equipment(options), as_json=chosen.json)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m services.executor.core", description=__doc__)
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--device", default="cpu", help="cpu")
+    shared.add_argument("--sandbox", default="auto", help="auto, required, bubblewrap or process")
+    shared.add_argument("--cache-folder", type=Path, default=default_cache_folder(), help="where builds are kept")
+    shared.add_argument("--cache-mib", type=int, default=2048, help="the most that the builds may fill")
+    commands = parser.add_subparsers(dest="command", required=True)
+    one = commands.add_parser("bench", parents=[shared], help="compile, check and benchmark one file")
+    one.add_argument("file", type=Path, help="HIP source")
+    one.add_argument("--problem", default="", help="the slug of a problem; none for --mode sandbox")
+    one.add_argument("--mode", choices=list(Mode), default=Mode.FULL)
+    one.add_argument("--dtype", default="float32")
+    one.add_argument("--sizes", choices=list(SizeSet), default=SizeSet.CPU)
+    one.add_argument("--seed", type=int, help="make the same inputs again (they are from entropy otherwise)")
+    one.add_argument("--json", action="store_true", help="print the last event as JSON, stages to stderr")
+    linter = commands.add_parser("lint", parents=[shared], help="prove problems: honest passes, lazy kernels fail")
+    linter.add_argument("slugs", nargs="*", help="problems; all where none is given")
+    commands.add_parser("serve", parents=[shared], help="run one job from stdin, events to stdout")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

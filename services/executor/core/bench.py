@@ -1,0 +1,127 @@
+"""`bench`: one file, one problem, live stages and a table on the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from functools import singledispatch
+from typing import TYPE_CHECKING, TextIO
+
+from services.executor.core import events
+from services.executor.core.jsonlines import plain
+from services.executor.core.report import canonical_json
+from services.executor.core.run import JobError, run
+from services.executor.core.verdict import Verdict
+
+if TYPE_CHECKING:
+    from services.executor.core.job import CoreJob
+    from services.executor.core.run import Equipment
+
+ACCEPTED, NOT_ACCEPTED, BAD_USAGE, INFRASTRUCTURE = 0, 1, 2, 3
+
+
+async def bench(job: CoreJob, equipment: Equipment, *, as_json: bool) -> int:
+    """Run `job`; answers the exit status. With `as_json` stdout has the last event alone, stages go to stderr."""
+    screen = sys.stderr if as_json else sys.stdout
+    box = equipment.sandbox
+    _say(screen, f"sandbox: {box.name}" + "".join(f"\n  does not hold back: {gap}" for gap in box.gaps))
+    try:
+        finished = await run(job, equipment, lambda event: _say(screen, line_of(event)))
+    except JobError as error:
+        _say(sys.stderr, str(error))
+        return BAD_USAGE
+    except asyncio.CancelledError:
+        _say(screen, "cancelled")
+        return NOT_ACCEPTED
+    if as_json:
+        _say(sys.stdout, canonical_json(plain(finished)))
+    if finished.verdict is Verdict.INFRA_ERROR:
+        return INFRASTRUCTURE
+    return ACCEPTED if finished.verdict is Verdict.ACCEPTED else NOT_ACCEPTED
+
+
+@singledispatch
+def line_of(event: object) -> str:
+    """An event for people."""
+    return type(event).__name__
+
+
+@line_of.register
+def _(event: events.Compiling) -> str:
+    return f"compiling with {event.toolchain}" + (" (cached)" if event.cached else "")
+
+
+@line_of.register
+def _(event: events.Compiled) -> str:
+    warnings = f"\n{event.warnings}" if event.warnings else ""
+    return f"compiled in {event.duration_ms:.0f} ms{warnings}"
+
+
+@line_of.register
+def _(event: events.Checking) -> str:
+    return f"checking {event.total_tests} cases"
+
+
+@line_of.register
+def _(event: events.TestResult) -> str:
+    return f"  {event.test_id}/{event.total_tests} {'PASSED' if event.passed else 'FAILED'}  {event.name}"
+
+
+@line_of.register
+def _(event: events.Checked) -> str:
+    return f"checked: {event.passed_tests} of {event.total_tests} are right"
+
+
+@line_of.register
+def _(event: events.Benchmarking) -> str:
+    return f"benchmarking {event.total_tests} cases"
+
+
+@line_of.register
+def _(event: events.BenchmarkResult) -> str:
+    return f"  {event.test_id}/{event.total_tests} {event.runtime_ns / 1e6:.6f} ms  {event.name}"
+
+
+@line_of.register
+def _(event: events.Benchmarked) -> str:
+    head = f"  {'case':<32} {'median ms':>12} {'95 % interval':>25} {'n':>5} {'GFLOP/s':>9} {'GB/s':>9}  stopped by"
+    rows = [head, *(_row(result) for result in event.results)]
+    note = (
+        f"times of device `{event.device}`, timing {event.timing}; geometric mean {event.mean_runtime_ns / 1e6:.6f} ms"
+    )
+    return "\n".join([*rows, note])
+
+
+@line_of.register
+def _(event: events.ProgramOutput) -> str:
+    return event.line if event.stream == "stdout" else f"[stderr] {event.line}"
+
+
+@line_of.register
+def _(event: events.Finished) -> str:
+    parts = [f"{event.verdict}{f' ({event.reason})' if event.reason else ''}: {event.message}", event.details]
+    parts += [_mismatches(event.wrong_answer)] if event.wrong_answer else []
+    parts += [f"[stderr of the submission]\n{event.stderr}"] if event.stderr and event.program is None else []
+    return "\n".join(part.rstrip() for part in parts if part)
+
+
+def _mismatches(wrong: events.WrongAnswer) -> str:
+    rows = [
+        f"  {item.output}{list(item.index)}: expected {item.expected:.9g}, got {item.actual:.9g}"
+        for item in wrong.first_mismatches
+    ]
+    return "\n".join(
+        [*rows, f"  max difference {wrong.max_difference:.6g}, mean difference {wrong.mean_difference:.6g}"]
+    )
+
+
+def _row(result: events.BenchmarkResult) -> str:
+    interval = f"{result.ci_low_ns / 1e6:.6f}..{result.ci_high_ns / 1e6:.6f}"
+    return (
+        f"  {result.name:<32} {result.runtime_ns / 1e6:>12.6f} {interval:>25} {result.samples:>5} "
+        f"{result.gflops:>9.2f} {result.gbytes_per_second:>9.2f}  {result.stopped_by}"
+    )
+
+
+def _say(screen: TextIO, text: str) -> None:
+    print(text, file=screen, flush=True)

@@ -1,0 +1,79 @@
+"""Puts together what the core's commands run with, from what their command lines say."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import gettempdir
+from typing import TYPE_CHECKING, cast
+
+from problems.catalogue import Catalogue
+from services.executor.core.cache import CompileCache
+from services.executor.core.run import Equipment
+from services.executor.core.scratch import memory_parent, sweep
+from services.executor.sandboxes.choice import choose_sandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from problems.definition import Problem
+    from services.executor.devices.device import Device
+
+# Imported only when asked for: a device may need libraries that others do without.
+_DEVICES = {"cpu": "services.executor.devices.cpu.cpu_device:CpuDevice"}
+
+
+class UnknownDeviceError(ValueError):
+    """No device has this name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"device: {name!r} is not known here; known are {', '.join(sorted(_DEVICES))}")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What every command can be told."""
+
+    device: str
+    sandbox: str
+    cache_folder: Path
+    cache_mib: int
+
+
+def default_cache_folder() -> Path:
+    """Below XDG_CACHE_HOME, or ~/.cache where that is not set."""
+    home = os.environ.get("XDG_CACHE_HOME")
+    return (Path(home) if home else Path.home() / ".cache") / "wavepool" / "builds"
+
+
+def device_named(name: str) -> Device:
+    """The device; raises UnknownDeviceError."""
+    if name not in _DEVICES:
+        raise UnknownDeviceError(name)
+    module, _, attribute = _DEVICES[name].partition(":")
+    return cast("Callable[[], Device]", getattr(importlib.import_module(module), attribute))()
+
+
+@cache
+def catalogue() -> Catalogue:
+    """The problems of our own folder, loaded once."""
+    return Catalogue.load()
+
+
+def find_problem(slug: str) -> Problem:
+    """A problem of the catalogue."""
+    return catalogue().get(slug).problem
+
+
+async def open_equipment(options: Options) -> Equipment:
+    """Raises UnknownDeviceError, and SandboxError where the sandbox that is asked for does not work."""
+    device = device_named(options.device)
+    sandbox = await choose_sandbox(options.sandbox)
+    scratch_parent = Path(gettempdir())
+    for parent in {scratch_parent, memory_parent(scratch_parent)}:
+        sweep(parent)
+    builds = CompileCache(options.cache_folder, options.cache_mib << 20)
+    return Equipment(device, sandbox, builds, find_problem, scratch_parent=scratch_parent)

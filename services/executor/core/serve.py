@@ -1,0 +1,97 @@
+"""The judge process: started in advance, runs one job, and is gone.
+
+It reads one job as a line of JSON from stdin and writes events as lines of JSON to stdout, the last of them FINISHED.
+SIGTERM cancels the job, and so does the death of whoever started it. It exits with 0 whatever the verdict; 2 says that
+the job was not well formed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+from services.executor.core.events import Event, Finished
+from services.executor.core.jsonlines import LineError, decode_job, encode_event
+from services.executor.core.run import JobError, run
+from services.executor.core.verdict import Verdict, status_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from services.executor.core.job import CoreJob
+    from services.executor.core.run import Equipment
+
+_BAD_JOB = 2
+_PR_SET_PDEATHSIG = 1
+
+
+async def serve(equipment: Equipment, parent: int) -> int:
+    """Serve one job; `parent` is the process that started us. Answers the exit status."""
+    task = asyncio.current_task()
+    if task is None:
+        raise RuntimeError("serve runs as a task")
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    _end_with_parent(parent)
+    emit = _event_writer()
+    try:
+        line = await _first_line()
+    except asyncio.CancelledError:
+        return 0
+    if not line.strip():
+        return 0
+    try:
+        job = decode_job(line)
+    except LineError as error:
+        emit(_refusal(f"The job is not well formed: {error}"))
+        return _BAD_JOB
+    return await _run(job, equipment, emit)
+
+
+async def _run(job: CoreJob, equipment: Equipment, emit: Callable[[Event], None]) -> int:
+    try:
+        await run(job, equipment, emit)
+    except JobError as error:
+        emit(_refusal(str(error)))
+        return _BAD_JOB
+    except asyncio.CancelledError:
+        emit(Finished(Verdict.CANCELLED, status_of(Verdict.CANCELLED, job.mode), "The run was cancelled."))
+    return 0
+
+
+def _refusal(message: str) -> Finished:
+    return Finished(Verdict.INFRA_ERROR, "ERROR", message, reason="bad_job")
+
+
+def _event_writer() -> Callable[[Event], None]:
+    """Writes to what is stdout now; anything else that prints goes to stderr, where it cannot be taken for an event."""
+    stdout = os.dup(1)
+    os.dup2(2, 1)
+
+    def write(event: Event) -> None:
+        data = memoryview(f"{encode_event(event)}\n".encode())
+        while data:
+            data = data[os.write(stdout, data) :]
+
+    return write
+
+
+async def _first_line() -> str:
+    """Read without a thread, so that a judge that waits costs nothing and can be cancelled."""
+    reader = asyncio.StreamReader(limit=64 << 20)
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
+    )
+    try:
+        return (await reader.readline()).decode(errors="replace")
+    finally:
+        transport.close()
+
+
+def _end_with_parent(parent: int) -> None:
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGTERM)
