@@ -1,0 +1,1 @@
+"""Machines: rented, kept warm, given out under leases, handed back."""

@@ -1,0 +1,93 @@
+"""Why vmpool refuses.
+
+PoolError
+├── InvalidFieldError
+├── NoCapacityError
+├── LeaseConflictError
+├── LeaseEndedError
+├── IllegalMoveError
+├── StaleMachineError
+├── ProviderError
+└── NotFoundError
+├── MachineNotFoundError
+└── LeaseNotFoundError
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+
+class PoolError(Exception):
+    """A refusal whose message is meant for the caller."""
+
+
+class InvalidFieldError(PoolError):
+    """A field of a request is wrong; `violations` holds its name, and what is wrong and how to mend it."""
+
+    def __init__(self, field: str, description: str) -> None:
+        super().__init__(f"{field}: {description}")
+        self.violations = ((field, description),)
+
+
+class NoCapacityError(PoolError):
+    """Nothing is free now; the message says what the pool is doing about it."""
+
+    def __init__(self, outlook: str, retry_after: timedelta) -> None:
+        super().__init__(f"No machine has room now: {outlook}. Watch the machines and try again.")
+        self.retry_after = retry_after
+
+
+class LeaseConflictError(PoolError):
+    """The job's attempt has a lease already, with other content, or an expired one whose run may still be dying."""
+
+    def __init__(self, job_id: str, attempt: int, lease_id: str) -> None:
+        super().__init__(
+            f"Attempt {attempt} of job {job_id!r} has lease {lease_id!r} already, with other content or expired."
+        )
+
+
+class LeaseEndedError(PoolError):
+    """The lease has expired or was released."""
+
+    def __init__(self, lease_id: str, reason: str) -> None:
+        super().__init__(f"Lease {lease_id!r} is over: {reason}. Stop the job.")
+
+
+class IllegalMoveError(PoolError):
+    """A machine cannot go from one state to the other: a bug, or a decision that came too late."""
+
+    def __init__(self, machine_id: str, before: str, after: str) -> None:
+        super().__init__(f"Machine {machine_id!r} cannot go from {before} to {after}.")
+
+
+class StaleMachineError(PoolError):
+    """The machine has changed since it was read; read it again and decide anew."""
+
+    def __init__(self, machine_id: str) -> None:
+        super().__init__(f"Machine {machine_id!r} changed in the meantime. Try again.")
+
+
+class ProviderError(PoolError):
+    """A provider cannot do what it was asked; the message is in its own words."""
+
+
+class NotFoundError(PoolError):
+    """Something that the request names does not exist."""
+
+
+class MachineNotFoundError(NotFoundError):
+    """No such machine."""
+
+    def __init__(self, machine_id: str) -> None:
+        super().__init__(f"There is no machine {machine_id!r}.")
+
+
+class LeaseNotFoundError(NotFoundError):
+    """No such lease."""
+
+    def __init__(self, lease_id: str) -> None:
+        super().__init__(f"There is no lease {lease_id!r}.")

@@ -1,0 +1,32 @@
+"""Tells followers in this process that there is something new to read, without any of them polling."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+
+class Feed:
+    """A bell: every follower has an event of its own, which `notify` sets."""
+
+    def __init__(self) -> None:
+        self._followers: set[asyncio.Event] = set()
+
+    def notify(self) -> None:
+        """There is something new."""
+        for follower in self._followers:
+            follower.set()
+
+    @contextmanager
+    def follow(self) -> Generator[asyncio.Event]:
+        """An event to wait for; clear it before reading, so that nothing falls between."""
+        follower = asyncio.Event()
+        self._followers.add(follower)
+        try:
+            yield follower
+        finally:
+            self._followers.discard(follower)

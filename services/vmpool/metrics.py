@@ -1,0 +1,34 @@
+"""vmpool's metrics."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from servicekit.metrics import counter, gauge, histogram
+from services.vmpool.machine import MachineState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from services.vmpool.lease import Lease
+    from services.vmpool.machine import Machine
+
+machines = gauge("wavepool_vmpool_machines", "Machines that are not released.", ("state",))
+leases_granted = counter("wavepool_vmpool_leases", "Leases granted.", ("start_kind",))
+leases_refused = counter("wavepool_vmpool_leases_refused", "Calls for a lease that found no room.")
+acquire_seconds = histogram("wavepool_vmpool_acquire_seconds", "Time to grant or refuse a lease.")
+provider_errors = counter("wavepool_vmpool_provider_errors", "Calls of a provider that failed.", ("provider",))
+usage_unsent = gauge("wavepool_vmpool_usage_facts_unsent", "Usage facts that billing has not taken yet.")
+
+
+def machines_in_states(present: Iterable[Machine]) -> None:
+    """Show how many machines are in each state."""
+    counts = Counter(machine.state for machine in present)
+    for state in MachineState:
+        machines.labels(state.value).set(counts[state])
+
+
+def lease_granted(lease: Lease) -> None:
+    """Count a lease."""
+    leases_granted.labels(lease.start_kind.value).inc()

@@ -1,0 +1,1 @@
+"""Where machines come from: one protocol, one adapter a file."""

@@ -1,0 +1,210 @@
+"""Machines on this very host: an executor process for each, with a keeper beside it (see `local_keeper`)."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import json
+import os
+import select
+import shutil
+import signal
+import sys
+import time
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from services.vmpool.errors import ProviderError
+from services.vmpool.providers import local_keeper
+from services.vmpool.providers.provider import Observation, Offer, Order, ProviderState
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import timedelta
+    from pathlib import Path
+
+STOP_TIMEOUT_SECONDS = 10.0
+"""The keeper's own grace for the executor, and as much again for a host under load."""
+
+STARTED_POLL_SECONDS = 0.02
+LAST_LOG_BYTES = 600
+
+
+@dataclass(frozen=True)
+class LocalConfig:
+    """Where machines keep their files, and what their executors are started as."""
+
+    data_dir: Path
+    command: Sequence[str]
+    preferred_port: int
+    gpu_types: Sequence[str]
+    price_micros_per_hour: int
+    orphan_timeout: timedelta
+
+
+class LocalProvider:
+    """Starts executors as processes of this host."""
+
+    name = "local"
+    ends_with_pool = True
+
+    def __init__(self, config: LocalConfig) -> None:
+        self._config = config
+        self._machines = config.data_dir.resolve() / "machines"
+        self._logs = config.data_dir.resolve() / "logs"
+
+    async def offers(self) -> Sequence[Offer]:
+        """Any GPU type: this host stands in for all of them."""
+        price = self._config.price_micros_per_hour
+        return [Offer(gpu_type, 1, price) for gpu_type in self._config.gpu_types]
+
+    async def provision(self, order: Order) -> None:
+        """Start a keeper; one that finds its machine kept already ends at once."""
+        self._prepare(order.machine_id)
+        status = await self._start_keeper(order)
+        if status not in {0, local_keeper.LOCK_HELD_STATUS}:
+            raise ProviderError(
+                f"the keeper of the executor ended with status {status}: {_tail(self._log(order.machine_id))}"
+            )
+
+    async def observe(self, machine_id: str) -> Observation:
+        """What the machine's folder and lock tell; looking keeps the machine alive."""
+        return self._observe(machine_id)
+
+    async def release(self, machine_id: str) -> None:
+        """Have the keeper end the executor, wait for both, and remove the machine's folder; its log stays."""
+        await asyncio.to_thread(self._release, machine_id)
+
+    async def list_all(self) -> Sequence[str]:
+        """Every folder: also those of machines that ended have to be released."""
+        return sorted(folder.name for folder in self._machines.glob("*"))
+
+    def _prepare(self, machine_id: str) -> None:
+        folder = self._folder(machine_id)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._logs.mkdir(parents=True, exist_ok=True)
+        job = local_keeper.Job(
+            command=[*self._config.command],
+            preferred_port=self._config.preferred_port,
+            orphan_timeout_seconds=self._config.orphan_timeout.total_seconds(),
+            log=str(self._log(machine_id)),
+        )
+        local_keeper.write_json(folder / "job.json", asdict(job))
+        _touch(folder)
+
+    def _observe(self, machine_id: str) -> Observation:
+        folder = self._folder(machine_id)
+        if not folder.exists():
+            return Observation(ProviderState.GONE, reason="this host has no such machine")
+        if ended := _read_json(folder / "exit.json"):
+            return Observation(ProviderState.ENDED, reason=self._story(machine_id, ended))
+        if not _is_locked(folder):
+            return Observation(ProviderState.ENDED, reason="its executor and keeper were killed")
+        _touch(folder)
+        running = _read_json(folder / "process.json")
+        if running is None:
+            return Observation(ProviderState.PENDING, stage="starting the executor process")
+        return Observation(ProviderState.RUNNING, endpoint=str(running["endpoint"]))
+
+    def _release(self, machine_id: str) -> None:
+        folder = self._folder(machine_id)
+        _stop_keeper(folder)
+        if _is_locked(folder):
+            raise ProviderError(f"machine {machine_id} did not end within {STOP_TIMEOUT_SECONDS:g} s")
+        shutil.rmtree(folder, ignore_errors=True)
+
+    async def _start_keeper(self, order: Order) -> int:
+        environment = {
+            **os.environ,
+            "EXECUTOR_HOST": "127.0.0.1",
+            "EXECUTOR_DATA_DIR": str(self._config.data_dir.resolve()),
+            "EXECUTOR_TOKEN": order.token,
+        }
+        with self._open_log(order.machine_id) as output:
+            keeper = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                local_keeper.__name__,
+                str(self._folder(order.machine_id)),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env=environment,
+            )
+            return await keeper.wait()
+
+    def _story(self, machine_id: str, ended: dict[str, Any]) -> str:
+        status = ended["status"]
+        how = f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
+        return f"its executor ended with {how} ({ended['reason']}); its log ends: {_tail(self._log(machine_id))}"
+
+    def _folder(self, machine_id: str) -> Path:
+        return self._machines / machine_id
+
+    def _open_log(self, machine_id: str) -> BinaryIO:
+        return self._log(machine_id).open("ab")
+
+    def _log(self, machine_id: str) -> Path:
+        return self._logs / f"executor-{machine_id}.log"
+
+
+def _stop_keeper(folder: Path) -> None:
+    """Send SIGTERM to the keeper and wait for its end."""
+    running = _wait_until_started(folder)
+    if running is None:
+        return
+    try:
+        keeper = os.pidfd_open(int(running["keeper_pid"]))
+    except ProcessLookupError:
+        return
+    try:
+        # The descriptor pins a process; the start time shows that it is the keeper and not a later one with its id.
+        if local_keeper.start_ticks(int(running["keeper_pid"])) == running["keeper_start"]:
+            signal.pidfd_send_signal(keeper, signal.SIGTERM)
+            select.select([keeper], [], [], STOP_TIMEOUT_SECONDS)
+    except ProcessLookupError:
+        pass
+    finally:
+        os.close(keeper)
+
+
+def _wait_until_started(folder: Path) -> dict[str, Any] | None:
+    """What `process.json` says, once the keeper has written it; None where there is no keeper."""
+    deadline = time.monotonic() + STOP_TIMEOUT_SECONDS
+    while _is_locked(folder) and time.monotonic() < deadline:
+        if running := _read_json(folder / "process.json"):
+            return running
+        time.sleep(STARTED_POLL_SECONDS)
+    return None
+
+
+def _is_locked(folder: Path) -> bool:
+    try:
+        lock = os.open(folder / "lock", os.O_RDWR)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
+
+
+def _touch(folder: Path) -> None:
+    (folder / "observed").touch()
+
+
+def _read_json(path: Path) -> dict[str, Any] | None:
+    try:
+        return json.loads(path.read_text())
+    except FileNotFoundError:
+        return None
+
+
+def _tail(log: Path) -> str:
+    try:
+        return log.read_bytes()[-LAST_LOG_BYTES:].decode(errors="replace").strip()
+    except OSError:
+        return "(there is no log)"

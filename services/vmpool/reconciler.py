@@ -1,0 +1,117 @@
+"""The loop that keeps the record and the machines the same.
+
+Every pass takes each machine that is not released one step on, all of them at once; a slow one holds up no other. At
+the first pass and every minute it releases machines that the provider has and the record does not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from servicekit.logging import get_logger
+from services.vmpool import metrics
+from services.vmpool.errors import ProviderError, StaleMachineError
+from services.vmpool.machine import ON_THE_WAY
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+    from datetime import datetime
+
+    from servicekit.clock import Clock
+    from services.vmpool.driver import MachineDriver
+    from services.vmpool.machine import Machine
+    from services.vmpool.providers.provider import MachineProvider
+    from services.vmpool.store.lease_store import LeaseStore
+    from services.vmpool.store.machine_store import MachineStore
+
+log = get_logger(__name__)
+
+PASS_SECONDS = 1.0
+"""How long a pass waits for its slowest machine before the next one looks at the others."""
+
+SOON_SECONDS = 0.05
+"""Between two looks at a machine that is on its way, so that nobody waits long for one that is ready."""
+
+STRANGERS_INTERVAL = timedelta(minutes=1)
+CLOSE_ATTEMPTS = 3
+
+
+class Reconciler:
+    """Drives all machines."""
+
+    name = "reconciler"
+
+    def __init__(
+        self,
+        machines: MachineStore,
+        leases: LeaseStore,
+        provider: MachineProvider,
+        driver: MachineDriver,
+        clock: Clock,
+        wake: asyncio.Event,
+    ) -> None:
+        self._wake = wake
+        self._machines = machines
+        self._leases = leases
+        self._provider = provider
+        self._driver = driver
+        self._clock = clock
+        self._steps: dict[str, asyncio.Task[None]] = {}
+        self._strangers_time: datetime | None = None
+
+    async def run_once(self) -> None:
+        """Take every machine one step on."""
+        for lease in await self._leases.expire_due():
+            log.warning("a lease expired", extra={"lease_id": lease.lease_id, "job_id": lease.job_id})
+        await self._release_strangers()
+        machines = await self._machines.unreleased()
+        metrics.machines_in_states(machines)
+        for machine in machines:
+            if machine.machine_id not in self._steps:
+                self._begin_step(machine)
+        if self._steps:
+            await asyncio.wait(self._steps.values(), timeout=PASS_SECONDS)
+        if any(machine.state in ON_THE_WAY for machine in machines):
+            asyncio.get_running_loop().call_later(SOON_SECONDS, self._wake.set)
+
+    async def close(self) -> None:
+        """End the steps under way and, where the provider's machines end with the pool, all machines."""
+        steps = list(self._steps.values())
+        for step in steps:
+            step.cancel()
+        await asyncio.gather(*steps, return_exceptions=True)
+        for _ in range(CLOSE_ATTEMPTS if self._provider.ends_with_pool else 0):
+            remaining = await self._machines.unreleased()
+            await asyncio.gather(*(self._guarded(machine, self._driver.end(machine)) for machine in remaining))
+
+    def _begin_step(self, machine: Machine) -> None:
+        step = asyncio.create_task(self._guarded(machine, self._driver.drive(machine)))
+        self._steps[machine.machine_id] = step
+        step.add_done_callback(lambda _: self._steps.pop(machine.machine_id, None))
+
+    async def _guarded(self, machine: Machine, step: Awaitable[None]) -> None:
+        try:
+            await step
+        except StaleMachineError:
+            self._wake.set()
+        except (ProviderError, OSError) as error:
+            metrics.provider_errors.labels(machine.provider).inc()
+            log.warning("the provider failed", extra={"machine_id": machine.machine_id, "error": str(error)})
+        except Exception:
+            log.exception("a machine's step failed", extra={"machine_id": machine.machine_id})
+
+    async def _release_strangers(self) -> None:
+        now = self._clock.now()
+        if self._strangers_time is not None and now - self._strangers_time < STRANGERS_INTERVAL:
+            return
+        # In this order: a machine is in the record before it is at the provider, so what is listed first and is not in
+        # the record afterwards is nobody's.
+        listed = await self._provider.list_all()
+        known = {machine.machine_id for machine in await self._machines.unreleased()}
+        for machine_id in listed:
+            if machine_id not in known:
+                log.warning("releasing a machine that nobody knows", extra={"machine_id": machine_id})
+                await self._provider.release(machine_id)
+        self._strangers_time = now

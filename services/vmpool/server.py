@@ -1,0 +1,143 @@
+"""Builds the vmpool service."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import grpc
+from wavepool.vmpool.v1 import vmpool_pb2_grpc
+
+from servicekit import database, logging
+from servicekit.channels import open_channel
+from servicekit.clock import SystemClock, new_id
+from servicekit.loops import run_loop
+from servicekit.server import ServiceServer
+from services.vmpool import errors
+from services.vmpool.config import VmPoolSettings
+from services.vmpool.demand_board import DemandBoard
+from services.vmpool.driver import MachineDriver, Senses
+from services.vmpool.executor_client import ExecutorClient
+from services.vmpool.feed import Feed
+from services.vmpool.health_book import HealthBook
+from services.vmpool.leasing import Leasing
+from services.vmpool.providers.local_provider import LocalConfig, LocalProvider
+from services.vmpool.reconciler import Reconciler
+from services.vmpool.service import Pool, VmPoolServicer
+from services.vmpool.sizer import Sizer
+from services.vmpool.store.event_log import EventLog
+from services.vmpool.store.lease_store import LeaseStore
+from services.vmpool.store.machine_store import MachineStore
+from services.vmpool.store.usage_store import UsageStore
+from services.vmpool.usage_reporter import UsageReporter
+from services.vmpool.watching import Watching
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import AsyncGenerator
+
+    from servicekit.clock import Clock
+    from servicekit.errors import ErrorMap
+    from services.vmpool.providers.provider import MachineProvider
+
+log = logging.get_logger(__name__)
+
+USAGE_PASS = timedelta(seconds=5)
+"""Between two looks for facts to write down and send; a machine's own interval is a setting."""
+
+ERROR_MAP: ErrorMap = {
+    errors.InvalidFieldError: grpc.StatusCode.INVALID_ARGUMENT,
+    errors.NotFoundError: grpc.StatusCode.NOT_FOUND,
+    errors.NoCapacityError: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    errors.LeaseConflictError: grpc.StatusCode.ALREADY_EXISTS,
+    errors.LeaseEndedError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.IllegalMoveError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.StaleMachineError: grpc.StatusCode.ABORTED,
+}
+
+
+@dataclass(frozen=True)
+class VmPool:
+    """The service in parts, so that tests can take steps one by one."""
+
+    server: ServiceServer
+    pool: Pool
+    reconciler: Reconciler
+    sizer: Sizer
+    usage: UsageReporter
+    wakes: tuple[asyncio.Event, asyncio.Event]
+
+    async def run(self, settings: VmPoolSettings) -> None:
+        """Serve, with the loops beside, until SIGTERM or SIGINT; a machine's move wakes reconciler and sizer."""
+        reconciler_wake, sizer_wake = self.wakes
+        await self.server.run_until_signalled(
+            run_loop(self.reconciler, settings.reconcile_interval, reconciler_wake),
+            run_loop(self.sizer, settings.reconcile_interval, sizer_wake),
+            run_loop(self.usage, USAGE_PASS),
+        )
+
+    async def close(self) -> None:
+        """Stop the machines that end with the pool, and tell billing so if it is still there."""
+        await self.reconciler.close()
+        await self.usage.run_once()
+
+
+def local_provider(settings: VmPoolSettings) -> LocalProvider:
+    """The provider whose machines are this host."""
+    return LocalProvider(
+        LocalConfig(
+            data_dir=settings.data_dir,
+            command=settings.local_executor_command,
+            preferred_port=settings.local_executor_port,
+            gpu_types=settings.gpu_types,
+            price_micros_per_hour=settings.local_price_micros(),
+            orphan_timeout=settings.local_orphan_timeout,
+        )
+    )
+
+
+@asynccontextmanager
+async def build(
+    settings: VmPoolSettings, db: database.Database, provider: MachineProvider, clock: Clock
+) -> AsyncGenerator[VmPool]:
+    """The service on a database with its schema; connections are closed at the end."""
+    events, moves = Feed(), Feed()
+    machines = MachineStore(db, clock, events, moves)
+    leases = LeaseStore(db, clock, events, new_id)
+    demand = DemandBoard(settings.demand_lifetime)
+    sizer = Sizer(machines, demand, provider, settings.limits(), clock, new_id)
+    async with AsyncExitStack() as stack:
+        executors = ExecutorClient(settings.heartbeat_interval)
+        stack.push_async_callback(executors.close)
+        billing = await stack.enter_async_context(open_channel(settings.billing_target))
+        wakes = (stack.enter_context(moves.follow()), stack.enter_context(moves.follow()))
+        health = HealthBook(settings.heartbeat_interval, settings.lost_after)
+        senses = Senses(provider, executors, health, settings.start_timeout)
+        driver = MachineDriver(machines, leases, senses, clock)
+        reconciler = Reconciler(machines, leases, provider, driver, clock, wakes[0])
+        usage = UsageReporter(UsageStore(db, clock), billing, settings.usage_interval)
+        leasing = Leasing(leases, demand, sizer, clock)
+        watching = Watching(EventLog(db), events)
+        pool = Pool(settings, machines, leases, leasing, demand, sizer, watching, clock)
+        server = ServiceServer("vmpool", settings, ERROR_MAP)
+        vmpool_pb2_grpc.add_VmPoolServiceServicer_to_server(VmPoolServicer(pool), server.grpc)
+        server.expose("wavepool.vmpool.v1.VmPoolService")
+        yield VmPool(server, pool, reconciler, sizer, usage, wakes)
+
+
+async def main() -> None:
+    """Serve until SIGTERM or SIGINT, then stop what ends with the pool."""
+    settings = VmPoolSettings()
+    logging.configure("vmpool", settings.log_level)
+    db = database.Database(settings.resolved_database_url("vmpool"))
+    try:
+        await database.migrate(db, "services.vmpool:migrations")
+        async with build(settings, db, local_provider(settings), SystemClock()) as vmpool:
+            try:
+                await vmpool.run(settings)
+            finally:
+                await vmpool.close()
+    finally:
+        await db.close()

@@ -1,0 +1,103 @@
+"""VmPoolService: decode, ask, encode."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from wavepool.vmpool.v1 import vmpool_pb2 as pb
+from wavepool.vmpool.v1 import vmpool_pb2_grpc
+
+from services.vmpool import wire
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    import grpc
+
+    from servicekit.clock import Clock
+    from services.vmpool.config import VmPoolSettings
+    from services.vmpool.demand_board import DemandBoard
+    from services.vmpool.leasing import Leasing
+    from services.vmpool.sizer import Sizer
+    from services.vmpool.store.lease_store import LeaseStore
+    from services.vmpool.store.machine_store import MachineStore
+    from services.vmpool.watching import Watching
+
+    Context = grpc.aio.ServicerContext[object, object]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """What the RPCs ask."""
+
+    settings: VmPoolSettings
+    machines: MachineStore
+    leases: LeaseStore
+    leasing: Leasing
+    demand: DemandBoard
+    sizer: Sizer
+    watching: Watching
+    clock: Clock
+
+
+class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
+    """The service's RPCs; what they mean stands in `vmpool.proto`."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def AcquireLease(self, request: pb.AcquireLeaseRequest, context: Context) -> pb.AcquireLeaseResponse:
+        """Take slots for a job."""
+        wanted = wire.lease_request_from_proto(request, self._pool.settings)
+        lease, machine = await self._pool.leasing.acquire(wanted)
+        return pb.AcquireLeaseResponse(
+            lease=wire.lease_to_proto(lease, machine), machine=wire.machine_to_proto(machine, self._pool.clock.now())
+        )
+
+    async def RenewLease(self, request: pb.RenewLeaseRequest, context: Context) -> pb.RenewLeaseResponse:
+        """Move a lease's expiry."""
+        duration = wire.lease_duration_from_proto(request, self._pool.settings)
+        lease = await self._pool.leases.renew(request.lease_id, duration)
+        return pb.RenewLeaseResponse(expire_time=wire.instant_to_proto(lease.expire_time))
+
+    async def ReleaseLease(self, request: pb.ReleaseLeaseRequest, context: Context) -> pb.ReleaseLeaseResponse:
+        """Give slots back."""
+        reason = request.reason or "released"
+        await self._pool.leases.release(request.lease_id, reason, drain_machine=request.machine_suspect)
+        return pb.ReleaseLeaseResponse()
+
+    async def ReportDemand(self, request: pb.ReportDemandRequest, context: Context) -> pb.ReportDemandResponse:
+        """Take note of what waits."""
+        demands = wire.demands_from_proto(request, self._pool.settings.gpu_types)
+        self._pool.demand.report(demands, self._pool.clock.now())
+        starting, blocked_reason = await self._pool.sizer.resize()
+        return pb.ReportDemandResponse(starting_machines=starting, blocked_reason=blocked_reason)
+
+    async def ListMachines(self, request: pb.ListMachinesRequest, context: Context) -> pb.ListMachinesResponse:
+        """List machines."""
+        now = self._pool.clock.now()
+        machines = await self._pool.machines.all(include_ended=request.include_ended)
+        return pb.ListMachinesResponse(machines=[wire.machine_to_proto(machine, now) for machine in machines])
+
+    async def GetMachine(self, request: pb.GetMachineRequest, context: Context) -> pb.GetMachineResponse:
+        """Get one machine."""
+        machine = await self._pool.machines.get(request.machine_id)
+        return pb.GetMachineResponse(machine=wire.machine_to_proto(machine, self._pool.clock.now()))
+
+    async def WatchMachines(
+        self, request: pb.WatchMachinesRequest, context: Context
+    ) -> AsyncIterator[pb.WatchMachinesResponse]:
+        """Stream machine events."""
+        async for event in self._pool.watching.follow(request.after_seq):
+            yield wire.event_to_proto(event)
+
+    async def DrainMachine(self, request: pb.DrainMachineRequest, context: Context) -> pb.DrainMachineResponse:
+        """Let a machine finish its leases and stop; one that is draining or over stays as it is."""
+        machine = await self._pool.machines.drain(request.machine_id, request.reason or "asked to drain")
+        return pb.DrainMachineResponse(machine=wire.machine_to_proto(machine, self._pool.clock.now()))
+
+    async def GetPoolMetrics(self, request: pb.GetPoolMetricsRequest, context: Context) -> pb.GetPoolMetricsResponse:
+        """Sum the pool up."""
+        machines = await self._pool.machines.all(include_ended=True)
+        return wire.pool_metrics_to_proto(machines, await self._pool.leases.counts(), self._pool.clock.now())

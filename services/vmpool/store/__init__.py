@@ -1,0 +1,1 @@
+"""What vmpool keeps in its database, one subject a file."""

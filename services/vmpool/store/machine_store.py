@@ -1,0 +1,168 @@
+"""Machines as rows. A change is one row update that compares the revision before, and one event, in one transaction."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import insert, select, update
+
+from services.vmpool.errors import MachineNotFoundError, StaleMachineError
+from services.vmpool.lease import LeaseState
+from services.vmpool.machine import OVER, Machine, MachineState
+from services.vmpool.sizing import Failures
+from services.vmpool.store.event_log import append_event
+from services.vmpool.store.machine_row import machine_from_row, machine_to_row
+from services.vmpool.store.tables import leases, machines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sqlalchemy import Select
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from servicekit.clock import Clock
+    from servicekit.database import Database
+    from services.vmpool.feed import Feed
+
+FAILURE_HISTORY = 50
+"""How far back a run of failed starts is counted: far beyond what the longest back-off needs."""
+
+
+class MachineStore:
+    """Keeps machines; followers of `events` hear of every change, as those of `moves` do of every change made here."""
+
+    def __init__(self, database: Database, clock: Clock, events: Feed, moves: Feed) -> None:
+        self._database = database
+        self._clock = clock
+        self._feeds = (events, moves)
+
+    async def add(self, machine: Machine, reason: str) -> Machine:
+        """A machine is wanted."""
+        async with self._database.transaction() as connection:
+            await connection.execute(insert(machines).values(machine_to_row(machine)))
+            await append_event(connection, self._clock.now(), machine.state, reason, machine)
+        self._notify()
+        return machine
+
+    async def change(self, before: Machine, after: Machine) -> Machine:
+        """Make `before` into `after`; leases end with their machine. StaleMachineError where it has changed since."""
+        async with self._database.transaction() as connection:
+            changed = await write_machine(connection, self._clock, before, after, after.reason)
+            if changed.state in OVER and before.state not in OVER:
+                await _end_leases(connection, self._clock, changed)
+        self._notify()
+        return changed
+
+    async def drain(self, machine_id: str, reason: str) -> Machine:
+        """Let a machine finish its leases and stop; one that is draining or over stays as it is."""
+        async with self._database.transaction() as connection:
+            machine = await locked_machine(connection, machine_id)
+            if machine.state in OVER or machine.state is MachineState.DRAINING:
+                return machine
+            drained = machine.drain(self._clock.now(), reason)
+            drained = await write_machine(connection, self._clock, machine, drained, reason)
+        self._notify()
+        return drained
+
+    async def get(self, machine_id: str) -> Machine:
+        """The machine; MachineNotFoundError where there is none."""
+        async with self._database.reading() as connection:
+            found = await _select(connection, select(machines).where(machines.c.machine_id == machine_id))
+        if not found:
+            raise MachineNotFoundError(machine_id)
+        return found[0]
+
+    async def unreleased(self) -> Sequence[Machine]:
+        """Machines that exist at their provider, or may: all that are not released, oldest first."""
+        query = select(machines).where(machines.c.release_time.is_(None)).order_by(machines.c.create_time)
+        async with self._database.reading() as connection:
+            return await _select(connection, query)
+
+    async def all(self, *, include_ended: bool) -> Sequence[Machine]:
+        """Machines, those that are over last, otherwise newest first."""
+        query = select(machines).order_by(machines.c.end_time.is_not(None), machines.c.create_time.desc())
+        if not include_ended:
+            query = query.where(machines.c.end_time.is_(None))
+        async with self._database.reading() as connection:
+            return await _select(connection, query)
+
+    async def failures(self) -> Mapping[str, Failures]:
+        """By GPU type, the starts that failed since the last one that succeeded."""
+        query = (
+            select(machines)
+            .where((machines.c.ready_time.is_not(None)) | (machines.c.state == MachineState.FAILED.value))
+            .order_by(machines.c.create_time.desc())
+            .limit(FAILURE_HISTORY)
+        )
+        async with self._database.reading() as connection:
+            recent = await _select(connection, query)
+        return _failures_in_a_row(recent)
+
+    def _notify(self) -> None:
+        for feed in self._feeds:
+            feed.notify()
+
+
+async def write_machine(
+    connection: AsyncConnection, clock: Clock, before: Machine, after: Machine, reason: str
+) -> Machine:
+    """The compare-and-set with its event, inside the caller's transaction."""
+    changed = replace(after, revision=before.revision + 1)
+    row = machine_to_row(changed)
+    result = await connection.execute(
+        update(machines)
+        .where(
+            machines.c.machine_id == before.machine_id,
+            machines.c.revision == before.revision,
+            machines.c.state == before.state.value,
+        )
+        .values(row)
+        .returning(machines.c.revision)
+    )
+    if result.one_or_none() is None:
+        raise StaleMachineError(before.machine_id)
+    await append_event(connection, clock.now(), before.state, reason, changed)
+    return changed
+
+
+async def locked_machines(connection: AsyncConnection, query: Select[Any]) -> list[Machine]:
+    """The machines of a query, locked against other writers until the transaction ends."""
+    return await _select(connection, query.with_for_update())
+
+
+async def locked_machine(connection: AsyncConnection, machine_id: str) -> Machine:
+    """One machine, locked; MachineNotFoundError where there is none."""
+    found = await locked_machines(connection, select(machines).where(machines.c.machine_id == machine_id))
+    if not found:
+        raise MachineNotFoundError(machine_id)
+    return found[0]
+
+
+async def _select(connection: AsyncConnection, query: Select[Any]) -> list[Machine]:
+    return [machine_from_row(row) for row in (await connection.execute(query)).mappings()]
+
+
+async def _end_leases(connection: AsyncConnection, clock: Clock, machine: Machine) -> None:
+    await connection.execute(
+        update(leases)
+        .where(leases.c.machine_id == machine.machine_id, leases.c.state != LeaseState.ENDED.value)
+        .values(
+            state=LeaseState.ENDED.value,
+            end_time=clock.now(),
+            reason=f"its machine is {machine.state.value}: {machine.reason}",
+        )
+    )
+
+
+def _failures_in_a_row(newest_first: Sequence[Machine]) -> dict[str, Failures]:
+    failures: dict[str, Failures] = {}
+    succeeded: set[str] = set()
+    for machine in newest_first:
+        if machine.ready_time is not None:
+            succeeded.add(machine.gpu_type)
+        elif machine.gpu_type not in succeeded:
+            known = failures.get(machine.gpu_type)
+            last = known or Failures(0, machine.end_time or machine.create_time, machine.reason)
+            failures[machine.gpu_type] = replace(last, count=last.count + 1)
+    return failures

@@ -1,0 +1,90 @@
+"""vmpool's tables. Durations are whole microseconds, money is BIGINT micro-dollars."""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, MetaData, Table, Text
+
+from servicekit.database import Instant
+
+metadata = MetaData()
+
+machines = Table(
+    "machines",
+    metadata,
+    Column("machine_id", Text, primary_key=True),
+    Column("revision", BigInteger, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("provider", Text, nullable=False),
+    Column("gpu_type", Text, nullable=False),
+    Column("gpu_count", Integer, nullable=False),
+    Column("token", Text, nullable=False),
+    Column("price_micros_per_hour", BigInteger, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("provider_stage", Text, nullable=False),
+    Column("endpoint", Text, nullable=False),
+    Column("inventory", Text, nullable=False),
+    Column("occupied", Text, nullable=False),
+    Column("fencing_token", BigInteger, nullable=False),
+    Column("jobs_run", Integer, nullable=False),
+    Column("idle_us", BigInteger, nullable=False),
+    Column("create_time", Instant, nullable=False),
+    Column("state_time", Instant, nullable=False),
+    Column("provision_time", Instant),
+    Column("ready_time", Instant),
+    Column("last_used_time", Instant),
+    Column("end_time", Instant),
+    Column("release_time", Instant),
+)
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("lease_id", Text, primary_key=True),
+    Column("machine_id", Text, ForeignKey("machines.machine_id"), nullable=False),
+    Column("job_id", Text, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("gpu_type", Text, nullable=False),
+    Column("gpu", Integer, nullable=False),
+    Column("first_eighth", Integer, nullable=False),
+    Column("eighths", Integer, nullable=False),
+    Column("fencing_token", BigInteger, nullable=False),
+    Column("start_kind", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("create_time", Instant, nullable=False),
+    Column("expire_time", Instant, nullable=False),
+    Column("end_time", Instant),
+)
+
+event_counter = Table(
+    "event_counter",
+    metadata,
+    Column("only", Integer, primary_key=True),
+    Column("seq", BigInteger, nullable=False),
+)
+"""One row. Its lock makes events visible in the order of their numbers, and its rollback leaves no gap: a follower
+that has seen number n has seen all before it."""
+
+machine_events = Table(
+    "machine_events",
+    metadata,
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("machine_id", Text, ForeignKey("machines.machine_id"), nullable=False),
+    Column("time", Instant, nullable=False),
+    Column("previous_state", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("estimate_us", BigInteger),
+    Column("machine", Text, nullable=False),
+    Index("machine_events_machine_seq", "machine_id", "seq"),
+)
+
+usage_facts = Table(
+    "usage_facts",
+    metadata,
+    Column("machine_id", Text, ForeignKey("machines.machine_id"), primary_key=True),
+    Column("sequence", BigInteger, primary_key=True, autoincrement=False),
+    Column("start_time", Instant, nullable=False),
+    Column("end_time", Instant, nullable=False),
+    Column("final", Boolean, nullable=False),
+    Column("sent", Boolean, nullable=False),
+)

@@ -1,0 +1,92 @@
+"""Usage facts as rows: written down before they are sent, and sent until billing has taken them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import insert, select, update
+
+from services.vmpool.store.machine_row import machine_from_row
+from services.vmpool.store.tables import machines, usage_facts
+from services.vmpool.usage_fact import UsageFact, next_fact
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import timedelta
+
+    from sqlalchemy import Row
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from servicekit.clock import Clock
+    from servicekit.database import Database
+    from services.vmpool.machine import Machine
+
+
+class UsageStore:
+    """An outbox."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def write_due(self, interval: timedelta) -> None:
+        """Write down every interval that is due now."""
+        finished = select(usage_facts.c.machine_id).where(usage_facts.c.final)
+        query = select(machines).where(machines.c.provision_time.is_not(None), machines.c.machine_id.not_in(finished))
+        async with self._database.transaction() as connection:
+            rows = (await connection.execute(query)).mappings().all()
+            for machine in map(machine_from_row, rows):
+                last = await _last_fact(connection, machine.machine_id)
+                fact = next_fact(machine, last, self._clock.now(), interval)
+                if fact is not None:
+                    await connection.execute(insert(usage_facts).values(_fact_to_row(fact)))
+
+    async def unsent(self) -> Sequence[tuple[UsageFact, Machine]]:
+        """What billing has not taken, each machine's facts in order."""
+        facts = (
+            select(usage_facts).where(~usage_facts.c.sent).order_by(usage_facts.c.machine_id, usage_facts.c.sequence)
+        )
+        owners = select(machines).where(
+            machines.c.machine_id.in_(select(usage_facts.c.machine_id).where(~usage_facts.c.sent))
+        )
+        async with self._database.reading() as connection:
+            machine_of = {row["machine_id"]: row for row in (await connection.execute(owners)).mappings()}
+            unsent = [_fact_from_row(row) for row in await connection.execute(facts)]
+        return [
+            (fact, machine_from_row(machine_of[fact.machine_id])) for fact in unsent if fact.machine_id in machine_of
+        ]
+
+    async def sent(self, fact: UsageFact) -> None:
+        """Billing has taken a fact."""
+        async with self._database.transaction() as connection:
+            await connection.execute(
+                update(usage_facts)
+                .where(usage_facts.c.machine_id == fact.machine_id, usage_facts.c.sequence == fact.sequence)
+                .values(sent=True)
+            )
+
+
+async def _last_fact(connection: AsyncConnection, machine_id: str) -> UsageFact | None:
+    query = (
+        select(usage_facts)
+        .where(usage_facts.c.machine_id == machine_id)
+        .order_by(usage_facts.c.sequence.desc())
+        .limit(1)
+    )
+    row = (await connection.execute(query)).one_or_none()
+    return None if row is None else _fact_from_row(row)
+
+
+def _fact_to_row(fact: UsageFact) -> dict[str, Any]:
+    return {
+        "machine_id": fact.machine_id,
+        "sequence": fact.sequence,
+        "start_time": fact.start_time,
+        "end_time": fact.end_time,
+        "final": fact.final,
+        "sent": False,
+    }
+
+
+def _fact_from_row(row: Row[Any]) -> UsageFact:
+    return UsageFact(row.machine_id, row.sequence, row.start_time, row.end_time, row.final)

@@ -1,0 +1,154 @@
+"""vmpool's proto messages to and from its own terms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.timestamp_pb2 import Timestamp
+from wavepool.vmpool.v1 import vmpool_pb2 as pb
+
+from services.vmpool import slot
+from services.vmpool.errors import InvalidFieldError
+from services.vmpool.lease import LeaseRequest, StartKind, check_duration, check_job
+from services.vmpool.machine import OVER, READY, Machine, MachineState
+from services.vmpool.sizing import Demand, check_demand, check_gpu_type
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime, timedelta
+
+    from services.vmpool.config import VmPoolSettings
+    from services.vmpool.lease import Lease
+    from services.vmpool.store.event_log import MachineEvent
+
+MAX_DEMANDS = 1000
+"""Far more than there are kinds of work; a report beyond it is a bug of the caller."""
+
+_STATES = {state: pb.MachineState.Value(f"MACHINE_STATE_{state.name}") for state in MachineState}
+_START_KINDS = {kind: pb.StartKind.Value(f"START_KIND_{kind.name}") for kind in StartKind}
+
+
+def instant_to_proto(instant: datetime | None) -> Timestamp | None:
+    """A timestamp; None stays unset."""
+    if instant is None:
+        return None
+    timestamp = Timestamp()
+    timestamp.FromDatetime(instant)
+    return timestamp
+
+
+def duration_to_proto(duration: timedelta | None) -> Duration | None:
+    """A duration; None stays unset."""
+    if duration is None:
+        return None
+    message = Duration()
+    message.FromTimedelta(duration)
+    return message
+
+
+def machine_to_proto(machine: Machine, now: datetime) -> pb.Machine:
+    """A machine with its cost up to now."""
+    inventory = machine.inventory
+    return pb.Machine(
+        machine_id=machine.machine_id,
+        state=_STATES[machine.state],
+        provider=machine.provider,
+        gpu_type=machine.gpu_type,
+        gpu_count=machine.gpu_count,
+        device=inventory.device,
+        device_title=inventory.device_title,
+        architecture=inventory.architecture,
+        memory_mib=inventory.memory_mib,
+        compute_units=inventory.compute_units,
+        free_eighths=slot.free_eighths(machine.occupied) if machine.state in READY else 0,
+        price_micros_per_hour=machine.price_micros_per_hour,
+        create_time=instant_to_proto(machine.create_time),
+        ready_time=instant_to_proto(machine.ready_time),
+        last_used_time=instant_to_proto(machine.last_used_time),
+        end_time=instant_to_proto(machine.end_time),
+        reason=machine.reason,
+        cost_micros=machine.cost_until(now),
+        sandbox=inventory.sandbox,
+        jobs_run=machine.jobs_run,
+    )
+
+
+def event_to_proto(event: MachineEvent) -> pb.WatchMachinesResponse:
+    """An event; elapsed counts from the moment at which the machine was wanted."""
+    machine = event.machine
+    message = pb.MachineEvent(
+        seq=event.seq,
+        time=instant_to_proto(event.time),
+        machine=machine_to_proto(machine, event.time),
+        previous_state=_STATES[event.previous_state],
+        reason=event.reason,
+        provider_stage=machine.provider_stage,
+        elapsed=duration_to_proto(event.time - machine.create_time),
+        estimate=duration_to_proto(event.estimate),
+    )
+    return pb.WatchMachinesResponse(event=message)
+
+
+def lease_to_proto(lease: Lease, machine: Machine) -> pb.Lease:
+    """A lease with what its holder needs to reach the executor."""
+    return pb.Lease(
+        lease_id=lease.lease_id,
+        machine_id=lease.machine_id,
+        job_id=lease.job_id,
+        attempt=lease.attempt,
+        expire_time=instant_to_proto(lease.expire_time),
+        executor_endpoint=machine.endpoint,
+        executor_token=machine.token,
+        fencing_token=lease.fencing_token,
+        eighths=lease.slot.eighths,
+        start_kind=_START_KINDS[lease.start_kind],
+    )
+
+
+def lease_request_from_proto(request: pb.AcquireLeaseRequest, settings: VmPoolSettings) -> LeaseRequest:
+    """What a job asks for; refuses bad values by field."""
+    check_job(request.job_id, request.attempt)
+    return LeaseRequest(
+        job_id=request.job_id,
+        attempt=request.attempt,
+        gpu_type=check_gpu_type(request.gpu_type, settings.gpu_types),
+        eighths=slot.check_eighths(request.eighths),
+        machine_id=request.machine_id or None,
+        duration=lease_duration_from_proto(request, settings),
+    )
+
+
+def lease_duration_from_proto(
+    request: pb.AcquireLeaseRequest | pb.RenewLeaseRequest, settings: VmPoolSettings
+) -> timedelta:
+    """How long a lease is to hold; the usual time where nothing is said."""
+    if not request.HasField("duration"):
+        return settings.lease_duration
+    try:
+        duration = request.duration.ToTimedelta()
+    except OverflowError as error:
+        raise InvalidFieldError("duration", f"is out of range: {error}") from error
+    return check_duration(duration, settings.longest_lease)
+
+
+def demands_from_proto(request: pb.ReportDemandRequest, gpu_types: Sequence[str]) -> Sequence[Demand]:
+    """All waiting work; refuses bad values by field."""
+    if len(request.demands) > MAX_DEMANDS:
+        raise InvalidFieldError("demands", f"must be at most {MAX_DEMANDS}; sum up jobs of one kind")
+    return [check_demand(Demand(d.gpu_type, d.eighths, d.jobs), gpu_types) for d in request.demands]
+
+
+def pool_metrics_to_proto(
+    machines: Sequence[Machine], leases: Mapping[StartKind, int], now: datetime
+) -> pb.GetPoolMetricsResponse:
+    """The pool in numbers."""
+    return pb.GetPoolMetricsResponse(
+        total_machines=len(machines),
+        active_machines=sum(machine.state not in OVER for machine in machines),
+        busy_machines=sum(machine.state is MachineState.BUSY for machine in machines),
+        cold_starts=leases[StartKind.COLD_START],
+        warm_reuses=leases[StartKind.WARM_REUSE],
+        idle_seconds=sum(machine.idle_until(now).total_seconds() for machine in machines),
+        cost_micros=sum(machine.cost_until(now) for machine in machines),
+    )
