@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from cli.commands import account, catalogue, core, submissions
+from cli.commands.doctor import doctor
 from cli.commands.options import examples
 from cli.commands.up import down, up
 from cli.errors import WavepoolError
@@ -64,6 +65,7 @@ def _add_commands() -> None:
     app.command()(submissions.jobs)
     app.command()(account.machines)
     app.command()(account.costs)
+    app.command()(doctor)
     app.add_typer(catalogue.app, name="problems")
     app.add_typer(core.app, name="core")
 

@@ -57,6 +57,13 @@ class Transport:
             raise failure_of(response)
         return self._object(response)
 
+    def readiness(self) -> dict[str, Any]:
+        """What `/readyz` says, ready or not. Raises WavepoolError where no gateway answers."""
+        try:
+            return self._object(self._http.get("/readyz"))
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from error
+
     def stream(
         self, method: str, path: str, *, body: Mapping[str, Any] | None = None, after: int = 0
     ) -> Iterator[Event]:

@@ -68,6 +68,6 @@ def starter(slug: SlugArgument, *, endpoint: EndpointOption = None, token: Token
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def lint(context: typer.Context) -> None:
-    """Check the problem folders of this checkout; needs no running Wavepool."""
-    command = [sys.executable, "-m", "problems.lint", *context.args]
+    """Prove problems with real kernels: the honest solution passes, lazy ones fail. Needs no running Wavepool."""
+    command = [sys.executable, "-m", "services.executor.core", "lint", *context.args]
     raise typer.Exit(subprocess.run(command, check=False).returncode)  # noqa: S603 - our own program

@@ -23,6 +23,7 @@ METRICS_PORT_OFFSET = 1000
 GATEWAY = "gateway"
 USUAL_PORTS = {"billing": 50064, "vmpool": 50062, "scheduler": 50061, GATEWAY: 8080}
 """In the order in which they start."""
+EXECUTOR_PORT = 50063
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,14 @@ class Ports:
 
     serving: Mapping[str, int]
     metrics: Mapping[str, int]
+    executor: int
+    """Where vmpool is to start its first executor, if that is free then; 0: anywhere."""
 
     @classmethod
     def usual(cls, gateway: int | None = None) -> Ports:
         """The documented ports."""
         serving = USUAL_PORTS | ({GATEWAY: gateway} if gateway else {})
-        return cls(serving, {name: port + METRICS_PORT_OFFSET for name, port in serving.items()})
+        return cls(serving, {name: port + METRICS_PORT_OFFSET for name, port in serving.items()}, EXECUTOR_PORT)
 
     @classmethod
     def free(cls, gateway: int | None = None) -> Ports:
@@ -44,7 +47,7 @@ class Ports:
         names = list(USUAL_PORTS)
         ports = free_ports(2 * len(names))
         serving = dict(zip(names, ports[: len(names)], strict=True)) | ({GATEWAY: gateway} if gateway else {})
-        return cls(serving, dict(zip(names, ports[len(names) :], strict=True)))
+        return cls(serving, dict(zip(names, ports[len(names) :], strict=True)), executor=0)
 
     def check(self) -> None:
         """Raises InputError naming each port that is taken, who has it, and what to do."""
@@ -97,4 +100,5 @@ class Stack:
             "DATA_DIR": str(self.data_dir),
         }
         others = {f"{other.upper()}_TARGET": f"{LOOPBACK}:{port}" for other, port in self.ports.serving.items()}
-        return {f"{name.upper()}_{key}": value for key, value in (own | others).items()}
+        executor = {"LOCAL_EXECUTOR_PORT": str(self.ports.executor)}
+        return {f"{name.upper()}_{key}": value for key, value in (own | others | executor).items()}

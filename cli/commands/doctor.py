@@ -1,0 +1,66 @@
+"""`wavepool doctor`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import typer
+from rich.markup import escape
+
+from cli.commands.options import (
+    DataDirOption,  # noqa: TC001 - typer reads annotations at run time
+    EndpointOption,  # noqa: TC001
+    JsonOption,  # noqa: TC001
+    TokenOption,  # noqa: TC001
+)
+from cli.connection import DEFAULT_DATA_DIR, resolve
+from cli.exit_codes import ExitCode
+from cli.local import checkup
+from cli.local.checkup import Finding, Health
+from cli.local.stack import Ports
+from cli.terminal import notes, print_json, results
+from cli.transport import Transport
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SIGNS = {Health.OK: "[green]ok   [/green]", Health.NOTE: "[yellow]note [/yellow]", Health.FAULT: "[red]FAULT[/red]"}
+
+
+def doctor(
+    *,
+    data_dir: DataDirOption = DEFAULT_DATA_DIR,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Look for whatever could keep Wavepool from working on this machine, and say what to do about it.
+
+    Compiles and runs a small kernel in its box. Exit status 1 when anything is broken.
+    """
+    findings = _findings(data_dir, endpoint, token)
+    if as_json:
+        print_json([asdict(finding) for finding in findings])
+    else:
+        for finding in findings:
+            _print(finding)
+    broken = any(finding.health is Health.FAULT for finding in findings)
+    raise typer.Exit(ExitCode.NOT_ACCEPTED if broken else ExitCode.ACCEPTED)
+
+
+def _findings(data_dir: Path, endpoint: str | None, token: str | None) -> list[Finding]:
+    connection = resolve(endpoint, token, data_dir)
+    transport = Transport(connection)
+    found = [checkup.python_version(), checkup.disk_space(data_dir), checkup.ports(Ports.usual(), data_dir)]
+    with notes.status("compiling and running a small kernel"):
+        found += checkup.trial_run()
+    found += checkup.services(transport, connection)
+    transport.close()
+    return found
+
+
+def _print(finding: Finding) -> None:
+    results.print(f"{SIGNS[finding.health]} {finding.name:<12} {escape(finding.detail)}")
+    if finding.remedy:
+        results.print(f"      {'':<12} -> {escape(finding.remedy)}")

@@ -1,0 +1,149 @@
+"""What `wavepool doctor` looks at: one function for each question, each with what to do about a fault."""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from cli.errors import WavepoolError
+from cli.local.data_folder import holder as holder_of_folder
+from cli.local.sockets import holder as holder_of_port
+from cli.local.sockets import is_free
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cli.connection import Connection
+    from cli.local.stack import Ports
+    from cli.transport import Transport
+
+OLDEST_PYTHON = (3, 11)
+MIB = 1024 * 1024
+LEAST_DISK_MIB = 512
+"""Databases, logs and builds of a day's work; the compiler's cache is filled before."""
+TRIAL_SECONDS = 300
+TRIAL_KERNEL = Path(__file__).parents[2] / "problems" / "vector-addition" / "solution.hip"
+TRIAL = ("-m", "services.executor.core", "bench", str(TRIAL_KERNEL), "--problem", "vector-addition", "--mode", "check")
+GAP = "does not hold back: "
+
+
+class Health(StrEnum):
+    """How a question was answered."""
+
+    OK = "ok"
+    NOTE = "note"
+    """Worth knowing; nothing is broken."""
+    FAULT = "fault"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """An answer; `remedy` says what to do, where there is something to do."""
+
+    name: str
+    health: Health
+    detail: str
+    remedy: str = ""
+
+
+def python_version() -> Finding:
+    """Whether this Python is new enough."""
+    if sys.version_info >= OLDEST_PYTHON:
+        return Finding("Python", Health.OK, f"{platform.python_version()} at {sys.executable}")
+    return Finding("Python", Health.FAULT, platform.python_version(), "install Python 3.11 or newer and run make setup")
+
+
+def disk_space(data_dir: Path) -> Finding:
+    """Whether the data folder's disk has room."""
+    existing = next(folder for folder in (data_dir, *data_dir.resolve().parents) if folder.exists())
+    free_mib = shutil.disk_usage(existing).free // MIB
+    if free_mib >= LEAST_DISK_MIB:
+        return Finding("disk", Health.OK, f"{free_mib} MiB free for {data_dir}")
+    return Finding(
+        "disk",
+        Health.FAULT,
+        f"{free_mib} MiB free for {data_dir}",
+        f"free at least {LEAST_DISK_MIB} MiB, or use another disk with --data-dir",
+    )
+
+
+def ports(wanted: Ports, data_dir: Path) -> Finding:
+    """Whether the usual ports are free, or ours already."""
+    running = holder_of_folder(data_dir)
+    if running:
+        return Finding("ports", Health.OK, f"held by `wavepool up`, process {running}")
+    taken = [port for port in (*wanted.serving.values(), *wanted.metrics.values()) if not is_free(port)]
+    if not taken:
+        return Finding("ports", Health.OK, "all free")
+    holders = ", ".join(f"{port} by {holder_of_port(port)}" for port in taken)
+    return Finding("ports", Health.FAULT, f"held: {holders}", "end these, or start with `wavepool up --free-ports`")
+
+
+def trial_run() -> list[Finding]:
+    """Whether a kernel compiles, runs in its box and is checked, and what the box does not hold back."""
+    try:
+        trial = subprocess.run(  # noqa: S603 - our own program
+            [sys.executable, *TRIAL, "--json"], capture_output=True, text=True, timeout=TRIAL_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return [Finding("compiler", Health.FAULT, f"a trial kernel took over {TRIAL_SECONDS} s", "run make setup")]
+    return list(_judged(trial))
+
+
+def _judged(trial: subprocess.CompletedProcess[str]) -> Iterator[Finding]:
+    said = [line.strip() for line in trial.stderr.splitlines()]
+    toolchain = next((line.removeprefix("compiling with ") for line in said if line.startswith("compiling with ")), "")
+    result = _last_object(trial.stdout)
+    if trial.returncode == 0:
+        yield Finding("compiler", Health.OK, toolchain)
+        yield Finding("trial kernel", Health.OK, str(result.get("message", "accepted")))
+    else:
+        why = f"{result.get('message', '')} {result.get('details', '')}".strip() or trial.stderr.strip()[-600:]
+        yield Finding("trial kernel", Health.FAULT, why, "run make setup; it installs and prepares the compiler")
+    box = next((line.removeprefix("sandbox: ") for line in said if line.startswith("sandbox: ")), "")
+    gaps = [line.removeprefix(GAP) for line in said if line.startswith(GAP)]
+    if gaps:
+        remedy = "install bubblewrap and allow user namespaces; do not run code of strangers until then"
+        yield Finding("sandbox", Health.NOTE, f"{box} does not hold back: {'; '.join(gaps)}", remedy)
+    elif box:
+        yield Finding("sandbox", Health.OK, box)
+
+
+def services(transport: Transport, connection: Connection) -> list[Finding]:
+    """Whether a Wavepool runs at the endpoint, all of it, and takes our token."""
+    try:
+        readiness = transport.readiness()
+    except WavepoolError as error:
+        reason = str(error).splitlines()[0]
+        return [Finding("services", Health.NOTE, reason, "start them with `wavepool up`, if you want them here")]
+    states = cast("dict[str, str]", readiness.get("services") or {})
+    found = [Finding("gateway", Health.OK, connection.endpoint)]
+    for name, state in states.items():
+        good = state == "serving"
+        remedy = "" if good else f"read .wavepool/logs/{name}.log; `wavepool up` starts it again by itself"
+        found.append(Finding(name, Health.OK if good else Health.FAULT, state, remedy))
+    return [*found, _token(transport)]
+
+
+def _token(transport: Transport) -> Finding:
+    try:
+        me = transport.call("GET", "/api/v1/me")
+    except WavepoolError as error:
+        remedy = "give a working one with --token or WAVEPOOL_TOKEN, or start `wavepool up` in this folder"
+        return Finding("token", Health.FAULT, str(error).splitlines()[0], remedy)
+    return Finding("token", Health.OK, f"account {me.get('account_name')}")
+
+
+def _last_object(text: str) -> dict[str, Any]:
+    try:
+        value = cast("object", json.loads(text.splitlines()[-1]))
+    except (ValueError, IndexError):
+        return {}
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
