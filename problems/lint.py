@@ -1,0 +1,43 @@
+"""The linter: proves a problem fit for the catalogue, with numpy alone.
+
+`python -m problems.lint [slug...]` prints what it finds and exits with status 1 if that is anything.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from problems.case_lint import lint_cases
+from problems.catalogue import Catalogue, CatalogueError
+from problems.text_lint import lint_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from problems.definition import CatalogueEntry
+    from problems.findings import Finding
+
+
+def lint(entry: CatalogueEntry) -> list[Finding]:
+    """Everything that is wrong with a problem; empty for a good one."""
+    return [*lint_texts(entry), *lint_cases(entry.problem)]
+
+
+def main(slugs: Sequence[str]) -> int:
+    """Lint the problems named, or all of them; answers the exit status."""
+    try:
+        catalogue = Catalogue.load()
+        entries = [catalogue.get(slug) for slug in slugs] or catalogue.entries()
+    except CatalogueError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    findings = [finding for entry in entries for finding in lint(entry)]
+    for finding in findings:
+        sys.stdout.write(f"{finding}\n")
+    sys.stdout.write(f"{len(entries)} problems, {len(findings)} findings\n")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
