@@ -28,7 +28,7 @@ _DIE_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
 # A line holds at most one case's samples or one report; far beyond both.
 _LINE_LIMIT_BYTES = 64 << 20
 # How long a judge may take to clean up after SIGTERM before it is killed; the kernel then ends its boxes.
-_TERM_GRACE_SECONDS = 3.0
+TERM_GRACE_SECONDS = 3.0
 _STDERR_TAIL_BYTES = 4096
 
 
@@ -96,7 +96,7 @@ class Judge:
             if self.is_alive:
                 self._process.terminate()
         try:
-            async with asyncio.timeout(_TERM_GRACE_SECONDS):
+            async with asyncio.timeout(TERM_GRACE_SECONDS):
                 await self._process.wait()
         except TimeoutError:
             log.warning("the judge did not end on SIGTERM and is killed", extra={"judge_pid": self.pid})

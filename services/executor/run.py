@@ -76,10 +76,11 @@ class Run:
             for event in self._events[position:]:
                 position = event.seq
                 yield event
+            if position < len(self._events):
+                continue  # more came while the last one was being taken
             if self.is_finished:
                 return
-            if position >= len(self._events):
-                await self._news.wait()
+            await self._news.wait()
 
     async def wait(self) -> None:
         """Wait for the last event."""

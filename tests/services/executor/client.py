@@ -1,0 +1,106 @@
+"""How tests talk to an executor."""
+
+from __future__ import annotations
+
+import itertools
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
+from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc, run_event_pb2
+
+from servicekit.errors import RpcFailure, rpc_failure
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from services.executor.server import ExecutorServer
+
+    StartExecutor = Callable[..., Awaitable[tuple[ExecutorServer, "Client"]]]
+
+LEASE_TOKEN = "the-lease-token"  # noqa: S105  of a test
+ADMIN_TOKEN = "the-admin-token"  # noqa: S105  of a test
+CALL_SECONDS = 60.0
+_SERIAL = itertools.count()
+
+Event = run_event_pb2.RunEvent
+
+
+def in_seconds(seconds: float) -> Timestamp:
+    timestamp = Timestamp()
+    timestamp.FromDatetime(datetime.now(UTC) + timedelta(seconds=seconds))
+    return timestamp
+
+
+def request(source: str, **fields: Any) -> executor_pb2.RunRequest:
+    """A well-formed request under a fresh id, but for `fields`."""
+    sound = {
+        "run_id": f"run-{next(_SERIAL)}",
+        "problem": "softmax",
+        "mode": executor_pb2.RUN_MODE_CHECK,
+        "fencing_token": 7,
+        "lease_expire_time": in_seconds(60),
+    }
+    return executor_pb2.RunRequest(source=source, **{**sound, **fields})
+
+
+class Client:
+    """One caller."""
+
+    def __init__(self, channel: grpc.aio.Channel, token: str = LEASE_TOKEN) -> None:
+        self.channel = channel
+        self.stub = executor_pb2_grpc.ExecutorServiceStub(channel)
+        self.metadata = (("authorization", f"Bearer {token}"),)
+
+    def as_admin(self) -> Client:
+        return Client(self.channel, ADMIN_TOKEN)
+
+    def stream(self, asked: executor_pb2.RunRequest) -> Stream:
+        return Stream(self.stub.Run(asked, metadata=self.metadata, timeout=CALL_SECONDS))
+
+    async def run(self, asked: executor_pb2.RunRequest) -> list[Event]:
+        return [event async for event in self.stream(asked)]
+
+    async def cancel(self, run_id: str) -> None:
+        asked = executor_pb2.CancelRunRequest(run_id=run_id)
+        await self.stub.CancelRun(asked, metadata=self.metadata, timeout=CALL_SECONDS)
+
+    async def renew(self, run_id: str, seconds: float, fencing_token: int = 7) -> None:
+        asked = executor_pb2.RenewRunLeaseRequest(
+            run_id=run_id, fencing_token=fencing_token, lease_expire_time=in_seconds(seconds)
+        )
+        await self.stub.RenewRunLease(asked, metadata=self.metadata, timeout=CALL_SECONDS)
+
+    async def capabilities(self) -> executor_pb2.GetCapabilitiesResponse:
+        return await self.stub.GetCapabilities(executor_pb2.GetCapabilitiesRequest(), timeout=CALL_SECONDS)
+
+
+class Stream:
+    """The events of one call."""
+
+    def __init__(self, call: Any) -> None:
+        self._call = call
+        self._events = call.__aiter__()
+
+    def __aiter__(self) -> Stream:
+        return self
+
+    async def __anext__(self) -> Event:
+        return (await anext(self._events)).event
+
+    def drop(self) -> None:
+        """Close the stream, as a client that vanishes does."""
+        self._call.cancel()
+
+
+def name_of(event: Event) -> str:
+    return event.WhichOneof("event") or ""
+
+
+async def refusal(call: Awaitable[Any]) -> RpcFailure:
+    """What the call is refused with."""
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await call
+    return rpc_failure(caught.value)

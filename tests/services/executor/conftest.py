@@ -1,0 +1,61 @@
+"""An executor's server in this process, with judges that follow a script."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from servicekit.channels import open_channel
+from servicekit.clock import SystemClock
+from services.executor.capabilities import Capabilities
+from services.executor.config import ExecutorSettings
+from services.executor.devices.device import DeviceDescription, Toolchain
+from services.executor.server import build_server
+from tests.services.executor.client import ADMIN_TOKEN, LEASE_TOKEN, Client
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from services.executor.server import ExecutorServer
+    from tests.services.executor.client import StartExecutor
+
+JUDGE = [sys.executable, str(Path(__file__).with_name("scripted_judge.py"))]
+REPOSITORY = Path(__file__).parents[3]
+CAPABILITIES = Capabilities(
+    device=DeviceDescription("cpu", "A Test 3000", "x86_64", 64, 2, 1024, is_gpu=False),
+    toolchain=Toolchain("scripted-1", "scripted 1.0"),
+    sandbox="process",
+    sandbox_gaps=("everything is open",),
+    problems=("softmax",),
+    clock=SystemClock(),
+    start_time=datetime(2026, 1, 1, tzinfo=UTC),
+)
+
+
+@pytest.fixture
+async def start_executor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[StartExecutor]:
+    """Starts servers with the settings given; they are stopped at the end."""
+    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
+    async with AsyncExitStack() as cleanup:
+
+        async def start(**settings: object) -> tuple[ExecutorServer, Client]:
+            fixed = {"port": 0, "token": LEASE_TOKEN, "admin_token": ADMIN_TOKEN, "work_dir": tmp_path, "drain": 0.2}
+            server = build_server(ExecutorSettings.model_validate({**fixed, **settings}), CAPABILITIES, JUDGE)
+            await server.start()
+            cleanup.push_async_callback(server.stop)
+            channel = open_channel(f"127.0.0.1:{server.port}")
+            cleanup.push_async_callback(channel.close)
+            return server, Client(channel)
+
+        yield start
+
+
+@pytest.fixture
+async def client(start_executor: StartExecutor) -> Client:
+    """A client of an executor with one slot."""
+    return (await start_executor())[1]

@@ -1,0 +1,60 @@
+"""A judge that does what the job's source says, one step a line; it speaks the core's protocol and starts at once.
+
+tell NAME      an event: compiling, checking, output TEXT
+wait FILE      until the file exists
+ignore-term    be deaf to SIGTERM from now on
+crash          end without a verdict
+babble         write what is no event
+finish VERDICT the last event
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from pathlib import Path
+
+from services.executor.core.events import Checking, Compiling, Event, Finished, ProgramOutput
+from services.executor.core.jsonlines import decode_job, encode_event
+from services.executor.core.verdict import Verdict
+
+EVENTS: dict[str, Event] = {
+    "compiling": Compiling("scripted 1.0", cached=False),
+    "checking": Checking(3),
+}
+
+
+def tell(event: Event) -> None:
+    sys.stdout.write(encode_event(event) + "\n")
+    sys.stdout.flush()
+
+
+def step(verb: str, argument: str) -> None:
+    if verb == "tell" and argument in EVENTS:
+        tell(EVENTS[argument])
+    elif verb == "tell":
+        tell(ProgramOutput("stdout", argument.removeprefix("output "), 0))
+    elif verb == "wait":
+        while not Path(argument).exists():
+            time.sleep(0.005)
+    elif verb == "ignore-term":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    elif verb == "babble":
+        sys.stdout.write("what?\n")
+    elif verb == "finish":
+        tell(Finished(Verdict(argument), argument, "as the script says"))
+    else:
+        sys.exit("the script made me crash")
+
+
+def main() -> None:
+    line = sys.stdin.readline()
+    if line:
+        for text in decode_job(line).source.splitlines():
+            verb, _, argument = text.partition(" ")
+            step(verb, argument)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""Every event of the core has its message, and no text of a user's can break one."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import get_args
+
+import pytest
+from wavepool.executor.v1 import run_event_pb2
+
+from services.executor.core import events
+from services.executor.core.verdict import Verdict
+from services.executor.run import RunEvent
+from services.executor.wire_events import run_event_to_proto
+
+TIME = datetime(2026, 1, 1, 12, 30, tzinfo=UTC)
+BROKEN = "kernel \ud800 output"
+PASSED = events.TestResult(1, "small", passed=True, total_tests=2)
+MEASURED = events.BenchmarkResult(
+    test_id=1,
+    name="small",
+    total_tests=1,
+    runtime_ns=1500.0,
+    ci_low_ns=1490.0,
+    ci_high_ns=1510.0,
+    samples=100,
+    converged=True,
+    stopped_by="precision",
+    min_ns=1400.0,
+    p5_ns=1450.0,
+    p25_ns=1475.0,
+    p75_ns=1525.0,
+    p95_ns=1600.0,
+    p99_ns=1700.0,
+    max_ns=1800.0,
+    mad_ns=20.0,
+    wall_runtime_ns=2000.0,
+    gflops=3.5,
+    gbytes_per_second=12.25,
+    percent_of_roof=None,
+    bound=events.Bound.MEMORY,
+    sample_ns=(1500.0, 1501.0),
+)
+BENCHMARKED = events.Benchmarked((MEASURED,), 1500.0, 3.5, events.Timing.VALID, "cpu")
+WRONG = events.WrongAnswer(2.0, 0.5, 3, 100, (events.Mismatch("output", (4, 2), 1.0, float("nan"), float("inf")),))
+FINISHED = events.Finished(
+    Verdict.WRONG_ANSWER,
+    "WRONG_ANSWER",
+    "wrong",
+    details=BROKEN,
+    wrong_answer=WRONG,
+    test_results=(PASSED,),
+    passed_tests=1,
+    total_tests=2,
+    sample=events.Sample("{}", "[1]", "[2]", passed=False),
+    program=events.ProgramResult(-11, BROKEN, "", truncated=True),
+    benchmarked=BENCHMARKED,
+    stdout=BROKEN,
+)
+EXAMPLES: list[events.Event] = [
+    events.Compiling("clang", cached=True),
+    events.Compiled(BROKEN, 12.5, cached=False, isa={"kernel": events.KernelReport(32, 16, 0, 65536, 0, 0, 8)}),
+    events.Checking(2),
+    PASSED,
+    events.Checked((PASSED,), 1, 1),
+    events.Benchmarking(1),
+    MEASURED,
+    BENCHMARKED,
+    events.ProgramStarted(),
+    events.ProgramOutput("stderr", BROKEN, 5),
+    FINISHED,
+]
+
+
+def message_of(event: events.Event, billable: timedelta = timedelta(0)) -> run_event_pb2.RunEvent:
+    return run_event_to_proto(RunEvent(3, TIME, event, billable))
+
+
+def test_there_is_an_example_of_every_event() -> None:
+    assert {type(event) for event in EXAMPLES} == set(get_args(events.Event))
+
+
+@pytest.mark.parametrize("event", EXAMPLES, ids=lambda event: type(event).__name__)
+def test_every_event_has_a_message_of_its_name(event: events.Event) -> None:
+    message = message_of(event)
+
+    name = message.WhichOneof("event") or ""
+    assert name.replace("_", "") == type(event).__name__.lower()
+    assert message.seq == 3
+    assert message.time.ToDatetime(tzinfo=UTC) == TIME
+    assert run_event_pb2.RunEvent.FromString(message.SerializeToString()) == message or "nan" in str(message)
+
+
+def test_the_last_event_carries_everything() -> None:
+    finished = message_of(FINISHED, timedelta(seconds=2.5)).finished
+
+    assert finished.verdict == run_event_pb2.VERDICT_WRONG_ANSWER
+    assert finished.billable.ToTimedelta() == timedelta(seconds=2.5)
+    assert list(finished.wrong_answer.first_mismatches[0].index) == [4, 2]
+    assert finished.program.return_code == -11
+    assert finished.benchmarked.timing == run_event_pb2.TIMING_VALID
+    assert finished.stdout == "kernel ? output"
+
+
+def test_what_is_absent_stays_absent() -> None:
+    finished = message_of(events.Finished(Verdict.ACCEPTED, "CHECKED", "right")).finished
+
+    assert not finished.HasField("wrong_answer")
+    assert not finished.HasField("benchmarked")
+    assert not finished.HasField("program")
+    assert not finished.HasField("sample")
+
+
+def test_numbers_and_their_bound_are_those_that_were_measured() -> None:
+    result = message_of(MEASURED).benchmark_result
+
+    assert (result.runtime_ns, result.mad_ns, result.samples) == (1500.0, 20.0, 100)
+    assert result.percent_of_roof == 0.0
+    assert result.bound == run_event_pb2.BOUND_MEMORY
+    assert list(result.sample_ns) == [1500.0, 1501.0]
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_every_verdict_has_its_number(verdict: Verdict) -> None:
+    finished = message_of(events.Finished(verdict, "", "")).finished
+
+    assert run_event_pb2.Verdict.Name(finished.verdict) == f"VERDICT_{verdict}"
