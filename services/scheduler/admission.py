@@ -136,7 +136,7 @@ def _wrong_gpu_type(gpu_type: str) -> list[tuple[str, str]]:
     name = gpu_type.strip().upper()
     if not name or name in GPU_TYPES:
         return []
-    closest = get_close_matches(name, GPU_TYPES, n=1, cutoff=0.0)[0]
+    closest = (get_close_matches(name, GPU_TYPES, n=1) or [DEFAULT_GPU_TYPE])[0]
     return [("spec.gpu_type", f"{gpu_type[:40]!r} is none of {', '.join(GPU_TYPES)}; the nearest is {closest}")]
 
 

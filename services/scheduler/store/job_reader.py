@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import func, select, tuple_
+from sqlalchemy import func, literal, select, tuple_
 
+from servicekit.database import Instant
 from services.scheduler.job import UNSEEN_STATES, Job, JobEvent, JobState
 from services.scheduler.store.rows import event_from_row, job_from_row
 from services.scheduler.store.tables import job_events, jobs
@@ -37,7 +38,8 @@ class JobReader:
         if wanted.problem:
             query = query.where(jobs.c.problem == wanted.problem)
         if after:
-            query = query.where(tuple_(jobs.c.create_time, jobs.c.job_id) < tuple_(after.create_time, after.job_id))
+            end = tuple_(literal(after.create_time, Instant), after.job_id)
+            query = query.where(tuple_(jobs.c.create_time, jobs.c.job_id) < end)
         query = query.order_by(jobs.c.create_time.desc(), jobs.c.job_id.desc()).limit(size)
         async with self._database.reading() as connection:
             return [job_from_row(row) for row in (await connection.execute(query)).mappings()]

@@ -24,7 +24,7 @@ from tests.services.scheduler.scripted_executor import ScriptedExecutor
 from tests.services.scheduler.scripted_pool import ScriptedPool
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable
     from pathlib import Path
 
 ACCOUNT = "account-1"
@@ -139,12 +139,14 @@ async def until(happened: Callable[[], bool]) -> None:
 
 
 @asynccontextmanager
-async def scripted_cluster(data_dir: Path, **settings: Any) -> AsyncIterator[Cluster]:
+async def scripted_cluster(data_dir: Path, **settings: Any) -> AsyncGenerator[Cluster]:
     """The others, served; the scheduler is not started yet."""
-    executor, billing = ScriptedExecutor(), ScriptedBilling()
+    # Each answers only what the scheduler calls.
+    executor = ScriptedExecutor()  # pyright: ignore[reportAbstractUsage]
+    billing = ScriptedBilling()  # pyright: ignore[reportAbstractUsage]
     servers = [grpc.aio.server() for _ in range(3)]
     ports = [server.add_insecure_port("127.0.0.1:0") for server in servers]
-    pool = ScriptedPool(f"127.0.0.1:{ports[0]}")
+    pool = ScriptedPool(f"127.0.0.1:{ports[0]}")  # pyright: ignore[reportAbstractUsage]
     executor_pb2_grpc.add_ExecutorServiceServicer_to_server(executor, servers[0])
     vmpool_pb2_grpc.add_VmPoolServiceServicer_to_server(pool, servers[1])
     billing_pb2_grpc.add_BillingServiceServicer_to_server(billing, servers[2])

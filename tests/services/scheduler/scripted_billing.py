@@ -1,5 +1,6 @@
 """A billing that keeps holds in a dict, and refuses or falls silent when a test says so."""
 
+# ruff: noqa: N802 - methods are named by the protos, and grpc's contexts have no useful type
 from __future__ import annotations
 
 from typing import Any
@@ -22,9 +23,7 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer):
 
     async def GetPrice(self, request: billing_pb2.GetPriceRequest, context: Any) -> billing_pb2.GetPriceResponse:
         await self._maybe_refuse("GetPrice", context)
-        return billing_pb2.GetPriceResponse(
-            gpu_type=request.gpu_type, price_micros_per_hour=PRICE_MICROS_PER_HOUR
-        )
+        return billing_pb2.GetPriceResponse(gpu_type=request.gpu_type, price_micros_per_hour=PRICE_MICROS_PER_HOUR)
 
     async def ReserveCredit(
         self, request: billing_pb2.ReserveCreditRequest, context: Any

@@ -1,5 +1,6 @@
 """An executor that plays a script: real gRPC, real replay and attach, and faults on demand."""
 
+# ruff: noqa: N802 - methods are named by the protos, and grpc's contexts have no useful type
 from __future__ import annotations
 
 import asyncio
@@ -12,9 +13,7 @@ from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc, run_event_pb2
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-TOKEN = "lease-token"
-
-Step = "run_event_pb2.RunEvent | asyncio.Event"
+TOKEN = "lease-token"  # noqa: S105 - opens nothing
 
 
 def finished(verdict: str = "ACCEPTED", *, billable_seconds: float = 2.0, message: str = "") -> run_event_pb2.RunEvent:
@@ -33,7 +32,7 @@ def checking() -> run_event_pb2.RunEvent:
     return run_event_pb2.RunEvent(checking=run_event_pb2.Checking(total_tests=2))
 
 
-def test_passed(test_id: int) -> run_event_pb2.RunEvent:
+def passed_test(test_id: int) -> run_event_pb2.RunEvent:
     result = run_event_pb2.TestResult(test_id=test_id, name=f"case {test_id}", passed=True, total_tests=2)
     return run_event_pb2.RunEvent(test_result=result)
 
@@ -42,7 +41,7 @@ def output(line: str) -> run_event_pb2.RunEvent:
     return run_event_pb2.RunEvent(program_output=run_event_pb2.ProgramOutput(stream="stdout", line=line))
 
 
-PASSING: tuple[run_event_pb2.RunEvent, ...] = (compiling(), checking(), test_passed(1), test_passed(2), finished())
+PASSING: tuple[run_event_pb2.RunEvent, ...] = (compiling(), checking(), passed_test(1), passed_test(2), finished())
 
 
 @dataclass
@@ -61,6 +60,10 @@ class ScriptedRun:
                 await self.add(step)
         if self.cancelled.is_set():
             await self.add(finished("CANCELLED", billable_seconds=1.0))
+
+    async def longer_than(self, seq: int) -> None:
+        async with self.changed:
+            await self.changed.wait_for(lambda: len(self.events) > seq)
 
     async def add(self, event: run_event_pb2.RunEvent) -> None:
         numbered = run_event_pb2.RunEvent()
@@ -100,8 +103,7 @@ class ScriptedExecutor(executor_pb2_grpc.ExecutorServiceServicer):
             run.playing = asyncio.create_task(run.play(self.script))
         seq = request.after_seq
         while True:
-            async with run.changed:
-                await run.changed.wait_for(lambda: len(run.events) > seq)
+            await run.longer_than(seq)
             for event in run.events[seq:]:
                 yield executor_pb2.RunResponse(event=event)
                 seq = event.seq

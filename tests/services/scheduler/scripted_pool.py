@@ -1,5 +1,6 @@
 """A vmpool whose machines, leases and moods a test sets by hand."""
 
+# ruff: noqa: N802 - methods are named by the protos, and grpc's contexts have no useful type
 from __future__ import annotations
 
 import asyncio
@@ -116,10 +117,11 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         del context
         sent = request.after_seq
         while True:
-            async with self.changed:
-                await self.changed.wait_for(lambda: len(self.events) > sent)
+            await self._more_events_than(sent)
             for event in self.events[sent:]:
                 yield vmpool_pb2.WatchMachinesResponse(event=event)
             sent = len(self.events)
 
-
+    async def _more_events_than(self, sent: int) -> None:
+        async with self.changed:
+            await self.changed.wait_for(lambda: len(self.events) > sent)

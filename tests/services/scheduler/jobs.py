@@ -1,0 +1,43 @@
+"""Jobs for tests of what happens to them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from services.scheduler.job import Job, JobState, Outcome
+from services.scheduler.spec import JobSpec, Lease, Mode
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+LEASE = Lease(
+    lease_id="lease-1",
+    machine_id="machine-1",
+    executor_endpoint="127.0.0.1:1",
+    executor_token="token",  # noqa: S106 - opens nothing
+    fencing_token=1,
+    eighths=8,
+    expire_time=START + timedelta(seconds=30),
+)
+ACCEPTED = Outcome(JobState.FINISHED, "ACCEPTED", "all passed", b"\x08\x01", 500)
+
+
+def a_job(number: int = 1, *, age_seconds: float = 0, **changes: Any) -> Job:
+    spec_fields = {name: changes.pop(name) for name in ("gpu_type", "priority", "problem", "mode") if name in changes}
+    spec = JobSpec("leaky-relu", Mode.CHECK, "MI300X", "float32", "hip", 0)
+    job = Job(
+        job_id=f"job-{number:03d}",
+        account_id="account-1",
+        idempotency_key=f"key-{number}",
+        fingerprint="fingerprint",
+        spec=replace(spec, **spec_fields),
+        state=JobState.RESERVING,
+        create_time=START - timedelta(seconds=age_seconds),
+        price_micros_per_hour=1_990_000,
+        hold_micros=1_000_000,
+    )
+    return replace(job, **changes)
+
+
+def a_queued_job(number: int = 1, *, age_seconds: float = 0, **changes: Any) -> Job:
+    return a_job(number, age_seconds=age_seconds, **changes).enqueue("hold-1")

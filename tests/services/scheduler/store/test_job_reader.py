@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from services.scheduler.job import JobState
+from services.scheduler.listing import JobFilter, PageEnd
+from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
+
+if TYPE_CHECKING:
+    from services.scheduler.job import Job
+    from services.scheduler.store.job_reader import JobReader
+    from services.scheduler.store.job_store import JobStore
+
+LIMIT = 20
+
+
+async def queued(store: JobStore, number: int, **changes: Any) -> Job:
+    job = await store.insert(a_job(number, **changes), "source", LIMIT)
+    assert job is not None
+    return await store.move(job, job.enqueue("hold-1"), [b"queued"], START)
+
+
+async def test_pages_show_every_job_once_and_newest_first(store: JobStore, reader: JobReader) -> None:
+    # Three of the seven are of the same moment.
+    for number in range(7):
+        await queued(store, number, age_seconds=max(0, number - 2))
+    seen: list[str] = []
+    end = None
+    while page := await reader.page(JobFilter("account-1"), 2, end):
+        seen += [job.job_id for job in page]
+        end = PageEnd(page[-1].create_time, page[-1].job_id)
+    assert seen == ["job-002", "job-001", "job-000", "job-003", "job-004", "job-005", "job-006"]
+
+
+async def test_lists_are_filtered_by_account_state_and_problem(store: JobStore, reader: JobReader) -> None:
+    await queued(store, 1)
+    await queued(store, 2, problem="relu")
+    await queued(store, 3, account_id="account-2")
+    running = await queued(store, 4)
+    await store.move(running, running.start(LEASE, START), [], START)
+
+    async def ids(wanted: JobFilter) -> list[str]:
+        return sorted(job.job_id for job in await reader.page(wanted, 10, None))
+
+    assert await ids(JobFilter()) == ["job-001", "job-002", "job-003", "job-004"]
+    assert await ids(JobFilter("account-2")) == ["job-003"]
+    assert await ids(JobFilter("account-1", frozenset({JobState.RUNNING}))) == ["job-004"]
+    assert await ids(JobFilter("account-1", problem="relu")) == ["job-002"]
+
+
+async def test_submission_in_the_making_is_in_no_list(store: JobStore, reader: JobReader) -> None:
+    await store.insert(a_job(), "source", LIMIT)
+    assert await reader.page(JobFilter(), 10, None) == []
+
+
+async def test_events_are_read_after_a_sequence_number_and_up_to_a_limit(store: JobStore, reader: JobReader) -> None:
+    job = await queued(store, 1)
+    job = await store.move(job, job.start(LEASE, START), [b"2"], START)
+    await store.move(job, job.progress(3, 0), [b"3", b"4", b"5"], START)
+    assert [event.payload for event in await reader.events(job.job_id, 2, 2)] == [b"3", b"4"]
+    assert await reader.last_seqs([job.job_id, "no-such"]) == {job.job_id: 5}
+
+
+async def test_run_times_are_those_of_finished_jobs(store: JobStore, reader: JobReader) -> None:
+    for number in range(2):
+        job = await queued(store, number)
+        job = await store.move(job, job.start(LEASE, START), [], START)
+        job = await store.move(job, job.settle(ACCEPTED), [], START)
+        await store.move(job, job.finish(0, START + timedelta(seconds=4 + number)), [b"ended"], START)
+    assert await reader.run_times({JobState.FINISHED}, 10) == [timedelta(seconds=4), timedelta(seconds=5)]
+    assert await reader.run_times({JobState.FAILED}, 10) == []

@@ -1,0 +1,200 @@
+"""The contract of the store, on each kind of database."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import select, update
+from sqlalchemy.exc import IntegrityError
+
+from services.scheduler.errors import StaleJobError
+from services.scheduler.job import Job, JobState
+from services.scheduler.store import tables
+from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from servicekit.database import Database
+    from services.scheduler.event_hub import EventHub
+    from services.scheduler.store.job_reader import JobReader
+    from services.scheduler.store.job_store import JobStore
+
+LIMIT = 20
+
+
+async def queued(store: JobStore, number: int = 1) -> Job:
+    job = await store.insert(a_job(number), "source", LIMIT)
+    assert job is not None
+    return await store.move(job, job.enqueue("hold-1"), [b"queued"], START)
+
+
+async def test_job_comes_back_as_it_was_stored_in_every_state(store: JobStore) -> None:
+    job = await store.insert(a_job(request_id="request-1"), "source", LIMIT)
+    assert job is not None
+    moves: list[Callable[[Job], Job]] = [
+        lambda job: job.enqueue("hold-1"),
+        lambda job: job.provision(),
+        lambda job: job.start(LEASE, START),
+        lambda job: job.progress(3, 77),
+        lambda job: job.request_cancel(START),
+        lambda job: job.settle(ACCEPTED),
+        lambda job: job.finish(500, START),
+    ]
+    for move in moves:
+        after = move(job)
+        job = await store.move(job, after, [b"event"], START)
+        assert job == replace(after, last_seq=job.last_seq)
+        assert await store.get(job.job_id) == job
+    assert job.last_seq == 7
+
+
+async def test_lost_attempt_leaves_nothing_of_its_lease_behind(store: JobStore) -> None:
+    job = await queued(store)
+    job = await store.move(job, job.start(LEASE, START), [], START)
+    job = await store.move(job, job.retry(), [b"retrying"], START)
+    assert await store.get(job.job_id) == job
+    assert (job.lease, job.machine_id, job.start_time, job.attempt) == (None, "", None, 2)
+
+
+async def test_move_from_a_state_that_the_row_has_left_writes_nothing(store: JobStore, reader: JobReader) -> None:
+    job = await queued(store)
+    moved = await store.move(job, job.provision(), [b"provisioning"], START)
+    with pytest.raises(StaleJobError):
+        await store.move(job, job.settle(ACCEPTED), [b"late"], START)
+    assert await store.get(job.job_id) == moved
+    assert [event.payload for event in await reader.events(job.job_id, 0, 10)] == [b"queued", b"provisioning"]
+
+
+async def test_of_many_simultaneous_moves_exactly_one_happens(store: JobStore, reader: JobReader) -> None:
+    job = await queued(store)
+    results = await asyncio.gather(
+        *[store.move(job, job.provision(), [b"provisioning"], START) for _ in range(8)], return_exceptions=True
+    )
+    assert sum(isinstance(result, StaleJobError) for result in results) == 7
+    assert len(await reader.events(job.job_id, 0, 10)) == 2
+
+
+async def test_two_followers_of_one_run_cannot_both_write_the_same_events(store: JobStore) -> None:
+    job = await queued(store)
+    job = await store.move(job, job.start(LEASE, START), [], START)
+    await store.move(job, job.progress(2, 0), [b"1", b"2"], START)
+    with pytest.raises(StaleJobError):
+        await store.move(job, job.progress(1, 0), [b"1"], START)
+
+
+async def test_cancellation_survives_a_write_that_did_not_know_of_it(store: JobStore) -> None:
+    job = await queued(store)
+    job = await store.move(job, job.start(LEASE, START), [], START)
+    await store.move(job, job.request_cancel(START), [], START)
+    told = await store.move(job, job.progress(1, 0), [b"1"], START)
+    assert told.cancel_time == START
+
+
+async def test_sequence_has_no_gap_over_moves_of_several_events(store: JobStore, reader: JobReader) -> None:
+    job = await queued(store)
+    job = await store.move(job, job.start(LEASE, START), [], START)
+    job = await store.move(job, job.progress(3, 5), [b"a", b"b", b"c"], START)
+    job = await store.move(job, job.settle(ACCEPTED), [], START)
+    job = await store.move(job, job.finish(500, START), [b"ended"], START)
+    events = await reader.events(job.job_id, 0, 10)
+    assert [event.seq for event in events] == [1, 2, 3, 4, 5]
+    assert [event.last for event in events] == [False, False, False, False, True]
+    assert [event.cost_micros for event in events] == [0, 5, 5, 5, 500]
+
+
+async def test_events_are_announced_after_they_are_rows(
+    database: Database, store: JobStore, hub: EventHub, reader: JobReader
+) -> None:
+    del database
+    with hub.subscription("job-001") as subscription:
+        job = await queued(store)
+        announced = await subscription.next()
+    assert announced == await reader.events(job.job_id, 0, 10)
+
+
+async def test_repeated_key_gives_the_first_job_and_stores_nothing(store: JobStore, reader: JobReader) -> None:
+    first = await queued(store)
+    again = await store.insert(a_job(2, idempotency_key="key-1"), "other source", LIMIT)
+    assert again == first
+    assert await store.get("job-002") is None
+    assert await reader.counts() == {JobState.QUEUED: 1}
+
+
+async def test_simultaneous_submissions_of_one_key_make_one_job(store: JobStore, reader: JobReader) -> None:
+    jobs = await asyncio.gather(
+        *[store.insert(a_job(number, idempotency_key="key"), "source", LIMIT) for number in range(8)]
+    )
+    assert len({job.job_id for job in jobs if job}) == 1
+    assert await reader.counts() == {JobState.RESERVING: 1}
+
+
+async def test_account_cannot_pass_its_limit_even_at_once(store: JobStore, reader: JobReader) -> None:
+    jobs = await asyncio.gather(*[store.insert(a_job(number), "source", 3) for number in range(8)])
+    assert sum(job is not None for job in jobs) == 3
+    assert await reader.counts() == {JobState.RESERVING: 3}
+    assert await store.insert(a_job(9, account_id="account-2"), "source", 3) is not None
+
+
+async def test_job_that_is_over_makes_room(store: JobStore) -> None:
+    job = await queued(store)
+    assert await store.insert(a_job(2), "source", 1) is None
+    job = await store.move(job, job.settle(ACCEPTED), [], START)
+    await store.move(job, job.finish(0, START), [b"ended"], START)
+    assert await store.insert(a_job(2), "source", 1) is not None
+
+
+async def test_abandoned_submission_frees_its_key(store: JobStore) -> None:
+    job = await store.insert(a_job(), "source", LIMIT)
+    assert job is not None
+    await store.move(job, job.abandon(), [], START)
+    second = await store.insert(a_job(2, idempotency_key=job.idempotency_key), "source", LIMIT)
+    assert second is not None
+    assert second.job_id == "job-002"
+
+
+async def test_deleted_submission_takes_its_source_along(database: Database, store: JobStore) -> None:
+    job = await store.insert(a_job(), "source", LIMIT)
+    assert job is not None
+    await store.delete(job)
+    assert await store.get(job.job_id) is None
+    async with database.reading() as connection:
+        assert (await connection.execute(select(tables.job_sources))).all() == []
+
+
+async def test_job_that_moved_on_is_not_deleted(store: JobStore) -> None:
+    job = await store.insert(a_job(), "source", LIMIT)
+    assert job is not None
+    moved = await store.move(job, job.enqueue("hold-1"), [b"queued"], START)
+    await store.delete(job)
+    assert await store.get(job.job_id) == moved
+
+
+async def test_source_can_be_read_again_and_again(store: JobStore) -> None:
+    job = await queued(store)
+    assert [await store.source(job.job_id) for _ in range(3)] == ["source"] * 3
+
+
+async def test_jobs_are_found_by_state_and_by_id(store: JobStore) -> None:
+    one, two = await queued(store, 1), await queued(store, 2)
+    two = await store.move(two, two.provision(), [], START)
+    assert await store.ids_in_states({JobState.QUEUED}) == {one.job_id: JobState.QUEUED}
+    found = [job async for job in store.by_ids([one.job_id, two.job_id, "gone"])]
+    assert sorted(job.job_id for job in found) == [one.job_id, two.job_id]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [{"state": "lost"}, {"state": "running"}, {"state": "finished"}, {"hold_id": None}, {"cost_micros": 2_000_000}],
+    ids=["unknown state", "running without lease", "over without end", "queued without hold", "cost above hold"],
+)
+async def test_database_refuses_what_no_move_can_make(
+    database: Database, store: JobStore, broken: dict[str, object]
+) -> None:
+    job = await queued(store)
+    with pytest.raises(IntegrityError):
+        async with database.transaction() as connection:
+            await connection.execute(update(tables.jobs).where(tables.jobs.c.job_id == job.job_id).values(broken))

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.scheduler.admission import GPU_TYPES, MAX_SOURCE_BYTES, Submission, admit, fingerprint, nearest
+from services.scheduler.errors import InvalidSubmissionError, UnknownProblemError
+from services.scheduler.spec import Mode
+
+DTYPES = {"leaky-relu": ("float32", "float16"), "matrix-vector": ("float32",)}
+GOOD = Submission(
+    account_id="account-1",
+    idempotency_key="key-1",
+    problem="leaky-relu",
+    source='extern "C" void solution() {}',
+    mode=Mode.FULL,
+    gpu_type="",
+    dtype="",
+    language="",
+    priority=0,
+)
+
+
+def refusal(submission: Submission) -> dict[str, str]:
+    with pytest.raises(InvalidSubmissionError) as caught:
+        admit(submission, DTYPES)
+    return dict(caught.value.violations)
+
+
+def test_what_is_left_out_is_filled_in() -> None:
+    spec = admit(GOOD, DTYPES)
+    assert (spec.gpu_type, spec.dtype, spec.language) == ("MI300X", "float32", "hip")
+
+
+@pytest.mark.parametrize("gpu_type", [name.lower() for name in GPU_TYPES] + [" Mi300x "])
+def test_gpu_types_are_known_in_any_case(gpu_type: str) -> None:
+    assert admit(replace(GOOD, gpu_type=gpu_type), DTYPES).gpu_type == gpu_type.strip().upper()
+
+
+def test_foreign_gpu_type_is_refused_with_the_legal_ones_and_the_nearest() -> None:
+    said = refusal(replace(GOOD, gpu_type="H100"))["spec.gpu_type"]
+    for name in GPU_TYPES:
+        assert name in said
+    assert "the nearest is MI300X" in said
+    assert "nearest is MI250X" in refusal(replace(GOOD, gpu_type="MI250"))["spec.gpu_type"]
+
+
+@pytest.mark.parametrize("language", ["", "hip", "HIP", "hip-cpp", " Hip "])
+def test_what_front_ends_call_hip_is_hip(language: str) -> None:
+    assert admit(replace(GOOD, language=language), DTYPES).language == "hip"
+
+
+@pytest.mark.parametrize(
+    ("language", "fix"),
+    [("cuda", "hipify"), ("python", "HIP C++"), ("triton", "HIP C++"), ("Mojo", "HIP C++"), ("cobol", "HIP C++")],
+)
+def test_other_languages_are_refused_with_the_fix(language: str, fix: str) -> None:
+    assert fix in refusal(replace(GOOD, language=language))["spec.language"]
+
+
+@pytest.mark.parametrize(("dtype", "meant"), [("float32", "float32"), ("FP16", "float16"), ("half", "float16")])
+def test_dtypes_are_known_by_their_short_names(dtype: str, meant: str) -> None:
+    assert admit(replace(GOOD, dtype=dtype), DTYPES).dtype == meant
+
+
+def test_dtype_that_the_problem_lacks_is_refused_with_those_that_it_has() -> None:
+    assert "float32, float16" in refusal(replace(GOOD, dtype="int8"))["spec.dtype"]
+
+
+def test_source_of_one_mebibyte_passes_and_one_more_byte_does_not() -> None:
+    admit(replace(GOOD, source="x" * MAX_SOURCE_BYTES), DTYPES)
+    assert "1,048,577 bytes" in refusal(replace(GOOD, source="x" * (MAX_SOURCE_BYTES + 1)))["spec.source"]
+    # Two bytes each in UTF-8.
+    assert "spec.source" in refusal(replace(GOOD, source="é" * (MAX_SOURCE_BYTES // 2 + 1)))
+
+
+@pytest.mark.parametrize("source", ["", " \n\t", "nul \0 inside"])
+def test_source_without_a_program_is_refused(source: str) -> None:
+    assert "spec.source" in refusal(replace(GOOD, source=source))
+
+
+def test_everything_that_is_wrong_is_named_at_once() -> None:
+    wrong = replace(GOOD, source="", gpu_type="H100", language="cuda", priority=101, mode=None, idempotency_key="")
+    assert set(refusal(wrong)) == {
+        "spec.source",
+        "spec.gpu_type",
+        "spec.language",
+        "spec.priority",
+        "spec.mode",
+        "idempotency_key",
+    }
+
+
+def test_unknown_problem_is_refused_with_the_nearest_names() -> None:
+    with pytest.raises(UnknownProblemError, match="leaky-relu"):
+        admit(replace(GOOD, problem="leaky-rulu"), DTYPES)
+    assert nearest("matrix vector", DTYPES) == ["matrix-vector"]
+
+
+def test_problem_may_be_left_out_for_the_sandbox_only() -> None:
+    assert admit(replace(GOOD, problem="", mode=Mode.SANDBOX), DTYPES).problem == ""
+    assert admit(replace(GOOD, problem="no-such", mode=Mode.SANDBOX), DTYPES).problem == ""
+    assert "SANDBOX" in refusal(replace(GOOD, problem=""))["spec.problem"]
+
+
+def test_fingerprint_tells_sources_and_specs_apart() -> None:
+    spec = admit(GOOD, DTYPES)
+    assert fingerprint(spec, "a") == fingerprint(admit(replace(GOOD, gpu_type="mi300x"), DTYPES), "a")
+    assert fingerprint(spec, "a") != fingerprint(spec, "b")
+    assert fingerprint(spec, "a") != fingerprint(replace(spec, priority=1), "a")
+
+
+@given(
+    st.builds(
+        Submission,
+        account_id=st.text(max_size=5),
+        idempotency_key=st.text(max_size=5),
+        problem=st.text(max_size=20) | st.sampled_from(sorted(DTYPES)),
+        source=st.text(max_size=50),
+        mode=st.none() | st.sampled_from(Mode),
+        gpu_type=st.text(max_size=10) | st.sampled_from(GPU_TYPES),
+        dtype=st.text(max_size=10),
+        language=st.text(max_size=10) | st.just("hip"),
+        priority=st.integers(-200, 200),
+    )
+)
+def test_any_submission_is_either_admitted_in_canonical_words_or_refused_by_name(submission: Submission) -> None:
+    try:
+        spec = admit(submission, DTYPES)
+    except (InvalidSubmissionError, UnknownProblemError) as error:
+        refused: Exception = error
+    else:
+        assert spec.gpu_type in GPU_TYPES
+        assert spec.language == "hip"
+        assert spec.mode is Mode.SANDBOX or spec.dtype in DTYPES[spec.problem]
+        return
+    if isinstance(refused, InvalidSubmissionError):
+        assert all(field and description for field, description in refused.violations)
+    else:
+        assert "There is no problem" in str(refused)

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.scheduler.placement import MachineOffer, MachineStage, awaited_machines, machine_for
+from tests.services.scheduler.jobs import START, a_queued_job
+
+
+def offer(number: int, stage: MachineStage = MachineStage.READY, **changes: Any) -> MachineOffer:
+    fields: dict[str, Any] = {
+        "machine_id": f"machine-{number}",
+        "gpu_type": "MI300X",
+        "stage": stage,
+        "free_eighths": 8,
+        "create_time": START + timedelta(seconds=number),
+        "last_used_time": START,
+    }
+    return MachineOffer(**(fields | changes))
+
+
+def test_job_goes_to_the_fitting_machine_that_was_used_last() -> None:
+    offers = [
+        offer(1),
+        offer(2, last_used_time=START + timedelta(seconds=9)),
+        offer(3, last_used_time=START + timedelta(seconds=99), free_eighths=4),
+        offer(4, last_used_time=START + timedelta(seconds=99), gpu_type="MI210"),
+        offer(5, MachineStage.CLOSED, last_used_time=START + timedelta(seconds=99)),
+    ]
+    assert machine_for(a_queued_job(), offers) == "machine-2"
+
+
+def test_job_that_fits_nowhere_gets_no_machine() -> None:
+    assert machine_for(a_queued_job(), [offer(1, free_eighths=0), offer(2, MachineStage.STARTING)]) is None
+
+
+def test_first_job_awaits_the_machine_that_was_asked_for_first() -> None:
+    first, second, other = a_queued_job(1), a_queued_job(2), a_queued_job(3, gpu_type="MI210")
+    starting = [offer(2, MachineStage.STARTING), offer(1, MachineStage.STARTING), offer(3)]
+    awaited = awaited_machines([first, second, other], starting)
+    assert {job_id: machine.machine_id for job_id, machine in awaited.items()} == {
+        first.job_id: "machine-1",
+        second.job_id: "machine-2",
+    }
+
+
+@given(
+    st.lists(st.sampled_from(["MI300X", "MI210"]), max_size=8),
+    st.lists(st.tuples(st.sampled_from(["MI300X", "MI210"]), st.sampled_from(MachineStage)), max_size=8),
+)
+def test_no_two_jobs_await_one_machine_and_none_a_machine_that_does_not_fit(
+    jobs_wanted: list[str], machines: list[tuple[str, MachineStage]]
+) -> None:
+    jobs = [a_queued_job(number, gpu_type=gpu_type) for number, gpu_type in enumerate(jobs_wanted)]
+    offers = [offer(number, stage, gpu_type=gpu_type) for number, (gpu_type, stage) in enumerate(machines)]
+    awaited = awaited_machines(jobs, offers)
+    assert len({machine.machine_id for machine in awaited.values()}) == len(awaited)
+    for job in jobs:
+        if machine := awaited.get(job.job_id):
+            assert machine.gpu_type == job.spec.gpu_type
+            assert machine.stage is MachineStage.STARTING
