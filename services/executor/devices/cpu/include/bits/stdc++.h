@@ -1,0 +1,2 @@
+// The prelude has the whole C++ library already.
+#pragma once

@@ -1,0 +1,64 @@
+// bfloat16: __hip_bfloat16, hip_bfloat16, __hip_bfloat162.
+#pragma once
+
+#include "hip/hip_runtime.h"
+#include "wavepool/small_float.h"
+
+#define WP_FN __host__ __device__ __forceinline__
+
+// The upper half of a float, rounded to nearest even; NaN keeps its sign and stays quiet.
+WP_FN constexpr unsigned short wp_bfloat16_bits(float value) {
+    unsigned bits = __builtin_bit_cast(unsigned, value);
+    if ((bits & 0x7fffffff) > 0x7f800000) return (unsigned short)(bits >> 16 | 0x40);
+    return (unsigned short)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+struct __hip_bfloat16_raw {
+    unsigned short x;
+};
+
+struct __hip_bfloat16 {
+    unsigned short data;
+    __hip_bfloat16() = default;
+    WP_FN constexpr __hip_bfloat16(float value) : data(wp_bfloat16_bits(value)) {}
+    WP_FN constexpr __hip_bfloat16(double value) : data(wp_bfloat16_bits(float(value))) {}
+    template <class I, std::enable_if_t<std::is_integral<I>::value, int> = 0>
+    WP_FN constexpr __hip_bfloat16(I value) : data(wp_bfloat16_bits(float(value))) {}
+    WP_FN constexpr __hip_bfloat16(__hip_bfloat16_raw raw) : data(raw.x) {}
+    WP_FN constexpr operator float() const { return __builtin_bit_cast(float, unsigned(data) << 16); }
+    WP_FN constexpr operator __hip_bfloat16_raw() const { return {data}; }
+    WP_FN explicit constexpr operator double() const { return float(*this); }
+    WP_FN explicit constexpr operator bool() const { return float(*this) != 0.0f; }
+    template <class I, std::enable_if_t<std::is_integral<I>::value && !std::is_same<I, bool>::value, int> = 0>
+    WP_FN explicit constexpr operator I() const { return I(float(*this)); }
+    static WP_FN __hip_bfloat16 round_to_bfloat16(float value) { return value; }
+};
+typedef __hip_bfloat16 hip_bfloat16;
+template <> struct wp_is_small_float<__hip_bfloat16> : std::true_type {};
+
+struct alignas(4) __hip_bfloat162 {
+    __hip_bfloat16 x, y;
+};
+template <> struct wp_is_small_pair<__hip_bfloat162> : std::true_type {};
+
+WP_FN __hip_bfloat16 __float2bfloat16(float x) { return x; }
+WP_FN __hip_bfloat16 __float2bfloat16_rn(float x) { return x; }
+WP_FN __hip_bfloat16 __double2bfloat16(double x) { return x; }
+WP_FN float __bfloat162float(__hip_bfloat16 x) { return x; }
+WP_FN __hip_bfloat16 __ushort_as_bfloat16(unsigned short x) { return __hip_bfloat16_raw{x}; }
+WP_FN unsigned short __bfloat16_as_ushort(__hip_bfloat16 x) { return x.data; }
+WP_FN __hip_bfloat16 __int2bfloat16_rn(int x) { return x; }
+WP_FN int __bfloat162int_rn(__hip_bfloat16 x) { return int(rintf(float(x))); }
+
+WP_FN __hip_bfloat162 make_bfloat162(__hip_bfloat16 x, __hip_bfloat16 y) { return {x, y}; }
+WP_FN __hip_bfloat162 __halves2bfloat162(__hip_bfloat16 x, __hip_bfloat16 y) { return {x, y}; }
+WP_FN __hip_bfloat162 __bfloat162bfloat162(__hip_bfloat16 x) { return {x, x}; }
+WP_FN __hip_bfloat162 __float2bfloat162_rn(float x) { return {x, x}; }
+WP_FN __hip_bfloat162 __floats2bfloat162_rn(float x, float y) { return {x, y}; }
+WP_FN __hip_bfloat162 __float22bfloat162_rn(float2 v) { return {v.x, v.y}; }
+WP_FN float2 __bfloat1622float2(__hip_bfloat162 v) { return {float(v.x), float(v.y)}; }
+WP_FN __hip_bfloat16 __low2bfloat16(__hip_bfloat162 v) { return v.x; }
+WP_FN __hip_bfloat16 __high2bfloat16(__hip_bfloat162 v) { return v.y; }
+WP_FN float __low2float(__hip_bfloat162 v) { return v.x; }
+WP_FN float __high2float(__hip_bfloat162 v) { return v.y; }
+#undef WP_FN
