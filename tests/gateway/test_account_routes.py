@@ -1,0 +1,123 @@
+"""Catalogue, machines, costs, metrics, tokens, health."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from grpc_health.v1 import health_pb2
+
+from tests.gateway.running_gateway import serve, settings_for
+from tests.gateway.scripted_services import ADMIN_TOKEN, STATEMENT, ScriptedServices
+
+if TYPE_CHECKING:
+    from tests.gateway.running_gateway import RunningGateway
+
+ADMIN = {"Authorization": f"Bearer {ADMIN_TOKEN}"}
+
+
+async def test_catalogue_lists_problems_with_their_signature(gateway: RunningGateway) -> None:
+    (problem,) = (await gateway.http.get("/api/v1/problems")).json()["problems"]
+    assert (problem["slug"], problem["difficulty"], problem["dtypes"]) == ("vector-addition", "EASY", ["float32"])
+    assert problem["signature"] == "const float* a, const float* b, float* c, size_t n"
+
+
+async def test_problem_has_its_texts(gateway: RunningGateway) -> None:
+    problem = (await gateway.http.get("/api/v1/problems/vector-addition")).json()
+    assert problem["statement"] == STATEMENT
+    assert "solution" in problem["starter"]
+
+
+async def test_unknown_problem_is_404(gateway: RunningGateway) -> None:
+    assert (await gateway.http.get("/api/v1/problems/nope")).status_code == 404
+
+
+async def test_machine_tells_what_it_really_is(gateway: RunningGateway) -> None:
+    (machine,) = (await gateway.http.get("/api/v1/machines")).json()["machines"]
+    assert (machine["id"], machine["state"], machine["gpu_type"]) == ("m_1", "WARM", "MI300X")
+    assert (machine["device"], machine["device_title"]) == ("cpu", "AMD EPYC 9354P")
+
+
+async def test_machine_in_a_state_of_a_newer_pool_is_still_shown(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.vmpool.machine.state = 42  # pyright: ignore[reportAttributeAccessIssue] - a number of a newer proto
+    (machine,) = (await gateway.http.get("/api/v1/machines?include_ended=true")).json()["machines"]
+    assert machine["state"] == "UNKNOWN_42"
+    assert services.refusals.calls["ListMachines"][-1].include_ended
+
+
+async def test_costs_are_the_accounts_own_in_dollars(gateway: RunningGateway, services: ScriptedServices) -> None:
+    costs = (await gateway.http.get("/api/v1/costs?page_size=3&page_token=page-1")).json()
+    assert (costs["granted_usd"], costs["charged_usd"], costs["available_usd"]) == (1400.0, 350.0, 1000.0)
+    assert costs["postings"][0]["amount_usd"] == -0.001234
+    assert costs["postings"][0]["kind"] == "CHARGE"
+    request = services.refusals.calls["ListPostings"][-1]
+    assert (request.account_id, request.page_size, request.page_token) == ("acc_user", 3, "page-1")
+
+
+@pytest.mark.parametrize("path", ["/api/v1/metrics", "/api/amd/metrics"])
+async def test_metrics_have_the_promised_fields(gateway: RunningGateway, path: str) -> None:
+    metrics = (await gateway.http.get(path)).json()
+    (machine,) = metrics.pop("vm_pool")
+    assert (machine["id"], machine["device"]) == ("m_1", "cpu")
+    assert metrics == {
+        "total_cost_usd": 350.0,
+        "remaining_credits_usd": 1000.0,
+        "credits_used_pct": 25.0,
+        "tasks_completed": 7,
+        "cold_starts": 3,
+        "warm_reuses": 6,
+        "active_vms": 1,
+        "queued_jobs": 2,
+        "running_jobs": 1,
+    }
+
+
+async def test_me_is_the_tokens_account(gateway: RunningGateway) -> None:
+    me = (await gateway.http.get("/api/v1/me")).json()
+    assert me == {"account_id": "acc_user", "account_name": "demo", "token_id": "tok_1", "admin": False}
+
+
+async def test_administrator_makes_lists_and_revokes_tokens(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    made = await gateway.http.post("/api/v1/tokens", json={"name": "laptop", "account_id": "acc_user"}, headers=ADMIN)
+    listed = await gateway.http.get("/api/v1/tokens", headers=ADMIN)
+    revoked = await gateway.http.delete("/api/v1/tokens/tok_2", headers=ADMIN)
+    assert (made.status_code, made.json()) == (201, {"id": "tok_2", "token": "wp_secret"})
+    assert [token["prefix"] for token in listed.json()["tokens"]] == ["wp_us"]
+    assert revoked.status_code == 204
+    calls = services.refusals.calls
+    assert calls["CreateToken"][-1].account_id == "acc_user"
+    assert calls["ListTokens"][-1].account_id == "acc_admin"
+    assert calls["RevokeToken"][-1].token_id == "tok_2"  # noqa: S105 - an id
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "/api/v1/tokens"), ("GET", "/api/v1/tokens"), ("DELETE", "/api/v1/tokens/tok_1")]
+)
+async def test_tokens_are_for_administrators(
+    gateway: RunningGateway, services: ScriptedServices, method: str, path: str
+) -> None:
+    response = await gateway.http.request(method, path, json={"name": "x"} if method == "POST" else None)
+    assert response.status_code == 403
+    assert not {"CreateToken", "ListTokens", "RevokeToken"} & set(services.refusals.calls)
+
+
+async def test_readiness_needs_every_service_to_serve(gateway: RunningGateway, services: ScriptedServices) -> None:
+    ready = await gateway.http.get("/readyz")
+    assert (ready.status_code, ready.json()["status"]) == (200, "ready")
+    await services.health.set("", health_pb2.HealthCheckResponse.NOT_SERVING)
+    draining = await gateway.http.get("/readyz")
+    assert (draining.status_code, draining.json()["services"]["billing"]) == (503, "not serving")
+
+
+async def test_readiness_names_the_service_that_is_missing(services: ScriptedServices) -> None:
+    settings = settings_for(services, vmpool_target="127.0.0.1:1")
+    async with serve(services, settings) as gateway:
+        answer = await gateway.http.get("/readyz")
+        alive = await gateway.http.get("/healthz")
+    assert (answer.status_code, alive.status_code) == (503, 200)
+    assert answer.json()["services"]["scheduler"] == "serving"
+    assert answer.json()["services"]["vmpool"].startswith("unreachable")

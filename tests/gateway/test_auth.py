@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, cast
+
+import grpc
+import pytest
+from wavepool.billing.v1.billing_pb2 import AuthenticateTokenResponse
+
+from gateway.auth import Authenticator
+from gateway.problems import ProblemError
+
+if TYPE_CHECKING:
+    from servicekit.clock import ManualClock
+
+ANSWER = AuthenticateTokenResponse(account_id="acc_1", account_name="demo", token_id="tok_1")  # noqa: S106 - an id
+
+
+class Billing:
+    """Knows one token until it is revoked."""
+
+    def __init__(self) -> None:
+        self.known = {"good"}
+        self.failure = grpc.StatusCode.UNAUTHENTICATED
+        self.asked: list[str] = []
+
+    async def AuthenticateToken(self, request: Any, timeout: float) -> AuthenticateTokenResponse:  # noqa: N802
+        self.asked.append(request.token)
+        if request.token not in self.known:
+            raise grpc.aio.AioRpcError(self.failure, grpc.aio.Metadata(), grpc.aio.Metadata())
+        return ANSWER
+
+
+@pytest.fixture
+def billing() -> Billing:
+    return Billing()
+
+
+@pytest.fixture
+def authenticator(billing: Billing, free_clock: ManualClock) -> Authenticator:
+    def seconds() -> float:
+        return free_clock.now().timestamp()
+
+    return Authenticator(cast("Any", billing), timedelta(seconds=5), seconds)
+
+
+async def status_of(authenticator: Authenticator, token: str) -> int:
+    with pytest.raises(ProblemError) as raised:
+        await authenticator.account(token)
+    return raised.value.problem.status
+
+
+async def test_token_is_looked_up_once_in_a_while(
+    authenticator: Authenticator, billing: Billing, free_clock: ManualClock
+) -> None:
+    accounts = [await authenticator.account("good") for _ in range(3)]
+    assert {account.account_id for account in accounts} == {"acc_1"}
+    assert billing.asked == ["good"]
+    free_clock.advance(timedelta(seconds=5))
+    await authenticator.account("good")
+    assert billing.asked == ["good", "good"]
+
+
+async def test_revoked_token_stops_working_within_seconds(
+    authenticator: Authenticator, billing: Billing, free_clock: ManualClock
+) -> None:
+    await authenticator.account("good")
+    billing.known.clear()
+    free_clock.advance(timedelta(seconds=5))
+    assert await status_of(authenticator, "good") == 401
+
+
+async def test_rejected_token_is_not_asked_about_again_at_once(authenticator: Authenticator, billing: Billing) -> None:
+    assert await status_of(authenticator, "bad") == 401
+    assert await status_of(authenticator, "bad") == 401
+    assert billing.asked == ["bad"]
+
+
+async def test_failure_of_billing_is_not_remembered_as_a_rejection(
+    authenticator: Authenticator, billing: Billing
+) -> None:
+    billing.failure = grpc.StatusCode.UNAVAILABLE
+    with pytest.raises(grpc.aio.AioRpcError):
+        await authenticator.account("late")
+    billing.known.add("late")
+    assert (await authenticator.account("late")).account_id == "acc_1"
+
+
+@pytest.mark.parametrize("token", ["", "x" * 513])
+async def test_token_that_cannot_be_one_is_refused_without_asking(
+    authenticator: Authenticator, billing: Billing, token: str
+) -> None:
+    assert await status_of(authenticator, token) == 401
+    assert billing.asked == []
+
+
+async def test_tokens_are_kept_as_hashes_only(authenticator: Authenticator) -> None:
+    await authenticator.account("good")
+    assert "good" not in repr(vars(authenticator))

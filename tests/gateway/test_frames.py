@@ -1,0 +1,224 @@
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from wavepool.executor.v1 import executor_pb2, run_event_pb2
+from wavepool.scheduler.v1 import scheduler_pb2
+
+from gateway.frames import Frame, Setting, encode, frame_of
+from tests.gateway.arbitrary_messages import messages
+from tests.gateway.job_events import (
+    ACCEPTED,
+    COMPILE_ERROR,
+    STEPS,
+    WRONG,
+    ended,
+    event,
+    provisioning,
+    queued,
+    whole_run,
+)
+
+FULL = Setting(executor_pb2.RUN_MODE_FULL)
+ON_CPU = Setting(executor_pb2.RUN_MODE_FULL, "cpu", "AMD EPYC 9354P")
+CHECKED_STATUSES = ["IN_QUEUE", "PROVISIONING", "COMPILING", "COMPILED", "CHECKING", "TEST_RESULT", "CHECKED"]
+
+
+def shown(job_event: scheduler_pb2.JobEvent, setting: Setting = FULL) -> Frame:
+    frame = frame_of(job_event, setting)
+    assert frame is not None
+    return frame
+
+
+def statuses(mode: executor_pb2.RunMode.ValueType) -> list[str]:
+    frames = [frame_of(job_event, Setting(mode)) for job_event in whole_run(mode)]
+    return [frame.status for frame in frames if frame is not None]
+
+
+def step(name: str, setting: Setting = FULL) -> dict[str, Any]:
+    return shown(event(3, run=STEPS[name]), setting).fields
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [
+        (executor_pb2.RUN_MODE_CHECK, CHECKED_STATUSES),
+        (
+            executor_pb2.RUN_MODE_BENCHMARK,
+            [*CHECKED_STATUSES, "BENCHMARKING", "BENCHMARK_RESULT", "BENCHMARKED"],
+        ),
+        (
+            executor_pb2.RUN_MODE_FULL,
+            [*CHECKED_STATUSES, "BENCHMARKING", "BENCHMARK_RESULT", "BENCHMARKED", "ACCEPTED"],
+        ),
+        (executor_pb2.RUN_MODE_SAMPLE, ["IN_QUEUE", "PROVISIONING", "COMPILING", "PASSED"]),
+        (
+            executor_pb2.RUN_MODE_SANDBOX,
+            [
+                "IN_QUEUE",
+                "PROVISIONING",
+                "COMPILING",
+                "COMPILED",
+                "SANDBOX_RUNNING",
+                "SANDBOX_OUTPUT",
+                "SANDBOX_SUCCESS",
+            ],
+        ),
+    ],
+)
+def test_each_mode_shows_its_steps_in_the_promised_order(
+    mode: executor_pb2.RunMode.ValueType, expected: list[str]
+) -> None:
+    assert statuses(mode) == expected
+
+
+def test_queue_frame_tells_place_estimate_and_the_submission() -> None:
+    fields = shown(queued()).fields
+    assert fields["id"] == "job_1"
+    assert (fields["position"], fields["eta_p50_seconds"], fields["eta_p90_seconds"]) == (1, 2.0, None)
+    assert fields["remainingSubmissions"] is None
+    assert fields["message"] == "Waiting for a machine."
+
+
+def test_provisioning_frame_tells_cold_from_warm_and_the_machine() -> None:
+    fields = shown(provisioning()).fields
+    assert (fields["vm_state"], fields["stage"]) == ("COLD_START", "starting")
+    assert (fields["elapsed_seconds"], fields["estimate_seconds"]) == (0.5, None)
+    assert fields["machine"]["device"] == "cpu"
+    assert fields["machine"]["price_usd_per_hour"] == 1.99
+
+
+def test_compiled_frame_tells_warnings_time_and_kernel_resources() -> None:
+    fields = step("compiled")
+    assert (fields["warnings"], fields["duration_ms"]) == ("line 3: unused", 250.0)
+    assert fields["isa"]["add"]["vgpr"] == 8
+
+
+def test_test_result_frame_counts_from_one() -> None:
+    fields = step("test_result")
+    assert fields["result"] == {"test_id": 1, "name": "n = 1024", "status": "PASSED"}
+    assert fields["total_tests"] == 1
+
+
+def test_benchmark_result_frame_is_in_milliseconds_with_interval_and_runs() -> None:
+    result = step("benchmark_result", ON_CPU)["result"]
+    assert (result["runtime_ms"], result["gflops"], result["gbytes_per_second"]) == (2.5, 1.5, 12.25)
+    assert result["ci"] == {"low_ms": 2.4, "high_ms": 2.6, "confidence": 0.95}
+    assert [run["runtime_ms"] for run in result["runs"]] == [2.4, 2.5, 2.6]
+    assert (result["percent_of_roof"], result["bound"]) == (None, None)
+    assert (result["device"], result["device_title"]) == ("cpu", "AMD EPYC 9354P")
+
+
+def test_two_thousand_samples_are_shown_as_at_most_a_hundred() -> None:
+    result = run_event_pb2.BenchmarkResult(sample_ns=[float(ns) for ns in range(1999)], samples=1999)
+    frame = shown(event(3, run=run_event_pb2.RunEvent(benchmark_result=result)))
+    runs = frame.fields["result"]["runs"]
+    assert len(runs) == 100
+    assert runs[1] == {"run_index": 20, "runtime_ms": 20 / 1e6}
+
+
+def test_accepted_frame_carries_means_results_cost_and_device() -> None:
+    fields = shown(ended(9, ACCEPTED), ON_CPU).fields
+    assert (fields["avg_runtime_ms"], fields["avg_gflops"], fields["total_tests"]) == (2.5, 1.5, 1)
+    assert fields["benchmark_results"][0]["runtime_ms"] == 2.5
+    assert (fields["timing"], fields["cost_usd"], fields["final"]) == ("VALID", 0.001234, True)
+    assert (fields["device"], fields["device_title"]) == ("cpu", "AMD EPYC 9354P")
+
+
+def test_benchmarked_frame_calls_its_results_test_results() -> None:
+    fields = shown(ended(9, ACCEPTED), Setting(executor_pb2.RUN_MODE_BENCHMARK)).fields
+    assert fields["test_results"][0]["runtime_ms"] == 2.5
+    assert fields["cost_usd"] == 0.001234
+
+
+def test_wrong_answer_frame_keys_the_first_mismatches_by_index() -> None:
+    frame = shown(ended(9, WRONG))
+    info = frame.fields["debug_info"]
+    assert frame.status == "WRONG_ANSWER"
+    assert info["sample_differences"]["(3, 17)"] == {"expected": 1.0, "actual": 0.5, "diff": 0.5, "output": "output"}
+    assert (info["max_difference"], info["message"]) == (0.5, "1 of 1024 elements of `output` differ.")
+    assert (frame.fields["passed_tests"], frame.fields["total_tests"]) == (0, 1)
+
+
+def test_mismatches_at_one_index_of_two_outputs_are_both_kept() -> None:
+    both = [run_event_pb2.Mismatch(index=[0], output=name) for name in ("values", "indices")]
+    wrong = run_event_pb2.WrongAnswer(first_mismatches=both)
+    result = run_event_pb2.Finished(verdict=run_event_pb2.VERDICT_WRONG_ANSWER, wrong_answer=wrong)
+    differences = shown(ended(9, result)).fields["debug_info"]["sample_differences"]
+    assert list(differences) == ["(0)", "(0) indices"]
+
+
+def test_compile_error_frame_has_the_compilers_text() -> None:
+    frame = shown(ended(9, COMPILE_ERROR))
+    assert (frame.status, frame.fields["verdict"]) == ("COMPILE_ERROR", "COMPILE_ERROR")
+    assert "solution.hip:4:5" in frame.fields["details"]
+
+
+def test_sample_frame_shows_one_output_bare_and_several_as_multi() -> None:
+    sample = run_event_pb2.Sample(input_json='{"x": [1]}', output_json='{"y": [2]}', expected_output_json="{oops")
+    result = run_event_pb2.Finished(verdict=run_event_pb2.VERDICT_ACCEPTED, sample=sample)
+    fields = shown(ended(4, result), Setting(executor_pb2.RUN_MODE_SAMPLE)).fields
+    assert (fields["input"], fields["output"], fields["expected_output"]) == ({"x": [1]}, [2], "{oops")
+    sample.output_json = '{"values": [1], "indices": [0]}'
+    result.sample.CopyFrom(sample)
+    fields = shown(ended(4, result), Setting(executor_pb2.RUN_MODE_SAMPLE)).fields
+    assert fields["output"] == {"multi": True, "names": ["values", "indices"], "values": [[1], [0]]}
+
+
+def test_cancelled_job_without_a_result_still_says_so() -> None:
+    frame = shown(ended(2, run_event_pb2.Finished(), scheduler_pb2.JOB_STATE_CANCELLED))
+    assert (frame.status, frame.fields["verdict"]) == ("CANCELLED", "CANCELLED")
+    assert frame.fields["message"] == "The submission was cancelled."
+
+
+def test_lost_attempt_goes_back_to_the_queue_with_the_reason() -> None:
+    frame = shown(event(5, retrying=scheduler_pb2.Retrying(reason="the machine stopped answering")))
+    assert frame.status == "IN_QUEUE"
+    assert "the machine stopped answering" in frame.fields["message"]
+
+
+def test_setting_remembers_the_machine_of_the_last_provisioning() -> None:
+    assert FULL.after(provisioning()) == ON_CPU
+    assert ON_CPU.after(queued()) == ON_CPU
+
+
+def test_frame_is_one_block_with_event_id_and_one_line_of_data() -> None:
+    text = encode(7, Frame("SANDBOX_OUTPUT", {"line": "a\r\nb\u2028"})).decode()
+    head, data, *rest = text.split("\ndata: ")[0], text.split("\ndata: ")[1]
+    assert (head, rest) == ("event: SANDBOX_OUTPUT\nid: 7", [])
+    assert data.endswith("\n\n")
+    assert "\n" not in data.rstrip("\n")
+    assert "\r" not in data
+    assert json.loads(data) == {"status": "SANDBOX_OUTPUT", "line": "a\r\nb\u2028"}
+
+
+@settings(max_examples=150, deadline=None)
+@given(messages(scheduler_pb2.JobEvent), st.integers(-1, 9), st.integers(1, 2**62))
+def test_no_event_crashes_and_every_frame_is_strict_json(
+    job_event: scheduler_pb2.JobEvent, mode: int, seq: int
+) -> None:
+    setting = Setting(mode).after(job_event)
+    frame = frame_of(job_event, setting)
+    if frame is None:
+        assert job_event.WhichOneof("event") == "run"
+        return
+    lines = encode(seq, frame).decode().split("\n")
+    assert lines[:2] == [f"event: {frame.status}", f"id: {seq}"]
+    assert (len(lines), lines[3:]) == (5, ["", ""])
+    data = json.loads(lines[2].removeprefix("data: "), parse_constant=pytest.fail)
+    assert data["status"] == frame.status
+    assert_exact(data)
+
+
+def assert_exact(value: Any) -> None:
+    """Every integer is one that a double holds."""
+    if isinstance(value, dict | list):
+        items = cast("Any", value)
+        for item in items.values() if isinstance(value, dict) else items:
+            assert_exact(item)
+    elif isinstance(value, int):
+        assert abs(value) <= 2**53

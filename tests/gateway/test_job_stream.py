@@ -1,0 +1,156 @@
+"""One job's stream on its own: a scripted log behind, clients in front."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import grpc
+import pytest
+from wavepool.executor.v1 import executor_pb2, run_event_pb2
+
+from gateway.frames import Setting
+from gateway.job_stream import FellBehindError, JobStream
+from tests.gateway.job_events import ACCEPTED, ended, event, queued
+from tests.gateway.running_gateway import DEADLINE_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from wavepool.scheduler.v1.scheduler_pb2 import JobEvent
+
+SANDBOX = Setting(executor_pb2.RUN_MODE_SANDBOX)
+NO_PAUSE = timedelta(0)
+
+
+def chatter(count: int) -> list[JobEvent]:
+    """A program that prints `count` lines of a kilobyte."""
+    output = run_event_pb2.ProgramOutput(stream="stdout", line="x" * 1000)
+    lines = [event(seq, run=run_event_pb2.RunEvent(program_output=output)) for seq in range(1, count + 1)]
+    return [*lines, ended(count + 1, ACCEPTED)]
+
+
+class Log:
+    """A whole log that breaks wherever it is told to, and counts what was read of it."""
+
+    def __init__(self, events: list[JobEvent], breaks_after: tuple[int, ...] = ()) -> None:
+        self.events = events
+        self.breaks_after = list(breaks_after)
+        self.asked: list[int] = []
+        self.read = 0
+
+    async def watch(self, after_seq: int) -> AsyncGenerator[JobEvent]:
+        self.asked.append(after_seq)
+        for job_event in self.events[after_seq:]:
+            self.read = job_event.seq
+            yield job_event
+            await asyncio.sleep(0)
+            if self.breaks_after and job_event.seq == self.breaks_after[0]:
+                self.breaks_after.pop(0)
+                raise error_of(grpc.StatusCode.UNAVAILABLE)
+
+
+def error_of(code: grpc.StatusCode, details: str = "") -> grpc.aio.AioRpcError:
+    return grpc.aio.AioRpcError(code, grpc.aio.Metadata(), grpc.aio.Metadata(), details)
+
+
+def stream_of(log: Log, window_bytes: int = 1 << 20) -> JobStream:
+    return JobStream(log.watch, SANDBOX, window_bytes, NO_PAUSE)
+
+
+async def read_all(stream: JobStream, after: int = 0) -> list[int]:
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        return [int(data.split(b"\n")[1].removeprefix(b"id: ")) async for data in stream.follow(after)]
+
+
+async def test_breaks_upstream_lose_nothing_and_repeat_nothing() -> None:
+    log = Log(chatter(20), breaks_after=(3, 4, 19))
+    stream = stream_of(log)
+    reader = asyncio.create_task(stream.run())
+    assert await read_all(stream) == list(range(1, 22))
+    assert log.asked == [0, 3, 4, 19]
+    await reader
+
+
+async def test_upstream_that_repeats_events_is_not_believed() -> None:
+    twice = [queued(1), queued(1), ended(2, ACCEPTED)]
+    stream = stream_of(Log(twice))
+    reader = asyncio.create_task(stream.run())
+    assert await read_all(stream) == [1, 2]
+    await reader
+
+
+async def test_reader_keeps_within_a_window_of_the_fastest_client() -> None:
+    log = Log(chatter(100))
+    stream = stream_of(log, window_bytes=10_000)
+    reader = asyncio.create_task(stream.run())
+    client = stream.follow(0)
+    for expected in range(1, 51):
+        data = await anext(client)
+        assert b"id: %d\n" % expected in data
+        assert log.read <= expected + 11
+    assert await read_all_of(client) == 51
+    await reader
+
+
+async def read_all_of(client: AsyncGenerator[bytes]) -> int:
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        return sum([1 async for _ in client])
+
+
+async def test_slow_client_is_dropped_and_resumes_without_a_gap() -> None:
+    log = Log(chatter(100))
+    stream = stream_of(log, window_bytes=10_000)
+    reader = asyncio.create_task(stream.run())
+    slow = stream.follow(0)
+    seen = [await anext(slow) for _ in range(5)]
+    fast = await read_all(stream)
+    with pytest.raises(FellBehindError):
+        await anext(slow)
+    assert fast == list(range(1, 102))
+    assert not stream.can_serve(len(seen))
+    await reader
+    again = stream_of(Log(chatter(100)), window_bytes=10_000)
+    reader = asyncio.create_task(again.run())
+    assert await read_all(again, after=len(seen)) == list(range(6, 102))
+    await reader
+
+
+async def test_slow_client_costs_the_others_nothing() -> None:
+    stream = stream_of(Log(chatter(100)), window_bytes=10_000)
+    reader = asyncio.create_task(stream.run())
+    stalled = stream.follow(0)
+    await anext(stalled)
+    assert await read_all(stream) == list(range(1, 102))
+    await reader
+
+
+async def test_refusal_for_good_ends_the_stream_with_an_error_without_an_id() -> None:
+    async def refused(_: int) -> AsyncGenerator[JobEvent]:
+        raise error_of(grpc.StatusCode.NOT_FOUND, "there is no job job_1")
+        yield queued()
+
+    stream = JobStream(refused, SANDBOX, 1 << 20, NO_PAUSE)
+    reader = asyncio.create_task(stream.run())
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        frames = [data async for data in stream.follow(0)]
+    assert len(frames) == 1
+    assert frames[0].startswith(b'event: ERROR\ndata: {"status":"ERROR"')
+    assert b"there is no job job_1" in frames[0]
+    await reader
+
+
+async def test_fault_of_ours_ends_the_stream_instead_of_hanging_it(caplog: pytest.LogCaptureFixture) -> None:
+    async def broken(_: int) -> AsyncGenerator[JobEvent]:
+        raise RuntimeError("a bug")
+        yield queued()
+
+    stream = JobStream(broken, SANDBOX, 1 << 20, NO_PAUSE)
+    reader = asyncio.create_task(stream.run())
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        frames = [data async for data in stream.follow(0)]
+    assert len(frames) == 1
+    assert b"a bug" not in frames[0]
+    assert "a job's events could not be shown" in caplog.text
+    await reader

@@ -1,0 +1,119 @@
+"""Failures that no route of ours raises itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import pytest
+
+from gateway.body_limit import MAX_BODY_BYTES
+from tests.gateway.scripted_services import refusal
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from tests.gateway.running_gateway import RunningGateway
+    from tests.gateway.scripted_services import ScriptedServices
+
+SUBMIT = "/api/v1/submissions"
+JSON = {"Content-Type": "application/json"}
+
+
+async def chunks(count: int) -> AsyncGenerator[bytes]:
+    for _ in range(count):
+        yield b"x" * 65536
+
+
+async def test_unknown_path_is_404_as_a_problem(gateway: RunningGateway) -> None:
+    response = await gateway.http.get("/api/v1/nothing")
+    assert (response.status_code, response.headers["content-type"]) == (404, "application/problem+json")
+    assert response.json()["title"] == "Not Found"
+
+
+async def test_wrong_method_is_405_and_names_the_right_one(gateway: RunningGateway) -> None:
+    response = await gateway.http.delete(f"{SUBMIT}/job_1")
+    assert (response.status_code, response.headers["allow"]) == (405, "GET")
+
+
+@pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b"[" * 100_000])
+async def test_malformed_json_is_400(gateway: RunningGateway, body: bytes) -> None:
+    response = await gateway.http.post(SUBMIT, content=body, headers=JSON)
+    assert (response.status_code, response.headers["content-type"]) == (400, "application/problem+json")
+
+
+async def test_malformed_json_is_located(gateway: RunningGateway) -> None:
+    response = await gateway.http.post(SUBMIT, content=b'{"code": }', headers=JSON)
+    assert response.json()["detail"] == "The body is not valid JSON: Expecting value at character 9."
+
+
+@pytest.mark.parametrize("body", ["[1]", "1", "null", ""])
+async def test_body_that_is_no_object_is_422(gateway: RunningGateway, body: str) -> None:
+    response = await gateway.http.post(SUBMIT, content=body, headers=JSON)
+    assert (response.status_code, response.json()["errors"][0]["field"]) == (422, "body")
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded", "", "multipart/form-data"])
+async def test_other_content_types_are_415(gateway: RunningGateway, content_type: str) -> None:
+    headers = {"Content-Type": content_type} if content_type else {}
+    response = await gateway.http.post(SUBMIT, content=b"{}", headers=headers)
+    assert response.status_code == 415
+    assert "application/json" in response.json()["detail"]
+
+
+async def test_body_that_says_it_is_too_large_is_413_unread(gateway: RunningGateway) -> None:
+    response = await gateway.http.post(SUBMIT, content=b"x" * (MAX_BODY_BYTES + 1), headers=JSON)
+    assert (response.status_code, response.headers["content-type"]) == (413, "application/problem+json")
+
+
+async def test_body_that_turns_out_too_large_is_413(gateway: RunningGateway) -> None:
+    response = await gateway.http.post(SUBMIT, content=chunks(33), headers=JSON)
+    assert (response.status_code, response.headers["content-type"]) == (413, "application/problem+json")
+
+
+async def test_body_just_within_the_limit_is_read(gateway: RunningGateway) -> None:
+    body = b'{"code": "' + b"x" * (MAX_BODY_BYTES - 12) + b'"}'
+    response = await gateway.http.post(SUBMIT, content=body, headers=JSON)
+    assert response.status_code == 422
+
+
+@pytest.mark.parametrize("headers", [{"Authorization": "Bearer nobody"}, {"Authorization": "Basic eDp5"}])
+async def test_wrong_token_is_401_with_a_challenge(gateway: RunningGateway, headers: dict[str, str]) -> None:
+    response = await gateway.http.get("/api/v1/me", headers=headers)
+    assert (response.status_code, response.headers["www-authenticate"]) == (401, 'Bearer realm="wavepool"')
+
+
+async def test_missing_token_is_401_before_anything_is_submitted(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    del gateway.http.headers["Authorization"]
+    response = await gateway.http.post(SUBMIT, json={"code": "x", "problem": "relu"})
+    assert response.status_code == 401
+    assert not services.refusals.calls["SubmitJob"]
+
+
+async def test_unreachable_service_is_503_that_can_be_retried(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.refusals.by_method["AuthenticateToken"] = refusal(grpc.StatusCode.UNAVAILABLE, "10.0.0.7 refused")
+    response = await gateway.http.get("/api/v1/me")
+    assert (response.status_code, response.headers["retry-after"]) == (503, "1")
+    assert "10.0.0.7" not in response.text
+
+
+async def test_fault_of_ours_tells_nothing_but_the_request_id(
+    gateway: RunningGateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> None:
+        raise RuntimeError("the secret detail")
+
+    monkeypatch.setattr("gateway.routes.catalogue.problem_summary_of", broken)
+    response = await gateway.http.get("/api/v1/problems", headers={"X-Request-Id": "req-9"})
+    assert (response.status_code, response.headers["content-type"]) == (500, "application/problem+json")
+    assert "secret" not in response.text
+    assert "req-9" in response.json()["detail"]
+
+
+async def test_strange_request_id_is_made_harmless(gateway: RunningGateway) -> None:
+    response = await gateway.http.get("/healthz", headers={"X-Request-Id": "a" * 500})
+    assert response.headers["x-request-id"] == "a" * 64

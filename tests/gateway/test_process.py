@@ -1,0 +1,79 @@
+"""The gateway as a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import httpx
+import httpx_sse
+from wavepool.executor.v1 import executor_pb2
+from wavepool.scheduler.v1 import scheduler_pb2
+
+from tests.gateway.job_events import queued
+from tests.gateway.running_gateway import DEADLINE_SECONDS
+from tests.gateway.scripted_services import USER_TOKEN, ScriptedServices
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+EVENTS = "/api/v1/submissions/job_1/events"
+
+
+@asynccontextmanager
+async def process(services: ScriptedServices) -> AsyncGenerator[tuple[asyncio.subprocess.Process, str]]:
+    """`python -m gateway` on a free port; gives the process and its URL."""
+    names = ("SCHEDULER", "VMPOOL", "BILLING")
+    environment = {
+        **os.environ,
+        "GATEWAY_PORT": "0",
+        "GATEWAY_DRAIN": "PT5S",
+        **{f"GATEWAY_{name}_TARGET": services.target for name in names},
+    }
+    command = (sys.executable, "-m", "gateway")
+    child = await asyncio.create_subprocess_exec(*command, env=environment, stdout=asyncio.subprocess.PIPE)
+    try:
+        yield child, await url_of(child)
+    finally:
+        if child.returncode is None:
+            child.kill()
+        await child.wait()
+
+
+async def url_of(child: asyncio.subprocess.Process) -> str:
+    assert child.stdout
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        async for line in child.stdout:
+            record = json.loads(line)
+            if "running on" in record["message"]:
+                return next(word for word in record["message"].split() if word.startswith("http://"))
+    raise AssertionError("the gateway did not start")
+
+
+async def test_sigterm_ends_open_streams_and_the_process_in_good_order(services: ScriptedServices) -> None:
+    services.scheduler.put_job(scheduler_pb2.JobSpec(mode=executor_pb2.RUN_MODE_FULL))
+    await services.scheduler.add(queued(1))
+    headers = {"Authorization": f"Bearer {USER_TOKEN}"}
+    async with (
+        asyncio.timeout(DEADLINE_SECONDS),
+        process(services) as (child, url),
+        httpx.AsyncClient(base_url=url, headers=headers, trust_env=False) as http,
+        httpx_sse.aconnect_sse(http, "GET", EVENTS) as source,
+    ):
+        frames = source.aiter_sse()
+        while (await anext(frames)).event != "IN_QUEUE":
+            pass
+        child.send_signal(signal.SIGTERM)
+        # The transfer is cut short rather than ended: a client that knows no better sees that more was to come.
+        try:
+            rest = [frame async for frame in frames]
+        except httpx.RemoteProtocolError:
+            rest = []
+        assert rest == []
+        assert await child.wait() == 0
+    assert services.scheduler.cancelled == []

@@ -1,0 +1,202 @@
+"""The routes that existing front ends and scripts speak."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import pytest
+from wavepool.executor.v1 import executor_pb2
+
+from tests.gateway.job_events import whole_run
+from tests.gateway.scripted_services import refusal
+
+if TYPE_CHECKING:
+    import httpx
+
+    from tests.gateway.running_gateway import RunningGateway
+    from tests.gateway.scripted_services import ScriptedServices
+
+AMD = "/api/amd/submit"
+AMD_BODY = {
+    "solution_code": "int x;",
+    "problem": "vector-addition",
+    "problem_def": "class vector_addition: raise SystemExit",
+    "gpu_type": "MI300X",
+    "dtype": "float32",
+    "language": "hip",
+}
+DIRECT_BODY = {"problemSlug": "vector-addition", "code": "int x;", "language": "hip", "gpuType": "MI300X"}
+
+
+def last_spec(services: ScriptedServices) -> Any:
+    return services.refusals.calls["SubmitJob"][-1].spec
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "mode", "last"),
+    [
+        ("checker", executor_pb2.RUN_MODE_CHECK, "CHECKED"),
+        ("benchmark", executor_pb2.RUN_MODE_BENCHMARK, "BENCHMARKED"),
+        ("full", executor_pb2.RUN_MODE_FULL, "ACCEPTED"),
+        ("sample", executor_pb2.RUN_MODE_SAMPLE, "PASSED"),
+        ("sandbox", executor_pb2.RUN_MODE_SANDBOX, "SANDBOX_SUCCESS"),
+    ],
+)
+async def test_amd_submit_answers_with_the_stream_of_each_endpoint(
+    gateway: RunningGateway,
+    services: ScriptedServices,
+    endpoint: str,
+    mode: executor_pb2.RunMode.ValueType,
+    last: str,
+) -> None:
+    services.scheduler.script_of_next_job = whole_run(mode)
+    frames = await gateway.frames("POST", AMD, json={**AMD_BODY, "endpoint": endpoint})
+    assert (frames[0].event, frames[-1].event) == ("IN_QUEUE", last)
+    assert json.loads(frames[0].data)["id"] == "job_1"
+    assert last_spec(services).mode == mode
+
+
+async def test_amd_submit_is_full_by_default_and_names_the_place_to_resume(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.scheduler.script_of_next_job = whole_run(executor_pb2.RUN_MODE_FULL)
+    response = await gateway.http.post(AMD, json={**AMD_BODY, "submission_id": "key-1"})
+    assert response.headers["x-submission-id"] == "job_1"
+    rest = await gateway.frames("GET", f"{response.headers['location']}/events", headers={"Last-Event-ID": "10"})
+    assert [frame.event for frame in rest] == ["ACCEPTED"]
+    assert services.refusals.calls["SubmitJob"][-1].idempotency_key == "key-1"
+    assert last_spec(services).source == "int x;"
+
+
+@pytest.mark.parametrize(
+    ("route", "mode"),
+    [
+        ("direct-submit", executor_pb2.RUN_MODE_FULL),
+        ("checker", executor_pb2.RUN_MODE_CHECK),
+        ("benchmark", executor_pb2.RUN_MODE_BENCHMARK),
+        ("sample", executor_pb2.RUN_MODE_SAMPLE),
+        ("sandbox", executor_pb2.RUN_MODE_SANDBOX),
+    ],
+)
+async def test_each_route_of_the_web_application_runs_its_mode(
+    gateway: RunningGateway, services: ScriptedServices, route: str, mode: executor_pb2.RunMode.ValueType
+) -> None:
+    services.scheduler.script_of_next_job = whole_run(mode)
+    frames = await gateway.frames("POST", f"/api/submissions/{route}", json=DIRECT_BODY)
+    assert json.loads(frames[-1].data)["final"] is True
+    assert (last_spec(services).mode, last_spec(services).source) == (mode, "int x;")
+
+
+async def test_closing_the_submit_stream_cancels_nothing(gateway: RunningGateway, services: ScriptedServices) -> None:
+    services.scheduler.script_of_next_job = whole_run(executor_pb2.RUN_MODE_FULL)[:2]
+    async with gateway.stream("POST", AMD, json=AMD_BODY) as frames:
+        await anext(frames)
+    await services.scheduler.until_watched(0)
+    assert services.scheduler.cancelled == []
+
+
+async def test_cancel_tells_what_became_of_it(gateway: RunningGateway, services: ScriptedServices) -> None:
+    services.scheduler.script_of_next_job = whole_run(executor_pb2.RUN_MODE_FULL)[:2]
+    await gateway.http.post("/api/v1/submissions", json={"problem": "vector-addition", "code": "x"})
+    answer = (await gateway.http.post("/api/submissions/cancel", json={"submissionId": "job_1"})).json()
+    assert answer == {"success": True, "id": "job_1", "state": "CANCELLED", "message": "The submission is over."}
+
+
+async def test_cancel_of_an_unknown_submission_is_plain_404(gateway: RunningGateway) -> None:
+    response = await gateway.http.post("/api/submissions/cancel", json={"submissionId": "job_9"})
+    assert response.status_code == 404
+    assert response.json() == {"error": "Submission not found", "details": "there is no job job_9"}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "missing"),
+    [
+        (AMD, {}, ["problem", "solution_code"]),
+        (AMD, {"problem": "relu", "solution_code": ""}, ["solution_code"]),
+        (AMD, {"endpoint": "sandbox"}, ["solution_code"]),
+        ("/api/submissions/checker", {"code": "x"}, ["problemSlug"]),
+        ("/api/submissions/sandbox", {}, ["code"]),
+        ("/api/submissions/cancel", {}, ["submissionId"]),
+    ],
+)
+async def test_missing_fields_are_400_and_listed(
+    gateway: RunningGateway, services: ScriptedServices, path: str, body: dict[str, Any], missing: list[str]
+) -> None:
+    response = await gateway.http.post(path, json=body)
+    assert (response.status_code, response.headers["content-type"]) == (400, "application/json")
+    assert response.json() == {"error": f"Missing required fields: {', '.join(missing)}", "missing": missing}
+    assert not services.refusals.calls["SubmitJob"]
+
+
+@pytest.mark.parametrize("path", [AMD, "/api/submissions/checker"])
+async def test_unknown_problem_is_404_in_the_promised_words(
+    gateway: RunningGateway, services: ScriptedServices, path: str
+) -> None:
+    services.refusals.by_method["SubmitJob"] = refusal(
+        grpc.StatusCode.NOT_FOUND, "no problem `rulu`; did you mean relu?"
+    )
+    response = await gateway.http.post(path, json={**AMD_BODY, **DIRECT_BODY})
+    assert response.status_code == 404
+    assert response.json() == {
+        "error": "Problem not found",
+        "details": "no problem `rulu`; did you mean relu?",
+    }
+
+
+async def test_rate_limit_has_the_promised_shape(gateway: RunningGateway, services: ScriptedServices) -> None:
+    services.refusals.by_method["SubmitJob"] = refusal(
+        grpc.StatusCode.RESOURCE_EXHAUSTED, "8 jobs in flight", retry_after=timedelta(seconds=30)
+    )
+    response = await gateway.http.post(AMD, json=AMD_BODY)
+    assert response.status_code == 429
+    assert response.json() == {
+        "status": "RATE_LIMIT_EXCEEDED",
+        "error": "Too many submissions in flight",
+        "details": "8 jobs in flight",
+        "retry_after": 30.0,
+    }
+
+
+async def test_wrong_value_is_422_in_the_routes_own_field_names(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    violations = (("spec.gpu_type", "`H100` is not offered; use MI300X"),)
+    services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "bad GPU", violations)
+    response = await gateway.http.post("/api/submissions/checker", json={**DIRECT_BODY, "gpuType": "H100"})
+    assert response.status_code == 422
+    assert response.json() == {
+        "error": "bad GPU",
+        "errors": [{"field": "gpuType", "message": "`H100` is not offered; use MI300X"}],
+    }
+
+
+async def test_unknown_endpoint_is_422(gateway: RunningGateway) -> None:
+    response = await gateway.http.post(AMD, json={**AMD_BODY, "endpoint": "race"})
+    assert (response.status_code, response.json()["errors"][0]["field"]) == (422, "endpoint")
+
+
+@pytest.mark.parametrize(
+    ("request_options", "status"),
+    [
+        ({"method": "GET"}, 405),
+        ({"method": "POST", "content": b"{", "headers": {"Content-Type": "application/json"}}, 400),
+        ({"method": "POST", "content": b"x" * (3 << 20), "headers": {"Content-Type": "application/json"}}, 413),
+        ({"method": "POST", "content": b"x"}, 415),
+        ({"method": "POST", "json": AMD_BODY, "headers": {"Authorization": "Bearer nobody"}}, 401),
+    ],
+)
+async def test_other_failures_are_plain_json_too(
+    gateway: RunningGateway, request_options: dict[str, Any], status: int
+) -> None:
+    response: httpx.Response = await gateway.http.request(url=AMD, **request_options)
+    assert (response.status_code, response.headers["content-type"]) == (status, "application/json")
+    assert set(response.json()) == {"error"}
+
+
+async def test_unreachable_service_is_503(gateway: RunningGateway, services: ScriptedServices) -> None:
+    services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.UNAVAILABLE)
+    response = await gateway.http.post(AMD, json=AMD_BODY)
+    assert (response.status_code, set(response.json())) == (503, {"error"})

@@ -1,0 +1,169 @@
+"""`/api/v1/submissions` over real HTTP."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import pytest
+from wavepool.executor.v1 import executor_pb2
+from wavepool.scheduler.v1 import scheduler_pb2
+
+from tests.gateway.job_events import whole_run
+from tests.gateway.scripted_services import refusal
+
+if TYPE_CHECKING:
+    from tests.gateway.running_gateway import RunningGateway
+    from tests.gateway.scripted_services import ScriptedServices
+
+PATH = "/api/v1/submissions"
+BODY = {"problem": "vector-addition", "code": "int x;", "mode": "check"}
+SPEC = scheduler_pb2.JobSpec(problem="vector-addition", source="int x;", mode=executor_pb2.RUN_MODE_FULL)
+
+
+def last_submit(services: ScriptedServices) -> Any:
+    return services.refusals.calls["SubmitJob"][-1]
+
+
+async def test_submission_is_taken_with_all_its_fields(gateway: RunningGateway, services: ScriptedServices) -> None:
+    body = {**BODY, "gpu_type": "MI300X", "dtype": "float32", "language": "hip", "priority": 7}
+    response = await gateway.http.post(PATH, json=body, headers={"Idempotency-Key": "key-1"})
+    assert response.status_code == 202
+    assert response.headers["location"] == "/api/v1/submissions/job_1"
+    assert response.json()["id"] == "job_1"
+    assert response.json()["state"] == "QUEUED"
+    assert response.json()["events_url"] == "/api/v1/submissions/job_1/events"
+    request = last_submit(services)
+    assert (request.account_id, request.idempotency_key) == ("acc_user", "key-1")
+    assert (request.spec.source, request.spec.mode, request.spec.priority) == ("int x;", executor_pb2.RUN_MODE_CHECK, 7)
+
+
+async def test_submission_without_a_key_gets_a_fresh_one(gateway: RunningGateway, services: ScriptedServices) -> None:
+    for _ in range(2):
+        await gateway.http.post(PATH, json=BODY)
+    first, second = services.refusals.calls["SubmitJob"]
+    assert first.idempotency_key
+    assert first.idempotency_key != second.idempotency_key
+
+
+async def test_sandbox_needs_no_problem(gateway: RunningGateway) -> None:
+    response = await gateway.http.post(PATH, json={"code": "int main() {}", "mode": "sandbox"})
+    assert response.status_code == 202
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "word"),
+    [
+        ({"code": ""}, "code", "required"),
+        ({"code": None}, "code", "string"),
+        ({"code": "\ud800"}, "code", "unicode"),
+        ({"code": "x" * (1024 * 1024 + 1)}, "code", "1048576"),
+        ({"problem": ""}, "problem", "required"),
+        ({"gpu_type": "\ud800"}, "gpu_type", "unicode"),
+        ({"mode": "fast"}, "mode", "'check'"),
+        ({"priority": 101}, "priority", "100"),
+        ({"cod": "x"}, "cod", "not permitted"),
+    ],
+)
+async def test_wrong_field_is_named_with_the_fix_and_nothing_is_submitted(
+    gateway: RunningGateway, services: ScriptedServices, change: dict[str, Any], field: str, word: str
+) -> None:
+    text = json.dumps({**BODY, **change})
+    response = await gateway.http.post(PATH, content=text, headers={"Content-Type": "application/json"})
+    problem = response.json()
+    assert response.status_code == 422
+    assert response.headers["content-type"] == "application/problem+json"
+    assert [error["field"] for error in problem["errors"]] == [field]
+    assert word in problem["errors"][0]["message"]
+    assert not services.refusals.calls["SubmitJob"]
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        (grpc.StatusCode.INVALID_ARGUMENT, 422),
+        (grpc.StatusCode.NOT_FOUND, 404),
+        (grpc.StatusCode.FAILED_PRECONDITION, 402),
+        (grpc.StatusCode.ALREADY_EXISTS, 409),
+        (grpc.StatusCode.RESOURCE_EXHAUSTED, 429),
+        (grpc.StatusCode.UNAVAILABLE, 503),
+        (grpc.StatusCode.DEADLINE_EXCEEDED, 504),
+        (grpc.StatusCode.INTERNAL, 500),
+    ],
+)
+async def test_refusal_of_the_scheduler_becomes_a_problem(
+    gateway: RunningGateway, services: ScriptedServices, code: grpc.StatusCode, status: int
+) -> None:
+    services.refusals.by_method["SubmitJob"] = refusal(code, "in plain words")
+    response = await gateway.http.post(PATH, json=BODY, headers={"X-Request-Id": "req-7"})
+    problem = response.json()
+    assert response.status_code == problem["status"] == status
+    assert (problem["type"], problem["instance"], problem["request_id"]) == ("about:blank", PATH, "req-7")
+    assert response.headers["x-request-id"] == "req-7"
+    assert ("in plain words" in problem["detail"]) == (status < 500)
+
+
+async def test_violations_are_told_in_the_clients_own_field_names(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    violations = (("spec.source", "is not HIP"), ("spec.gpu_type", "only MI300X"))
+    services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "bad", violations)
+    problem = (await gateway.http.post(PATH, json=BODY)).json()
+    assert problem["errors"] == [
+        {"field": "code", "message": "is not HIP"},
+        {"field": "gpu_type", "message": "only MI300X"},
+    ]
+
+
+async def test_rate_limit_says_when_to_try_again(gateway: RunningGateway, services: ScriptedServices) -> None:
+    services.refusals.by_method["SubmitJob"] = refusal(
+        grpc.StatusCode.RESOURCE_EXHAUSTED, "8 jobs in flight", retry_after=timedelta(seconds=30)
+    )
+    response = await gateway.http.post(PATH, json=BODY)
+    assert (response.status_code, response.headers["retry-after"]) == (429, "30")
+
+
+async def test_finished_submission_shows_code_result_and_cost(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.scheduler.put_job(SPEC)
+    await services.scheduler.add(*whole_run(executor_pb2.RUN_MODE_FULL))
+    answer = (await gateway.http.get(f"{PATH}/job_1")).json()
+    assert (answer["state"], answer["status"], answer["verdict"]) == ("FINISHED", "ACCEPTED", "ACCEPTED")
+    assert (answer["code"], answer["cost_usd"], answer["last_event_id"]) == ("int x;", 0.001234, 11)
+    assert answer["result"]["avg_runtime_ms"] == 2.5
+
+
+async def test_running_submission_has_no_status_yet(gateway: RunningGateway, services: ScriptedServices) -> None:
+    services.scheduler.put_job(SPEC)
+    answer = (await gateway.http.get(f"{PATH}/job_1")).json()
+    assert (answer["state"], answer["status"], answer["result"]) == ("QUEUED", None, None)
+
+
+async def test_list_passes_paging_on(gateway: RunningGateway, services: ScriptedServices) -> None:
+    services.scheduler.put_job(SPEC)
+    services.scheduler.put_job(SPEC, account_id="acc_other", job_id="job_2")
+    page = (await gateway.http.get(f"{PATH}?page_size=5&page_token=page-1&problem=relu")).json()
+    assert [submission["id"] for submission in page["submissions"]] == ["job_1"]
+    assert page["next_page_token"] == "page-2"  # noqa: S105 - a page
+    request = services.refusals.calls["ListJobs"][-1]
+    assert (request.page_size, request.page_token, request.problem) == (5, "page-1", "relu")
+
+
+async def test_page_size_out_of_range_is_named(gateway: RunningGateway) -> None:
+    response = await gateway.http.get(f"{PATH}?page_size=0")
+    assert (response.status_code, response.json()["errors"][0]["field"]) == (422, "page_size")
+
+
+async def test_cancel_ends_the_stream_with_cancelled(gateway: RunningGateway, services: ScriptedServices) -> None:
+    services.scheduler.put_job(SPEC)
+    response = await gateway.http.post(f"{PATH}/job_1/cancel")
+    assert (response.status_code, response.json()["id"]) == (202, "job_1")
+    frames = await gateway.frames("GET", f"{PATH}/job_1/events")
+    assert [frame.event for frame in frames] == ["CANCELLED"]
+
+
+async def test_cancel_of_an_unknown_submission_is_404(gateway: RunningGateway) -> None:
+    assert (await gateway.http.post(f"{PATH}/job_9/cancel")).status_code == 404
