@@ -36,7 +36,7 @@ def in_seconds(seconds: float) -> Timestamp:
 
 def request(source: str, **fields: Any) -> executor_pb2.RunRequest:
     """A well-formed request under a fresh id, but for `fields`."""
-    sound = {
+    sound: dict[str, Any] = {
         "run_id": f"run-{next(_SERIAL)}",
         "problem": "softmax",
         "mode": executor_pb2.RUN_MODE_CHECK,
@@ -52,7 +52,7 @@ class Client:
     def __init__(self, channel: grpc.aio.Channel, token: str = LEASE_TOKEN) -> None:
         self.channel = channel
         self.stub = executor_pb2_grpc.ExecutorServiceStub(channel)
-        self.metadata = (("authorization", f"Bearer {token}"),)
+        self.metadata: tuple[tuple[str, str], ...] = (("authorization", f"Bearer {token}"),)
 
     def as_admin(self) -> Client:
         return Client(self.channel, ADMIN_TOKEN)

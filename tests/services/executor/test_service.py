@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import grpc
 import pytest
@@ -287,7 +287,7 @@ async def test_finished_runs_are_forgotten_beyond_the_number_kept(start_executor
     ],
 )
 async def test_a_bad_field_is_named_with_what_is_right(
-    client: Client, fields: dict[str, object], field: str, hint: str
+    client: Client, fields: dict[str, Any], field: str, hint: str
 ) -> None:
     failure = await refusal(client.run(request(**{"source": QUICK, **fields})))
 
@@ -347,6 +347,7 @@ async def test_capabilities_need_no_token(client: Client) -> None:
 async def test_it_reports_healthy(client: Client) -> None:
     asked = health_pb2.HealthCheckRequest(service="wavepool.executor.v1.ExecutorService")
 
-    answer = await health_pb2_grpc.HealthStub(client.channel).Check(asked, timeout=10)
+    stub: Any = cast("Any", health_pb2_grpc).HealthStub(client.channel)
+    answer = await stub.Check(asked, timeout=10)
 
     assert answer.status == health_pb2.HealthCheckResponse.SERVING

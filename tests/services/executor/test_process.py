@@ -1,0 +1,231 @@
+"""The executor as a process of its own, with real judges, a real compiler and real boxes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import pytest
+from wavepool.executor.v1 import executor_pb2, run_event_pb2
+
+from servicekit.channels import open_channel
+from services.executor.sandboxes.process_tree import descendants
+from tests.services.executor.client import LEASE_TOKEN, Client, name_of, request
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Generator
+
+REPOSITORY = Path(__file__).parents[3]
+SOLUTION = (REPOSITORY / "problems/leaky-relu/solution.hip").read_text()
+SIGNATURE = 'extern "C" void solution(const float* input, float alpha, float* output, size_t n, size_t m)'
+WRONG = f"#include <hip/hip_runtime.h>\n{SIGNATURE} {{}}\n"
+STUCK = f"#include <hip/hip_runtime.h>\n{SIGNATURE} {{ volatile int i = 0; while (true) i = i + 1; }}\n"
+BROKEN = f"#include <hip/hip_runtime.h>\n{SIGNATURE} {{ this is not C++; }}\n"
+PROGRAM = """#include <cstdio>
+int main() { for (int i = 0; i < 3; ++i) { printf("line %d\\n", i); fflush(stdout); } return 0; }
+"""
+TALKER = '#include <cstdio>\nint main() { puts("started"); fflush(stdout); while (true) {} }\n'
+# Takes the compiler far longer than the test waits.
+BOMB = f"""#include <hip/hip_runtime.h>
+template <int N, int K> struct Deep {{ enum {{ value = Deep<N - 1, K>::value + Deep<N - 1, K + (1 << N)>::value }}; }};
+template <int K> struct Deep<0, K> {{ enum {{ value = K }}; }};
+{SIGNATURE} {{ output[0] = Deep<22, 0>::value; }}
+"""
+
+
+class Executor:
+    """`python -m services.executor` on free ports."""
+
+    def __init__(self, work_dir: Path) -> None:
+        self.work_dir = work_dir
+        environment = {
+            **os.environ,
+            "EXECUTOR_PORT": "0",
+            "EXECUTOR_TOKEN": LEASE_TOKEN,
+            "EXECUTOR_WORK_DIR": str(work_dir),
+            "EXECUTOR_DATA_DIR": str(work_dir),
+        }
+        command = [sys.executable, "-m", "services.executor"]
+        self.process = subprocess.Popen(command, cwd=REPOSITORY, env=environment, stdout=subprocess.PIPE)
+        self.log: list[dict[str, Any]] = []
+        while not self.log or self.log[-1]["message"] != "serving":
+            self.log.append(json.loads(self._output().readline()))
+        self.port: int = self.log[-1]["port"]
+
+    def _output(self) -> IO[bytes]:
+        assert self.process.stdout is not None
+        return self.process.stdout
+
+    @asynccontextmanager
+    async def client(self) -> AsyncGenerator[Client]:
+        async with open_channel(f"127.0.0.1:{self.port}") as channel:
+            yield Client(channel)
+
+    def end(self, number: signal.Signals) -> int:
+        self.process.send_signal(number)
+        status = self.process.wait(20)
+        self._output().close()
+        return status
+
+
+@pytest.fixture(scope="module")
+def executor(tmp_path_factory: pytest.TempPathFactory) -> Generator[Executor]:
+    running = Executor(tmp_path_factory.mktemp("executor"))
+    yield running
+    assert running.end(signal.SIGTERM) == 0
+
+
+def asked(source: str, mode: executor_pb2.RunMode.ValueType, **fields: Any) -> executor_pb2.RunRequest:
+    problem = "" if mode == executor_pb2.RUN_MODE_SANDBOX else "leaky-relu"
+    return request(source, mode=mode, problem=problem, **fields)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline, "the condition did not come true within 20 s"
+        await asyncio.sleep(0.01)
+
+
+CHECKED = ["compiling", "compiled", "checking", "test_result", "checked"]
+MEASURED = ["benchmarking", "benchmark_result", "benchmarked"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "source", "names"),
+    [
+        (executor_pb2.RUN_MODE_CHECK, SOLUTION, [*CHECKED, "finished"]),
+        (executor_pb2.RUN_MODE_BENCHMARK, SOLUTION, [*CHECKED, *MEASURED, "finished"]),
+        (executor_pb2.RUN_MODE_FULL, SOLUTION, [*CHECKED, *MEASURED, "finished"]),
+        (executor_pb2.RUN_MODE_SAMPLE, SOLUTION, ["compiling", "compiled", "finished"]),
+        (
+            executor_pb2.RUN_MODE_SANDBOX,
+            PROGRAM,
+            ["compiling", "compiled", "program_started", "program_output", "finished"],
+        ),
+    ],
+    ids=["check", "benchmark", "full", "sample", "sandbox"],
+)
+async def test_every_mode_goes_through_its_stages(
+    executor: Executor, mode: executor_pb2.RunMode.ValueType, source: str, names: list[str]
+) -> None:
+    async with executor.client() as client:
+        events = await client.run(asked(source, mode))
+
+    assert list(dict.fromkeys(name for event in events if (name := name_of(event)))) == names
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    assert events[-1].finished.verdict == run_event_pb2.VERDICT_ACCEPTED
+    assert events[-1].finished.billable.ToTimedelta().total_seconds() > 0
+
+
+@pytest.mark.parametrize(
+    ("source", "verdict"),
+    [(WRONG, run_event_pb2.VERDICT_WRONG_ANSWER), (BROKEN, run_event_pb2.VERDICT_COMPILE_ERROR)],
+    ids=["wrong", "broken"],
+)
+async def test_a_bad_submission_gets_its_verdict(
+    executor: Executor, source: str, verdict: run_event_pb2.Verdict.ValueType
+) -> None:
+    async with executor.client() as client:
+        last = (await client.run(asked(source, executor_pb2.RUN_MODE_CHECK)))[-1].finished
+
+    assert last.verdict == verdict
+    assert last.details or last.wrong_answer.first_mismatches
+
+
+@pytest.mark.parametrize(
+    ("mode", "source", "stage"),
+    [
+        (executor_pb2.RUN_MODE_CHECK, BOMB, "compiling"),
+        (executor_pb2.RUN_MODE_CHECK, STUCK, "checking"),
+        (executor_pb2.RUN_MODE_FULL, SOLUTION, "benchmarking"),
+        (executor_pb2.RUN_MODE_SANDBOX, TALKER, "program_output"),
+    ],
+    ids=["compiling", "checking", "benchmarking", "running"],
+)
+async def test_a_run_is_cancelled_in_every_stage_and_leaves_nothing(
+    executor: Executor, mode: executor_pb2.RunMode.ValueType, source: str, stage: str
+) -> None:
+    one = asked(source, mode)
+    async with executor.client() as client:
+        stream = client.stream(one)
+        while name_of(await anext(stream)) != stage:
+            pass
+        await client.cancel(one.run_id)
+        last = [event async for event in stream][-1].finished
+
+    assert last.verdict == run_event_pb2.VERDICT_CANCELLED
+    assert list(executor.work_dir.glob("wavepool-run-*")) == []
+    await until(lambda: not any(map(_is_boxed, descendants(executor.process.pid))))
+
+
+async def test_a_killed_executor_leaves_no_process_and_no_file(tmp_path: Path) -> None:
+    executor = Executor(tmp_path)
+    async with executor.client() as client:
+        stream = client.stream(asked(TALKER, executor_pb2.RUN_MODE_SANDBOX))
+        while name_of(await anext(stream)) != "program_output":
+            pass
+        tree = descendants(executor.process.pid)
+        assert any(map(_is_boxed, tree))
+
+        executor.end(signal.SIGKILL)
+
+    await until(lambda: not any(map(_is_alive, tree)))
+    await until(lambda: list(tmp_path.glob("wavepool-run-*")) == [])
+
+
+async def test_a_killed_judge_is_our_fault_and_the_next_run_is_well(executor: Executor) -> None:
+    async with executor.client() as client:
+        stream = client.stream(asked(TALKER, executor_pb2.RUN_MODE_SANDBOX))
+        while name_of(await anext(stream)) != "program_output":
+            pass
+        boxed = [pid for pid in descendants(executor.process.pid) if _is_boxed(pid)]
+        os.kill(_judge_of(boxed[0], executor.process.pid), signal.SIGKILL)
+        last = [event async for event in stream][-1].finished
+        after = (await client.run(asked(SOLUTION, executor_pb2.RUN_MODE_CHECK)))[-1].finished
+
+    assert last.verdict == run_event_pb2.VERDICT_INFRA_ERROR
+    assert after.verdict == run_event_pb2.VERDICT_ACCEPTED
+    await until(lambda: not any(map(_is_alive, boxed)))
+
+
+async def test_it_says_which_box_it_uses_and_what_that_does_not_hold_back(executor: Executor) -> None:
+    async with executor.client() as client:
+        capabilities = await client.capabilities()
+
+    logged = [line["sandbox"] for line in executor.log if line["message"] == "user code runs in a box"]
+    gaps = [line["gap"] for line in executor.log if "gap" in line]
+    assert logged == [capabilities.sandbox]
+    assert gaps == list(capabilities.sandbox_gaps)
+    assert capabilities.device == "cpu"
+    assert "leaky-relu" in capabilities.problems
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def _is_boxed(pid: int) -> bool:
+    """Whether it is one of ours that lives in another pid namespace than we do, or a launcher or bwrap outside."""
+    try:
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+    return _is_alive(pid) and (b"bwrap" in command or b"process_launcher" in command or b"/build/" in command)
+
+
+def _judge_of(pid: int, executor_pid: int) -> int:
+    parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    return pid if parent == executor_pid else _judge_of(parent, executor_pid)
