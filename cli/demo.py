@@ -7,6 +7,7 @@ when the right kernel was accepted and the wrong one found wrong.
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sys
 import tempfile
 import time
@@ -150,16 +151,22 @@ async def _main(data_dir: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run the demo."""
-    with tempfile.TemporaryDirectory(prefix="wavepool-demo-") as folder:
-        try:
-            report = asyncio.run(_main(Path(folder)))
-        except (StartError, WavepoolError) as error:
-            sys.exit(f"the demo failed: {error}")
-        except KeyboardInterrupt:
-            sys.exit(ExitCode.INTERRUPTED)
+    """Run the demo; its data folder, with all logs, is kept where something went wrong."""
+    data_dir = Path(tempfile.mkdtemp(prefix="wavepool-demo-"))
+    try:
+        report = asyncio.run(_main(data_dir))
+    except (StartError, WavepoolError) as error:
+        sys.exit(f"the demo failed: {error}\nlogs: {data_dir / 'logs'}")
+    except KeyboardInterrupt:
+        shutil.rmtree(data_dir)
+        sys.exit(ExitCode.INTERRUPTED)
+    as_expected = all(report[attempt.name]["status"] == attempt.expected for attempt in ATTEMPTS)
+    if as_expected:
+        shutil.rmtree(data_dir)
+    else:
+        results.print(f"that is not what was expected; logs: {data_dir / 'logs'}")
     print_json(report)
-    sys.exit(0 if all(report[attempt.name]["status"] == attempt.expected for attempt in ATTEMPTS) else 1)
+    sys.exit(0 if as_expected else 1)
 
 
 if __name__ == "__main__":
