@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import uvicorn
+import sys
 
+import servicekit.server
 from gateway.app import create_app
 from gateway.config import GatewaySettings
+from gateway.server import GatewayServer
 from servicekit import logging, metrics
 
 
-def main() -> None:
-    """Serve until SIGTERM or SIGINT; open streams end then, and their clients resume elsewhere or later."""
+async def main() -> None:
+    """Serve until SIGTERM or SIGINT; open streams end then, and their clients resume."""
     settings = GatewaySettings()
     logging.configure("gateway", settings.log_level)
     _, stop_metrics = metrics.serve_metrics(settings.host, settings.resolved_metrics_port())
-    config = uvicorn.Config(
-        create_app(settings),
-        host=settings.host,
-        port=settings.port,
-        loop="uvloop",
-        access_log=False,
-        log_config=None,
-        server_header=False,
-        timeout_graceful_shutdown=max(1, round(settings.drain.total_seconds())),
-    )
+    server = GatewayServer(create_app(settings), settings)
     try:
-        uvicorn.Server(config).run()
+        await server.serve()
     finally:
         stop_metrics()
+    if not server.started:
+        sys.exit("the gateway could not start; the log above says why")
 
 
 if __name__ == "__main__":
-    main()
+    servicekit.server.run(main)

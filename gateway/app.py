@@ -51,7 +51,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
             authenticator = Authenticator(upstreams.billing, settings.token_cache)
             app.state.gateway = Gateway(settings, upstreams, hub, authenticator)
             yield
-            await hub.close()
+            hub.close()
 
     app = FastAPI(
         title="Wavepool",

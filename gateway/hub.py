@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -41,6 +41,7 @@ class Hub:
         self._scheduler = scheduler
         self._window_bytes = window_bytes
         self._channels: dict[tuple[str, str], _Channel] = {}
+        self._is_closed = False
 
     @property
     def jobs_followed(self) -> int:
@@ -49,6 +50,8 @@ class Hub:
 
     async def frames(self, job: Job, after_seq: int) -> AsyncGenerator[bytes]:
         """The job's encoded frames after `after_seq`, until its last, or until this client has fallen behind."""
+        if self._is_closed:
+            return
         key = (job.account_id, job.job_id)
         channel = self._join(key, job, after_seq)
         streams_open.inc()
@@ -63,13 +66,12 @@ class Hub:
             streams_open.dec()
             self._leave(key, channel)
 
-    async def close(self) -> None:
-        """Stop every upstream watch."""
-        readers = [channel.reader for channel in self._channels.values()]
-        for reader in readers:
-            reader.cancel()
-        with suppress(asyncio.CancelledError):
-            await asyncio.gather(*readers, return_exceptions=True)
+    def close(self) -> None:
+        """End every stream in good order; its clients resume at another gateway, or at this one's successor."""
+        self._is_closed = True
+        for channel in self._channels.values():
+            channel.reader.cancel()
+            channel.stream.end()
 
     def _join(self, key: tuple[str, str], job: Job, after_seq: int) -> _Channel:
         channel = self._channels.get(key)

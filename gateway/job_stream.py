@@ -82,6 +82,11 @@ class JobStream:
             log.exception("a job's events could not be shown")
             self._end_with_error("The stream broke through a fault of ours; the submission goes on.")
 
+    def end(self) -> None:
+        """End the stream here, in good order: clients get what was read, and resume elsewhere."""
+        self._is_over = True
+        self._wake()
+
     async def follow(self, after_seq: int) -> AsyncGenerator[bytes]:
         """The encoded frames after `after_seq`, until the last. Raises FellBehindError when one is no longer kept."""
         if not self.can_serve(after_seq):
@@ -130,8 +135,7 @@ class JobStream:
             self._dropped_seq, dropped = self._frames.popleft()
             self._kept_bytes -= len(dropped)
             self._first += 1
-        self._changed.set()
-        self._changed = asyncio.Event()
+        self._wake()
 
     def _note_read(self, place: int, size_bytes: int) -> None:
         if place == self._furthest:
@@ -149,3 +153,7 @@ class JobStream:
         fields = {"verdict": "INFRA_ERROR", "message": message, "details": ""}
         # No id: the job has no such event, and a client that resumes must not skip one.
         self._append(self._last_seq + 1, encode(None, Frame("ERROR", fields)))
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import httpx_sse
-import uvicorn
 
 from gateway.app import create_app
 from gateway.config import GatewaySettings
+from gateway.server import GatewayServer
 from tests.gateway.scripted_services import USER_TOKEN, ScriptedServices
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class RunningGateway:
     http: httpx.AsyncClient
     services: ScriptedServices
     settings: GatewaySettings
-    server: uvicorn.Server
+    server: GatewayServer
     app: Any
 
     @property
@@ -69,8 +69,7 @@ def settings_for(services: ScriptedServices, **changes: Any) -> GatewaySettings:
 async def serve(services: ScriptedServices, settings: GatewaySettings) -> AsyncGenerator[RunningGateway]:
     """Serve until the block ends; open streams are cut then."""
     app = create_app(settings)
-    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1, lifespan="on")
-    server = uvicorn.Server(config)
+    server = GatewayServer(app, settings)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         serving = asyncio.create_task(server.serve([listener]))

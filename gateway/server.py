@@ -1,0 +1,56 @@
+"""The HTTP server, which ends open event streams in good order when it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import uvicorn
+from sse_starlette.sse import AppStatus
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Generator
+
+    from fastapi import FastAPI
+
+    from gateway.config import GatewaySettings
+
+
+class GatewayServer(uvicorn.Server):
+    """Serves the application until SIGTERM or SIGINT."""
+
+    def __init__(self, app: FastAPI, settings: GatewaySettings) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                host=settings.host,
+                port=settings.port,
+                access_log=False,
+                log_config=None,
+                server_header=False,
+                timeout_graceful_shutdown=max(1, round(settings.drain.total_seconds())),
+            )
+        )
+        self._app = app
+        # It would cut streams off in the middle; `shutdown` ends them.
+        AppStatus.disable_automatic_graceful_drain()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the streams, then wait for the other requests."""
+        self._app.state.gateway.hub.close()
+        await super().shutdown(sockets)
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Stop on SIGTERM and SIGINT, and exit with 0 then: being told to stop is no failure."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.remove_signal_handler(number)
