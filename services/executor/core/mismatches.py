@@ -67,9 +67,13 @@ def _sentence(name: str, comparison: Comparison) -> str:
     index = ", ".join(map(str, first.index))
     return (
         f"{comparison.mismatches:,} of {comparison.elements:,} elements of `{name}` are wrong, the first at "
-        f"({index}): expected {first.expected:.9g}, got {first.actual:.9g}; the largest difference is "
-        f"{comparison.max_difference:.4g}."
+        f"({index}): expected {first.expected:.9g}, got {first.actual:.9g}{_largest(comparison)}."
     )
+
+
+def _largest(comparison: Comparison) -> str:
+    """Said only where it says something: differences from NaN and infinities are not in it."""
+    return f"; the largest difference is {comparison.max_difference:.4g}" if comparison.max_difference else ""
 
 
 def _details(comparisons: Mapping[str, Comparison]) -> WrongAnswer:

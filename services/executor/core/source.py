@@ -11,6 +11,8 @@ _NOT_CODE = re.compile(
     r"""//[^\n]*|/\*.*?(?:\*/|\Z)|R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""",
     re.DOTALL,
 )
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_ABSOLUTE_INCLUDE = re.compile(r"""^[ \t]*#[ \t]*(?:include|include_next|import|embed)\s*["<]\s*/""", re.MULTILINE)
 _KERNEL_NAMED_SOLUTION = re.compile(r"__global__[^;{}]*\bsolution\s*\(")
 
 
@@ -27,6 +29,11 @@ def source_fault(source: str, declaration: str) -> str | None:
     code = code_of(source)
     if not code.strip():
         return f"The source is empty. Define `{declaration}`." if declaration else "The source is empty. Define `main`."
+    if found := _ABSOLUTE_INCLUDE.search(_COMMENT.sub(" ", source)):
+        return (
+            f"A file is included by its absolute path (`{found[0].strip()}...`); include headers of HIP and C++ by name: "
+            "no other file is there."
+        )
     if declaration and _KERNEL_NAMED_SOLUTION.search(code):
         return (
             "`solution` is a __global__ kernel, but it is called from the host: give the kernel another name, and "
