@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
+# Read when grpc is imported: its fork handlers are for children that go on to use grpc, and ours all exec.
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")
+
 from servicekit.server import run
 from services.executor.server import main
 

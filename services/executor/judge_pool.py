@@ -27,6 +27,11 @@ class JudgePool:
         self._refilling: asyncio.Task[None] | None = None
         self._closed = False
 
+    @property
+    def waiting(self) -> tuple[Judge, ...]:
+        """Those that are ready, the next one first."""
+        return tuple(self._waiting)
+
     async def take(self) -> Judge:
         """A judge of one's own; raises OSError when none can be started."""
         while self._waiting:

@@ -44,7 +44,8 @@ async def start_executor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asy
     async with AsyncExitStack() as cleanup:
 
         async def start(**settings: object) -> tuple[ExecutorServer, Client]:
-            fixed = {"port": 0, "token": LEASE_TOKEN, "admin_token": ADMIN_TOKEN, "work_dir": tmp_path, "drain": 0.2}
+            tokens = {"token": LEASE_TOKEN, "admin_token": ADMIN_TOKEN}
+            fixed = {"port": 0, "work_dir": tmp_path, "drain": 0.2, "judge_spares": 0, **tokens}
             server = build_server(ExecutorSettings.model_validate({**fixed, **settings}), CAPABILITIES, JUDGE)
             await server.start()
             cleanup.push_async_callback(server.stop)
