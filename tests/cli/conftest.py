@@ -81,6 +81,10 @@ class ScriptedGateway:
         self._answers[method, path].extend(answers)
         return self
 
+    def only(self, method: str, path: str, *answers: Answer | Stream) -> Self:
+        self._answers[method, path] = list(answers)
+        return self
+
     def asked(self, method: str, path: str) -> list[Request]:
         return [r for r in self.requests if (r.method, r.path.partition("?")[0]) == (method, path)]
 

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.cli.conftest import Answer
+from tests.cli.invocation import wavepool
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import ScriptedGateway
+
+RELU = {"slug": "relu", "title": "ReLU", "difficulty": "EASY", "tags": ["activation"], "signature": "float* x"}
+
+
+def test_the_catalogue_is_listed_with_and_without_the_subcommand(gateway: ScriptedGateway) -> None:
+    gateway.on("GET", "/api/v1/problems", Answer({"problems": [RELU]}))
+    for arguments in (["problems"], ["problems", "list"]):
+        run = wavepool(*arguments, "--endpoint", gateway.endpoint)
+        assert (run.status, run.out.splitlines()[1].split()) == (0, ["relu", "ReLU", "EASY", "activation"])
+    assert wavepool("problems", "--json", "--endpoint", gateway.endpoint).json == [RELU]
+
+
+def test_a_problem_s_statement_and_starter_are_shown(gateway: ScriptedGateway) -> None:
+    texts = {"statement": "# ReLU\n\nKeep what is positive.", "starter": "// begin [here]\n"}
+    gateway.on("GET", "/api/v1/problems/relu", Answer({**RELU, **texts}))
+    assert "Keep what is positive." in wavepool("problems", "show", "relu", "--endpoint", gateway.endpoint).out
+    assert wavepool("problems", "starter", "relu", "--endpoint", gateway.endpoint).out == "// begin [here]\n"
+
+
+def test_an_unknown_problem_is_bad_input(gateway: ScriptedGateway) -> None:
+    gateway.on("GET", "/api/v1/problems/rellu", Answer({"title": "Not Found", "detail": "did you mean relu?"}, 404))
+    run = wavepool("problems", "show", "rellu", "--endpoint", gateway.endpoint)
+    assert run.status == 2
+    assert "did you mean relu?" in run.err

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cli.local import checkup
+from tests.cli.conftest import Answer, ScriptedGateway
+from tests.cli.invocation import Run, wavepool
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEALTHY = "sandbox: bubblewrap\ncompiling with clang 22\n"
+GAPPY = "sandbox: process\n  does not hold back: the network\ncompiling with clang 22\n"
+SERVING = {"status": "ready", "services": {"scheduler": "serving", "vmpool": "serving", "billing": "serving"}}
+
+
+@pytest.fixture
+def trial(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What the core's trial run of a kernel says; the core itself is tested where it lives."""
+    told: dict[str, Any] = {"status": 0, "out": {"verdict": "ACCEPTED", "message": "All right."}, "err": HEALTHY}
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess(command, told["status"], json.dumps(told["out"]) + "\n", told["err"])
+
+    monkeypatch.setattr(checkup.subprocess, "run", run)
+    return told
+
+
+def doctor(endpoint: str, *options: str) -> Run:
+    return wavepool("doctor", "--endpoint", endpoint, "--token", "secret", "--json", *options)
+
+
+def health(run: Run) -> dict[str, str]:
+    return {finding["name"]: finding["health"] for finding in run.json}
+
+
+def test_a_healthy_machine_gets_0(trial: dict[str, Any], gateway: ScriptedGateway) -> None:
+    gateway.on("GET", "/readyz", Answer(SERVING)).on("GET", "/api/v1/me", Answer({"account_name": "local"}))
+    run = doctor(gateway.endpoint)
+    names = [
+        "Python",
+        "disk",
+        "compiler",
+        "trial kernel",
+        "sandbox",
+        "gateway",
+        "scheduler",
+        "vmpool",
+        "billing",
+        "token",
+    ]
+    assert {name: health(run)[name] for name in names} == dict.fromkeys(names, "ok")
+
+
+def test_services_that_do_not_run_are_a_note_and_no_fault(trial: dict[str, Any]) -> None:
+    found = health(doctor("http://127.0.0.1:1"))
+    assert found["services"] == "note"
+    assert "token" not in found
+
+
+def test_a_service_that_is_down_is_a_fault_with_its_log(trial: dict[str, Any], gateway: ScriptedGateway) -> None:
+    states = {**SERVING["services"], "billing": "unreachable: UNAVAILABLE"}  # type: ignore[dict-item]
+    gateway.on("GET", "/readyz", Answer({"status": "not ready", "services": states}, 503))
+    gateway.on("GET", "/api/v1/me", Answer({"account_name": "local"}))
+    run = doctor(gateway.endpoint)
+    assert run.status == 1
+    [billing] = [finding for finding in run.json if finding["name"] == "billing"]
+    assert billing["health"] == "fault"
+    assert "logs/billing.log" in billing["remedy"]
+
+
+def test_a_token_that_does_not_work_is_a_fault(trial: dict[str, Any], gateway: ScriptedGateway) -> None:
+    gateway.on("GET", "/readyz", Answer(SERVING)).on("GET", "/api/v1/me", Answer({"title": "Unauthorized"}, 401))
+    run = doctor(gateway.endpoint)
+    assert (run.status, health(run)["token"]) == (1, "fault")
+
+
+def test_a_kernel_that_does_not_run_is_a_fault_with_the_core_s_reason(trial: dict[str, Any]) -> None:
+    trial.update(status=3, out={"verdict": "INFRA_ERROR", "message": "the toolchain is not prepared"})
+    run = doctor("http://127.0.0.1:1")
+    [kernel] = [finding for finding in run.json if finding["name"] == "trial kernel"]
+    assert (run.status, kernel["health"]) == (1, "fault")
+    assert kernel["detail"] == "the toolchain is not prepared"
+    assert "make setup" in kernel["remedy"]
+
+
+def test_what_the_box_does_not_hold_back_is_told(trial: dict[str, Any]) -> None:
+    trial.update(err=GAPPY)
+    [sandbox] = [finding for finding in doctor("http://127.0.0.1:1").json if finding["name"] == "sandbox"]
+    assert sandbox["health"] == "note"
+    assert sandbox["detail"] == "process does not hold back: the network"
+    assert "bubblewrap" in sandbox["remedy"]
+
+
+def test_too_little_disk_is_a_fault(trial: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(checkup, "LEAST_DISK_MIB", 1 << 40)
+    run = doctor("http://127.0.0.1:1", "--data-dir", str(tmp_path / "not" / "there"))
+    assert (run.status, health(run)["disk"]) == (1, "fault")

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING
+
+from cli.local.data_folder import claimed
+from tests.cli.invocation import wavepool
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_second_up_on_the_same_folder_is_refused(tmp_path: Path) -> None:
+    with claimed(tmp_path, "http://127.0.0.1:9000"):
+        run = wavepool("up", "--data-dir", str(tmp_path), "--free-ports")
+    assert run.status == 2
+    assert "already runs" in run.err
+
+
+def test_a_taken_port_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = str(server.getsockname()[1])
+        run = wavepool("up", "--data-dir", str(tmp_path), "--free-ports", "--port", port)
+    assert run.status == 2
+    assert f"gateway port {port}: held by process" in run.err
+    assert list((tmp_path / "logs").iterdir()) == []
+
+
+def test_down_says_so_where_nothing_runs(tmp_path: Path) -> None:
+    run = wavepool("down", "--data-dir", str(tmp_path))
+    assert run.status == 0
+    assert "nothing runs" in run.err

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cli.errors import InputError
+from cli.local import data_folder
+from cli.local.data_folder import claimed, holder, rotate_logs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_claimed_folder_tells_who_holds_it_and_where_the_gateway_is(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "data"
+    with claimed(folder, "http://127.0.0.1:9000"):
+        assert holder(folder) == os.getpid()
+        assert (folder / "endpoint").read_text() == "http://127.0.0.1:9000\n"
+    assert holder(folder) is None
+    assert not (folder / "endpoint").exists()
+
+
+def test_a_second_claim_is_refused_with_the_holder_and_what_to_do(tmp_path: Path) -> None:
+    with (
+        claimed(tmp_path, "http://127.0.0.1:9000"),
+        pytest.raises(InputError, match=rf"process {os.getpid()}.*\n.*wavepool down --data-dir"),
+        claimed(tmp_path, "http://127.0.0.1:9001"),
+    ):
+        pass
+    with claimed(tmp_path, "http://127.0.0.1:9001"):
+        assert holder(tmp_path) == os.getpid()
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="choose another with --data-dir"), claimed(tmp_path / "file", "http://x"):
+        pass
+
+
+def test_only_long_logs_are_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data_folder, "LARGEST_LOG_BYTES", 10)
+    (tmp_path / "long.log").write_text("x" * 11)
+    (tmp_path / "short.log").write_text("x" * 10)
+    rotate_logs(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["long.log.1", "short.log"]

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cli.client import Client
+from cli.errors import AuthenticationError, InputError, RateLimitedError, UnreachableError
+from cli.event_stream import Event, Patience, follow
+from tests.cli.conftest import Answer, ScriptedGateway, Stream
+from tests.cli.scenes import ACCEPTED, JOB, OPENING, SUBMISSIONS, scripted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def test_a_kernel_is_submitted_and_followed_to_its_result(gateway: ScriptedGateway) -> None:
+    scripted(gateway, Stream(ACCEPTED))
+    seen: list[Event] = []
+    with Client(gateway.endpoint, "secret") as client:
+        result = client.submit_hip_kernel("code", "relu", dtype="float16", on_event=seen.append)
+    assert (result.id, result.status, result.accepted, result.avg_runtime_ms) == (JOB, "ACCEPTED", True, 0.25)
+    assert [event.seq for event in seen] == [1, 2, 3, 4, 5, 6]
+    assert gateway.asked("POST", SUBMISSIONS)[0].body["dtype"] == "float16"
+
+
+def test_a_stream_that_ends_before_the_job_does_is_resumed(gateway: ScriptedGateway) -> None:
+    scripted(gateway, Stream(OPENING), Stream(ACCEPTED[4:]))
+    gateway.only("GET", f"{SUBMISSIONS}/{JOB}", Answer({"state": "RUNNING"}), Answer({"state": "FINISHED"}))
+    with Client(gateway.endpoint) as client:
+        assert [event.seq for event in client.events(JOB)] == [1, 2, 3, 4, 5, 6]
+
+
+def test_an_event_that_comes_twice_is_given_once(gateway: ScriptedGateway) -> None:
+    scripted(gateway, Stream(OPENING, cut=True), Stream(ACCEPTED))
+    with Client(gateway.endpoint) as client:
+        assert [event.seq for event in client.events(JOB)] == [1, 2, 3, 4, 5, 6]
+
+
+def test_an_answer_that_got_lost_is_asked_for_again_under_the_same_key(gateway: ScriptedGateway) -> None:
+    scripted(gateway, Stream(ACCEPTED))
+    gateway.only("POST", SUBMISSIONS, Answer({"title": "Bad Gateway"}, 502), Answer({"id": JOB}, 201))
+    with Client(gateway.endpoint) as client:
+        assert client.submit_hip_kernel("code", "relu").accepted
+    first, second = (request.headers["Idempotency-Key"] for request in gateway.asked("POST", SUBMISSIONS))
+    assert first == second
+
+
+def test_errors_have_types_and_say_what_to_do(gateway: ScriptedGateway) -> None:
+    fields = {"title": "Wrong", "errors": [{"field": "dtype", "message": "take float32"}]}
+    for status, kind in ((422, InputError), (401, AuthenticationError), (429, RateLimitedError)):
+        gateway.only("POST", SUBMISSIONS, Answer(fields, status, {"Retry-After": "7"}))
+        with Client(gateway.endpoint) as client, pytest.raises(kind) as raised:
+            client.submit_hip_kernel("code", "relu")
+        if isinstance(raised.value, InputError):
+            assert raised.value.fields == {"dtype": "take float32"}
+        if isinstance(raised.value, RateLimitedError):
+            assert raised.value.retry_after_seconds == 7
+
+
+def test_metrics_are_the_orchestrator_s(gateway: ScriptedGateway) -> None:
+    gateway.on("GET", "/api/amd/metrics", Answer({"active_vms": 1}))
+    with Client(gateway.endpoint) as client:
+        assert client.get_orchestrator_metrics() == {"active_vms": 1}
+
+
+def test_a_stream_that_stays_broken_is_given_up_after_growing_pauses() -> None:
+    now, pauses = 0.0, list[float]()
+
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+        pauses.append(seconds)
+
+    def broken(after: int) -> Iterator[Event]:
+        raise UnreachableError(f"no stream after {after}")
+        yield
+
+    patience = Patience(give_up_seconds=30, sleep=sleep, monotonic=lambda: now)
+    with pytest.raises(UnreachableError, match="did not come back: no stream after 3"):
+        list(follow(broken, lambda: False, 3, patience))
+    assert pauses == sorted(pauses)
+    assert 30 < sum(pauses) < 40
