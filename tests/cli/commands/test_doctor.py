@@ -41,19 +41,10 @@ def health(run: Run) -> dict[str, str]:
 def test_a_healthy_machine_gets_0(trial: dict[str, Any], gateway: ScriptedGateway) -> None:
     gateway.on("GET", "/readyz", Answer(SERVING)).on("GET", "/api/v1/me", Answer({"account_name": "local"}))
     run = doctor(gateway.endpoint)
-    names = [
-        "Python",
-        "disk",
-        "compiler",
-        "trial kernel",
-        "sandbox",
-        "gateway",
-        "scheduler",
-        "vmpool",
-        "billing",
-        "token",
-    ]
-    assert {name: health(run)[name] for name in names} == dict.fromkeys(names, "ok")
+    found = health(run)
+    del found["ports"]  # another Wavepool may run here
+    assert set(found.values()) == {"ok"}
+    assert {"Python", "disk", "compiler", "trial kernel", "sandbox", "gateway", "billing", "token"} <= set(found)
 
 
 def test_services_that_do_not_run_are_a_note_and_no_fault(trial: dict[str, Any]) -> None:
