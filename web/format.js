@@ -26,8 +26,10 @@ export function dollars(value) {
   return `$${value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 
+// All digits that a float can be told from its neighbours by.
 export function exact(value) {
-  return value === null || value === undefined ? NONE : String(value);
+  if (value === null || value === undefined) return NONE;
+  return typeof value === "number" ? String(Number(value.toPrecision(9))) : String(value);
 }
 
 export function ago(instant, now = Date.now()) {

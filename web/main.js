@@ -94,10 +94,16 @@ async function showProblem(slug) {
   byId("difficulty").hidden = !difficulty;
   byId("signature").textContent = `extern "C" void solution(\n    ${signature.split(/,\s*/).join(",\n    ")})`;
   byId("signature").hidden = false;
-  byId("statement").replaceChildren(...rendered(statement).filter((block, at) => at > 0 || block.tagName !== "H2"));
+  byId("statement").replaceChildren(...rendered(statement).filter(isNews));
   byId("problem-select").value = slug;
   session.go({ problem: slug });
   showDraft();
+}
+
+// The page shows title and signature already.
+function isNews(block, at) {
+  const isTitle = at === 0 && block.tagName === "H2";
+  return !isTitle && !(block.tagName === "PRE" && block.textContent.startsWith('extern "C" void solution('));
 }
 
 async function submit() {

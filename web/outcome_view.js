@@ -3,6 +3,7 @@
 import { benchmarkTable } from "./benchmark_view.js";
 import { element, table } from "./dom.js";
 import { dollars, exact, figure, milliseconds } from "./format.js";
+import { inline } from "./markdown.js";
 import { GOOD } from "./run_state.js";
 
 const DIAGNOSTIC = /^(?:[^\s:]*:)?(\d+):(?:(\d+):)?\s*(?:fatal )?(error|warning|note):/;
@@ -23,6 +24,9 @@ const TITLES = {
   MEMORY_LIMIT_EXCEEDED: "Memory limit exceeded",
   CANCELLED: "Cancelled",
   ERROR: "Error",
+  INFRA_ERROR: "Our fault, not charged",
+  TIMING_INVALID: "The times cannot be true",
+  UNSTABLE: "The times disagree too much",
 };
 
 export function statusKind(status) {
@@ -32,6 +36,11 @@ export function statusKind(status) {
 
 export function statusTitle(status) {
   return TITLES[status] ?? status;
+}
+
+// Verdicts that front ends know as ERROR, and that are about the submission all the same.
+function verdictTitle(status, verdict) {
+  return status === "ERROR" && TITLES[verdict] ? TITLES[verdict] : statusTitle(status);
 }
 
 export function outcome(run, goTo) {
@@ -62,12 +71,12 @@ function device(run) {
 }
 
 function verdict({ status, data }) {
-  const isFiner = data.verdict && data.verdict !== status && !GOOD.has(status);
+  const isFiner = data.verdict && data.verdict !== status && !GOOD.has(status) && !TITLES[data.verdict];
   return element(
     "div",
     { className: `verdict ${statusKind(status)}` },
-    element("strong", {}, statusTitle(status) + (isFiner ? ` · ${data.verdict.replaceAll("_", " ").toLowerCase()}` : "")),
-    data.message ? element("p", {}, data.message) : null,
+    element("strong", {}, verdictTitle(status, data.verdict) + (isFiner ? ` · ${data.verdict.replaceAll("_", " ").toLowerCase()}` : "")),
+    data.message ? element("p", {}, ...inline(data.message)) : null,
   );
 }
 
@@ -91,7 +100,7 @@ function diagnostics(title, text, goTo) {
     const jump = () => goTo(Number(match[1]), Number(match[2] ?? 1));
     return [element("button", { type: "button", className: "link-button", onclick: jump }, line), "\n"];
   });
-  return element("section", {}, element("h3", {}, title), element("pre", { className: "log", tabindex: 0 }, ...lines));
+  return element("section", {}, element("h3", {}, title), element("pre", { className: "log unwrapped", tabindex: 0 }, ...lines));
 }
 
 function mismatches(info) {
@@ -110,7 +119,7 @@ function mismatches(info) {
 }
 
 function sample(data) {
-  const column = (title, value) => element("div", {}, element("h3", {}, title), element("pre", { className: "log", tabindex: 0 }, readable(value)));
+  const column = (title, value) => element("div", {}, element("h3", {}, title), element("pre", { className: "log unwrapped", tabindex: 0 }, readable(value)));
   return element("section", { className: "columns" }, column("Input", data.input), column("Your output", data.output), column("Expected", data.expected_output));
 }
 
@@ -123,8 +132,9 @@ function readable(value) {
 }
 
 function rows(value) {
-  const isGrid = Array.isArray(value) && value.some(Array.isArray);
-  return isGrid ? `[\n${value.map((row) => `  ${JSON.stringify(row)}`).join(",\n")}\n]` : JSON.stringify(value);
+  if (!Array.isArray(value)) return exact(value);
+  const isGrid = value.some(Array.isArray);
+  return isGrid ? `\n${value.map((row) => `  ${rows(row)}`).join("\n")}` : value.map(exact).join("  ");
 }
 
 function testList(tests) {

@@ -1,0 +1,51 @@
+"""One browser for all tests of a module, on one event loop with what they look at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest_asyncio
+from playwright.async_api import Browser, async_playwright
+
+from tests.gateway.browser.browser_page import BrowserPage
+from tests.gateway.running_gateway import RunningGateway, serve, settings_for
+from tests.gateway.scripted_services import ScriptedServices
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+PROGRAM = "/usr/bin/chromium"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncGenerator[Browser]:
+    async with async_playwright() as playwright:
+        launched = await playwright.chromium.launch(executable_path=PROGRAM, args=["--no-sandbox"])
+        yield launched
+        await launched.close()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def services() -> AsyncGenerator[ScriptedServices]:
+    scripted = ScriptedServices()
+    await scripted.start()
+    yield scripted
+    await scripted.stop()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def gateway(services: ScriptedServices) -> AsyncGenerator[RunningGateway]:
+    async with serve(services, settings_for(services)) as running:
+        yield running
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def web(browser: Browser, gateway: RunningGateway) -> AsyncGenerator[BrowserPage]:
+    """A page without memories; whatever it complains of on its console fails the test."""
+    context = await browser.new_context(viewport={"width": 1280, "height": 900})
+    page = await context.new_page()
+    page.set_default_timeout(15_000)
+    shown = BrowserPage(page, gateway)
+    yield shown
+    await context.close()
+    assert shown.complaints == []

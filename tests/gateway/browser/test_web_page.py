@@ -1,0 +1,209 @@
+"""The web page in Chromium, over a real gateway."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.async_api import expect
+from wavepool.executor.v1 import executor_pb2, run_event_pb2
+
+from tests.gateway.job_events import COMPILE_ERROR, WRONG, event, whole_run
+
+if TYPE_CHECKING:
+    from tests.gateway.browser.browser_page import BrowserPage
+    from tests.gateway.running_gateway import RunningGateway
+    from tests.gateway.scripted_services import ScriptedServices
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+FULL = executor_pb2.RUN_MODE_FULL
+TO_COMPILER = ("compiling",)
+TO_CHECKER = ("compiling", "compiled", "checking")
+SHOUT = "<img src=x onerror=\"document.title='owned'\"><b>bold</b>"
+
+
+async def test_kernel_is_submitted_followed_live_and_its_result_shown(
+    web: BrowserPage, services: ScriptedServices
+) -> None:
+    events = whole_run(FULL)
+    services.scheduler.script_of_next_job = events[:9]
+    await web.open()
+    await web.page.fill("#code", "int mine;")
+    await web.submit()
+    await web.page.wait_for_selector(".stage.active >> text=Benchmark")
+    assert await web.texts(".stage.done .stage-name") == ["Queue", "Machine", "Compile", "Check"]
+    assert await web.texts(".stage.done .stage-time") == ["0.5 s", "0.5 s", "1.0 s", "1.5 s"]
+    await services.scheduler.add(*events[9:])
+    await web.page.wait_for_selector(".verdict.good")
+    cells = await web.texts(".benchmarks tbody td")
+    assert cells[:3] == ["n = 1024", "2.5 ms", "± 4 %"]
+    assert "1.5" in cells
+    assert "rank beside no GPU's" in await web.page.locator("#outcome").inner_text()
+    assert await web.page.locator("#live-status").inner_text() == "Accepted."
+    assert "$0.001234" in await web.page.locator(".figures").inner_text()
+    assert services.refusals.calls["SubmitJob"][0].spec.source == "int mine;"
+
+
+async def test_wrong_answer_shows_the_first_mismatches(web: BrowserPage) -> None:
+    web.script(FULL, WRONG, TO_CHECKER)
+    await web.open()
+    await web.submit()
+    assert "Wrong answer" in await web.verdict()
+    table = web.page.locator("section:has(> h3:text('First mismatches')) tbody td")
+    assert await table.all_inner_texts() == ["(3, 17)", "output", "1", "0.5", "0.5"]
+    assert await web.texts(".stage.failed .stage-name") == ["Check"]
+
+
+async def test_compile_error_leads_to_its_line(web: BrowserPage) -> None:
+    web.script(FULL, COMPILE_ERROR, TO_COMPILER)
+    await web.open()
+    await web.page.fill("#code", "one\ntwo\nthree\n    oops;\nfive")
+    await web.submit()
+    await web.page.click("text=use of undeclared identifier")
+    selected = "[...document.querySelectorAll('#code')].map((c) => c.value.slice(c.selectionStart, c.selectionEnd))[0]"
+    assert await web.page.evaluate(selected) == "oops;"
+    assert await web.texts(".line-numbers .marked") == ["● 4"]
+
+
+async def test_reload_shows_the_same_run_with_its_code(web: BrowserPage, services: ScriptedServices) -> None:
+    services.scheduler.script_of_next_job = whole_run(FULL)[:5]
+    await web.open()
+    await web.page.fill("#code", "int mine;")
+    await web.submit()
+    await web.page.wait_for_selector(".stage.active >> text=Check")
+    await web.page.reload()
+    await web.page.wait_for_selector(".stage.active >> text=Check")
+    assert await web.page.input_value("#code") == "int mine;"
+    await services.scheduler.add(*whole_run(FULL)[5:])
+    await web.page.wait_for_selector(".verdict.good")
+
+
+async def test_page_survives_a_broken_connection(
+    web: BrowserPage, gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    events = whole_run(FULL)
+    services.scheduler.script_of_next_job = events[:5]
+    await web.open()
+    await web.submit()
+    await web.page.wait_for_selector(".stage.active >> text=Check")
+    for channel in gateway.hub._channels.values():
+        channel.stream.end()
+    await services.scheduler.add(*events[5:])
+    await web.page.wait_for_selector(".verdict.good")
+    assert await web.texts(".tests li") == ["n = 1024"]
+
+
+async def test_cancel_button_ends_the_run(web: BrowserPage, services: ScriptedServices) -> None:
+    services.scheduler.script_of_next_job = whole_run(FULL)[:2]
+    await web.open()
+    await web.submit()
+    await web.page.click("#cancel-button")
+    await web.page.wait_for_selector(".verdict.warn >> text=Cancelled")
+    assert services.scheduler.cancelled == ["job_1"]
+    await expect(web.page.locator("#cancel-button")).to_be_hidden()
+
+
+@pytest.mark.parametrize(
+    ("mode", "number"), [("sample", executor_pb2.RUN_MODE_SAMPLE), ("sandbox", executor_pb2.RUN_MODE_SANDBOX)]
+)
+async def test_sample_and_sandbox_show_what_came_out(
+    web: BrowserPage, services: ScriptedServices, mode: str, number: executor_pb2.RunMode.ValueType
+) -> None:
+    web.script(number)
+    await web.open()
+    await web.choose(mode)
+    await web.submit()
+    await web.page.wait_for_selector(".verdict.good")
+    outcome = await web.page.locator("#outcome").inner_text()
+    assert ("1  -0.2" if mode == "sample" else "hello") in outcome
+    assert services.refusals.calls["SubmitJob"][0].spec.mode == number
+
+
+async def test_text_of_others_is_never_read_as_markup(web: BrowserPage, services: ScriptedServices) -> None:
+    machine = run_event_pb2.Compiling(toolchain=SHOUT)
+    hostile = run_event_pb2.Finished(
+        verdict=run_event_pb2.VERDICT_COMPILE_ERROR, message=SHOUT, details=f"a.hip:1:1: error: {SHOUT}", stdout=SHOUT
+    )
+    events = whole_run(FULL, hostile, TO_COMPILER)
+    events[2] = event(3, run=run_event_pb2.RunEvent(compiling=machine))
+    services.scheduler.script_of_next_job = events
+    await web.open()
+    await web.submit()
+    assert SHOUT in await web.verdict()
+    assert await web.page.locator("#outcome b, #outcome img").count() == 0
+    assert await web.page.title() == "Wavepool"
+
+
+async def test_refusal_is_shown_with_its_fields(web: BrowserPage) -> None:
+    await web.open()
+    await web.page.fill("#code", "")
+    await web.submit()
+    alert = web.page.locator("#alert")
+    await expect(alert).to_contain_text("code: is required")
+    assert len(web.complaints) == 1  # the browser's own line for the 422
+    web.complaints.clear()
+
+
+async def test_token_is_asked_for_checked_and_remembered(web: BrowserPage, gateway: RunningGateway) -> None:
+    await web.page.goto(gateway.url)
+    await web.page.fill("#token-input", "wp_nobody")
+    await web.page.keyboard.press("Enter")
+    await expect(web.page.locator("#token-error")).to_contain_text("unknown or revoked")
+    web.complaints.clear()  # the browser's own line for the 401
+    await web.page.fill("#token-input", "wp_user")
+    await web.page.keyboard.press("Enter")
+    await web.page.wait_for_selector("#signature:not([hidden])")
+    await web.page.reload()
+    await web.page.wait_for_selector("#signature:not([hidden])")
+
+
+async def test_token_of_the_link_leaves_the_address(web: BrowserPage) -> None:
+    await web.open()
+    assert "wp_user" not in web.page.url
+
+
+async def test_keyboard_alone_is_enough(web: BrowserPage, services: ScriptedServices) -> None:
+    web.script(FULL)
+    await web.open()
+    await web.page.focus("#code")
+    await web.page.keyboard.press("Control+A")
+    await web.page.keyboard.type("int f() {\nreturn 1;")
+    assert await web.page.input_value("#code") == "int f() {\n    return 1;"
+    await web.page.keyboard.press("Home")
+    await web.page.keyboard.press("Tab")
+    assert "        return" in await web.page.input_value("#code")
+    await web.page.keyboard.press("Control+Enter")
+    await web.page.wait_for_selector(".verdict.good")
+    await web.page.focus("#code")
+    await web.page.keyboard.press("Escape")
+    await web.page.keyboard.press("Tab")
+    assert await web.page.evaluate("document.activeElement.name") == "mode"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_page_is_accessible_and_fits_a_phone(web: BrowserPage, scheme: str) -> None:
+    await web.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    await web.page.set_viewport_size({"width": 390, "height": 844})
+    await web.open()
+    for result, steps in ((None, None), (WRONG, TO_CHECKER), (COMPILE_ERROR, TO_COMPILER)):
+        web.script(FULL, result, steps)
+        previous = web.page.url
+        await web.submit()
+        await web.page.wait_for_url(lambda url, before=previous: url != before)
+        await web.page.wait_for_selector(".verdict")
+        assert await web.accessibility() == []
+        assert await web.poor_contrast() == []
+        assert await web.overflow_pixels() == 0
+
+
+async def test_interface_is_documented_offline(web: BrowserPage, gateway: RunningGateway) -> None:
+    hosts: set[str] = set()
+    web.page.on("request", lambda request: hosts.add(request.url.split("/")[2]))
+    await web.page.goto(f"{gateway.url}/api/docs")
+    await web.page.click(".operation summary >> nth=0")
+    await web.page.wait_for_selector("text=curl -X POST")
+    assert hosts == {gateway.url.removeprefix("http://")}
+    assert await web.accessibility() == []
+    assert await web.poor_contrast() == []
+    assert await web.overflow_pixels() == 0
