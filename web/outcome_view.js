@@ -25,8 +25,8 @@ const TITLES = {
   CANCELLED: "Cancelled",
   ERROR: "Error",
   INFRA_ERROR: "Our fault, not charged",
-  TIMING_INVALID: "The times cannot be true",
-  UNSTABLE: "The times disagree too much",
+  TIMING_INVALID: "Timing invalid",
+  UNSTABLE: "Timing unstable",
 };
 
 export function statusKind(status) {
