@@ -47,10 +47,39 @@ def internalise(module: llvm.ModuleRef, public: frozenset[str]) -> None:
             value.linkage = _INTERNAL
 
 
-def optimise(module: llvm.ModuleRef, machine: llvm.TargetMachine, level: int) -> None:
+def inline_everything(module: llvm.ModuleRef, public: frozenset[str]) -> None:
+    """Ask for every function but those named to be inlined wherever it is called."""
+    for function in module.functions:
+        if not function.is_declaration and function.name not in public:
+            function.add_function_attribute("alwaysinline")
+
+
+def values_in_memory(text: str) -> str:
+    """The module with every value that crosses basic blocks in a private variable."""
+    module = parse(text)
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_register_to_memory_pass()
+    passes.run(module, _pass_builder(target_machine(), level=0))
+    return str(module)
+
+
+def name_everything(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> None:
+    """Give every value and block a name, and turn switches into branches."""
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_lower_switch_pass()
+    passes.add_instruction_namer_pass()
+    passes.run(module, _pass_builder(machine, level=0))
+
+
+def _pass_builder(machine: llvm.TargetMachine, level: int) -> llvm.PassBuilder:
+    return llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=level))
+
+
+def optimise(module: llvm.ModuleRef, machine: llvm.TargetMachine, level: int, *, vectorise: bool = True) -> None:
     """Run LLVM's standard pipeline at `level`."""
     options = llvm.create_pipeline_tuning_options(speed_level=level)
-    options.loop_vectorization = options.slp_vectorization = options.loop_interleaving = options.loop_unrolling = True
+    options.loop_vectorization = options.slp_vectorization = options.loop_interleaving = vectorise
+    options.loop_unrolling = True
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
 

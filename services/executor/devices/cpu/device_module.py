@@ -5,6 +5,7 @@
 - `__constant__` variables become writable: the host copies into them.
 - COMDATs go, since everything of this side becomes internal: the host side may hold other versions of the same
   inline functions.
+- `noinline` goes: a kernel that contains all its code can be cut into loops.
 - The instruction sets that clang wrote on each function go: the back end compiles for the processor that it runs on.
 """
 
@@ -14,7 +15,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from services.executor.devices.cpu.ir_text import SYMBOL, Function, functions_of
+from services.executor.devices.cpu.ir_text import SYMBOL, Function, functions_of, plain
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -30,6 +31,8 @@ _SHARED = re.compile(
 )
 _COMDAT_LINE = re.compile(r"^\$.* = comdat any\n", re.MULTILINE)
 _COMDAT_USE = re.compile(r",? comdat(?:\(\$[^)]*\))?(?=[ ,]|$)", re.MULTILINE)
+_ATTRIBUTES = re.compile(r"^attributes #\d+ = .*$", re.MULTILINE)
+_NOT_INLINED = re.compile(r" (?:noinline|optnone)\b")
 _CPU_ATTRIBUTES = re.compile(
     r' "(?:target-cpu|target-features|tune-cpu|min-legal-vector-width|stack-protector-buffer-size)"="[^"]*"'
 )
@@ -43,8 +46,8 @@ class DeviceModule:
 
     text: str
     functions: dict[str, Function]
-    shared: dict[str, str]
-    """The types of the static shared variables, by symbol."""
+    shared: frozenset[str]
+    """The plain symbols of the static shared variables."""
     assembly: tuple[str, ...]
     """Inline assembly that the kernels contain, which cannot be AMD's here."""
 
@@ -54,9 +57,10 @@ def device_module_from_text(text: str, kernels: Collection[str]) -> DeviceModule
     text = without_cpu_attributes(_COMDAT_LINE.sub("", text))
     dynamic = set(_DYNAMIC.findall(text))
     text = _DYNAMIC.sub("", text)
-    shared = {match[1]: match[2] for match in _SHARED.finditer(text)}
+    shared = frozenset(plain(match[1]) for match in _SHARED.finditer(text))
     text = _SHARED.sub(r"\1 = internal thread_local(localexec) global \2 undef\3", text)
     text = _CONSTANT.sub(" externally_initialized global ", _without_comdats(text))
+    text = _ATTRIBUTES.sub(lambda match: _NOT_INLINED.sub("", match[0]), text)
     renamed = {f"@{name}": kernel_symbol(name) for name in kernels}
     renamed.update(dict.fromkeys(dynamic, DYNAMIC_SHARED))
     text = SYMBOL.sub(lambda match: renamed.get(match[0], match[0]), text)
@@ -73,15 +77,15 @@ def kernel_symbol(name: str) -> str:
 def shared_variables_of(module: DeviceModule, symbol: str) -> set[str]:
     """The static shared variables that a function and everything it calls refer to."""
     seen: set[str] = set()
-    waiting = [symbol]
+    waiting = [plain(symbol)]
     while waiting:
         current = waiting.pop()
         if current in seen:
             continue
         seen.add(current)
         if current in module.functions:
-            waiting += SYMBOL.findall("\n".join(module.functions[current].body))
-    return seen & module.shared.keys()
+            waiting += map(plain, SYMBOL.findall("\n".join(module.functions[current].body)))
+    return seen & module.shared
 
 
 def without_cpu_attributes(text: str) -> str:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from services.executor.devices.cpu.ir_text import Function, functions_of, quoted
+from services.executor.devices.cpu.ir_text import Function, functions_of, plain
 
 _NAME = r'(?:"[^"]*"|[-\w$.]+)'
 _HANDLE = re.compile(rf"^(@{_NAME}) = .*constant ptr (@{_NAME})(?:,|$)", re.MULTILINE)
@@ -78,11 +78,11 @@ class HostModule:
 def host_module_from_text(text: str) -> HostModule:
     """Read the unoptimised IR of the host pass."""
     functions = functions_of(text)
-    strings = {symbol: value for symbol, value in _STRING.findall(text)}
-    stubs = {handle: stub for handle, stub in _HANDLE.findall(text)}
+    strings = dict(_STRING.findall(text))
+    stubs = dict(_HANDLE.findall(text))
     kernels: list[Kernel] = []
     for handle, name in _REGISTER_KERNEL.findall(text):
-        kernels.append(Kernel(strings[name], places_of(functions[stubs[handle]])))
+        kernels.append(Kernel(strings[name], places_of(functions[plain(stubs[handle])])))
     variables: list[Variable] = []
     for match in _REGISTER_VARIABLE.finditer(text):
         variables.append(Variable(strings[match[1] or match[3]], int(match[2] or match[4])))
@@ -137,8 +137,3 @@ def _place(
     if address not in index_of:
         raise ValueError(f"launch stub does not pass on {address}")
     return Place(index_of[address], offset)
-
-
-def symbol_name(symbol: str) -> str:
-    """The object file's name for an IR symbol."""
-    return quoted(symbol)

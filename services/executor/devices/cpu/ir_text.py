@@ -19,6 +19,11 @@ class Function:
     body: tuple[str, ...]
 
     @property
+    def text(self) -> str:
+        """The whole definition."""
+        return "\n".join([self.header, *self.body, "}"])
+
+    @property
     def parameters(self) -> list[Parameter]:
         """Its IR parameters in order."""
         start = self.header.index(self.symbol + "(") + len(self.symbol)
@@ -41,7 +46,7 @@ class Parameter:
 
 
 def functions_of(text: str) -> dict[str, Function]:
-    """Every function defined in a module, by symbol."""
+    """Every function defined in a module, by its `plain` symbol."""
     found: dict[str, Function] = {}
     lines = iter(text.splitlines())
     for line in lines:
@@ -52,7 +57,7 @@ def functions_of(text: str) -> dict[str, Function]:
                 if inner == "}":
                     break
                 body.append(inner)
-            found[match[1]] = Function(match[1], line, tuple(body))
+            found[plain(match[1])] = Function(match[1], line, tuple(body))
     return found
 
 
@@ -95,6 +100,6 @@ def parameter_from_text(text: str) -> Parameter:
     return Parameter(declaration, value)
 
 
-def quoted(symbol: str) -> str:
-    """The symbol without its `@` and quotes, as it stands in an object file."""
-    return symbol[1:].strip('"')
+def plain(symbol: str) -> str:
+    """The symbol without quotes: LLVM leaves them out where it can, so that one symbol has two spellings."""
+    return symbol.replace('"', "")

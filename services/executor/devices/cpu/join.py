@@ -28,15 +28,15 @@ from services.executor.devices.cpu.device_module import (
     shared_variables_of,
     without_cpu_attributes,
 )
-from services.executor.devices.cpu.thunks import TableRow, table, thunk, thunk_symbol
+from services.executor.devices.cpu.ir_text import plain
+from services.executor.devices.cpu.kernel_forms import with_forms
+from services.executor.devices.cpu.thunks import table
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
 
     from services.executor.devices.cpu.device_module import DeviceModule
     from services.executor.devices.cpu.host_module import HostModule
-
-_FORM_THREAD = 0
 
 
 class ForeignAssemblyError(Exception):
@@ -63,32 +63,35 @@ def _device_object(host: HostModule, text: str) -> bytes:
     module = device_module_from_text(text, [kernel.symbol for kernel in host.kernels])
     if module.assembly:
         raise ForeignAssemblyError(module.assembly[0])
-    thunks = [thunk(kernel, module) for kernel in host.kernels]
     machine = back_end.target_machine()
-    sizes = _shared_sizes(module, machine)
-    rows = [
-        TableRow(
-            kernel.symbol,
-            thunk_symbol(kernel.symbol),
-            _FORM_THREAD,
-            sum(sizes[name] for name in shared_variables_of(module, kernel_symbol(kernel.symbol))),
-        )
-        for kernel in host.kernels
-    ]
-    tables = [table(host, rows)] if host.table else []
-    parsed = back_end.parse("\n".join([module.text, *thunks, *tables]))
-    back_end.internalise(parsed, frozenset({host.table or ""}))
-    back_end.optimise(parsed, machine, level=3)
-    return back_end.object_file(parsed, machine)
-
-
-def _shared_sizes(module: DeviceModule, machine: llvm.TargetMachine) -> dict[str, int]:
-    if not module.shared:
-        return {}
     parsed = back_end.parse(module.text)
+    sizes = _shared_bytes(host, module, parsed, machine)
+    # Public, so that LLVM leaves their parameters as the launch stubs know them.
+    kernels = frozenset(plain(kernel_symbol(kernel.symbol))[1:] for kernel in host.kernels)
+    variables = frozenset(variable.symbol for variable in host.variables)
+    back_end.internalise(parsed, kernels | variables)
+    back_end.inline_everything(parsed, kernels)
+    back_end.optimise(parsed, machine, level=2, vectorise=False)
+    back_end.name_everything(parsed, machine)
+    joined, rows = with_forms(str(parsed), host.kernels, sizes)
+    tables = [table(host, rows)] if host.table else []
+    final = back_end.parse("\n".join([joined, *tables]))
+    back_end.internalise(final, frozenset({host.table or ""}))
+    back_end.optimise(final, machine, level=3)
+    return back_end.object_file(final, machine)
+
+
+def _shared_bytes(
+    host: HostModule, module: DeviceModule, parsed: llvm.ModuleRef, machine: llvm.TargetMachine
+) -> dict[str, int]:
+    """How much static shared memory each kernel uses."""
     data = machine.target_data
+    sizes = {
+        f"@{variable.name}": data.get_abi_size(variable.global_value_type)
+        for variable in parsed.global_variables
+        if f"@{variable.name}" in module.shared
+    }
     return {
-        f"@{v.name}": data.get_abi_size(v.global_value_type)
-        for v in parsed.global_variables
-        if f"@{v.name}" in module.shared or f'@"{v.name}"' in module.shared
+        kernel.symbol: sum(sizes[name] for name in shared_variables_of(module, kernel_symbol(kernel.symbol)))
+        for kernel in host.kernels
     }

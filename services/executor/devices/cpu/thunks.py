@@ -10,25 +10,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from services.executor.devices.cpu.device_module import kernel_symbol
-from services.executor.devices.cpu.ir_text import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from services.executor.devices.cpu.device_module import DeviceModule
     from services.executor.devices.cpu.host_module import HostModule, Kernel, Place, Variable
-    from services.executor.devices.cpu.ir_text import Parameter
+    from services.executor.devices.cpu.ir_text import Function, Parameter
+    from services.executor.devices.cpu.synchronisation import Meeting
 
 
 @dataclass(frozen=True)
 class TableRow:
-    """A kernel's row in the table."""
+    """A kernel's row in the table; either `run` or `regions` is the symbol of a function, the other `null`."""
 
     kernel: str
-    function: str
-    """The IR symbol of the function that the runtime calls."""
-    form: int
     shared_bytes: int
+    run: str = "null"
+    regions: str = "null"
+    meetings: tuple[Meeting, ...] = ()
+    context: str = "{}"
+    """The IR type of the context that region functions use."""
 
 
 def thunk_symbol(name: str) -> str:
@@ -36,18 +37,24 @@ def thunk_symbol(name: str) -> str:
     return f'@"__wp_thunk.{name}"'
 
 
-def thunk(kernel: Kernel, module: DeviceModule) -> str:
+def thunk(kernel: Kernel, function: Function) -> str:
     """The thunk's IR."""
     callee = kernel_symbol(kernel.symbol)
-    parameters = module.functions[callee].parameters
+    loads, passed = argument_loads(kernel, function.parameters)
+    lines = [f"define internal void {thunk_symbol(kernel.symbol)}(ptr %arguments, ptr %index) {{", *loads]
+    return "\n".join([*lines, f"  call void {callee}({', '.join(passed)})", "  ret void", "}"])
+
+
+def argument_loads(kernel: Kernel, parameters: Sequence[Parameter]) -> tuple[list[str], list[str]]:
+    """The IR that fetches a kernel's arguments from `%arguments`, and the arguments as a call passes them."""
     if len(parameters) != len(kernel.places):
         raise ValueError(f"kernel {kernel.symbol} has {len(parameters)} IR parameters, its stub {len(kernel.places)}")
-    lines = [f"define internal void {thunk_symbol(kernel.symbol)}(ptr %arguments, ptr %index) {{"]
+    lines: list[str] = []
     passed: list[str] = []
     for number, (parameter, place) in enumerate(zip(parameters, kernel.places, strict=True)):
         lines += _load(number, parameter, place)
         passed.append(f"{parameter.declaration} %v{number}")
-    return "\n".join([*lines, f"  call void {callee}({', '.join(passed)})", "  ret void", "}"])
+    return lines, passed
 
 
 def _load(number: int, parameter: Parameter, place: Place) -> list[str]:
@@ -61,21 +68,22 @@ def _load(number: int, parameter: Parameter, place: Place) -> list[str]:
     return [*lines, f"  %v{number} = load {parameter.type}, ptr %p{number}, align 1"]
 
 
+_KERNEL = "{ ptr, ptr, ptr, ptr, i64, i32, i32 }"
+_VARIABLE = "{ ptr, ptr, i64 }"
+_MEETING = "{ i32, i32, i32 }"
+
+
 def table(host: HostModule, rows: Sequence[TableRow]) -> str:
     """The KernelTable's IR, under the symbol that the host side looks for."""
-    kernels = [
-        f"{{ ptr, ptr, i32, i32 }} {{ ptr @__wp_kernel_name.{number}, ptr {row.function}, i32 {row.form}, "
-        f"i32 {row.shared_bytes} }}"
-        for number, row in enumerate(rows)
-    ]
     variables = [
-        f"{{ ptr, ptr, i64 }} {{ ptr @__wp_variable_name.{number}, ptr {_symbol(variable)}, i64 {variable.size_bytes} }}"
+        f"{_VARIABLE} {{ ptr @__wp_variable_name.{number}, ptr {_symbol(variable)}, i64 {variable.size_bytes} }}"
         for number, variable in enumerate(host.variables)
     ]
     lines = [_string(f"@__wp_kernel_name.{number}", row.kernel) for number, row in enumerate(rows)]
+    lines += [_meetings(number, row) for number, row in enumerate(rows)]
     lines += [_string(f"@__wp_variable_name.{number}", v.symbol) for number, v in enumerate(host.variables)]
-    lines.append(_array("@__wp_kernels", "{ ptr, ptr, i32, i32 }", kernels))
-    lines.append(_array("@__wp_variables", "{ ptr, ptr, i64 }", variables))
+    lines.append(_array("@__wp_kernels", _KERNEL, [_row(number, row) for number, row in enumerate(rows)]))
+    lines.append(_array("@__wp_variables", _VARIABLE, variables))
     lines.append(
         f"@{host.table} = constant {{ ptr, i64, ptr, i64 }} "
         f"{{ ptr @__wp_kernels, i64 {len(rows)}, ptr @__wp_variables, i64 {len(variables)} }}"
@@ -83,8 +91,24 @@ def table(host: HostModule, rows: Sequence[TableRow]) -> str:
     return "\n".join(lines)
 
 
+def _row(number: int, row: TableRow) -> str:
+    context_bytes = f"ptrtoint (ptr getelementptr ({row.context}, ptr null, i32 1) to i64)"
+    return (
+        f"{_KERNEL} {{ ptr @__wp_kernel_name.{number}, ptr {row.run}, ptr {row.regions}, ptr @__wp_meetings.{number}, "
+        f"i64 {context_bytes}, i32 {row.shared_bytes}, i32 {len(row.meetings)} }}"
+    )
+
+
+def _meetings(number: int, row: TableRow) -> str:
+    entries = [
+        f"{_MEETING} {{ i32 {int(meeting.is_wave)}, i32 {int(meeting.has_mask)}, i32 {meeting.line} }}"
+        for meeting in row.meetings
+    ]
+    return _array(f"@__wp_meetings.{number}", _MEETING, entries)
+
+
 def _symbol(variable: Variable) -> str:
-    return f'@"{quoted("@" + variable.symbol)}"'
+    return f'@"{variable.symbol}"'
 
 
 def _string(symbol: str, value: str) -> str:

@@ -22,7 +22,6 @@ void BlockRunner::run(const KernelEntry& kernel, void** arguments, const BlockIn
     kernel_ = &kernel;
     arguments_ = arguments;
     index_ = index;
-    if (kernel.form == kLoop) return kernel.run(arguments, &index_);
     thread_count_ = alive_ = index.block_dim_x * index.block_dim_y * index.block_dim_z;
     uint32_t thread = 0;
     for (uint32_t z = 0; z < index.block_dim_z; ++z)
@@ -98,7 +97,7 @@ bool BlockRunner::release_wave(uint32_t first) {
         if (threads_[i].state == ThreadState::kAtWave && (!lowest || threads_[i].meeting.site < lowest->site))
             lowest = &threads_[i].meeting;
     if (!lowest) return false;
-    check_wave(*kernel_, index_, *lowest, &threads_[first], end - first);
+    check_mask(*lowest, first, end);
     const void* site = lowest->site;
     Wave& wave = waves_[first / kWavefront];
     wave = {};
@@ -114,14 +113,33 @@ bool BlockRunner::release_wave(uint32_t first) {
 void BlockRunner::release_block() {
     block_count_ = block_arrived_ = 0;
     for (uint32_t first = 0; first < thread_count_; first += kWavefront)
-        check_barrier(*kernel_, index_, &threads_[first],
-                      first + kWavefront < thread_count_ ? kWavefront : thread_count_ - first);
+        check_barrier(first, first + kWavefront < thread_count_ ? first + kWavefront : thread_count_);
     for (uint32_t i = 0; i < thread_count_; ++i)
         if (threads_[i].state == ThreadState::kAtBlock) {
             ++block_arrived_;
             block_count_ += threads_[i].meeting.value != 0;
             threads_[i].state = ThreadState::kRunnable;
         }
+}
+
+void BlockRunner::check_mask(const Meeting& meeting, uint32_t first, uint32_t end) const {
+    uint32_t here = first;
+    while (&threads_[here].meeting != &meeting) ++here;
+    for (uint32_t i = first; i < end; ++i)
+        if ((meeting.mask >> (i - first) & 1) && threads_[i].state == ThreadState::kAtBlock)
+            fail("deadlock between a cross-lane operation and __syncthreads", *kernel_, index_,
+                 {here, uint32_t(meeting.line)}, {i, uint32_t(threads_[i].meeting.line)});
+}
+
+void BlockRunner::check_barrier(uint32_t first, uint32_t end) const {
+    const DeviceThread* one = nullptr;
+    for (uint32_t i = first; i < end; ++i) {
+        if (threads_[i].state != ThreadState::kAtBlock) continue;
+        if (!one) one = &threads_[i];
+        if (threads_[i].meeting.line != one->meeting.line)
+            fail("divergent __syncthreads within one wavefront", *kernel_, index_,
+                 {uint32_t(one - &threads_[0]), uint32_t(one->meeting.line)}, {i, uint32_t(threads_[i].meeting.line)});
+    }
 }
 
 }  // namespace wavepool

@@ -1,4 +1,4 @@
-// Runs the threads of one block on one worker.
+// Runs the threads of one block of a kernel in thread form, each on a stack of its own.
 #pragma once
 
 #include <memory>
@@ -57,6 +57,8 @@ private:
     bool release_waves();
     bool release_wave(uint32_t first);
     void release_block();
+    void check_mask(const Meeting& meeting, uint32_t first, uint32_t end) const;
+    void check_barrier(uint32_t first, uint32_t end) const;
     void select(uint32_t thread);
 
     const KernelEntry* kernel_ = nullptr;

@@ -1,15 +1,18 @@
-// Finds threads that wait for each other in ways that hang or break a wavefront, reports them and ends the process.
+// Threads that wait for each other in ways that hang or break a wavefront: the report, and the end.
 #pragma once
 
-#include "block.h"
+#include "kernel_table.h"
 
 namespace wavepool {
 
-// A cross-lane operation opens for the lanes at `meeting.site`: fatal where its mask names a lane that waits at a barrier.
-void check_wave(const KernelEntry& kernel, const BlockIndex& index, const Meeting& meeting, const DeviceThread* lanes,
-                uint32_t count);
+// A thread by its number in the block, and the source line where it waits.
+struct WaitingThread {
+    uint32_t number;
+    uint32_t line;
+};
 
-// A barrier opens: fatal where lanes of one wavefront wait at barriers on different lines.
-void check_barrier(const KernelEntry& kernel, const BlockIndex& index, const DeviceThread* lanes, uint32_t count);
+// Says on stderr which threads of which block wait where, and ends the process with status 86.
+[[noreturn]] void fail(const char* what, const KernelEntry& kernel, const BlockIndex& index, WaitingThread a,
+                       WaitingThread b);
 
 }  // namespace wavepool

@@ -4,27 +4,42 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "meeting_area.h"
+
 namespace wavepool {
 
-// Where one block stands in its launch; compiled kernels read it.
+// Where one block stands in its launch; compiled kernels read it (`index_values.py`).
 struct BlockIndex {
-    uint32_t thread_x, thread_y, thread_z;  // of the thread that runs now
+    uint32_t thread_x, thread_y, thread_z;  // of the thread that runs now, for kernels in thread form
     uint32_t block_x, block_y, block_z;
     uint32_t block_dim_x, block_dim_y, block_dim_z;
     uint32_t grid_dim_x, grid_dim_y, grid_dim_z;
     uint32_t lane;
 };
 
-enum KernelForm : uint32_t {
-    kThread = 0,  // `run` executes the one thread that the index names, and may block
-    kLoop = 1,    // `run` executes all threads of the block
+// The threads that a call of `regions` runs: each index from `begin` to before `end`.
+struct ThreadBox {
+    uint32_t begin_x, end_x, begin_y, end_y, begin_z, end_z;
 };
 
+// A place where threads wait for each other.
+struct MeetingEntry {
+    uint32_t is_wave;
+    uint32_t has_mask;
+    uint32_t line;
+};
+
+// In thread form `run` executes one thread and may block; in region form `regions` executes a region for a box of
+// threads and returns the bitwise or (upper half) and the bitwise and (lower half) of the regions to go on with.
 struct KernelEntry {
     const char* name;
     void (*run)(void** arguments, BlockIndex* index);
-    uint32_t form;
+    uint64_t (*regions)(void** arguments, const BlockIndex* index, void* context, MeetingArea* area, uint32_t region,
+                        const ThreadBox* box);
+    const MeetingEntry* meetings;
+    uint64_t context_bytes;
     uint32_t shared_bytes;  // static shared memory
+    uint32_t meeting_count;
 };
 
 struct VariableEntry {

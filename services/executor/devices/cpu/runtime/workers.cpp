@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "block.h"
+#include "region_runner.h"
 
 namespace wavepool {
 namespace {
@@ -28,7 +29,7 @@ struct Launch {
 };
 
 void run_blocks(Launch& launch) {
-    BlockRunner& runner = block_runner();
+    static thread_local RegionRunner regions;
     BlockIndex index = launch.shape;
     for (;;) {
         uint64_t block = launch.next.fetch_add(launch.run_length, std::memory_order_relaxed);
@@ -38,7 +39,8 @@ void run_blocks(Launch& launch) {
             index.block_x = uint32_t(block % index.grid_dim_x);
             index.block_y = uint32_t(block / index.grid_dim_x % index.grid_dim_y);
             index.block_z = uint32_t(block / index.grid_dim_x / index.grid_dim_y);
-            runner.run(*launch.kernel, launch.arguments, index);
+            if (launch.kernel->regions) regions.run(*launch.kernel, launch.arguments, index);
+            else block_runner().run(*launch.kernel, launch.arguments, index);
         }
     }
 }

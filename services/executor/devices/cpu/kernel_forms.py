@@ -1,0 +1,110 @@
+"""Choose how each kernel runs and write the IR for it.
+
+Region form is the fast one: the kernel with everything that it calls inlined, cut at its meetings (`regions`), each
+region in a loop over the block's threads (`thread_loops`); a kernel without meetings is one region. Thread form is the
+fallback for what cannot be cut: a function per thread, which the runtime runs on a stack of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from services.executor.devices.cpu import back_end
+from services.executor.devices.cpu.device_module import kernel_symbol
+from services.executor.devices.cpu.index_values import declarations, index_count, with_index_parameters
+from services.executor.devices.cpu.ir_text import SYMBOL, Function, functions_of, plain
+from services.executor.devices.cpu.regions import regions_of
+from services.executor.devices.cpu.synchronisation import with_meetings_apart
+from services.executor.devices.cpu.thread_loops import LoopWriter, regions_symbol, unused_metadata
+from services.executor.devices.cpu.thunks import TableRow, argument_loads, thunk, thunk_symbol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from services.executor.devices.cpu.host_module import Kernel
+
+_RUNTIME = "@__wp_"
+_OURS = ("@__wp_kernel.", "@__wp_dynamic_shared")
+# Control flow that the cutter does not read, and stack space that is not a private variable.
+_UNCUTTABLE = re.compile(r"^\s*(?:%\S+ = )?(?:invoke|indirectbr|callbr|resume)\b|@llvm\.stacksave|\balloca .*, i\d+ %")
+_INDIRECT_CALL = re.compile(r"\bcall [^@]*%[-\w.$]+\(")
+_WRITTEN_BY_VALUE = re.compile(r"\bbyval\(")
+
+
+def with_forms(text: str, kernels: Sequence[Kernel], shared_bytes: Mapping[str, int]) -> tuple[str, list[TableRow]]:
+    """The module with the code for each kernel's form, and the table's rows. `text` has all calls inlined."""
+    functions = functions_of(text)
+    counts: dict[str, int] = {}
+    for kernel in kernels:
+        function = functions[plain(kernel_symbol(kernel.symbol))]
+        if can_be_cut(functions, function):
+            body, counts[kernel.symbol] = with_meetings_apart(with_index_parameters(function.body))
+            text = text.replace(function.text, _with_index_parameters(function, body).text)
+    text = back_end.values_in_memory(text)
+    functions = functions_of(text)
+    writer = LoopWriter(unused_metadata(text))
+    parts: list[str] = []
+    rows: list[TableRow] = []
+    for kernel in kernels:
+        function = functions[plain(kernel_symbol(kernel.symbol))]
+        size = shared_bytes[kernel.symbol]
+        if kernel.symbol in counts:
+            text = text.replace(function.text, "")
+            code, row = _region_form(kernel, _without_index_parameters(function), counts[kernel.symbol], writer)
+            parts += code
+            rows.append(replace(row, shared_bytes=size))
+        else:
+            parts.append(thunk(kernel, function))
+            rows.append(TableRow(kernel.symbol, size, run=thunk_symbol(kernel.symbol)))
+    return "\n".join([text, *parts, *writer.metadata_lines]), rows
+
+
+def can_be_cut(functions: Mapping[str, Function], function: Function) -> bool:
+    """Whether a kernel can take region form: all that waits or asks for indices is in its own body."""
+    if _WRITTEN_BY_VALUE.search(function.header) and not _only_reads_structs(function):
+        return False
+    if any(_UNCUTTABLE.search(line) for line in function.body):
+        return False
+    callees = {plain(symbol) for line in function.body for symbol in SYMBOL.findall(line)}
+    if any(_INDIRECT_CALL.search(line) for line in function.body):
+        callees |= functions.keys()
+    return not any(
+        _needs_runtime(functions[callee]) for callee in callees & functions.keys() if callee != _name(function)
+    )
+
+
+def _needs_runtime(function: Function) -> bool:
+    symbols = (symbol for line in function.body for symbol in SYMBOL.findall(line))
+    return any(symbol.startswith(_RUNTIME) and not symbol.startswith(_OURS) for symbol in symbols)
+
+
+def _only_reads_structs(function: Function) -> bool:
+    by_value = [p for p in function.parameters if "byval(" in p.declaration]
+    return all("readonly" in p.declaration or "readnone" in p.declaration for p in by_value)
+
+
+def _name(function: Function) -> str:
+    return plain(function.symbol)
+
+
+def _with_index_parameters(function: Function, body: tuple[str, ...]) -> Function:
+    own = [f"{p.declaration} {p.value}" for p in function.parameters]
+    header = f"define void {function.symbol}({', '.join([*own, declarations()])}) {{"
+    return Function(function.symbol, header, body)
+
+
+def _without_index_parameters(function: Function) -> Function:
+    own = [f"{p.declaration} {p.value}" for p in function.parameters[: -index_count()]]
+    return replace(function, header=f"define void {function.symbol}({', '.join(own)}) {{")
+
+
+def _region_form(kernel: Kernel, function: Function, count: int, writer: LoopWriter) -> tuple[list[str], TableRow]:
+    cut = regions_of(kernel.symbol, function, count)
+    loads, passed = argument_loads(kernel, function.parameters)
+    loop = writer.regions_function(kernel.symbol, loads, passed, len(cut.functions))
+    symbol = regions_symbol(kernel.symbol)
+    return [*cut.functions, loop], TableRow(
+        kernel.symbol, 0, regions=symbol, meetings=cut.meetings, context=cut.context
+    )

@@ -1,0 +1,21 @@
+// Where the threads of a block in region form show values to each other; compiled kernels know its layout
+// (`regions.py`, `wave_values.py`, `thread_loops.py`).
+#pragma once
+
+#include <cstdint>
+
+#include "launch_limits.h"
+
+namespace wavepool {
+
+struct MeetingArea {
+    uint64_t brought[kMaxThreadsPerBlock];  // by each thread to the meeting where it waits
+    uint64_t masks[kMaxThreadsPerBlock];    // the lanes that it names there
+    uint64_t values[kMaxThreadsPerBlock];   // what the last meeting of each wavefront showed
+    uint64_t active[kMaxThreadsPerBlock / kWavefront];
+    int32_t count;    // threads whose predicate held at the last barrier
+    int32_t arrived;  // threads that came to it
+    uint32_t next[kMaxThreadsPerBlock];  // the region that each thread goes on with; 0 when it has ended
+};
+
+}  // namespace wavepool
