@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
 import sys
 import tempfile
@@ -16,13 +17,16 @@ if sys.version_info < (3, 11):  # noqa: UP036  the system's Python may be older 
     sys.exit(3)
 
 from services.executor.sandboxes.choice import choose_sandbox
+from services.executor.sandboxes.launch_order import Hold
+from services.executor.sandboxes.process_sandbox import open_process_sandbox
 from services.executor.sandboxes.sandbox import Command, Limits, Mount
 
 if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import Exit, Sandbox
 
 LIMITS = Limits(timedelta(seconds=30), timedelta(seconds=20), 96, processes=12, file_mib=8, output_bytes=4096)
-MARKER = "300.714285"
+MARKER = f"300.{os.getpid()}714285"
+PLANT = "for folder in / /dev /usr /etc /var/tmp; do touch $folder/planted && echo $folder; done"
 
 
 async def run(sandbox: Sandbox, folder: Path, script: str, limits: Limits = LIMITS) -> Exit:
@@ -32,7 +36,10 @@ async def run(sandbox: Sandbox, folder: Path, script: str, limits: Limits = LIMI
 
 
 async def observe(setting: str, folder: Path) -> dict[str, object]:
-    sandbox = await choose_sandbox(setting)
+    if setting == "process-without-namespaces":
+        sandbox: Sandbox = await open_process_sandbox(forgo=[Hold.NAMESPACES])
+    else:
+        sandbox = await choose_sandbox(setting)
     hog = await run(sandbox, folder, "exec tail /dev/zero")
     loop = await run(sandbox, folder, "while :; do :; done", replace(LIMITS, cpu=timedelta(seconds=0.4)))
     forks = await run(sandbox, folder, "exec sh -c 'for i in $(seq 50); do sleep 20 & done'")
@@ -41,6 +48,7 @@ async def observe(setting: str, folder: Path) -> dict[str, object]:
         "gaps": sandbox.gaps,
         "uid": (await run(sandbox, folder, "id -u")).stdout.decode().strip(),
         "host files": (await run(sandbox, folder, "cat /etc/passwd; ls /var /home /work")).stdout.decode(),
+        "planted": (await run(sandbox, folder, PLANT)).stdout.decode(),
         "wrote": (await run(sandbox, folder, "echo made >/build/file && cat /build/file")).stdout.decode(),
         "hog": "memory_exceeded" if hog.memory_exceeded else repr(hog),
         "loop": "cpu_exceeded" if loop.cpu_exceeded else repr(loop),

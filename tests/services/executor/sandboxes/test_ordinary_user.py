@@ -25,8 +25,15 @@ def _can_become_an_ordinary_user() -> bool:
 @pytest.mark.skipif(
     not _can_become_an_ordinary_user(), reason="needs root, /usr/bin/python3, and a checkout that others can read"
 )
-@pytest.mark.parametrize("setting", [pytest.param("bubblewrap", marks=pytest.mark.bubblewrap), "process"])
-async def test_the_box_holds_and_limits_for_an_ordinary_user_too(setting: str) -> None:
+@pytest.mark.parametrize(
+    ("setting", "gaps"),
+    [
+        pytest.param("bubblewrap", [Gap.MEMORY], marks=pytest.mark.bubblewrap),
+        ("process", [Gap.MEMORY]),
+        ("process-without-namespaces", [Gap.PROCESS_LIST, Gap.MEMORY]),
+    ],
+)
+async def test_the_box_holds_and_limits_for_an_ordinary_user_too(setting: str, gaps: list[Gap]) -> None:
     program = [str(SYSTEM_PYTHON), "-B", str(Path(__file__).with_name("ordinary_user.py")), setting]
     process = await asyncio.create_subprocess_exec(
         *program,
@@ -42,10 +49,11 @@ async def test_the_box_holds_and_limits_for_an_ordinary_user_too(setting: str) -
     if process.returncode == 3:
         pytest.skip("the system's Python is older than 3.11")
     seen = json.loads(output)
-    assert seen.pop("gaps") == [Gap.MEMORY]
+    assert seen.pop("gaps") == gaps
     assert seen == {
         "uid": str(NOBODY),
         "host files": "",
+        "planted": "",
         "wrote": "made\n",
         "hog": "memory_exceeded",
         "loop": "cpu_exceeded",
