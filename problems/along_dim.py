@@ -57,10 +57,10 @@ class AlongDim(Problem):
     spike: ClassVar[float] = SPIKE_FACTOR
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
-        ndim = int(rng.integers(2, 4))
-        shape = tuple(int(length) for length in rng.choice(_HIDDEN_LENGTHS[size_set], ndim))
+        others = int(rng.integers(1, 3))
+        shape = tuple(int(length) for length in rng.choice(_HIDDEN_LENGTHS[size_set], others))
         distribution = any_distribution(rng)
-        return tensor_case((*shape, int(rng.choice((65, 97, 129)))), int(rng.integers(0, ndim + 1)), distribution)
+        return tensor_case((*shape, int(rng.choice((65, 97, 129)))), int(rng.integers(0, others + 1)), distribution)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         shape = case.values["shape"]

@@ -124,7 +124,7 @@ def _last_tile(call: Call, rng: np.random.Generator) -> Answers:
 
 def _low_precision(call: Call, _: np.random.Generator) -> Answers:
     floats = [p.name for p in call.problem.parameters if p.pointer and not p.output and p.dtype == np.float32]
-    for name, rounded in (("bfloat16", _to_bfloat16), ("float16", _to_float16)):
+    for name, rounded in (("bfloat16", to_bfloat16), ("float16", _to_float16)):
         yield name, call.answer({**call.inputs, **{key: rounded(call.inputs[key]) for key in floats}})
 
 
@@ -142,7 +142,7 @@ def _with_tail_untouched(call: Call, rng: np.random.Generator, count: Callable[[
     return call.outputs(fill)
 
 
-def _to_bfloat16(values: NDArray[np.float32]) -> NDArray[np.float32]:
+def to_bfloat16(values: NDArray[np.float32]) -> NDArray[np.float32]:
     """To the nearest bfloat16, ties to even: the upper half of the bits."""
     bits = np.ascontiguousarray(values).view(np.uint32)
     odd = (bits >> np.uint32(16)) & np.uint32(1)

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from problems.catalogue import BrokenProblemError, Catalogue, UnknownProblemError, load_problem
+from problems.rounding import EXACT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PUBLISHED: dict[str, Any] = json.loads(Path(__file__).with_name("published_facts.json").read_text("utf-8"))
+
+
+def test_a_written_problem_loads_with_its_texts(write_problem: Callable[..., Path]) -> None:
+    folder = write_problem()
+    entry = Catalogue.load(folder.parent).get("twice")
+    assert entry.problem.title == "Twice"
+    assert entry.statement.startswith("# Twice")
+    assert entry.starter != entry.solution
+    assert entry.folder == str(folder)
+
+
+@pytest.mark.parametrize("missing", ["problem", "statement", "starter", "solution"])
+def test_a_missing_file_is_named(write_problem: Callable[..., Path], missing: str) -> None:
+    with pytest.raises(BrokenProblemError, match=rf"twice: {missing}\.\w+ missing; a problem has"):
+        load_problem(write_problem(**{missing: None}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"problem": "1 +"}, "problem.py fails to load: SyntaxError"),
+        ({"problem": "import no_such_module"}, "problem.py fails to load: ModuleNotFoundError: .*no_such_module"),
+        ({"problem": ""}, "defines no PROBLEM; set it to an instance"),
+        ({"problem": "PROBLEM = 3"}, "defines no PROBLEM; set it to an instance"),
+        ({"slug": "thrice"}, "PROBLEM.slug is `twice`; it must be the folder's name"),
+        ({"slug": "Twice"}, "is no slug; use lower-case words"),
+        ({"starter": "void solution() {}"}, r"starter.hip has `solution\(nothing\)`"),
+        ({"solution": 'extern "C" void solution(float* output) {}'}, r"solution.hip has `solution\(float\* output\)`"),
+        ({"solution": 'extern "C" void solution(float) {}'}, "bad signature: `float` is not a parameter"),
+    ],
+)
+def test_a_broken_folder_is_explained(
+    write_problem: Callable[..., Path], changes: dict[str, str], message: str
+) -> None:
+    with pytest.raises(BrokenProblemError, match=message):
+        Catalogue.load(write_problem(**changes).parent)
+
+
+def test_an_output_that_the_signature_lacks_is_explained(write_problem: Callable[..., Path]) -> None:
+    problem = load_problem(write_problem()).folder
+    source = Path(problem, "problem.py")
+    source.write_text(
+        source.read_text("utf-8").replace('slug = "twice"', 'slug = "twice"\n    outputs = {"out": "zero"}')
+    )
+    with pytest.raises(BrokenProblemError, match="bad signature: `out` is not a parameter"):
+        load_problem(Path(problem))
+
+
+@pytest.mark.parametrize(
+    ("slug", "nearest"),
+    [("leaky-rely", "leaky-relu"), ("Matrix_Vector", "matrix-vector"), ("sofmax", "softmax"), ("conv2d", "conv-2d")],
+)
+def test_an_unknown_problem_names_the_nearest(catalogue: Catalogue, slug: str, nearest: str) -> None:
+    with pytest.raises(UnknownProblemError) as caught:
+        catalogue.get(slug)
+    assert caught.value.nearest[0] == nearest
+    assert f"no problem is called `{slug}`; did you mean {nearest}" in str(caught.value)
+
+
+def test_an_unknown_problem_like_no_other_points_to_the_list(catalogue: Catalogue) -> None:
+    with pytest.raises(UnknownProblemError, match="no problem is called `zzz`; `wavepool problems` lists them all"):
+        catalogue.get("zzz")
+
+
+def test_entries_come_by_slug(catalogue: Catalogue) -> None:
+    assert [entry.problem.slug for entry in catalogue.entries()] == sorted(PUBLISHED)
+
+
+@pytest.mark.parametrize("slug", sorted(PUBLISHED))
+def test_names_and_signatures_are_the_published_ones(catalogue: Catalogue, slug: str) -> None:
+    problem, published = catalogue.get(slug).problem, PUBLISHED[slug]
+    assert [parameter.declaration for parameter in problem.parameters] == published["signature"]
+    assert problem.difficulty == published["difficulty"]
+    assert len(problem.sizes.gpu) == published["tests"]
+
+
+@pytest.mark.parametrize("slug", sorted(PUBLISHED))
+def test_the_published_sizes_are_among_the_gpu_sizes(catalogue: Catalogue, slug: str) -> None:
+    names = [case.name for case in catalogue.get(slug).problem.sizes.gpu]
+    for size in PUBLISHED[slug]["sizes"]:
+        plain = size.split(", dist=")[0]
+        assert any(name.startswith(f"{plain}, ") for name in names), (plain, names)
+
+
+@pytest.mark.parametrize("slug", ["argmax", "histogram"])
+def test_exact_problems_have_no_tolerance(catalogue: Catalogue, slug: str) -> None:
+    assert PUBLISHED[slug]["exact"]
+    assert catalogue.get(slug).problem.tolerance == EXACT
+
+
+def test_loading_needs_no_heavy_library() -> None:
+    program = (
+        "import sys; from problems.catalogue import Catalogue; Catalogue.load()\n"
+        "print([name for name in ('scipy', 'grpc', 'sqlalchemy', 'pydantic') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

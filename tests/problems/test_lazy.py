@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from problems.distributions import TILE_ELEMENTS
+from problems.lazy import Call, lazy_answers, to_bfloat16
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from problems.catalogue import Catalogue
+
+    Answers = dict[str, NDArray[np.float32]]
+
+NINE = {
+    "zero",
+    "constant",
+    "input copy",
+    "mean",
+    "99 % of the work",
+    "stale memory",
+    "wrong last tile",
+    "low precision",
+    "previous call's answer",
+}
+
+
+@pytest.fixture
+def call_of(catalogue: Catalogue) -> Callable[[str], Call]:
+    def draw(slug: str) -> Call:
+        problem = catalogue.get(slug).problem
+        return Call.draw(problem, problem.sizes.cpu[0], np.random.default_rng(1))
+
+    return draw
+
+
+def answers_to(call: Call) -> Answers:
+    (output,) = call.problem.outputs
+    return {name: outputs[output] for name, outputs in lazy_answers(call, np.random.default_rng(2))}
+
+
+def test_all_nine_lazy_kernels_answer_in_the_outputs_type_and_shape(catalogue: Catalogue) -> None:
+    for entry in catalogue.entries():
+        problem = entry.problem
+        dtypes = {parameter.name: parameter.dtype for parameter in problem.parameters}
+        call = Call.draw(problem, problem.sizes.cpu[0], np.random.default_rng(1))
+        answers = list(lazy_answers(call, np.random.default_rng(2)))
+        assert {name.split(" (")[0] for name, _ in answers} == NINE
+        for _, outputs in answers:
+            assert {name: values.shape for name, values in outputs.items()} == problem.output_shapes(call.case)
+            assert all(values.dtype == dtypes[name] for name, values in outputs.items())
+
+
+def test_a_wrong_last_tile_is_right_everywhere_else(call_of: Callable[[str], Call]) -> None:
+    call = call_of("relu")
+    answer, right = (
+        answers_to(call)["wrong last tile (of the outputs)"].reshape(-1),
+        call.expected["output"].reshape(-1),
+    )
+    assert np.array_equal(answer[:-TILE_ELEMENTS], right[:-TILE_ELEMENTS].astype(np.float32))
+    assert not np.array_equal(answer[-TILE_ELEMENTS:], right[-TILE_ELEMENTS:].astype(np.float32))
+
+
+def test_skipped_work_sums_99_percent_of_the_terms(call_of: Callable[[str], Call]) -> None:
+    call = call_of("sum-dim")
+    skipped = answers_to(call)["99 % of the work (every 100th of the input)"]
+    partial = call.without(slice(0, None, 100))["input"]
+    assert np.count_nonzero(partial == 0) == pytest.approx(partial.size / 100, rel=0.01)
+    assert 0 < np.count_nonzero(skipped != call.expected["output"].astype(np.float32)) <= skipped.size
+
+
+def test_stale_memory_is_zero_where_the_output_starts_at_zero(call_of: Callable[[str], Call]) -> None:
+    assert not answers_to(call_of("histogram"))["stale memory"].any()
+    assert len(np.unique(answers_to(call_of("argmax"))["stale memory"])) > 1
+
+
+def test_the_previous_answer_is_right_for_other_inputs(call_of: Callable[[str], Call]) -> None:
+    call = call_of("argmax")
+    previous = answers_to(call)["previous call's answer"]
+    assert not np.array_equal(previous, call.expected["output"])
+    assert previous.max() < call.case.values["shape"][call.case.values["dim"]]
+
+
+@settings(deadline=None)
+@given(st.floats(min_value=2.0**-100, max_value=2.0**100, width=32))
+def test_bfloat16_keeps_eight_bits_and_rounds_to_nearest(value: float) -> None:
+    rounded = float(to_bfloat16(np.array([value], np.float32))[0])
+    assert abs(rounded - value) <= value * 2.0**-8
+    assert np.float32(rounded).view(np.uint32) % (1 << 16) == 0
+
+
+def test_bfloat16_ties_go_to_even() -> None:
+    ties = np.array([1.0 + 2**-8, 1.0 + 3 * 2**-8], np.float32)
+    assert to_bfloat16(ties).tolist() == [1.0, 1.0 + 2**-6]
