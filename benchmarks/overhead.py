@@ -1,0 +1,180 @@
+"""What Wavepool adds to a submission: a warm submit to the user's first instruction and to the last event.
+
+Starts a Wavepool of its own on this machine (SQLite, local provider, `cpu` device) and submits the same kernel again
+and again, so that machine and compile cache are warm. The kernel prints the monotonic clock, which all processes of a
+machine share, when its code is first reached and whenever a call of it ends.
+
+    submit -> first instruction   user's clock at the first call, less the client's clock before the POST
+    submit -> last event          client's clock at the last frame, less the time within the user's calls
+    gateway / direct gRPC         the same read of one job, through HTTP and straight from the scheduler
+
+Compile time is left out by the cache: `compiled` frames say `cached`, and the program checks that they do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import grpc
+import httpx
+from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+
+ROOT = Path(__file__).resolve().parents[1]
+READY_SECONDS = 90
+NS_PER_MS = 1e6
+
+KERNEL = r"""
+#include <hip/hip_runtime.h>
+#include <cstdio>
+#include <ctime>
+
+static long long now_ns() {
+    timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+__global__ void leaky_relu(const float* input, float alpha, float* output, size_t count) {
+    size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    if (i < count) output[i] = input[i] > 0 ? input[i] : alpha * input[i];
+}
+
+extern "C" void solution(const float* input, float alpha, float* output, size_t n, size_t m) {
+    long long begin = now_ns();
+    size_t count = n * m;
+    leaky_relu<<<(count + 255) / 256, 256>>>(input, alpha, output, count);
+    (void)hipDeviceSynchronize();
+    printf("%lld %lld\n", begin, now_ns());
+    fflush(stdout);
+}
+"""
+
+
+@contextmanager
+def running_wavepool() -> Generator[tuple[httpx.Client, Path]]:
+    """A Wavepool on free ports; gives a client with its token, and its data folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        data_dir = Path(folder)
+        command = [sys.executable, "-m", "cli.main", "up", "--free-ports", "--data-dir", folder]
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            endpoint = ready_endpoint(data_dir)
+            token = (data_dir / "token").read_text().strip()
+            headers = {"Authorization": f"Bearer {token}"}
+            with httpx.Client(base_url=endpoint, headers=headers, timeout=120, trust_env=False) as client:
+                yield client, data_dir
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def ready_endpoint(data_dir: Path) -> str:
+    """The gateway's URL, once all services are ready."""
+    deadline = time.monotonic() + READY_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            endpoint = (data_dir / "endpoint").read_text().strip()
+            if httpx.get(f"{endpoint}/readyz", trust_env=False).is_success:
+                return endpoint
+        except (OSError, httpx.TransportError, httpx.UnsupportedProtocol):
+            pass
+        time.sleep(0.1)
+    raise SystemExit("Wavepool did not become ready")
+
+
+def submission(client: httpx.Client) -> tuple[float, float]:
+    """One warm submission; gives the two overheads in milliseconds."""
+    start_ns = time.monotonic_ns()
+    job = client.post("/api/v1/submissions", json={"problem": "leaky-relu", "code": KERNEL, "mode": "check"}).json()
+    frames: list[dict[str, object]] = []
+    with client.stream("GET", job["events_url"]) as response:
+        frames = [json.loads(line[5:]) for line in response.iter_lines() if line.startswith("data:")]
+    end_ns = time.monotonic_ns()
+    last = frames[-1]
+    if last["status"] != "CHECKED" or not any(f["status"] == "COMPILING" and f["cached"] for f in frames):
+        raise SystemExit(f"not a warm, accepted submission: {last}")
+    calls = [tuple(map(int, line.split())) for line in str(last["stdout"]).splitlines()]
+    in_user_code_ns = sum(end - begin for begin, end in calls)
+    return (calls[0][0] - start_ns) / NS_PER_MS, (end_ns - start_ns - in_user_code_ns) / NS_PER_MS
+
+
+def timed(call: Callable[[], object], repeats: int) -> list[float]:
+    """Milliseconds of each call."""
+    times: list[float] = []
+    for _ in range(repeats):
+        start = time.perf_counter_ns()
+        call()
+        times.append((time.perf_counter_ns() - start) / NS_PER_MS)
+    return times
+
+
+def read_latency(client: httpx.Client, target: str, repeats: int) -> tuple[list[float], list[float]]:
+    """Milliseconds to read one job through the gateway, and straight from the scheduler, taken in turns."""
+    job = client.get("/api/v1/submissions", params={"page_size": 1}).json()["submissions"][0]
+    through: list[float] = []
+    direct: list[float] = []
+    with grpc.insecure_channel(target) as channel:
+        stub = scheduler_pb2_grpc.SchedulerServiceStub(channel)
+        request = scheduler_pb2.GetJobRequest(job_id=job["id"])
+        for _ in range(10):
+            through += timed(lambda: client.get(f"/api/v1/submissions/{job['id']}").raise_for_status(), repeats // 10)
+            direct += timed(lambda: stub.GetJob(request), repeats // 10)
+    return through, direct
+
+
+def row(name: str, values: Sequence[float], unit: str = "ms") -> str:
+    """A line of the table: p50 and p99."""
+    cuts = statistics.quantiles(values, n=100, method="inclusive")
+    return f"{name:<34} {cuts[49]:9.2f} {cuts[98]:9.2f}  {unit}"
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--submissions", type=int, default=50, help="warm submissions to measure (default 50)")
+    parser.add_argument("--reads", type=int, default=500, help="reads to compare gateway and gRPC by (default 500)")
+    options = parser.parse_args()
+    with running_wavepool() as (client, data_dir):
+        for _ in range(3):
+            cold_then_warm(client)
+        overheads = [submission(client) for _ in range(options.submissions)]
+        through, direct = read_latency(client, scheduler_target(data_dir), options.reads)
+    print(f"{options.submissions} warm submissions, {options.reads} reads\n{'':<34} {'p50':>9} {'p99':>9}")
+    print(row("submit -> first instruction", [first for first, _ in overheads]))
+    print(row("submit -> last event, less kernels", [last for _, last in overheads]))
+    print(row("read through the gateway", through))
+    print(row("read by direct gRPC", direct))
+    print(f"{'gateway / direct gRPC, p50':<34} {statistics.median(through) / statistics.median(direct):9.2f}  x")
+
+
+def cold_then_warm(client: httpx.Client) -> None:
+    """Submit once without looking at the times: starts the machine and fills the cache."""
+    job = client.post("/api/v1/submissions", json={"problem": "leaky-relu", "code": KERNEL, "mode": "check"}).json()
+    with client.stream("GET", job["events_url"]) as response:
+        for _ in response.iter_lines():
+            pass
+
+
+def scheduler_target(data_dir: Path) -> str:
+    """Where the scheduler of that Wavepool listens, as it logged."""
+    for line in (data_dir / "logs" / "scheduler.log").read_text().splitlines():
+        if '"serving"' in line:
+            entry = json.loads(line)
+            return f"{entry['host']}:{entry['port']}"
+    raise SystemExit("the scheduler's log does not tell its port")
+
+
+if __name__ == "__main__":
+    main()

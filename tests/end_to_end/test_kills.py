@@ -1,0 +1,77 @@
+"""Any process may be killed at any point: the job still ends once, and is charged once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+from tests.end_to_end.wavepool_processes import Frame, kernel, start, until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.end_to_end.wavepool_processes import Wavepool
+
+pytestmark = pytest.mark.slow
+
+FINAL = {"CHECKED", "BENCHMARKED", "ACCEPTED"}
+
+
+@pytest.fixture(scope="module")
+def victim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wavepool]:
+    """A Wavepool whose processes are shot; its executor misses a killed vmpool only for seconds."""
+    running = start(tmp_path_factory.mktemp("victim"))
+    yield running
+    running.stop()
+
+
+def follow_through(wavepool: Wavepool, job_id: str) -> list[Frame]:
+    """Follow a job to its end as a patient client does: reconnect after the last id that was seen."""
+    seen: list[Frame] = []
+
+    def to_the_end() -> bool:
+        try:
+            with wavepool.following(job_id, seen[-1].id if seen else None) as stream:
+                seen.extend(stream)
+        except (httpx.TransportError, AssertionError):
+            return False
+        return wavepool.job(job_id)["state"] in {"FINISHED", "CANCELLED", "FAILED"}
+
+    until(to_the_end, f"the end of {job_id}", 90)
+    return seen
+
+
+@pytest.mark.parametrize("stage", ["CHECKING", "BENCHMARKING"])
+@pytest.mark.parametrize("service", ["gateway", "scheduler", "billing", "vmpool", "executor"])
+def test_a_job_outlives_the_death_of_each_process(victim: Wavepool, service: str, stage: str) -> None:
+    mode = "check" if stage == "CHECKING" else "benchmark"
+    job_id = victim.submit(kernel("slow_leaky_relu"), mode)
+    victim.wait_for_status(job_id, stage)
+    victim.kill(service)
+    story = follow_through(victim, job_id)
+    ids = [int(frame.id) for frame in story]
+    assert ids == sorted(set(ids)), "every event exactly once"
+    assert story[-1].event in FINAL, [frame.event for frame in story]
+    assert [frame.event for frame in story if frame.data.get("final")] == [story[-1].event], "it ends once"
+    assert victim.ended(job_id)["verdict"] == "ACCEPTED"
+    until(lambda: victim.charges(job_id), "the charge")
+    assert len(victim.charges(job_id)) == 1
+
+
+def test_a_job_submitted_while_everything_but_the_gateway_is_down_is_refused_or_kept(victim: Wavepool) -> None:
+    victim.kill("scheduler")
+    answer = victim.http.post(
+        "/api/v1/submissions", json={"problem": "leaky-relu", "code": kernel("slow_leaky_relu"), "mode": "check"}
+    )
+    assert answer.status_code in {202, 503}, answer.text
+    if answer.status_code == 202:
+        assert follow_through(victim, answer.json()["id"])[-1].event == "CHECKED"
+    else:
+        assert answer.headers["content-type"].startswith("application/problem+json")
+        until(lambda: victim.http.get("/readyz").status_code == 200, "the scheduler's return")
+
+
+def test_nothing_is_held_once_all_jobs_are_over(victim: Wavepool) -> None:
+    until(lambda: float(victim.balance()["held_usd"]) == 0, "all holds to be settled")
