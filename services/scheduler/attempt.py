@@ -8,7 +8,7 @@ wrote, so an attempt that was taken over by another process can write nothing mo
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -66,6 +66,7 @@ class Attempt:
         self.lease = lease
         self._links = links
         self._expire_time = lease.expire_time
+        self._patience = Patience(links.settings.reattach_window)
         self._cancel = asyncio.Event()
         self._machine_gone = asyncio.Event()
         if job.cancel_time:
@@ -89,13 +90,11 @@ class Attempt:
 
     async def _follow(self) -> Job:
         source = await self._links.store.source(self.job.job_id)
-        patience = Patience(self._links.settings.reattach_window)
         while True:
-            began, seq = self._links.clock.now(), self.job.run_seq
             try:
                 return await self._stream(source)
             except RunInterruptedError as error:
-                pause = patience.pause(began, self._links.clock.now(), progress=self.job.run_seq > seq)
+                pause = self._patience.pause(self._links.clock.now())
                 if pause is None:
                     raise AttemptLostError(f"the machine cannot be reached ({error})", machine_suspect=True) from error
             except RunRefusedError as error:
@@ -104,13 +103,15 @@ class Attempt:
 
     async def _stream(self, source: str) -> Job:
         stream = self._links.executors.run(self.job, self.lease, source, self._expire_time)
-        async for batch in batches(stream):
-            events = [event for event in batch if event.seq > self.job.run_seq]
-            _check_contiguous(self.job.run_seq, events)
-            if events and events[-1].WhichOneof("event") == "finished":
-                return await self._finish(events[:-1], events[-1].finished)
-            if events:
-                self.job = await self._write(self._told(events), events)
+        async with aclosing(batches(stream)) as arriving:
+            async for batch in arriving:
+                events = [event for event in batch if event.seq > self.job.run_seq]
+                _check_contiguous(self.job.run_seq, events)
+                if events and events[-1].WhichOneof("event") == "finished":
+                    return await self._finish(events[:-1], events[-1].finished)
+                if events:
+                    self._patience.contact()
+                    self.job = await self._write(self._told(events), events)
         raise RunInterruptedError("the stream ended before the run did")
 
     async def _finish(self, events: list[RunEvent], finished: Finished) -> Job:
@@ -158,6 +159,7 @@ class Attempt:
         with suppress(RunInterruptedError, RunUnknownError):
             try:
                 await links.executors.renew(self.job, self.lease, self._expire_time)
+                self._patience.contact()
             except RunRefusedError as error:
                 raise AttemptLostError(f"the machine refused to go on ({error})") from error
 

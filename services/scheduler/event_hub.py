@@ -23,6 +23,7 @@ class Subscription:
     def __init__(self) -> None:
         self._pending: deque[JobEvent] = deque(maxlen=MAX_PENDING_EVENTS)
         self._bell = asyncio.Event()
+        self._rows_due = False
         self.last_seq = 0
         """The last event that was announced."""
 
@@ -33,16 +34,18 @@ class Subscription:
         self._bell.set()
 
     def ring(self) -> None:
-        """There may be rows that nobody announced."""
+        """There are rows that nobody announced."""
+        self._rows_due = True
         self._bell.set()
 
-    async def next(self) -> list[JobEvent]:
-        """What was announced since the last call; waits for something. Empty when only the bell was rung."""
+    async def next(self) -> list[JobEvent] | None:
+        """What was announced since the last call; waits for something. None when the rows are to be read instead."""
         await self._bell.wait()
         self._bell.clear()
+        rows_due, self._rows_due = self._rows_due, False
         events = list(self._pending)
         self._pending.clear()
-        return events
+        return None if rows_due else events
 
 
 class EventHub:

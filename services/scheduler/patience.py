@@ -19,14 +19,17 @@ class Patience:
         self._failing_since: datetime | None = None
         self._pause_seconds = FIRST_PAUSE_SECONDS
 
-    def pause(self, began: datetime, failed: datetime, *, progress: bool) -> float | None:
-        """Seconds to wait before the next try, after a try from `began` to `failed`; None: give up.
+    def contact(self) -> None:
+        """Something came through: the window begins anew with the next failure."""
+        self._failing_since = None
+        self._pause_seconds = FIRST_PAUSE_SECONDS
 
-        A try that made progress, or held for a whole window, was contact: the window begins anew.
+    def pause(self, failed: datetime) -> float | None:
+        """Seconds to wait before the next try, after one that failed; None: give up.
+
+        How long the try took says nothing: a connection to a host that is gone takes long to fail.
         """
-        if progress or failed - began >= self._window or self._failing_since is None:
-            self._failing_since = failed
-            self._pause_seconds = FIRST_PAUSE_SECONDS
+        self._failing_since = self._failing_since or failed
         if failed - self._failing_since >= self._window:
             return None
         pause, self._pause_seconds = self._pause_seconds, min(self._pause_seconds * 2, LONGEST_PAUSE_SECONDS)

@@ -27,9 +27,9 @@ class Watcher:
             if await self._ended_by(job_id, after_seq):
                 return
             seen = after_seq
-            announced: list[JobEvent] = []
+            announced: list[JobEvent] | None = None
             while True:
-                async for event in self._contiguous(job_id, seen, announced):
+                async for event in self._after(job_id, seen, announced):
                     seen = event.seq
                     subscription.last_seq = max(subscription.last_seq, seen)
                     yield event
@@ -37,12 +37,13 @@ class Watcher:
                         return
                 announced = await subscription.next()
 
-    async def _contiguous(self, job_id: str, seen: int, announced: list[JobEvent]) -> AsyncGenerator[JobEvent]:
-        fresh = [event for event in announced if event.seq > seen]
-        if announced and (not fresh or fresh[0].seq == seen + 1):
-            for event in fresh:
-                yield event
-            return
+    async def _after(self, job_id: str, seen: int, announced: list[JobEvent] | None) -> AsyncGenerator[JobEvent]:
+        if announced is not None:
+            fresh = [event for event in announced if event.seq > seen]
+            if [event.seq for event in fresh] == list(range(seen + 1, seen + 1 + len(fresh))):
+                for event in fresh:
+                    yield event
+                return
         while rows := await self._reader.events(job_id, seen, EVENTS_IN_A_READ):
             for event in rows:
                 yield event

@@ -24,7 +24,7 @@ from tests.services.scheduler.scripted_executor import ScriptedExecutor
 from tests.services.scheduler.scripted_pool import ScriptedPool
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable
+    from collections.abc import AsyncGenerator, Callable
     from pathlib import Path
 
 ACCOUNT = "account-1"
@@ -100,7 +100,7 @@ class Cluster:
         request = scheduler_pb2.CancelJobRequest(account_id=ACCOUNT, job_id=job_id)
         return (await self.api.CancelJob(request, timeout=PATIENCE_SECONDS)).job
 
-    async def watch(self, job_id: str, after_seq: int = 0) -> AsyncIterator[scheduler_pb2.JobEvent]:
+    async def watch(self, job_id: str, after_seq: int = 0) -> AsyncGenerator[scheduler_pb2.JobEvent]:
         request = scheduler_pb2.WatchJobRequest(account_id=ACCOUNT, job_id=job_id, after_seq=after_seq)
         async for answer in self.api.WatchJob(request, timeout=PATIENCE_SECONDS):
             yield answer.event

@@ -51,6 +51,7 @@ class ScriptedRun:
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
     cancelled: asyncio.Event = field(default_factory=asyncio.Event)
     playing: asyncio.Task[None] | None = None
+    skip: int = 0
 
     async def play(self, script: Sequence[Any]) -> None:
         for step in script:
@@ -68,7 +69,7 @@ class ScriptedRun:
     async def add(self, event: run_event_pb2.RunEvent) -> None:
         numbered = run_event_pb2.RunEvent()
         numbered.CopyFrom(event)
-        numbered.seq = len(self.events) + 1
+        numbered.seq = len(self.events) + 1 + self.skip
         async with self.changed:
             self.events.append(numbered)
             self.changed.notify_all()

@@ -29,6 +29,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.events: list[vmpool_pb2.MachineEvent] = []
         self.changed = asyncio.Condition()
         self.refusal: grpc.StatusCode | None = None
+        self.refused = 0
         self.start_kind = vmpool_pb2.START_KIND_WARM_REUSE
         self.acquired = asyncio.Event()
 
@@ -54,6 +55,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self, request: vmpool_pb2.AcquireLeaseRequest, context: Any
     ) -> vmpool_pb2.AcquireLeaseResponse:
         if self.refusal:
+            self.refused += 1
             await context.abort(self.refusal, "scripted refusal")
         key = (request.job_id, request.attempt)
         if key not in self.leases:

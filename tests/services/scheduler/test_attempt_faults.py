@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import pytest
+from wavepool.executor.v1 import run_event_pb2
+from wavepool.scheduler.v1 import scheduler_pb2
+
+from tests.services.scheduler.cluster import is_run, kinds, scripted_cluster, until
+from tests.services.scheduler.scripted_executor import PASSING, checking, compiling, finished, output, passed_test
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.services.scheduler.cluster import Cluster
+
+PASSED = ["queued", "provisioning", "compiling", "checking", "test_result", "test_result", "ended"]
+
+
+async def test_broken_stream_is_attached_to_again_without_loss_or_repetition(cluster: Cluster) -> None:
+    cluster.executor.breaks = [1, 2, 4]
+    job = await cluster.submit()
+    events = await cluster.events_to_end(job.job_id)
+    assert kinds(events) == PASSED
+    assert [request.after_seq for request in cluster.executor.requests] == [0, 1, 2, 4]
+    assert events[-1].attempt == 1
+
+
+async def test_run_that_a_restarted_executor_has_lost_is_tried_again_from_the_start(cluster: Cluster) -> None:
+    gate = asyncio.Event()
+    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    job = await cluster.submit()
+    await cluster.event(job.job_id, is_run("compiling"))
+    cluster.executor.script = PASSING
+    run = cluster.executor.runs.pop(f"{job.job_id}-1")
+    cluster.executor.breaks = [2]
+    gate.set()
+    events = await cluster.events_to_end(job.job_id)
+    assert run.request.run_id == f"{job.job_id}-1"
+    assert kinds(events) == [*PASSED[:3], "checking", "retrying", "provisioning", *PASSED[2:]]
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    assert (events[3].attempt, events[-1].attempt) == (1, 2)
+
+
+async def test_infrastructure_error_is_retried_and_only_the_good_attempt_is_charged(cluster: Cluster) -> None:
+    gate = asyncio.Event()
+    cluster.executor.script = (compiling(), gate, finished("INFRA_ERROR", billable_seconds=99, message="disk full"))
+    job = await cluster.submit()
+    await cluster.event(job.job_id, is_run("compiling"))
+    cluster.executor.script = PASSING
+    gate.set()
+    events = await cluster.events_to_end(job.job_id)
+    [retrying] = [event.retrying for event in events if event.HasField("retrying")]
+    assert "disk full" in retrying.reason
+    assert any(release.machine_suspect for release in cluster.pool.releases)
+    [settlement] = cluster.billing.settled.values()
+    assert settlement.idempotency_key == f"job:{job.job_id}:2"
+    assert settlement.amount_micros == events[-1].ended.cost_micros == 2 * 1_990_000 // 3600
+
+
+async def test_third_lost_attempt_fails_the_job_and_charges_nothing(cluster: Cluster) -> None:
+    cluster.executor.script = (compiling(), finished("INFRA_ERROR", message="disk full"))
+    job = await cluster.submit()
+    events = await cluster.events_to_end(job.job_id)
+    assert kinds(events).count("retrying") == 2
+    assert events[-1].ended.state == scheduler_pb2.JOB_STATE_FAILED
+    assert events[-1].ended.result.verdict == run_event_pb2.VERDICT_INFRA_ERROR
+    assert events[-1].ended.cost_micros == 0
+    [settlement] = cluster.billing.settled.values()
+    assert settlement.amount_micros == 0
+    assert not cluster.pool.live
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        grpc.StatusCode.FAILED_PRECONDITION,
+        grpc.StatusCode.PERMISSION_DENIED,
+        grpc.StatusCode.NOT_FOUND,
+        grpc.StatusCode.ALREADY_EXISTS,
+    ],
+)
+async def test_refused_run_goes_back_to_the_queue(cluster: Cluster, refusal: grpc.StatusCode) -> None:
+    cluster.executor.refusals = [refusal]
+    job = await cluster.submit()
+    events = await cluster.events_to_end(job.job_id)
+    assert kinds(events) == ["queued", "provisioning", "retrying", *PASSED[1:]]
+
+
+async def test_full_executor_is_asked_again_under_the_same_lease(cluster: Cluster) -> None:
+    cluster.executor.refusals = [grpc.StatusCode.RESOURCE_EXHAUSTED] * 2
+    job = await cluster.submit()
+    assert kinds(await cluster.events_to_end(job.job_id)) == PASSED
+    assert len(cluster.pool.leases) == 1
+
+
+async def test_executor_that_stays_out_of_reach_loses_the_attempt(tmp_path: Path) -> None:
+    async with scripted_cluster(tmp_path, reattach_window=timedelta(milliseconds=50)) as cluster:
+        await cluster.pool.tell("machine-1", "WARM")
+        good = cluster.pool.executor_endpoint
+        cluster.pool.executor_endpoint = "127.0.0.1:1"
+        await cluster.start()
+        job = await cluster.submit()
+        await until(lambda: bool(cluster.pool.leases))
+        cluster.pool.executor_endpoint = good
+        events = await cluster.events_to_end(job.job_id)
+        assert kinds(events) == ["queued", "provisioning", "retrying", *PASSED[1:]]
+        assert "cannot be reached" in events[2].retrying.reason
+
+
+async def test_machine_that_the_pool_gives_up_loses_its_attempt_at_once(cluster: Cluster) -> None:
+    cluster.executor.script = (compiling(), asyncio.Event())
+    job = await cluster.submit()
+    await cluster.event(job.job_id, is_run("compiling"))
+    cluster.executor.script = PASSING
+    await cluster.pool.tell("machine-1", "LOST")
+    await cluster.event(job.job_id, lambda event: event.HasField("retrying"))
+    await cluster.pool.tell("machine-2", "WARM")
+    events = await cluster.events_to_end(job.job_id)
+    assert events[-1].ended.state == scheduler_pb2.JOB_STATE_FINISHED
+    assert (await cluster.job(job.job_id)).machine_id == "machine-2"
+
+
+async def test_expired_lease_requeues_the_job(tmp_path: Path) -> None:
+    async with scripted_cluster(tmp_path, lease_duration=timedelta(milliseconds=300)) as cluster:
+        await cluster.pool.tell("machine-1", "WARM")
+        await cluster.start()
+        cluster.executor.script = (compiling(), asyncio.Event())
+        job = await cluster.submit()
+        await cluster.event(job.job_id, is_run("compiling"))
+        cluster.executor.script = PASSING
+        cluster.pool.live.clear()
+        events = await cluster.events_to_end(job.job_id)
+        [retrying] = [event.retrying for event in events if event.HasField("retrying")]
+        assert "lease is gone" in retrying.reason
+        # The old run is asked to stop, so that two attempts do not run side by side.
+        assert cluster.executor.cancels == [f"{job.job_id}-1"]
+
+
+async def test_lease_is_renewed_at_the_pool_and_at_the_executor_while_the_job_runs(tmp_path: Path) -> None:
+    async with scripted_cluster(tmp_path, lease_duration=timedelta(milliseconds=300)) as cluster:
+        await cluster.pool.tell("machine-1", "WARM")
+        await cluster.start()
+        gate = asyncio.Event()
+        cluster.executor.script = (compiling(), gate, *PASSING[1:])
+        job = await cluster.submit()
+        async with asyncio.timeout(5):
+            await cluster.executor.renewed.wait()
+        gate.set()
+        await cluster.events_to_end(job.job_id)
+        [first, *_] = cluster.executor.renewals
+        assert first.run_id == f"{job.job_id}-1"
+        assert first.fencing_token == 1
+        original = cluster.executor.requests[0].lease_expire_time.ToDatetime()
+        assert first.lease_expire_time.ToDatetime() > original
+
+
+async def test_run_that_never_ends_is_given_up(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"longest_run": timedelta(milliseconds=300), "max_attempts": 1}
+    async with scripted_cluster(tmp_path, **settings) as cluster:
+        await cluster.pool.tell("machine-1", "WARM")
+        await cluster.start()
+        cluster.executor.script = (compiling(), asyncio.Event())
+        job = await cluster.submit()
+        events = await cluster.events_to_end(job.job_id)
+        assert events[-1].ended.state == scheduler_pb2.JOB_STATE_FAILED
+        assert "did not end the run" in events[-1].ended.result.details
+
+
+async def test_gap_in_a_runs_events_is_a_fault_of_ours(cluster: Cluster) -> None:
+    gate = asyncio.Event()
+    cluster.executor.script = (compiling(), gate, checking(), passed_test(1), finished())
+    job = await cluster.submit()
+    await cluster.event(job.job_id, is_run("compiling"))
+    run = cluster.executor.runs[f"{job.job_id}-1"]
+    cluster.executor.script = PASSING
+    run.skip = 1
+    gate.set()
+    events = await cluster.events_to_end(job.job_id)
+    [retrying] = [event.retrying for event in events if event.HasField("retrying")]
+    assert "event 3 where 2 was due" in retrying.reason
+
+
+async def test_flood_of_output_is_committed_in_batches(cluster: Cluster) -> None:
+    cluster.executor.script = (*[output(f"line {n}") for n in range(2000)], finished())
+    job = await cluster.submit()
+    events = await cluster.events_to_end(job.job_id)
+    assert [event.run.program_output.line for event in events[2:-1]] == [f"line {n}" for n in range(2000)]
+    assert len({event.time.ToMicroseconds() for event in events}) < 1000

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import grpc
+from wavepool.scheduler.v1 import scheduler_pb2
+from wavepool.vmpool.v1 import vmpool_pb2
+
+from tests.services.scheduler.cluster import is_run, kinds, until
+from tests.services.scheduler.scripted_executor import PASSING, compiling
+
+if TYPE_CHECKING:
+    from tests.services.scheduler.cluster import Cluster
+
+
+async def test_waiting_jobs_run_by_priority_and_then_by_age(cluster: Cluster) -> None:
+    gate = asyncio.Event()
+    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    first = await cluster.submit("first")
+    await cluster.event(first.job_id, is_run("compiling"))
+    waiting = [await cluster.submit(f"job {priority} {n}", priority=priority) for n in range(2) for priority in (0, 5)]
+    gate.set()
+    for job in waiting:
+        await cluster.events_to_end(job.job_id)
+    ran = [request.run_id.removesuffix("-1") for request in cluster.executor.requests]
+    older, older_urgent, younger, younger_urgent = [job.job_id for job in waiting]
+    assert ran == [first.job_id, older_urgent, younger_urgent, older, younger]
+
+
+async def test_queued_event_tells_the_position(stopped_cluster: Cluster) -> None:
+    await stopped_cluster.pool.tell("machine-1", "STOPPED")
+    await stopped_cluster.start()
+    jobs = [await stopped_cluster.submit(f"key {n}") for n in range(3)]
+    urgent = await stopped_cluster.submit("urgent", priority=1)
+    positions: list[int] = []
+    for job in [*jobs, urgent]:
+        event = await stopped_cluster.event(job.job_id, lambda event: event.HasField("queued"))
+        positions.append(event.queued.position)
+    assert positions == [1, 2, 3, 1]
+
+
+async def test_cold_start_is_told_stage_by_stage_until_the_machine_is_there(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    cluster.pool.start_kind = vmpool_pb2.START_KIND_COLD_START
+    await cluster.pool.tell("machine-1", "REQUESTED")
+    await cluster.start()
+    job = await cluster.submit()
+
+    async def told(stage: str) -> scheduler_pb2.Provisioning:
+        event = await cluster.event(job.job_id, lambda event: event.provisioning.stage == stage)
+        return event.provisioning
+
+    requested = await told("requested")
+    assert requested.start_kind == vmpool_pb2.START_KIND_COLD_START
+    assert requested.machine.machine_id == "machine-1"
+    assert (await cluster.job(job.job_id)).state == scheduler_pb2.JOB_STATE_PROVISIONING
+    await cluster.pool.tell("machine-1", "PROVISIONING", stage="pulling image")
+    assert (await told("pulling image")).elapsed.seconds == 3
+    await cluster.pool.tell("machine-1", "WARM")
+    events = await cluster.events_to_end(job.job_id)
+    assert kinds(events)[:4] == ["queued", "provisioning", "provisioning", "provisioning"]
+    ready = events[3].provisioning
+    assert (ready.stage, ready.start_kind) == ("ready", vmpool_pb2.START_KIND_COLD_START)
+
+
+async def test_job_whose_machine_fails_to_start_is_queued_again_and_says_so(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    await cluster.pool.tell("machine-1", "STARTING")
+    await cluster.start()
+    job = await cluster.submit()
+    await cluster.event(job.job_id, lambda event: event.HasField("provisioning"))
+    await cluster.pool.tell("machine-1", "FAILED")
+    event = await cluster.event(job.job_id, lambda event: event.HasField("queued"), after_seq=1)
+    assert "No machine is being started" in event.queued.message
+    assert (await cluster.job(job.job_id)).state == scheduler_pb2.JOB_STATE_QUEUED
+    await cluster.pool.tell("machine-2", "WARM")
+    assert kinds(await cluster.events_to_end(job.job_id))[-1] == "ended"
+
+
+async def test_demand_is_reported_by_gpu_type_and_taken_back(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.start()
+    jobs = [await cluster.submit("one"), await cluster.submit("two", gpu_type="mi210")]
+    await until(lambda: {"MI300X": 1, "MI210": 1} in cluster.pool.demands)
+    for job in jobs:
+        await cluster.cancel(job.job_id)
+    await until(lambda: cluster.pool.demands[-1] == {})
+
+
+async def test_job_for_another_gpu_type_does_not_wait_behind_a_blocked_one(cluster: Cluster) -> None:
+    blocked = await cluster.submit("blocked", gpu_type="MI210", priority=100)
+    free = await cluster.submit("free")
+    assert kinds(await cluster.events_to_end(free.job_id))[-1] == "ended"
+    assert (await cluster.job(blocked.job_id)).state == scheduler_pb2.JOB_STATE_QUEUED
+
+
+async def test_job_that_the_pool_will_never_place_fails_without_a_charge(cluster: Cluster) -> None:
+    cluster.pool.refusal = grpc.StatusCode.INVALID_ARGUMENT
+    job = await cluster.submit()
+    events = await cluster.events_to_end(job.job_id)
+    assert events[-1].ended.state == scheduler_pb2.JOB_STATE_FAILED
+    assert "No machine can run this" in events[-1].ended.result.message
+    assert events[-1].ended.cost_micros == 0
+
+
+async def test_pool_that_is_out_of_reach_delays_jobs_and_loses_none(cluster: Cluster) -> None:
+    cluster.pool.refusal = grpc.StatusCode.INTERNAL
+    job = await cluster.submit()
+    await cluster.event(job.job_id, lambda event: event.HasField("queued"))
+    cluster.pool.refusal = None
+    assert kinds(await cluster.events_to_end(job.job_id))[-1] == "ended"
+
+
+async def test_job_with_a_lease_on_other_terms_holds_up_nobody(cluster: Cluster) -> None:
+    cluster.pool.refusal = grpc.StatusCode.ALREADY_EXISTS
+    job = await cluster.submit()
+    await until(lambda: cluster.pool.refused >= 1)
+    cluster.pool.refusal = None
+    assert kinds(await cluster.events_to_end(job.job_id))[-1] == "ended"
+
+
+async def test_jobs_use_all_machines_at_once(cluster: Cluster) -> None:
+    await cluster.pool.tell("machine-2", "WARM")
+    gate = asyncio.Event()
+    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    jobs = [await cluster.submit(f"key {n}") for n in range(2)]
+    for job in jobs:
+        await cluster.event(job.job_id, is_run("compiling"))
+    assert {lease.machine_id for lease in cluster.pool.leases.values()} == {"machine-1", "machine-2"}
+    gate.set()
+    for job in jobs:
+        await cluster.events_to_end(job.job_id)
+
+
+async def test_wait_is_estimated_once_there_is_history(cluster: Cluster) -> None:
+    for number in range(3):
+        await cluster.events_to_end((await cluster.submit(f"history {number}")).job_id)
+    gate = asyncio.Event()
+    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    running = await cluster.submit("running")
+    await cluster.event(running.job_id, is_run("compiling"))
+    await cluster.pool.tell("machine-1", "BUSY")
+    waiting = await cluster.submit("waiting")
+    event = await cluster.event(waiting.job_id, lambda event: event.HasField("queued"))
+    assert event.queued.HasField("eta_p50")
+    assert event.queued.eta_p90.ToMicroseconds() >= event.queued.eta_p50.ToMicroseconds() > 0
+    gate.set()
+    await cluster.pool.tell("machine-1", "WARM")
+    await cluster.events_to_end(waiting.job_id)

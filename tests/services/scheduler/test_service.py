@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import pytest
+from wavepool.executor.v1 import executor_pb2, run_event_pb2
+from wavepool.scheduler.v1 import scheduler_pb2
+
+from servicekit.errors import RpcFailure, rpc_failure
+from tests.services.scheduler.cluster import ACCOUNT, Cluster, kinds, scripted_cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+    from pathlib import Path
+
+
+async def failure(call: Awaitable[Any]) -> RpcFailure:
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await call
+    return rpc_failure(caught.value)
+
+
+async def nothing_is_stored(cluster: Cluster) -> bool:
+    listed = await cluster.api.ListJobs(scheduler_pb2.ListJobsRequest())
+    return not listed.jobs and not cluster.billing.open_holds()
+
+
+async def test_submitted_job_comes_back_with_what_was_sent(cluster: Cluster) -> None:
+    submitted = await cluster.submit(gpu_type="mi300x", source="// mine", priority=7)
+    job = await cluster.job(submitted.job_id)
+    assert job.spec == scheduler_pb2.JobSpec(
+        problem="leaky-relu",
+        source="// mine",
+        mode=executor_pb2.RUN_MODE_CHECK,
+        gpu_type="MI300X",
+        dtype="float32",
+        language="hip",
+        priority=7,
+    )
+    assert job.account_id == ACCOUNT
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"source": ""}, "spec.source"),
+        ({"source": "x" * ((1 << 20) + 1)}, "spec.source"),
+        ({"gpu_type": "H100"}, "spec.gpu_type"),
+        ({"dtype": "int4"}, "spec.dtype"),
+        ({"language": "cuda"}, "spec.language"),
+        ({"priority": 101}, "spec.priority"),
+        ({"mode": 0}, "spec.mode"),
+        ({"mode": 77}, "spec.mode"),
+        ({"problem": ""}, "spec.problem"),
+        ({"key": ""}, "idempotency_key"),
+    ],
+)
+async def test_bad_submission_names_the_field_and_leaves_nothing_behind(
+    cluster: Cluster, changes: dict[str, Any], field: str
+) -> None:
+    said = await failure(cluster.submit(**changes))
+    assert said.code is grpc.StatusCode.INVALID_ARGUMENT
+    assert [name for name, _ in said.violations] == [field]
+    assert await nothing_is_stored(cluster)
+
+
+async def test_unknown_problem_is_not_found_with_the_nearest_name(cluster: Cluster) -> None:
+    said = await failure(cluster.submit(problem="leaky-relo"))
+    assert said.code is grpc.StatusCode.NOT_FOUND
+    assert "leaky-relu" in said.message
+    assert await nothing_is_stored(cluster)
+
+
+async def test_repeated_submission_is_the_same_job(cluster: Cluster) -> None:
+    jobs = await asyncio.gather(*[cluster.submit("key") for _ in range(5)])
+    assert len({job.job_id for job in jobs}) == 1
+    await cluster.events_to_end(jobs[0].job_id)
+    assert (await cluster.submit("key")).state == scheduler_pb2.JOB_STATE_FINISHED
+    assert len(cluster.billing.holds) == len(cluster.executor.requests) == 1
+
+
+async def test_key_of_another_submission_is_refused(cluster: Cluster) -> None:
+    await cluster.submit("key")
+    assert (await failure(cluster.submit("key", source="// other"))).code is grpc.StatusCode.ALREADY_EXISTS
+
+
+async def test_credit_that_does_not_suffice_is_said_and_nothing_is_stored(cluster: Cluster) -> None:
+    cluster.billing.refusals = {"ReserveCredit": grpc.StatusCode.FAILED_PRECONDITION}
+    assert (await failure(cluster.submit())).code is grpc.StatusCode.FAILED_PRECONDITION
+    assert await nothing_is_stored(cluster)
+    cluster.billing.refusals = {}
+    job = await cluster.submit()
+    assert kinds(await cluster.events_to_end(job.job_id))[-1] == "ended"
+
+
+async def test_unknown_account_is_said_as_such(cluster: Cluster) -> None:
+    cluster.billing.refusals = {"ReserveCredit": grpc.StatusCode.NOT_FOUND}
+    said = await failure(cluster.submit())
+    assert (said.code, said.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, "account_id")
+
+
+@pytest.mark.parametrize("method", ["GetPrice", "ReserveCredit"])
+async def test_billing_out_of_reach_is_unavailable_and_no_job_appears(cluster: Cluster, method: str) -> None:
+    cluster.billing.refusals = {method: grpc.StatusCode.INTERNAL}
+    assert (await failure(cluster.submit())).code is grpc.StatusCode.UNAVAILABLE
+    assert await nothing_is_stored(cluster)
+
+
+async def test_account_with_too_many_jobs_in_flight_is_told_when_to_try_again(tmp_path: Path) -> None:
+    async with scripted_cluster(tmp_path, max_jobs_in_flight=2) as cluster:
+        await cluster.start()
+        for number in range(2):
+            await cluster.submit(f"key {number}")
+        said = await failure(cluster.submit("key 2"))
+        assert said.code is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert said.retry_after is not None
+        assert said.retry_after > timedelta(0)
+
+
+async def test_job_of_another_account_is_not_found(cluster: Cluster) -> None:
+    job = await cluster.submit()
+    for call in (
+        cluster.api.GetJob(scheduler_pb2.GetJobRequest(account_id="other", job_id=job.job_id)),
+        cluster.api.GetJob(scheduler_pb2.GetJobRequest(account_id=ACCOUNT, job_id="no\0such")),
+        cluster.api.WatchJob(scheduler_pb2.WatchJobRequest(account_id="other", job_id=job.job_id)).read(),
+    ):
+        assert (await failure(call)).code is grpc.StatusCode.NOT_FOUND
+    services_see_all = await cluster.api.GetJob(scheduler_pb2.GetJobRequest(job_id=job.job_id))
+    assert services_see_all.job.job_id == job.job_id
+
+
+@pytest.mark.parametrize("after_seq", [-1, 1000])
+async def test_sequence_number_that_no_event_has_is_refused(cluster: Cluster, after_seq: int) -> None:
+    job = await cluster.submit()
+    await cluster.events_to_end(job.job_id)
+    said = await failure(anext(aiter(cluster.watch(job.job_id, after_seq))))
+    assert said.code is grpc.StatusCode.INVALID_ARGUMENT
+    assert said.violations[0][0] == "after_seq"
+
+
+async def test_watching_from_the_middle_gives_the_rest_and_from_the_end_nothing(cluster: Cluster) -> None:
+    job = await cluster.submit()
+    events = await cluster.events_to_end(job.job_id)
+    for seen in range(len(events) + 1):
+        assert await cluster.events_to_end(job.job_id, seen) == events[seen:]
+
+
+async def test_finished_job_has_its_result_and_times(cluster: Cluster) -> None:
+    job = await cluster.submit()
+    events = await cluster.events_to_end(job.job_id)
+    job = await cluster.job(job.job_id)
+    assert job.verdict == job.result.verdict == run_event_pb2.VERDICT_ACCEPTED
+    assert job.result == events[-1].ended.result
+    assert job.last_seq == events[-1].seq
+    assert job.create_time.ToMicroseconds() <= job.start_time.ToMicroseconds() <= job.end_time.ToMicroseconds()
+
+
+async def test_lists_come_in_pages_newest_first_without_sources(cluster: Cluster) -> None:
+    submitted = [(await cluster.submit(f"key {number}")).job_id for number in range(5)]
+    listed: list[scheduler_pb2.Job] = []
+    token = ""
+    while True:
+        request = scheduler_pb2.ListJobsRequest(account_id=ACCOUNT, page_size=2, page_token=token)
+        page = await cluster.api.ListJobs(request)
+        listed += page.jobs
+        token = page.next_page_token
+        if not token:
+            break
+    assert [job.job_id for job in listed] == submitted[::-1]
+    assert not any(job.spec.source for job in listed)
+
+
+@pytest.mark.parametrize(
+    ("request_fields", "field"), [({"page_token": "???"}, "page_token"), ({"states": [99]}, "states")]
+)
+async def test_bad_list_request_names_the_field(cluster: Cluster, request_fields: dict[str, Any], field: str) -> None:
+    said = await failure(cluster.api.ListJobs(scheduler_pb2.ListJobsRequest(**request_fields)))
+    assert (said.code, said.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, field)
+
+
+async def test_problems_are_listed_and_read_with_their_texts(cluster: Cluster) -> None:
+    [summary] = (await cluster.api.ListProblems(scheduler_pb2.ListProblemsRequest())).problems
+    assert (summary.slug, list(summary.dtypes)) == ("leaky-relu", ["float32"])
+    problem = await cluster.api.GetProblem(scheduler_pb2.GetProblemRequest(slug="leaky-relu"))
+    assert (problem.problem, problem.starter) == (summary, "// begin here")
+    said = await failure(cluster.api.GetProblem(scheduler_pb2.GetProblemRequest(slug="leaky-rel")))
+    assert said.code is grpc.StatusCode.NOT_FOUND
+    assert "leaky-relu" in said.message
+
+
+async def test_queue_metrics_count_jobs_by_what_became_of_them(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    await cluster.start()
+    await cluster.events_to_end((await cluster.submit("done")).job_id)
+    waiting = await cluster.submit("waits", gpu_type="MI210")
+    cancelled = await cluster.submit("cancelled", gpu_type="MI210")
+    await cluster.cancel(cancelled.job_id)
+    await cluster.events_to_end(cancelled.job_id)
+    metrics = await cluster.api.GetQueueMetrics(scheduler_pb2.GetQueueMetricsRequest())
+    assert (metrics.queued_jobs, metrics.running_jobs, metrics.ended_jobs, metrics.finished_jobs) == (1, 0, 2, 1)
+    await cluster.cancel(waiting.job_id)
+
+
+async def test_hanging_up_on_a_watch_does_not_cancel_the_job(cluster: Cluster) -> None:
+    gate = asyncio.Event()
+    cluster.executor.script = (*cluster.executor.script[:1], gate, *cluster.executor.script[1:])
+    job = await cluster.submit()
+    stream = cluster.watch(job.job_id)
+    await anext(aiter(stream))
+    await stream.aclose()
+    gate.set()
+    assert kinds(await cluster.events_to_end(job.job_id))[-1] == "ended"
+    assert not cluster.executor.cancels

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.scheduler.event_hub import MAX_PENDING_EVENTS, EventHub
+from services.scheduler.job import JobEvent
+from services.scheduler.watcher import UnannouncedEvents, Watcher
+from tests.services.scheduler.jobs import START
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Rows:
+    """A log in memory that counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.events_of: dict[str, list[JobEvent]] = {}
+        self.reads = 0
+        self.polls = 0
+
+    def write(self, job_id: str, *, last: bool = False) -> JobEvent:
+        log = self.events_of.setdefault(job_id, [])
+        log.append(JobEvent(job_id, len(log) + 1, START, 1, 0, last, b""))
+        return log[-1]
+
+    async def events(self, job_id: str, after_seq: int, limit: int) -> list[JobEvent]:
+        self.reads += 1
+        return self.events_of.get(job_id, [])[after_seq : after_seq + limit]
+
+    async def last_seqs(self, job_ids: Sequence[str]) -> dict[str, int]:
+        self.polls += 1
+        return {job_id: len(self.events_of[job_id]) for job_id in job_ids}
+
+
+@pytest.fixture
+def rows() -> Rows:
+    return Rows()
+
+
+@pytest.fixture
+def hub() -> EventHub:
+    return EventHub()
+
+
+async def collected(watcher: Watcher, job_id: str, after_seq: int = 0) -> list[int]:
+    return [event.seq async for event in watcher.follow(job_id, after_seq)]
+
+
+async def all_follow(hub: EventHub, followers: int) -> None:
+    async with asyncio.timeout(5):
+        while hub.followers < followers:
+            await asyncio.sleep(0)
+
+
+async def test_follower_sees_rows_and_then_what_is_announced(rows: Rows, hub: EventHub) -> None:
+    rows.write("job")
+    following = asyncio.create_task(collected(Watcher(rows, hub), "job"))  # pyright: ignore[reportArgumentType]
+    await all_follow(hub, 1)
+    for last in (False, True):
+        hub.announce([rows.write("job", last=last)])
+    assert await following == [1, 2, 3]
+    assert hub.followers == 0
+
+
+async def test_job_that_is_over_ends_the_stream_whatever_was_seen(rows: Rows, hub: EventHub) -> None:
+    rows.write("job")
+    rows.write("job", last=True)
+    watcher = Watcher(rows, hub)  # pyright: ignore[reportArgumentType]
+    assert await collected(watcher, "job", 0) == [1, 2]
+    assert await collected(watcher, "job", 1) == [2]
+    assert await collected(watcher, "job", 2) == []
+
+
+@given(st.data())
+async def test_every_event_comes_exactly_once_however_announcements_are_lost_or_swapped(data: st.DataObject) -> None:
+    rows, hub = Rows(), EventHub()
+    poller = UnannouncedEvents(rows, hub)  # pyright: ignore[reportArgumentType]
+    total = data.draw(st.integers(1, 30))
+    after = data.draw(st.integers(0, 3))
+    for _ in range(after):
+        rows.write("job")
+    following = asyncio.create_task(collected(Watcher(rows, hub), "job", after))  # pyright: ignore[reportArgumentType]
+    unannounced: list[JobEvent] = []
+    for number in range(total):
+        unannounced.append(rows.write("job", last=number == total - 1))
+        fate = data.draw(st.sampled_from(["announced", "swapped", "lost", "polled", "late"]))
+        for event in {"announced": unannounced, "swapped": unannounced[::-1]}.get(fate, []):
+            hub.announce([event])
+        if fate in {"announced", "swapped", "lost"}:
+            unannounced = []
+        if fate == "polled":
+            await poller.run_once()
+        for _ in range(data.draw(st.integers(0, 2))):
+            await asyncio.sleep(0)
+    async with asyncio.timeout(5):
+        while not following.done():
+            await poller.run_once()
+            await asyncio.sleep(0)
+    assert following.result() == list(range(after + 1, after + total + 1))
+
+
+async def test_slow_reader_falls_back_to_the_rows(rows: Rows, hub: EventHub) -> None:
+    rows.write("job")
+    stream = Watcher(rows, hub).follow("job", 0)  # pyright: ignore[reportArgumentType]
+    assert (await anext(stream)).seq == 1
+    for _ in range(MAX_PENDING_EVENTS + 10):
+        hub.announce([rows.write("job")])
+    hub.announce([rows.write("job", last=True)])
+    rest = [event.seq async for event in stream]
+    assert rest == list(range(2, MAX_PENDING_EVENTS + 13))
+
+
+async def test_a_thousand_idle_streams_cost_one_question_a_pass(rows: Rows, hub: EventHub) -> None:
+    watcher, poller = Watcher(rows, hub), UnannouncedEvents(rows, hub)  # pyright: ignore[reportArgumentType]
+    for number in range(1000):
+        rows.write(f"job-{number}")
+    following = [asyncio.create_task(collected(watcher, f"job-{number}")) for number in range(1000)]
+    await all_follow(hub, 1000)
+    await asyncio.sleep(0)
+    rows.reads = 0
+    for _ in range(5):
+        await poller.run_once()
+        await asyncio.sleep(0)
+    assert (rows.polls, rows.reads) == (5, 0)
+    for number in range(1000):
+        hub.announce([rows.write(f"job-{number}", last=True)])
+    assert await asyncio.gather(*following) == [[1, 2]] * 1000
+    assert rows.reads == 0, "what is announced is not read"
+
+
+async def test_nobody_to_wake_means_no_question(rows: Rows, hub: EventHub) -> None:
+    await UnannouncedEvents(rows, hub).run_once()  # pyright: ignore[reportArgumentType]
+    assert rows.polls == 0
