@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime, timedelta
 
     from servicekit.clock import Clock
-    from services.vmpool.executor_client import ExecutorClient, Health
+    from services.vmpool.executor_client import Executors, Health
     from services.vmpool.health_book import HealthBook
     from services.vmpool.machine import Machine
     from services.vmpool.providers.provider import MachineProvider
@@ -34,7 +34,7 @@ class Senses:
     """How the driver learns what a machine does, and how long it waits for it to become ready."""
 
     provider: MachineProvider
-    executors: ExecutorClient
+    executors: Executors
     health: HealthBook
     start_timeout: timedelta
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import grpc
 from wavepool.executor.v1 import executor_pb2 as pb
@@ -26,6 +26,14 @@ class Health:
 
     inventory: Inventory
     runs_in_flight: int
+
+
+class Executors(Protocol):
+    """Knows how executors are."""
+
+    async def health(self, endpoint: str) -> Health:
+        """How the executor is; ExecutorUnreachableError where it does not answer in time."""
+        ...
 
 
 class ExecutorClient:

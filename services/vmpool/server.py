@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from servicekit.errors import ErrorMap
+    from services.vmpool.executor_client import Executors
     from services.vmpool.providers.provider import MachineProvider
 
 log = logging.get_logger(__name__)
@@ -100,7 +101,7 @@ def local_provider(settings: VmPoolSettings) -> LocalProvider:
 
 @asynccontextmanager
 async def build(
-    settings: VmPoolSettings, db: database.Database, provider: MachineProvider, clock: Clock
+    settings: VmPoolSettings, db: database.Database, provider: MachineProvider, executors: Executors, clock: Clock
 ) -> AsyncGenerator[VmPool]:
     """The service on a database with its schema; connections are closed at the end."""
     events, moves = Feed(), Feed()
@@ -109,8 +110,6 @@ async def build(
     demand = DemandBoard(settings.demand_lifetime)
     sizer = Sizer(machines, demand, provider, settings.limits(), clock, new_id)
     async with AsyncExitStack() as stack:
-        executors = ExecutorClient(settings.heartbeat_interval)
-        stack.push_async_callback(executors.close)
         billing = await stack.enter_async_context(open_channel(settings.billing_target))
         wakes = (stack.enter_context(moves.follow()), stack.enter_context(moves.follow()))
         health = HealthBook(settings.heartbeat_interval, settings.lost_after)
@@ -132,12 +131,14 @@ async def main() -> None:
     settings = VmPoolSettings()
     logging.configure("vmpool", settings.log_level)
     db = database.Database(settings.resolved_database_url("vmpool"))
+    executors = ExecutorClient(settings.heartbeat_interval)
     try:
         await database.migrate(db, "services.vmpool:migrations")
-        async with build(settings, db, local_provider(settings), SystemClock()) as vmpool:
+        async with build(settings, db, local_provider(settings), executors, SystemClock()) as vmpool:
             try:
                 await vmpool.run(settings)
             finally:
                 await vmpool.close()
     finally:
+        await executors.close()
         await db.close()

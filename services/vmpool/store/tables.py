@@ -59,7 +59,7 @@ leases = Table(
 event_counter = Table(
     "event_counter",
     metadata,
-    Column("only", Integer, primary_key=True),
+    Column("counter_id", Integer, primary_key=True),
     Column("seq", BigInteger, nullable=False),
 )
 """One row. Its lock makes events visible in the order of their numbers, and its rollback leaves no gap: a follower

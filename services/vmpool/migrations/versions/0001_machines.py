@@ -74,10 +74,12 @@ def _create_leases() -> None:
 def _create_events() -> None:
     counter = op.create_table(
         "event_counter",
-        sa.Column("only", sa.Integer, sa.CheckConstraint("only = 1"), primary_key=True, autoincrement=False),
+        sa.Column(
+            "counter_id", sa.Integer, sa.CheckConstraint("counter_id = 1"), primary_key=True, autoincrement=False
+        ),
         sa.Column("seq", sa.BigInteger, nullable=False),
     )
-    op.bulk_insert(counter, [{"only": 1, "seq": 0}])
+    op.bulk_insert(counter, [{"counter_id": 1, "seq": 0}])
     op.create_table(
         "machine_events",
         sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),

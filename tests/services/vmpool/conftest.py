@@ -1,0 +1,128 @@
+"""The pool on a real database with a scripted provider and a clock that the test moves."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from wavepool.vmpool.v1 import vmpool_pb2_grpc
+
+from servicekit import database
+from servicekit.channels import open_channel
+from services.vmpool.config import VmPoolSettings
+from services.vmpool.lease import LeaseRequest
+from services.vmpool.machine import Machine, MachineState
+from services.vmpool.server import VmPool, build
+from services.vmpool.sizing import Demand
+from tests.services.vmpool.scripted_provider import ScriptedExecutors, ScriptedProvider
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator
+    from pathlib import Path
+
+    from servicekit.clock import ManualClock
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def a_machine(**changes: Any) -> Machine:
+    fields: dict[str, Any] = {
+        "machine_id": "m1",
+        "provider": "scripted",
+        "gpu_type": "MI300X",
+        "gpu_count": 1,
+        "token": "secret",
+        "price_micros_per_hour": 3_600_000_000,
+        "create_time": START,
+        "state_time": START,
+    }
+    return Machine(**(fields | changes))
+
+
+def a_request(job_id: str = "job", **changes: Any) -> LeaseRequest:
+    fields: dict[str, Any] = {
+        "attempt": 1,
+        "gpu_type": "MI300X",
+        "eighths": 8,
+        "machine_id": None,
+        "duration": timedelta(seconds=60),
+    }
+    return LeaseRequest(job_id=job_id, **(fields | changes))
+
+
+@dataclass
+class Bench:
+    """The pool with everything around it in the test's hands."""
+
+    vmpool: VmPool
+    database: database.Database
+    provider: ScriptedProvider
+    executors: ScriptedExecutors
+    clock: ManualClock
+    settings: VmPoolSettings
+
+    def __post_init__(self) -> None:
+        self.machines = self.vmpool.pool.machines
+        self.leases = self.vmpool.pool.leases
+
+    async def demand(self, gpu_type: str = "MI300X", jobs: int = 1, eighths: int = 8) -> tuple[int, str]:
+        self.vmpool.pool.demand.report([Demand(gpu_type, eighths, jobs)], self.clock.now())
+        return await self.vmpool.sizer.resize()
+
+    async def no_demand(self) -> None:
+        self.vmpool.pool.demand.report([], self.clock.now())
+        await self.vmpool.sizer.resize()
+
+    async def passes(self, count: int = 1) -> None:
+        for _ in range(count):
+            await self.vmpool.reconciler.run_once()
+
+    async def warm_machine(self, gpu_type: str = "MI300X") -> Machine:
+        await self.demand(gpu_type)
+        await self.passes(3)
+        (machine,) = [m for m in await self.machines.unreleased() if m.gpu_type == gpu_type]
+        assert machine.state is MachineState.WARM
+        await self.no_demand()
+        return machine
+
+    async def state_of(self, machine_id: str) -> MachineState:
+        return (await self.machines.get(machine_id)).state
+
+
+@pytest.fixture
+def settings(tmp_path: Path, database_url: str) -> VmPoolSettings:
+    return VmPoolSettings(
+        port=0,
+        data_dir=tmp_path / "data",
+        database_url=database_url,
+        max_machines=2,
+        billing_target="127.0.0.1:1",
+    )
+
+
+@asynccontextmanager
+async def bench_on(settings: VmPoolSettings, provider: ScriptedProvider, clock: ManualClock) -> AsyncGenerator[Bench]:
+    """A pool of its own on the settings' database, as a process that was started anew would have."""
+    db = database.Database(str(settings.database_url))
+    await database.migrate(db, "services.vmpool:migrations")
+    executors = ScriptedExecutors()
+    async with build(settings, db, provider, executors, clock) as vmpool:
+        yield Bench(vmpool, db, provider, executors, clock, settings)
+    await db.close()
+
+
+@pytest.fixture
+async def bench(settings: VmPoolSettings, free_clock: ManualClock) -> AsyncGenerator[Bench]:
+    async with bench_on(settings, ScriptedProvider(), free_clock) as bench:
+        yield bench
+
+
+@pytest.fixture
+async def stub(bench: Bench) -> AsyncIterator[vmpool_pb2_grpc.VmPoolServiceAsyncStub]:
+    await bench.vmpool.server.start()
+    async with open_channel(f"127.0.0.1:{bench.vmpool.server.port}") as channel:
+        yield vmpool_pb2_grpc.VmPoolServiceStub(channel)
+    await bench.vmpool.server.stop(timedelta(0))

@@ -1,0 +1,74 @@
+"""A provider that does as it is told: machines come up when the test says so, and calls fail on demand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from services.vmpool.executor_client import ExecutorUnreachableError, Health
+from services.vmpool.machine import Inventory
+from services.vmpool.providers.provider import Observation, Offer, ProviderState
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from services.vmpool.providers.provider import Order
+
+RUNNING = Observation(ProviderState.RUNNING, endpoint="127.0.0.1:1")
+
+
+@dataclass
+class ScriptedProvider:
+    """`observations` overrides what is seen of a machine; `failing` maps a method's name to what it raises."""
+
+    name: str = "scripted"
+    ends_with_pool: bool = True
+    gpu_types: Sequence[str] = ("MI300X", "MI210")
+    price_micros_per_hour: int = 3_600_000_000
+    machines: dict[str, Order] = field(default_factory=dict[str, "Order"])
+    observations: dict[str, Observation] = field(default_factory=dict[str, Observation])
+    failing: dict[str, Exception] = field(default_factory=dict[str, Exception])
+    provisioned: list[str] = field(default_factory=list[str])
+
+    async def offers(self) -> Sequence[Offer]:
+        self._fail("offers")
+        return [Offer(gpu_type, 1, self.price_micros_per_hour) for gpu_type in self.gpu_types]
+
+    async def provision(self, order: Order) -> None:
+        self._fail("provision")
+        self.provisioned.append(order.machine_id)
+        self.machines.setdefault(order.machine_id, order)
+
+    async def observe(self, machine_id: str) -> Observation:
+        self._fail("observe")
+        if machine_id not in self.machines:
+            return Observation(ProviderState.GONE, reason="no such machine")
+        return self.observations.get(machine_id, RUNNING)
+
+    async def release(self, machine_id: str) -> None:
+        self._fail("release")
+        self.machines.pop(machine_id, None)
+
+    async def list_all(self) -> Sequence[str]:
+        self._fail("list_all")
+        return list(self.machines)
+
+    def _fail(self, method: str) -> None:
+        if method in self.failing:
+            raise self.failing[method]
+
+
+@dataclass
+class ScriptedExecutors:
+    """Stands in for the executors of all machines: each answers unless `silent`."""
+
+    silent: bool = False
+    runs_in_flight: int = 0
+
+    async def health(self, endpoint: str) -> Health:
+        if self.silent:
+            raise ExecutorUnreachableError(f"{endpoint} is silent")
+        return Health(Inventory(device="cpu", device_title="Scripted"), self.runs_in_flight)
+
+    async def close(self) -> None:
+        pass

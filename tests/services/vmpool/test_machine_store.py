@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.vmpool.errors import MachineNotFoundError, StaleMachineError
+from services.vmpool.machine import Inventory, MachineState
+from services.vmpool.store.event_log import EventLog
+from services.vmpool.store.machine_row import machine_from_json, machine_to_json
+from tests.services.vmpool.conftest import START, a_machine
+
+if TYPE_CHECKING:
+    from tests.services.vmpool.conftest import Bench
+
+
+async def test_a_machine_comes_back_as_it_was_written(bench: Bench) -> None:
+    inventory = Inventory("cpu", "Some CPU", "x86_64", 1024, 8, "bubblewrap")
+    machine = a_machine().provision(START).start(START, "127.0.0.1:1").join(START, inventory)
+    machine = replace(machine, idle=timedelta(seconds=3), occupied=(3, 255), gpu_count=2, end_time=START)
+    await bench.machines.add(machine, "test")
+    assert await bench.machines.get("m1") == machine
+
+
+async def test_of_racing_changes_one_wins(bench: Bench) -> None:
+    machine = await bench.machines.add(a_machine(), "test")
+    attempts = [machine.provision(START), machine.fail(START, "no"), machine.drain(START, "no")]
+    outcomes = await asyncio.gather(
+        *(bench.machines.change(machine, after) for after in attempts), return_exceptions=True
+    )
+    assert sum(isinstance(outcome, StaleMachineError) for outcome in outcomes) == 2
+
+
+async def test_a_change_that_was_decided_on_an_older_revision_is_refused(bench: Bench) -> None:
+    machine = await bench.machines.add(a_machine(), "test")
+    await bench.machines.change(machine, machine.progress("stage one"))
+    with pytest.raises(StaleMachineError):
+        await bench.machines.change(machine, machine.progress("stage two"))
+
+
+async def test_events_are_numbered_without_gaps_whatever_is_refused(bench: Bench) -> None:
+    added = [await bench.machines.add(a_machine(machine_id=f"m{number}"), "test") for number in range(3)]
+    changes = [bench.machines.change(machine, machine.provision(START)) for machine in added for _ in range(2)]
+    await asyncio.gather(*changes, return_exceptions=True)
+    events = await EventLog(bench.database).after(0)
+    assert [event.seq for event in events] == list(range(1, 7))
+    assert [event.machine.state for event in events].count(MachineState.PROVISIONING) == 3
+
+
+async def test_draining_twice_changes_nothing(bench: Bench) -> None:
+    await bench.machines.add(a_machine(), "test")
+    first = await bench.machines.drain("m1", "asked")
+    assert await bench.machines.drain("m1", "asked again") == first
+    with pytest.raises(MachineNotFoundError):
+        await bench.machines.drain("m9", "asked")
+
+
+async def test_failures_count_from_the_last_success(bench: Bench) -> None:
+    for number, fails in enumerate([True, False, True, True]):
+        now = START + timedelta(minutes=number)
+        machine = a_machine(machine_id=f"m{number}", create_time=now).provision(now)
+        machine = (
+            machine.fail(now, f"reason {number}") if fails else machine.start(now, "127.0.0.1:1").join(now, Inventory())
+        )
+        await bench.machines.add(machine, "test")
+    failures = (await bench.machines.failures())["MI300X"]
+    assert (failures.count, failures.reason, failures.last_time) == (2, "reason 3", START + timedelta(minutes=3))
+
+
+async def test_machines_that_are_over_are_listed_last_or_not_at_all(bench: Bench) -> None:
+    for number, ended in enumerate([False, True, False]):
+        machine = a_machine(machine_id=f"m{number}", create_time=START + timedelta(minutes=number))
+        await bench.machines.add(machine.fail(START, "no") if ended else machine, "test")
+    everything = await bench.machines.all(include_ended=True)
+    present = await bench.machines.all(include_ended=False)
+    assert [machine.machine_id for machine in everything] == ["m2", "m0", "m1"]
+    assert [machine.machine_id for machine in present] == ["m2", "m0"]
+
+
+def test_snapshots_keep_everything_but_the_token() -> None:
+    machine = a_machine(ready_time=START, last_used_time=START + timedelta(microseconds=1))
+    assert "secret" not in machine_to_json(machine)
+    assert machine_from_json(machine_to_json(machine)) == replace(machine, token="")
