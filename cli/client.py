@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 from cli.connection import Connection, resolve
-from cli.errors import UnreachableError
+from cli.errors import NotListeningError, UnreachableError
 from cli.event_stream import Event, Patience, follow
 from cli.outcome import Result, result_of
 from cli.submission import Mode, Submission
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 SUBMISSIONS = "/api/v1/submissions"
+SUBMIT_GIVE_UP_SECONDS = 10.0
 ENDED_STATES = frozenset({"FINISHED", "CANCELLED", "FAILED"})
 
 
@@ -71,14 +72,18 @@ class Client:
     def submit(self, submission: Submission) -> str:
         """Hand in a submission and return its id at once.
 
-        Where the answer got lost on the way it is asked for again; the idempotency key keeps that to one submission.
+        Where the answer got lost, or a service was just being started again, it is asked for again for a while; the
+        idempotency key keeps that to one submission.
         """
         key, body = {"Idempotency-Key": uuid.uuid4().hex}, submission.as_json()
-        try:
-            answer = self._transport.call("POST", SUBMISSIONS, body=body, headers=key)
-        except UnreachableError:
-            answer = self._transport.call("POST", SUBMISSIONS, body=body, headers=key)
-        return str(answer["id"])
+        patience = Patience(SUBMIT_GIVE_UP_SECONDS)
+        while True:
+            try:
+                return str(self._transport.call("POST", SUBMISSIONS, body=body, headers=key)["id"])
+            except NotListeningError:
+                raise
+            except UnreachableError as error:
+                patience.pause(error)
 
     def wait_for(self, submission_id: str, on_event: Callable[[Event], None] | None = None) -> Result:
         """Follow a submission to its end."""

@@ -5,7 +5,8 @@ WavepoolError
 │   └── NotFoundError     no such problem, submission or file
 ├── AuthenticationError   the token is missing, wrong or revoked
 ├── RateLimitedError      too much at once; `retry_after_seconds` says when to come back
-├── UnreachableError      nothing answers at the endpoint, or a broken stream could not be resumed
+├── UnreachableError      no answer came, or a broken stream could not be resumed; trying again may help
+│   └── NotListeningError nothing listens at the endpoint
 └── ServerError           the gateway answered that it failed, or something that is not Wavepool answered
 """
 
@@ -56,7 +57,11 @@ class RateLimitedError(WavepoolError):
 
 
 class UnreachableError(WavepoolError):
-    """Nothing answers at the endpoint."""
+    """No answer came."""
+
+
+class NotListeningError(UnreachableError):
+    """Nothing listens at the endpoint: no gateway runs there."""
 
 
 class ServerError(WavepoolError):

@@ -78,8 +78,9 @@ class Patience:
         now = self.monotonic()
         self._since = now if self._since is None else self._since
         if now - self._since > self.give_up_seconds:
-            reason = f": {cause}" if cause else ""
-            raise UnreachableError(f"the event stream broke and did not come back{reason}") from cause
+            raise UnreachableError(
+                f"no answer for {self.give_up_seconds:g} s: {cause or 'the stream ended'}"
+            ) from cause
         self.sleep(min(FIRST_DELAY_SECONDS * 2**self._failures, LONGEST_DELAY_SECONDS))
         self._failures += 1
 

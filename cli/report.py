@@ -31,8 +31,10 @@ def print_result(result: Result) -> None:
 
 
 def table_of(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
-    """A plain table; None is shown as `-`."""
-    table = Table(*columns, box=None, pad_edge=False, header_style="bold")
+    """A plain table; None is shown as `-`. The first column, which people copy from, is never cut."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column, no_wrap=not table.columns, overflow="fold")
     for row in rows:
         table.add_row(*("-" if cell is None or cell == "" else escape(str(cell)) for cell in row))
     return table

@@ -8,7 +8,10 @@ from typing import Any
 import orjson
 from rich.console import Console
 
-results = Console(highlight=False, soft_wrap=True)
+PIPE_WIDTH = 200
+"""Columns where nobody looks at a screen: wide enough that tables keep a row on a line."""
+
+results = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 notes = Console(stderr=True, highlight=False, soft_wrap=True)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import httpx
 import httpx_sse
 
-from cli.errors import ServerError, UnreachableError
+from cli.errors import NotListeningError, ServerError, UnreachableError
 from cli.event_stream import event_from_frame
 from cli.http_failures import failure_of
 
@@ -94,7 +94,8 @@ class Transport:
 
     def _unreachable(self, error: httpx.TransportError) -> UnreachableError:
         reason = str(error) or type(error).__name__
-        return UnreachableError(
+        kind = NotListeningError if isinstance(error, httpx.ConnectError) else UnreachableError
+        return kind(
             f"cannot reach the gateway at {self._endpoint}: {reason}\n"
             "Start one with `wavepool up`, or name another with --endpoint or WAVEPOOL_ENDPOINT."
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from cli.commands.options import EndpointOption, JsonOption, TokenOption, connect
 from cli.report import table_of
@@ -27,5 +27,8 @@ def costs(*, endpoint: EndpointOption = None, token: TokenOption = None, as_json
     if as_json:
         print_json(told)
         return
-    rows: list[tuple[str, Any]] = [(n, v) for n, v in told.items() if not isinstance(v, dict | list)]
-    results.print(table_of(("", "value"), rows))
+    shown = {name: value for name, value in told.items() if name not in {"postings", "next_page_token"}}
+    results.print(table_of(("", ""), shown.items()))
+    postings = cast("list[dict[str, Any]]", told.get("postings") or [])
+    columns = ("create_time", "kind", "amount_usd", "description")
+    results.print(table_of(columns, ([posting.get(column) for column in columns] for posting in postings)))

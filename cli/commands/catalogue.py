@@ -68,6 +68,12 @@ def starter(slug: SlugArgument, *, endpoint: EndpointOption = None, token: Token
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def lint(context: typer.Context) -> None:
-    """Prove problems with real kernels: the honest solution passes, lazy ones fail. Needs no running Wavepool."""
-    command = [sys.executable, "-m", "services.executor.core", "lint", *context.args]
-    raise typer.Exit(subprocess.run(command, check=False).returncode)  # noqa: S603 - our own program
+    """Check problem folders, and prove them with kernels: the solution passes, lazy ones fail.
+
+    Takes slugs, or all where none is given. Needs no running Wavepool.
+    """
+    statuses = [
+        subprocess.run([sys.executable, "-m", *words, *context.args], check=False).returncode  # noqa: S603 - our own
+        for words in (("problems.lint",), ("services.executor.core", "lint"))
+    ]
+    raise typer.Exit(max(statuses))
