@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from servicekit import logging
+from servicekit.request_id import set_request_id
 from services.executor import metrics
 from services.executor.core.events import Finished
 from services.executor.errors import DrainingError, NoSlotError, RunConflictError, StaleLeaseError, UnknownRunError
@@ -134,6 +135,8 @@ class Runs:
 
     async def _carry_out(self, execution: Execution) -> None:
         spec = execution.run.spec
+        if spec.request_id:
+            set_request_id(spec.request_id)
         log.info("run begins", extra={"run_id": spec.run_id, "problem": spec.job.problem, "mode": spec.job.mode})
         with metrics.runs_in_flight.track_inprogress(), metrics.run_seconds.labels(spec.job.mode).time():
             await execution.carry_out()

@@ -69,6 +69,7 @@ def _confine(order: LaunchOrder, held: list[Hold]) -> None:
     _hide_files(order, held)
     _drop_privileges(order, held)
     if Hold.PRIVATE_ROOT not in held:
+        _check_reach(order)
         _restrict_files(order, held)
     program = seccomp_filter(internet=Hold.NAMESPACES in held)
     if program is not None and Hold.SECCOMP not in order.forgo:
@@ -115,6 +116,16 @@ def _processes_of_this_user() -> int:
             if folder.name.isdecimal() and folder.stat().st_uid == uid:
                 threads += sum(1 for _ in (folder / "task").iterdir())
     return threads
+
+
+def _check_reach(order: LaunchOrder) -> None:
+    """Without a root of its own a box walks the host's folders to its mounts, as its own user."""
+    for source, _, writable in order.mounts:
+        if not os.access(source, os.R_OK | (os.W_OK if writable else 0)):
+            raise PermissionError(
+                f"the box's user cannot reach {source}: open the folders above it with `chmod o+x`, install "
+                "bubblewrap, or do not run as root"
+            )
 
 
 def _restrict_files(order: LaunchOrder, held: list[Hold]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
+import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,7 @@ from servicekit.errors import RpcFailure, rpc_failure
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from pathlib import Path
 
     from services.executor.server import ExecutorServer
 
@@ -26,6 +29,7 @@ CALL_SECONDS = 60.0
 _SERIAL = itertools.count()
 
 Event = run_event_pb2.RunEvent
+QUICK = "tell compiling\ntell checking\nfinish ACCEPTED"
 
 
 def in_seconds(seconds: float) -> Timestamp:
@@ -104,3 +108,16 @@ async def refusal(call: Awaitable[Any]) -> RpcFailure:
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await call
     return rpc_failure(caught.value)
+
+
+def held(gate: Path) -> str:
+    """A script that goes on when `gate` exists."""
+    return f"tell compiling\nwait {gate}\ntell checking\nfinish ACCEPTED"
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait for `condition`, looked at often; fails after a deadline that is far beyond what it takes."""
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline, "the condition did not come true within 20 s"
+        await asyncio.sleep(0.005)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,10 +13,11 @@ from services.executor.core.job import CoreJob, Mode
 from services.executor.core.verdict import Verdict
 from services.executor.judge import Judge
 from services.executor.judge_pool import JudgePool
+from tests.services.executor.client import until
 from tests.services.executor.conftest import JUDGE, REPOSITORY
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator
 
 JOB = CoreJob("finish ACCEPTED", Mode.CHECK, "softmax")
 
@@ -37,13 +36,6 @@ async def pool() -> AsyncIterator[JudgePool]:
 async def refilled(pool: JudgePool) -> None:
     pool.refill()
     await until(lambda: len(pool.waiting) == 2)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline, "the condition did not come true within 10 s"
-        await asyncio.sleep(0.005)
 
 
 async def test_a_judge_is_there_before_it_is_needed_and_is_given_out_once(pool: JudgePool) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -17,11 +15,12 @@ import pytest
 from wavepool.executor.v1 import executor_pb2, run_event_pb2
 
 from servicekit.channels import open_channel
+from services.executor.sandboxes.cgroup import cgroup_parents
 from services.executor.sandboxes.process_tree import descendants
-from tests.services.executor.client import LEASE_TOKEN, Client, name_of, request
+from tests.services.executor.client import LEASE_TOKEN, Client, name_of, request, until
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Generator
+    from collections.abc import AsyncGenerator, Generator
 
 REPOSITORY = Path(__file__).parents[3]
 SOLUTION = (REPOSITORY / "problems/leaky-relu/solution.hip").read_text()
@@ -86,13 +85,6 @@ def executor(tmp_path_factory: pytest.TempPathFactory) -> Generator[Executor]:
 def asked(source: str, mode: executor_pb2.RunMode.ValueType, **fields: Any) -> executor_pb2.RunRequest:
     problem = "" if mode == executor_pb2.RUN_MODE_SANDBOX else "leaky-relu"
     return request(source, mode=mode, problem=problem, **fields)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline, "the condition did not come true within 20 s"
-        await asyncio.sleep(0.01)
 
 
 # On a machine that others use at the same time, honest times may look wrong to the audit.
@@ -181,6 +173,7 @@ async def test_a_killed_executor_leaves_no_process_and_no_file(tmp_path: Path) -
         executor.end(signal.SIGKILL)
 
     await until(lambda: not any(map(_is_alive, tree)))
+    await until(lambda: not any(_cgroups_made_by(pid) for pid in tree))
     await until(lambda: list(tmp_path.glob("wavepool-run-*")) == [])
 
 
@@ -209,6 +202,10 @@ async def test_it_says_which_box_it_uses_and_what_that_does_not_hold_back(execut
     assert gaps == list(capabilities.sandbox_gaps)
     assert capabilities.device == "cpu"
     assert "leaky-relu" in capabilities.problems
+
+
+def _cgroups_made_by(pid: int) -> list[Path]:
+    return [group for parent in cgroup_parents() for group in parent.glob(f"wavepool-box-{pid}-*")]
 
 
 def _is_alive(pid: int) -> bool:

@@ -1,0 +1,106 @@
+"""Leases over gRPC: they keep runs alive, fence off older holders, and share the slots."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import grpc
+from wavepool.executor.v1 import run_event_pb2
+
+from tests.services.executor.client import QUICK, Client, held, in_seconds, name_of, refusal, request, until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.services.executor.client import StartExecutor
+
+
+async def test_a_run_ends_when_its_lease_expires(client: Client, tmp_path: Path) -> None:
+    events = await client.run(request(held(tmp_path / "never"), lease_expire_time=in_seconds(0.4)))
+
+    assert events[-1].finished.verdict == run_event_pb2.VERDICT_CANCELLED
+    assert events[-1].finished.reason == "lease_expired"
+
+
+async def test_a_renewed_lease_keeps_its_run_alive(client: Client, tmp_path: Path) -> None:
+    asked = request(held(tmp_path / "gate"), lease_expire_time=in_seconds(2))
+    stream = client.stream(asked)
+    await anext(stream)
+    before = asked.lease_expire_time.ToDatetime()
+
+    await client.renew(asked.run_id, seconds=60)
+    await until(lambda: in_seconds(0).ToDatetime() > before + timedelta(seconds=0.1))
+    (tmp_path / "gate").touch()
+
+    assert [name_of(event) async for event in stream] == ["checking", "finished"]
+
+
+async def test_an_expired_lease_begins_nothing(client: Client) -> None:
+    failure = await refusal(client.run(request(QUICK, lease_expire_time=in_seconds(-1))))
+
+    assert failure.code is grpc.StatusCode.FAILED_PRECONDITION
+
+
+async def test_a_lease_older_than_one_seen_is_refused(client: Client) -> None:
+    await client.run(request(QUICK, fencing_token=9))
+
+    failure = await refusal(client.run(request(QUICK, fencing_token=8)))
+
+    assert failure.code is grpc.StatusCode.FAILED_PRECONDITION
+    assert "9 was seen" in failure.message
+
+
+async def test_an_older_holder_cannot_renew_or_attach_to_a_newer_run(client: Client) -> None:
+    asked = request(QUICK, fencing_token=9)
+    await client.run(asked)
+
+    renewing = await refusal(client.renew(asked.run_id, 60, fencing_token=8))
+    asked.fencing_token = 8
+    attaching = await refusal(client.run(asked))
+
+    assert renewing.code is attaching.code is grpc.StatusCode.FAILED_PRECONDITION
+
+
+async def test_a_newer_lease_of_the_whole_machine_ends_the_older_run(client: Client, tmp_path: Path) -> None:
+    older = client.stream(request(held(tmp_path / "never"), fencing_token=8))
+    await anext(older)
+
+    newer = await client.run(request(QUICK, fencing_token=9))
+
+    assert newer[-1].finished.verdict == run_event_pb2.VERDICT_ACCEPTED
+    assert [event.finished.reason async for event in older] == ["lease_passed_on"]
+
+
+async def test_when_all_slots_are_in_use_the_caller_is_told_when_to_try_again(client: Client, tmp_path: Path) -> None:
+    stream = client.stream(request(held(tmp_path / "gate")))
+    await anext(stream)
+
+    failure = await refusal(client.as_admin().run(request(QUICK, fencing_token=0)))
+
+    assert failure.code is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert failure.retry_after is not None
+    (tmp_path / "gate").touch()
+    assert [name_of(event) async for event in stream] == ["checking", "finished"]
+
+
+async def test_parts_of_a_machine_run_side_by_side_until_it_is_full(
+    start_executor: StartExecutor, tmp_path: Path
+) -> None:
+    _, client = await start_executor(max_runs=4)
+    source = held(tmp_path / "gate")
+    half, other_half = (client.stream(request(source, eighths=4, fencing_token=token)) for token in (12, 11))
+    await anext(half)
+    await anext(other_half)
+
+    failure = await refusal(client.run(request(QUICK, eighths=1, fencing_token=13)))
+
+    assert failure.code is grpc.StatusCode.RESOURCE_EXHAUSTED
+    (tmp_path / "gate").touch()
+    assert [name_of(event) async for event in other_half] == ["checking", "finished"]
+
+
+async def test_the_administrator_needs_no_lease(client: Client) -> None:
+    asked = request(QUICK, fencing_token=0, lease_expire_time=None)
+
+    assert (await client.as_admin().run(asked))[-1].finished.verdict == run_event_pb2.VERDICT_ACCEPTED
