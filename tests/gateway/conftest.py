@@ -1,27 +1,40 @@
-"""A running gateway over scripted services."""
+"""A running gateway over scripted services: one for each module, with nothing left of the test before."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import pytest
+import pytest_asyncio
 
-from tests.gateway.running_gateway import RunningGateway, serve, settings_for
+from tests.gateway.running_gateway import RunningGateway, client_of, serve, settings_for
 from tests.gateway.scripted_services import ScriptedServices
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
 
-@pytest.fixture
-async def services() -> AsyncGenerator[ScriptedServices]:
-    scripted = ScriptedServices()
-    await scripted.start()
-    yield scripted
-    await scripted.stop()
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def scripted() -> AsyncGenerator[ScriptedServices]:
+    services = ScriptedServices()
+    await services.start()
+    yield services
+    await services.stop()
 
 
-@pytest.fixture
-async def gateway(services: ScriptedServices) -> AsyncGenerator[RunningGateway]:
-    async with serve(services, settings_for(services)) as running:
-        yield running
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def running(scripted: ScriptedServices) -> AsyncGenerator[RunningGateway]:
+    async with serve(scripted, settings_for(scripted)) as gateway:
+        yield gateway
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def services(scripted: ScriptedServices) -> ScriptedServices:
+    await scripted.reset()
+    return scripted
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def gateway(running: RunningGateway, services: ScriptedServices) -> AsyncGenerator[RunningGateway]:
+    async with client_of(running.url) as http:
+        yield replace(running, http=http, services=services)

@@ -65,6 +65,12 @@ def settings_for(services: ScriptedServices, **changes: Any) -> GatewaySettings:
     return GatewaySettings.model_validate(fields | {"token_cache": timedelta(0)} | changes)
 
 
+def client_of(url: str) -> httpx.AsyncClient:
+    """A client of a user; there is no TLS, whose context would take longer than most tests."""
+    headers = {"Authorization": f"Bearer {USER_TOKEN}"}
+    return httpx.AsyncClient(base_url=url, headers=headers, trust_env=False, timeout=DEADLINE_SECONDS, verify=False)  # noqa: S501
+
+
 @asynccontextmanager
 async def serve(services: ScriptedServices, settings: GatewaySettings) -> AsyncGenerator[RunningGateway]:
     """Serve until the block ends; open streams are cut then."""
@@ -73,8 +79,7 @@ async def serve(services: ScriptedServices, settings: GatewaySettings) -> AsyncG
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         serving = asyncio.create_task(server.serve([listener]))
-        headers = {"Authorization": f"Bearer {USER_TOKEN}"}
-        async with httpx.AsyncClient(base_url=url, headers=headers, trust_env=False, timeout=DEADLINE_SECONDS) as http:
+        async with client_of(url) as http:
             await _until_up(http)
             yield RunningGateway(url, http, services, settings, server, app)
         server.should_exit = True

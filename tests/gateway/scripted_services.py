@@ -66,6 +66,12 @@ class ScriptedScheduler(scheduler_pb2_grpc.SchedulerServiceServicer):
         self.cancelled: list[str] = []
         self.script_of_next_job: list[scheduler_pb2.JobEvent] = []
 
+    def forget(self) -> None:
+        self.jobs.clear()
+        self.logs.clear()
+        self.cancelled.clear()
+        self.script_of_next_job = []
+
     async def add(self, *events: scheduler_pb2.JobEvent, job_id: str = "job_1") -> None:
         """Log events, as the scheduler would: stored first, then seen."""
         async with self.changed:
@@ -271,6 +277,15 @@ class ScriptedServices:
         await self.health.set("", health_pb2.HealthCheckResponse.SERVING)
         self.port = self.server.add_insecure_port("127.0.0.1:0")
         await self.server.start()
+
+    async def reset(self) -> None:
+        """Forget all that a test did, once nobody watches any more."""
+        await self.scheduler.until_watched(0)
+        self.refusals.by_method.clear()
+        self.refusals.calls.clear()
+        self.scheduler.forget()
+        self.vmpool.machine.state = vmpool_pb2.MACHINE_STATE_WARM
+        await self.health.set("", health_pb2.HealthCheckResponse.SERVING)
 
     async def stop(self) -> None:
         await self.server.stop(None)

@@ -13,6 +13,8 @@ from tests.gateway.scripted_services import ADMIN_TOKEN, STATEMENT, ScriptedServ
 if TYPE_CHECKING:
     from tests.gateway.running_gateway import RunningGateway
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 ADMIN = {"Authorization": f"Bearer {ADMIN_TOKEN}"}
 
 

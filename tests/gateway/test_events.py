@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 import httpx_sse
 import pytest
-from wavepool.executor.v1 import executor_pb2
+from wavepool.executor.v1 import executor_pb2, run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 
 from tests.gateway.job_events import ACCEPTED, STEPS, ended, event, provisioning, queued, whole_run
 from tests.gateway.running_gateway import DEADLINE_SECONDS, RunningGateway, serve, settings_for
+from tests.gateway.scripted_services import USER_TOKEN, ScriptedServices
 
-if TYPE_CHECKING:
-    from tests.gateway.scripted_services import ScriptedServices
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 EVENTS = "/api/v1/submissions/job_1/events"
 FULL = scheduler_pb2.JobSpec(problem="vector-addition", source="x", mode=executor_pb2.RUN_MODE_FULL)
@@ -177,3 +177,20 @@ async def test_unknown_submission_is_404_before_the_stream_opens(gateway: Runnin
 async def test_foreign_submission_is_404(gateway: RunningGateway, services: ScriptedServices) -> None:
     services.scheduler.put_job(FULL, account_id="acc_other")
     assert (await gateway.http.get(EVENTS)).status_code == httpx.codes.NOT_FOUND
+
+
+async def test_client_that_stops_reading_is_cut_off_and_can_resume(services: ScriptedServices) -> None:
+    lines = [run_event_pb2.ProgramOutput(stream="stdout", line="x" * 60_000) for _ in range(300)]
+    events = [event(seq, run=run_event_pb2.RunEvent(program_output=line)) for seq, line in enumerate(lines, start=1)]
+    services.scheduler.put_job(scheduler_pb2.JobSpec(mode=executor_pb2.RUN_MODE_SANDBOX))
+    await services.scheduler.add(*events, ended(301, ACCEPTED))
+    settings = settings_for(services, send_timeout=timedelta(milliseconds=200))
+    async with asyncio.timeout(DEADLINE_SECONDS), serve(services, settings) as gateway:
+        _, writer = await asyncio.open_connection("127.0.0.1", int(gateway.url.rpartition(":")[2]), limit=1024)
+        writer.write(f"GET {EVENTS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {USER_TOKEN}\r\n\r\n".encode())
+        await services.scheduler.until_watched(1)
+        await services.scheduler.until_watched(0)
+        assert gateway.hub.jobs_followed == 0
+        rest = await gateway.frames("GET", EVENTS, headers={"Last-Event-ID": "2"})
+        writer.close()
+    assert [frame.id for frame in rest] == [str(seq) for seq in range(3, 302)]

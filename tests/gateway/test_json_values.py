@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from gateway.json_values import from_json, to_json, usd
+from gateway.json_values import from_json, json_safe, to_json, usd
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,10 @@ from gateway.json_values import from_json, to_json, usd
 )
 def test_values_that_browsers_cannot_hold_are_replaced(value: object, text: str) -> None:
     assert to_json(value).decode() == text
+
+
+def test_values_are_safe_before_they_are_text() -> None:
+    assert json_safe({"a": (math.nan, 2**60)}) == {"a": [None, str(2**60)]}
 
 
 def test_text_that_is_not_json_is_shown_as_it_is() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,8 +10,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.gateway.running_gateway import RunningGateway
 
-WEB = Path(__file__).resolve().parents[2] / "web"
-FOREIGN = re.compile(r"(?:src|href|from|import|url)\s*[=(]?\s*[\"']?(?:https?:)?//")
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest.mark.parametrize("path", ["/", "/api/docs"])
@@ -42,14 +40,6 @@ async def test_assets_are_asked_about_again_and_not_sent_twice(gateway: RunningG
 @pytest.mark.parametrize("path", ["/assets/../gateway/app.py", "/assets/%2e%2e/pyproject.toml", "/assets/nothing.js"])
 async def test_nothing_outside_the_folder_is_served(gateway: RunningGateway, path: str) -> None:
     assert (await gateway.http.get(path)).status_code == 404
-
-
-@pytest.mark.parametrize("path", sorted(WEB.iterdir()), ids=lambda path: path.name)
-def test_no_file_loads_from_another_host_or_writes_markup(path: Path) -> None:
-    text = path.read_text()
-    assert not FOREIGN.search(text)
-    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(", text)
-    assert not re.search(r"<[^>]+\s(?:style|on\w+)=", text)
 
 
 async def test_description_covers_every_route_and_tells_failures_as_they_are(gateway: RunningGateway) -> None:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from tests.gateway.running_gateway import RunningGateway
     from tests.gateway.scripted_services import ScriptedServices
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 SUBMIT = "/api/v1/submissions"
 JSON = {"Content-Type": "application/json"}
 

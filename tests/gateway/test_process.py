@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 import httpx_sse
+import pytest
 from wavepool.executor.v1 import executor_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 
@@ -21,6 +22,8 @@ from tests.gateway.scripted_services import USER_TOKEN, ScriptedServices
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 EVENTS = "/api/v1/submissions/job_1/events"
 

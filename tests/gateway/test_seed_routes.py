@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tests.gateway.running_gateway import RunningGateway
     from tests.gateway.scripted_services import ScriptedServices
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 AMD = "/api/amd/submit"
 AMD_BODY = {
     "solution_code": "int x;",

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
-from wavepool.executor.v1 import executor_pb2
+from wavepool.executor.v1 import executor_pb2, run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 
-from tests.gateway.job_events import whole_run
+from tests.gateway.job_events import ended, whole_run
 from tests.gateway.scripted_services import refusal
 
 if TYPE_CHECKING:
     from tests.gateway.running_gateway import RunningGateway
     from tests.gateway.scripted_services import ScriptedServices
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PATH = "/api/v1/submissions"
 BODY = {"problem": "vector-addition", "code": "int x;", "mode": "check"}
@@ -134,6 +137,15 @@ async def test_finished_submission_shows_code_result_and_cost(
     assert (answer["state"], answer["status"], answer["verdict"]) == ("FINISHED", "ACCEPTED", "ACCEPTED")
     assert (answer["code"], answer["cost_usd"], answer["last_event_id"]) == ("int x;", 0.001234, 11)
     assert answer["result"]["avg_runtime_ms"] == 2.5
+
+
+async def test_result_with_nan_is_still_json(gateway: RunningGateway, services: ScriptedServices) -> None:
+    wrong = run_event_pb2.WrongAnswer(max_difference=math.nan, mean_difference=math.inf, mismatch_count=2**60)
+    result = run_event_pb2.Finished(verdict=run_event_pb2.VERDICT_WRONG_ANSWER, wrong_answer=wrong)
+    services.scheduler.put_job(SPEC)
+    await services.scheduler.add(ended(1, result))
+    info = (await gateway.http.get(f"{PATH}/job_1")).json()["result"]["debug_info"]
+    assert (info["max_difference"], info["mean_difference"], info["mismatch_count"]) == (None, None, str(2**60))
 
 
 async def test_running_submission_has_no_status_yet(gateway: RunningGateway, services: ScriptedServices) -> None:

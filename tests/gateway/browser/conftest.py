@@ -8,11 +8,11 @@ import pytest_asyncio
 from playwright.async_api import Browser, async_playwright
 
 from tests.gateway.browser.browser_page import BrowserPage
-from tests.gateway.running_gateway import RunningGateway, serve, settings_for
-from tests.gateway.scripted_services import ScriptedServices
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+
+    from tests.gateway.running_gateway import RunningGateway
 
 PROGRAM = "/usr/bin/chromium"
 
@@ -23,20 +23,6 @@ async def browser() -> AsyncGenerator[Browser]:
         launched = await playwright.chromium.launch(executable_path=PROGRAM, args=["--no-sandbox"])
         yield launched
         await launched.close()
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def services() -> AsyncGenerator[ScriptedServices]:
-    scripted = ScriptedServices()
-    await scripted.start()
-    yield scripted
-    await scripted.stop()
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def gateway(services: ScriptedServices) -> AsyncGenerator[RunningGateway]:
-    async with serve(services, settings_for(services)) as running:
-        yield running
 
 
 @pytest_asyncio.fixture(loop_scope="module")
