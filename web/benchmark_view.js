@@ -7,6 +7,7 @@ const WIDTH = 110;
 const HEIGHT = 22;
 
 export function benchmarkTable(results, device) {
+  const hasRoof = results.some((result) => Number.isFinite(result.percent_of_roof));
   const columns = [
     { title: "Case" },
     { title: "Median", className: "number" },
@@ -14,9 +15,9 @@ export function benchmarkTable(results, device) {
     { title: "Spread", className: "optional" },
     { title: "GFLOP/s", className: "number" },
     { title: "GB/s", className: "number" },
-    { title: "Of roof", className: "number optional" },
+    hasRoof ? { title: "Of roof", className: "number optional" } : null,
     { title: "Samples", className: "number optional" },
-  ];
+  ].filter(Boolean);
   const rows = results.map((result) => [
     result.name,
     element("strong", {}, milliseconds(result.runtime_ms)),
@@ -24,16 +25,21 @@ export function benchmarkTable(results, device) {
     spread(result),
     figure(result.gflops),
     figure(result.gbytes_per_second),
-    Number.isFinite(result.percent_of_roof) ? `${figure(result.percent_of_roof)} %` : "–",
-    result.converged === false ? `${result.samples} (capped)` : String(result.samples),
-  ]);
+    hasRoof ? `${figure(result.percent_of_roof)} %` : null,
+    samples(result),
+  ].filter((cell) => cell !== null));
   return element(
     "section",
     {},
     element("h3", {}, "Benchmark"),
     device?.name === "cpu" ? element("p", { className: "hint" }, `Times are from a CPU (${device.title}); they rank beside no GPU's.`) : null,
-    element("div", { className: "table-scroll" }, table("Times of each test case", columns, rows, "benchmarks")),
+    element("div", { className: "table-scroll", tabindex: 0, role: "region", "aria-label": "Times" }, table("Times of each test case", columns, rows, "benchmarks")),
   );
+}
+
+function samples({ samples: count, converged }) {
+  if (converged !== false) return String(count);
+  return element("span", { title: "A cap ended the measurement before the interval was as narrow as wanted" }, `${count}, capped`);
 }
 
 function interval({ ci, runtime_ms: median }) {
