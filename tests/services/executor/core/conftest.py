@@ -1,0 +1,94 @@
+"""The core's real parts: the cpu device, the best box of this machine, a cache that a test session shares."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import settings
+
+from services.executor.core.cache import CompileCache
+from services.executor.core.equipment import find_problem
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.limits import StageLimits
+from services.executor.core.run import Equipment, run
+from services.executor.core.stopping import CPU_PROFILE
+from services.executor.devices.cpu.cpu_device import CpuDevice
+from services.executor.devices.device import ToolchainError
+from services.executor.sandboxes.choice import choose_sandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from services.executor.core.events import Event, Finished
+
+# Time on a shared machine says nothing about an invariant.
+settings.register_profile("core", deadline=None)
+settings.load_profile("core")
+
+SUBMISSIONS = Path(__file__).parent / "submissions"
+# Long enough for honest calls on a busy machine, short enough for a test that waits for a hang.
+CALL_SECONDS = 3.0
+
+
+@pytest.fixture(scope="session")
+def cpu_device() -> CpuDevice:
+    device = CpuDevice()
+    try:
+        device.toolchain()
+    except ToolchainError as error:
+        if os.environ.get("REQUIRE_ALL") == "1":
+            pytest.fail(f"REQUIRE_ALL=1, but {error}", pytrace=False)
+        pytest.skip(str(error))
+    return device
+
+
+@pytest.fixture(scope="session")
+def builds(tmp_path_factory: pytest.TempPathFactory) -> CompileCache:
+    return CompileCache(tmp_path_factory.mktemp("builds"), 1 << 30)
+
+
+@pytest.fixture
+def limits() -> StageLimits:
+    default = StageLimits()
+    return replace(
+        default,
+        runner=replace(default.runner, memory_mib=256),
+        start_seconds=CALL_SECONDS,
+        call_seconds=CALL_SECONDS,
+    )
+
+
+@pytest.fixture
+async def equipment(cpu_device: CpuDevice, builds: CompileCache, limits: StageLimits, tmp_path: Path) -> Equipment:
+    """Measures for a fifth of a second only: what is tested here is never the time itself."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    return Equipment(
+        device=cpu_device,
+        sandbox=await choose_sandbox("auto"),
+        cache=builds,
+        find_problem=find_problem,
+        limits=limits,
+        profile=replace(CPU_PROFILE, max_wall_seconds=0.2),
+        scratch_parent=scratch,
+    )
+
+
+@pytest.fixture
+def told() -> list[Event]:
+    return []
+
+
+@pytest.fixture
+def submit(equipment: Equipment, told: list[Event]) -> Callable[[str, Mode], object]:
+    """Runs a submission, by name, against vector-addition; what it tells is in `told`."""
+
+    async def run_submission(name: str, mode: Mode = Mode.BENCHMARK) -> Finished:
+        source = (SUBMISSIONS / f"{name}.hip").read_text()
+        return await run(CoreJob(source, mode, "vector-addition"), equipment, told.append)
+
+    return run_submission

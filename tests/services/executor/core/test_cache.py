@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import os
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import TYPE_CHECKING
+
+from services.executor.core.cache import CachedBuild, CompileCache
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BUILD = CachedBuild(b"\x7fELF" * 1000, "a warning")
+
+
+def test_a_published_build_is_found_by_every_process_that_shares_the_folder(tmp_path: Path) -> None:
+    cache = CompileCache(tmp_path, 1 << 20)
+    assert cache.get("k") is None
+    cache.put("k", BUILD)
+    assert CompileCache(tmp_path, 1 << 20).get("k") == BUILD
+
+
+def test_the_first_to_publish_wins_and_nothing_is_left_in_staging(tmp_path: Path) -> None:
+    cache = CompileCache(tmp_path, 1 << 20)
+    cache.put("k", BUILD)
+    cache.put("k", CachedBuild(b"other", ""))
+    assert cache.get("k") == BUILD
+    assert list((tmp_path / "staging").iterdir()) == []
+
+
+def test_a_damaged_entry_is_a_miss_and_is_removed(tmp_path: Path) -> None:
+    cache = CompileCache(tmp_path, 1 << 20)
+    cache.put("k", BUILD)
+    (tmp_path / "entries" / "k" / "executable").write_bytes(b"\x7fELF but not the same")
+    assert cache.get("k") is None
+    cache.put("k", BUILD)
+    assert cache.get("k") == BUILD
+
+
+def test_an_entry_without_its_facts_is_a_miss(tmp_path: Path) -> None:
+    cache = CompileCache(tmp_path, 1 << 20)
+    cache.put("k", BUILD)
+    (tmp_path / "entries" / "k" / "facts.json").write_text("{")
+    assert cache.get("k") is None
+
+
+def test_the_least_recently_used_goes_first(tmp_path: Path) -> None:
+    cache = CompileCache(tmp_path, 3 * 5000)
+    for at, key in enumerate("abc"):
+        cache.put(key, BUILD)
+        os.utime(tmp_path / "entries" / key, (at, at))
+    assert cache.get("a") == BUILD
+    cache.put("d", BUILD)
+    assert {key for key in "abcd" if cache.get(key)} == {"a", "c", "d"}
+
+
+def test_what_a_killed_process_left_in_staging_is_cleared_in_time(tmp_path: Path) -> None:
+    cache = CompileCache(tmp_path, 1 << 20)
+    for name in ("old", "new"):
+        (tmp_path / "staging" / name).mkdir()
+    os.utime(tmp_path / "staging" / "old", (0, 0))
+    cache.put("k", BUILD)
+    assert [folder.name for folder in (tmp_path / "staging").iterdir()] == ["new"]
+
+
+def _work(folder: Path) -> int:
+    """Publish and read the same keys as everybody else, with room for half of them; count what is wrong."""
+    cache = CompileCache(folder, 4 * 5000)
+    wrong = 0
+    for at in range(200):
+        key = f"k{at % 8}"
+        build = CachedBuild(BUILD.executable + key.encode(), key)
+        cache.put(key, build)
+        wrong += cache.get(key) not in {None, build}
+    return wrong
+
+
+def test_processes_that_publish_read_and_evict_at_once_never_see_half_an_entry(tmp_path: Path) -> None:
+    with ProcessPoolExecutor(3, mp_context=get_context("spawn")) as pool:
+        assert sum(pool.map(_work, [tmp_path] * 3)) == 0
+    assert len(list((tmp_path / "entries").iterdir())) <= 8
+    assert list((tmp_path / "staging").iterdir()) == []

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.executor.core.channel import Channel, ChannelClosedError
+from services.executor.core.messages import Order, ProtocolError, order_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def channel(tmp_path: Path) -> Iterator[Channel]:
+    channel = Channel(tmp_path)
+    yield channel
+    channel.close()
+
+
+async def _connected(channel: Channel, folder: Path) -> socket.socket:
+    runner = socket.socket(socket.AF_UNIX)
+    runner.connect(str(folder / "socket"))
+    await channel.accept()
+    return runner
+
+
+def test_what_is_written_in_pieces_is_read_in_others(channel: Channel) -> None:
+    channel.resize(1 << 20)
+    block = bytes(range(256)) * 4
+    channel.write(100, [b"ab", b"", *[block] * 700, b"yz"])
+    first, rest = bytearray(3), bytearray(700 * 1024 + 1)
+    assert channel.read(100, [memoryview(first), memoryview(b""), memoryview(rest)])
+    assert bytes(first + rest) == b"ab" + block * 700 + b"yz"
+
+
+def test_reading_past_a_memory_that_was_cut_says_so_and_crashes_nobody(channel: Channel, tmp_path: Path) -> None:
+    channel.resize(8192)
+    os.truncate(tmp_path / "memory", 10)
+    assert not channel.read(0, [memoryview(bytearray(100))])
+
+
+async def test_a_runner_gets_orders_and_its_end_is_noticed(channel: Channel, tmp_path: Path) -> None:
+    with await _connected(channel, tmp_path) as runner:
+        await channel.send(Order.PING, 4)
+        assert runner.recv(64) == order_bytes(Order.PING, 4)
+    with pytest.raises(ChannelClosedError):
+        await channel.receive()
+    with pytest.raises(ChannelClosedError):
+        for _ in range(3):
+            await channel.send(Order.PING, 5)
+
+
+async def test_only_one_can_connect(channel: Channel, tmp_path: Path) -> None:
+    with await _connected(channel, tmp_path), socket.socket(socket.AF_UNIX) as second:
+        with pytest.raises(ConnectionRefusedError):
+            second.connect(str(tmp_path / "socket"))
+
+
+async def test_a_message_in_pieces_is_put_together_and_garbage_is_refused(channel: Channel, tmp_path: Path) -> None:
+    with await _connected(channel, tmp_path) as runner:
+        receiving = asyncio.create_task(channel.receive())
+        for _ in range(128):
+            runner.send(b"\1")
+            await asyncio.sleep(0)
+        with pytest.raises(ProtocolError):
+            await receiving
+
+
+async def test_half_a_message_and_then_the_end_is_the_end(channel: Channel, tmp_path: Path) -> None:
+    with await _connected(channel, tmp_path) as runner:
+        runner.send(b"\1" * 50)
+    with pytest.raises(ChannelClosedError):
+        await channel.receive()

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import signal
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.executor.core.endings import build_limit_failure, program_failure, runner_failure
+from services.executor.core.limits import StageLimits
+from services.executor.core.verdict import Verdict
+from services.executor.sandboxes.sandbox import Exit
+
+LIMITS = StageLimits().runner
+WELL = Exit(code=0, signal=None, stdout=b"", stderr=b"")
+
+
+def _killed(number: int, stderr: bytes = b"") -> Exit:
+    return Exit(code=None, signal=number, stdout=b"", stderr=stderr)
+
+
+@given(
+    st.builds(
+        Exit,
+        code=st.none() | st.integers(0, 255),
+        signal=st.none() | st.integers(1, 128),
+        stdout=st.binary(),
+        stderr=st.binary() | st.just(b"x: Assertion `a' failed."),
+    )
+)
+def test_a_runner_that_ends_by_itself_never_succeeds(end: Exit) -> None:
+    assert runner_failure(end, LIMITS, 3).verdict not in {Verdict.ACCEPTED, Verdict.INFRA_ERROR}
+
+
+@pytest.mark.parametrize(
+    ("end", "verdict", "reason"),
+    [
+        (WELL, Verdict.RUNTIME_ERROR, "early_exit"),
+        (replace(WELL, code=3), Verdict.RUNTIME_ERROR, "early_exit"),
+        (_killed(signal.SIGSEGV), Verdict.RUNTIME_ERROR, "signal:SIGSEGV"),
+        (_killed(signal.SIGABRT, b"a.hip:3: f: Assertion `x' failed."), Verdict.RUNTIME_ERROR, "assert"),
+        (_killed(signal.SIGABRT), Verdict.RUNTIME_ERROR, "signal:SIGABRT"),
+        (_killed(99), Verdict.RUNTIME_ERROR, "signal:SIG99"),
+        (replace(_killed(signal.SIGKILL), memory_exceeded=True), Verdict.MEMORY_LIMIT_EXCEEDED, "host"),
+        (replace(_killed(signal.SIGKILL), wall_exceeded=True), Verdict.TIME_LIMIT_EXCEEDED, "wall"),
+        (replace(_killed(signal.SIGXCPU), cpu_exceeded=True), Verdict.TIME_LIMIT_EXCEEDED, "cpu"),
+        (replace(_killed(signal.SIGXFSZ), files_exceeded=True), Verdict.RUNTIME_ERROR, "files"),
+    ],
+)
+def test_the_end_of_a_runner_says_why(end: Exit, verdict: Verdict, reason: str) -> None:
+    failure = runner_failure(end, LIMITS, 0)
+    assert (failure.verdict, failure.reason) == (verdict, reason)
+
+
+def test_a_program_may_end_well_but_not_otherwise() -> None:
+    assert program_failure(WELL, LIMITS) is None
+    failed = program_failure(replace(WELL, code=4), LIMITS)
+    assert failed is not None
+    assert (failed.verdict, failed.reason) == (Verdict.RUNTIME_ERROR, "exit_status")
+    flooded = program_failure(replace(WELL, output_truncated=True), LIMITS)
+    assert flooded is not None
+    assert flooded.verdict is Verdict.OUTPUT_LIMIT_EXCEEDED
+
+
+@pytest.mark.parametrize(
+    ("end", "reason", "said"),
+    [
+        (replace(WELL, wall_exceeded=True), "wall", "60 seconds of wall time"),
+        (replace(WELL, cpu_exceeded=True), "cpu", "60 seconds of processor time"),
+        (replace(WELL, memory_exceeded=True), "host", "4096 MiB of memory"),
+        (replace(WELL, files_exceeded=True), "files", "256 MiB of files"),
+    ],
+)
+def test_a_builder_at_its_limit_is_the_sources_fault(end: Exit, reason: str, said: str) -> None:
+    failure = build_limit_failure(end, StageLimits().builder, "text so far")
+    assert failure is not None
+    assert (failure.verdict, failure.reason, failure.details) == (Verdict.COMPILE_LIMIT, reason, "text so far")
+    assert said in failure.message
+
+
+def test_a_builder_that_ends_by_itself_is_at_no_limit() -> None:
+    assert build_limit_failure(replace(WELL, code=1), StageLimits().builder, "") is None

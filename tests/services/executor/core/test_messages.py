@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.executor.core.messages import REPLY_BYTES, Order, ProtocolError, Reply, Step, order_bytes, reply_from_bytes
+from services.executor.core.runner_claims import claimed_failure
+from services.executor.core.verdict import Verdict
+
+MARK = 0x31525057
+
+
+def _reply(mark: int, kind: int, step: int, status: int = 0, text: bytes = b"") -> bytes:
+    return struct.pack("<IIQIiQQ88s", mark, kind, 9, step, status, 1000, 2000, text)
+
+
+@given(st.binary(min_size=REPLY_BYTES, max_size=REPLY_BYTES))
+def test_any_bytes_are_a_reply_or_a_protocol_error(data: bytes) -> None:
+    try:
+        reply_from_bytes(data)
+    except ProtocolError:
+        return
+    assert data.startswith(struct.pack("<I", MARK))
+
+
+def test_a_reply_is_read_field_by_field() -> None:
+    message = reply_from_bytes(_reply(MARK, Reply.DONE, Step.NONE, text=b"name\0rest"))
+    assert (message.reply, message.sequence, message.event_ns, message.clock_ns) == (Reply.DONE, 9, 1000, 2000)
+    assert message.text == "name"
+
+
+@pytest.mark.parametrize("data", [_reply(0, 3, 0), _reply(MARK, 99, 0), _reply(MARK, 3, 99)])
+def test_what_no_runner_of_ours_says_is_refused(data: bytes) -> None:
+    with pytest.raises(ProtocolError):
+        reply_from_bytes(data)
+
+
+def test_an_order_has_the_size_that_the_runner_reads() -> None:
+    assert order_bytes(Order.CALL, 5) == struct.pack("<IIQ", MARK, 2, 5)
+
+
+@pytest.mark.parametrize(
+    ("step", "status", "name", "verdict", "reason"),
+    [
+        (Step.ALLOCATE, 2, b"hipErrorOutOfMemory", Verdict.MEMORY_LIMIT_EXCEEDED, "vram"),
+        (Step.LAUNCH, 2, b"hipErrorOutOfMemory", Verdict.MEMORY_LIMIT_EXCEEDED, "vram"),
+        (Step.LAUNCH, 9, b"hipErrorInvalidConfiguration", Verdict.LAUNCH_ERROR, "hipErrorInvalidConfiguration"),
+        (Step.LAUNCH, 700, b"hipErrorIllegalAddress", Verdict.RUNTIME_ERROR, "gpu_fault"),
+        (Step.RUN, 700, b"hipErrorIllegalAddress", Verdict.RUNTIME_ERROR, "gpu_fault"),
+        (Step.LAUNCH, 77, b"\x1b[31m\n\xff", Verdict.LAUNCH_ERROR, "31m"),
+        (Step.LAUNCH, 77, b"", Verdict.LAUNCH_ERROR, "HIP error 77"),
+    ],
+)
+def test_a_claimed_hip_error_has_its_verdict(step: Step, status: int, name: bytes, verdict: Verdict, reason: str) -> None:
+    failure = claimed_failure(reply_from_bytes(_reply(MARK, Reply.FAILED, step, status, name)))
+    assert (failure.verdict, failure.reason) == (verdict, reason)

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.executor.core import events
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.playground import LineTeller
+from services.executor.core.run import run
+from services.executor.core.verdict import Verdict
+
+if TYPE_CHECKING:
+    from services.executor.core.run import Equipment
+
+PROGRAM = """
+#include <hip/hip_runtime.h>
+#include <stdio.h>
+#include <stdlib.h>
+__global__ void twice(int* value) { value[threadIdx.x] *= 2; }
+int main() {
+  int host[4] = {1, 2, 3, 4};
+  int* device;
+  hipMalloc(&device, sizeof host);
+  hipMemcpy(device, host, sizeof host, hipMemcpyHostToDevice);
+  twice<<<1, 4>>>(device);
+  hipMemcpy(host, device, sizeof host, hipMemcpyDeviceToHost);
+  printf("%d %d\\n%d %d", host[0], host[1], host[2], host[3]);
+  fprintf(stderr, "to stderr\\n");
+  ENDING
+}
+"""
+
+
+async def _run(equipment: Equipment, ending: str, told: list[events.Event]) -> events.Finished:
+    return await run(CoreJob(PROGRAM.replace("ENDING", ending), Mode.SANDBOX), equipment, told.append)
+
+
+async def test_a_program_runs_kernels_and_its_lines_are_told(equipment: Equipment, told: list[events.Event]) -> None:
+    finished = await _run(equipment, "return 0;", told)
+    assert (finished.verdict, finished.status) == (Verdict.ACCEPTED, "SANDBOX_SUCCESS")
+    assert finished.program == events.ProgramResult(0, "2 4\n6 8", "to stderr\n", truncated=False)
+    lines = {(event.stream, event.line) for event in told if isinstance(event, events.ProgramOutput)}
+    assert lines == {("stdout", "2 4"), ("stdout", "6 8"), ("stderr", "to stderr")}
+    names = [type(event).__name__ for event in told]
+    assert names == ["Compiling", "Compiled", "ProgramStarted", *["ProgramOutput"] * 3, "Finished"]
+
+
+@pytest.mark.parametrize(
+    ("ending", "verdict", "status", "return_code"),
+    [
+        ("return 7;", Verdict.RUNTIME_ERROR, "SANDBOX_ERROR", 7),
+        ("abort();", Verdict.RUNTIME_ERROR, "SANDBOX_ERROR", -6),
+        ("for (int i = 0; i < 20000; ++i) puts(\"xxxx\"); return 0;", Verdict.OUTPUT_LIMIT_EXCEEDED,
+         "SANDBOX_OUTPUT_LIMIT", 0),
+    ],
+)  # fmt: skip
+async def test_a_program_that_ends_badly_says_how(
+    equipment: Equipment, told: list[events.Event], ending: str, verdict: Verdict, status: str, return_code: int
+) -> None:
+    finished = await _run(equipment, ending, told)
+    assert (finished.verdict, finished.status) == (verdict, status)
+    assert finished.program is not None
+    assert finished.program.return_code == return_code
+    assert finished.program.truncated == (verdict is Verdict.OUTPUT_LIMIT_EXCEEDED)
+    assert len(finished.program.stdout) <= 64 << 10
+
+
+async def test_a_program_that_does_not_end_is_ended(equipment: Equipment, told: list[events.Event]) -> None:
+    program = replace(equipment.limits.program, wall=timedelta(seconds=1))
+    hurried = replace(equipment, limits=replace(equipment.limits, program=program))
+    finished = await _run(hurried, "fflush(stdout); for (volatile int i = 0;; ++i) {}", told)
+    assert (finished.verdict, finished.status) == (Verdict.TIME_LIMIT_EXCEEDED, "SANDBOX_TIMEOUT")
+    assert finished.program is not None
+    assert finished.program.stdout == "2 4\n6 8"
+
+
+async def test_a_program_without_main_does_not_build(equipment: Equipment, told: list[events.Event]) -> None:
+    finished = await run(CoreJob("int answer() { return 42; }", Mode.SANDBOX), equipment, told.append)
+    assert finished.verdict is Verdict.COMPILE_ERROR
+    assert "main" in finished.message
+
+
+@given(st.text(alphabet=st.sampled_from("aé\n€😀"), max_size=60), st.integers(1, 7))
+def test_lines_are_the_same_however_the_bytes_were_cut(text: str, size: int) -> None:
+    told: list[events.ProgramOutput] = []
+    teller = LineTeller(told.append, clock=lambda: 1.5)
+    data = text.encode()
+    for at in range(0, len(data), size):
+        teller.take("stdout", data[at : at + size])
+    teller.finish()
+    expected = text.split("\n")
+    assert [event.line for event in told] == (expected if expected[-1] else expected[:-1])
+    assert {event.timestamp_ms for event in told} <= {1500}
+
+
+def test_bytes_that_are_no_text_and_endless_lines_are_told_too() -> None:
+    told: list[events.ProgramOutput] = []
+    teller = LineTeller(told.append)
+    teller.take("stderr", b"\xff\xfe\n" + b"x" * 10_000)
+    teller.finish()
+    assert [len(event.line) for event in told] == [2, 4096, 4096, 1808]
+    assert told[0].line == "\N{REPLACEMENT CHARACTER}" * 2

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.executor.core.events import Bound
+from services.executor.core.roofline import Work, bound_of, floor_seconds, is_below_floor, roofs_of
+
+MI300X = roofs_of("gfx942")
+assert MI300X is not None
+amounts = st.floats(0, 1e13)
+
+
+def test_only_known_hardware_has_roofs() -> None:
+    assert roofs_of("x86_64") is None
+
+
+@given(amounts, amounts, amounts, amounts)
+def test_more_traffic_never_lowers_the_floor(read: float, written: float, more: float, flops: float) -> None:
+    assert MI300X is not None
+    less = floor_seconds(MI300X, Work(read, written, flops, "float32"))
+    assert less >= MI300X.launch_seconds
+    assert floor_seconds(MI300X, Work(read + more, written, flops, "float32")) >= less
+    assert floor_seconds(MI300X, Work(read, written + more, flops, "float32")) >= less
+
+
+def test_a_copy_of_four_gigabytes_takes_at_least_its_traffic() -> None:
+    assert MI300X is not None
+    work = Work(4e9, 4e9, 0, "float32")
+    # Reads in full; of the writes, what does not fit into the last cache.
+    assert floor_seconds(MI300X, work) == pytest.approx((8e9 - 256 * 2**20) / 5.3e12)
+    assert is_below_floor(MI300X, work, 1.3e-3)
+    assert not is_below_floor(MI300X, work, 1.5e-3)
+
+
+def test_operations_are_no_floor_but_a_roof() -> None:
+    assert MI300X is not None
+    work = Work(1e6, 1e6, 1e12, "float32")
+    assert floor_seconds(MI300X, work) == MI300X.launch_seconds
+    bound, percent = bound_of(MI300X, work, 1e12 / 163.4e12 * 2)
+    assert bound is Bound.COMPUTE
+    assert percent == pytest.approx(50)
+    assert bound_of(MI300X, Work(1e6, 1e6, 1e12, "float16"), 1e-3)[1] == pytest.approx(100 * 1e12 / 1307.4e12 / 1e-3)
+
+
+def test_small_work_is_bound_by_the_launch_and_large_copies_by_memory() -> None:
+    assert MI300X is not None
+    assert bound_of(MI300X, Work(100, 100, 100, "float32"), 4e-6) == (Bound.LAUNCH, pytest.approx(50))
+    assert bound_of(MI300X, Work(5.3e9, 0, 1e3, "float32"), 1e-3) == (Bound.MEMORY, pytest.approx(100))

@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from services.executor.core import events
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.run import JobError, run
+from services.executor.core.scratch import memory_parent
+from services.executor.core.verdict import Verdict
+from services.executor.devices.device import Toolchain, ToolchainError
+from services.executor.sandboxes.sandbox import SandboxError
+from tests.services.executor.core.conftest import SUBMISSIONS
+from tests.services.executor.core.mixed_problem import MIXED_SOLUTION, MixedProblem
+
+if TYPE_CHECKING:
+    from services.executor.core.run import Equipment
+
+HONEST = (SUBMISSIONS / "call_counter.hip").read_text().replace("if (++calls > 10) return;", "")
+
+
+def _names(told: list[events.Event]) -> list[str]:
+    return [type(event).__name__ for event in told]
+
+
+async def test_a_check_tells_its_stages_in_order(equipment: Equipment, told: list[events.Event]) -> None:
+    finished = await run(CoreJob(HONEST, Mode.CHECK, "vector-addition"), equipment, told.append)
+    assert _names(told) == ["Compiling", "Compiled", "Checking", *["TestResult"] * 5, "Checked", "Finished"]
+    assert (finished.verdict, finished.status) == (Verdict.ACCEPTED, "CHECKED")
+    assert (finished.passed_tests, finished.total_tests) == (5, 5)
+    assert [result.test_id for result in finished.test_results] == [1, 2, 3, 4, 5]
+    assert finished.first_call_time is not None
+
+
+async def test_a_full_run_measures_every_public_case(equipment: Equipment, told: list[events.Event]) -> None:
+    finished = await run(CoreJob(HONEST, Mode.FULL, "vector-addition"), equipment, told.append)
+    assert _names(told)[-7:] == ["Benchmarking", *["BenchmarkResult"] * 4, "Benchmarked", "Finished"]
+    assert (finished.verdict, finished.status) == (Verdict.ACCEPTED, "ACCEPTED")
+    benchmarked = finished.benchmarked
+    assert benchmarked is not None
+    assert (benchmarked.device, benchmarked.timing) == ("cpu", events.Timing.VALID)
+    for result in benchmarked.results:
+        assert result.samples == len(result.sample_ns) >= 5
+        assert result.min_ns <= result.ci_low_ns <= result.runtime_ns <= result.ci_high_ns <= result.max_ns
+        assert result.converged == (result.stopped_by == "precision")
+        assert result.runtime_ns <= result.wall_runtime_ns
+        assert (result.percent_of_roof, result.bound) == (None, events.Bound.UNKNOWN)
+    largest = benchmarked.results[0]
+    assert largest.gflops == pytest.approx(2**18 / largest.runtime_ns)
+    assert largest.gbytes_per_second == pytest.approx(12 * 2**18 / largest.runtime_ns)
+    assert set(finished.stage_seconds) == {"compile", "check", "benchmark"}
+
+
+async def test_the_report_names_everything_that_a_result_depends_on(equipment: Equipment) -> None:
+    report = (await run(CoreJob(HONEST, Mode.CHECK, "vector-addition"), equipment, lambda _: None)).report
+    assert report["problem"] == "vector-addition"
+    assert report["toolchain"] == equipment.device.toolchain().identity
+    assert report["sandbox"] == {"name": equipment.sandbox.name, "gaps": list(equipment.sandbox.gaps)}
+    for digest in ("source_sha256", "executable_sha256", "seed_commitment"):
+        assert len(str(report[digest])) == 64
+
+
+async def test_the_same_source_is_compiled_once_and_a_failed_one_every_time(
+    equipment: Equipment, told: list[events.Event]
+) -> None:
+    fresh = f"{HONEST}// {equipment.scratch_parent}\n"
+    for source in (fresh, fresh, fresh + "#error no\n", fresh + "#error no\n"):
+        await run(CoreJob(source, Mode.CHECK, "vector-addition"), equipment, told.append)
+    assert [event.cached for event in told if isinstance(event, events.Compiling)] == [False, True, False, False]
+
+
+async def test_a_sample_shows_input_output_and_expectation(equipment: Equipment, told: list[events.Event]) -> None:
+    passed = await run(CoreJob(HONEST, Mode.SAMPLE, "vector-addition"), equipment, told.append)
+    assert _names(told) == ["Compiling", "Compiled", "Finished"]
+    assert (passed.status, passed.sample is not None and passed.sample.passed) == ("PASSED", True)
+    wrong = (SUBMISSIONS / "wrong_answer.hip").read_text()
+    failed = await run(CoreJob(wrong, Mode.SAMPLE, "vector-addition"), equipment, told.append)
+    assert (failed.status, failed.sample is not None and failed.sample.passed) == ("FAILED", False)
+    assert failed.wrong_answer is not None
+
+
+async def test_arguments_of_every_kind_reach_the_solution(equipment: Equipment) -> None:
+    mixed = MixedProblem()
+    mixed_equipment = replace(equipment, find_problem=lambda _: mixed)
+    finished = await run(CoreJob(MIXED_SOLUTION, Mode.CHECK, "mixed"), mixed_equipment, lambda _: None)
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    forgetful = MIXED_SOLUTION.replace("sums[column] += ", "sums[column] = ")
+    finished = await run(CoreJob(forgetful, Mode.CHECK, "mixed"), mixed_equipment, lambda _: None)
+    assert finished.verdict is Verdict.ACCEPTED, "an output that starts as zero may be overwritten or added to"
+    wrong = MIXED_SOLUTION.replace("alpha", "0.0")
+    finished = await run(CoreJob(wrong, Mode.CHECK, "mixed"), mixed_equipment, lambda _: None)
+    assert finished.verdict is Verdict.WRONG_ANSWER
+
+
+async def test_no_two_calls_of_a_run_share_inputs_and_a_seed_gives_them_again(equipment: Equipment) -> None:
+    drawn: list[list[bytes]] = []
+    for seed in (1, 1, 2, None):
+        mixed = MixedProblem()
+        job = CoreJob(MIXED_SOLUTION, Mode.BENCHMARK, "mixed", seed=seed)
+        finished = await run(job, replace(equipment, find_problem=lambda _, mixed=mixed: mixed), lambda _: None)
+        assert finished.verdict is Verdict.ACCEPTED
+        assert len(set(mixed.drawn)) == len(mixed.drawn) > 10
+        drawn.append(mixed.drawn)
+    checks = [calls[:3] for calls in drawn]
+    assert checks[0] == checks[1]
+    assert len({tuple(calls) for calls in checks}) == 3
+
+
+@pytest.mark.parametrize(
+    ("problem", "dtype", "said"),
+    [("", "float32", "problem: is empty"), ("vector-addition", "float17", "dtype: "), ("nothing", "float32", "`nothing`")],
+)
+async def test_a_job_that_is_not_well_formed_names_the_field(
+    equipment: Equipment, told: list[events.Event], problem: str, dtype: str, said: str
+) -> None:
+    with pytest.raises(JobError, match=said):
+        await run(CoreJob(HONEST, Mode.CHECK, problem, dtype), equipment, told.append)
+    assert told == []
+
+
+async def test_a_problem_that_breaks_is_our_fault(equipment: Equipment) -> None:
+    mixed = MixedProblem()
+    mixed.breaks = True
+    finished = await run(
+        CoreJob(MIXED_SOLUTION, Mode.CHECK, "mixed"), replace(equipment, find_problem=lambda _: mixed), lambda _: None
+    )
+    assert (finished.verdict, finished.status) == (Verdict.INFRA_ERROR, "ERROR")
+    assert "ZeroDivisionError" in finished.details
+    assert _left_behind(equipment) == []
+
+
+async def test_a_missing_toolchain_or_box_is_our_fault(equipment: Equipment) -> None:
+    class NoToolchain:
+        def __getattr__(self, name: str) -> object:
+            return getattr(equipment.device, name)
+
+        def toolchain(self) -> Toolchain:
+            raise ToolchainError("install the toolchain with `make setup`")
+
+    class NoBox:
+        name = "none"
+        gaps = ()
+
+        async def start(self, *_: object) -> object:
+            raise SandboxError("no namespaces here")
+
+    job = CoreJob(f"{HONEST}// never compiled\n", Mode.CHECK, "vector-addition")
+    finished = await run(job, replace(equipment, device=NoToolchain()), lambda _: None)  # pyright: ignore[reportArgumentType]
+    assert finished.verdict is Verdict.INFRA_ERROR
+    assert "make setup" in finished.message
+    finished = await run(job, replace(equipment, sandbox=NoBox()), lambda _: None)  # pyright: ignore[reportArgumentType]
+    assert finished.verdict is Verdict.INFRA_ERROR
+    assert "no namespaces here" in finished.details
+
+
+@pytest.mark.parametrize(
+    ("name", "mode", "stage"),
+    [
+        ("template_bomb", Mode.CHECK, events.Compiling),
+        ("host_hang", Mode.CHECK, events.Checking),
+        ("call_counter", Mode.FULL, events.Benchmarking),
+    ],
+)
+async def test_a_cancelled_run_leaves_no_process_and_no_file(
+    equipment: Equipment, name: str, mode: Mode, stage: type[events.Event]
+) -> None:
+    reached = asyncio.Event()
+    source = (SUBMISSIONS / f"{name}.hip").read_text().replace("> 10", "> 1000000")
+    told: list[events.Event] = []
+
+    def tell(event: events.Event) -> None:
+        told.append(event)
+        if isinstance(event, stage):
+            reached.set()
+
+    before = set(psutil.Process().children(recursive=True))
+    task = asyncio.create_task(run(CoreJob(source, mode, "vector-addition"), equipment, tell))
+    waiting = asyncio.create_task(reached.wait())
+    async with asyncio.timeout(60):
+        await asyncio.wait((waiting, task), return_when=asyncio.FIRST_COMPLETED)
+        assert reached.is_set(), told
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert not any(isinstance(event, events.Finished) for event in told)
+    assert _left_behind(equipment) == []
+    assert [child for child in psutil.Process().children(recursive=True) if child not in before] == []
+
+
+def _left_behind(equipment: Equipment) -> list[Path]:
+    """Scratch folders of this test; those in shared memory that nobody holds are ours or a killed process's."""
+    shared = memory_parent(equipment.scratch_parent)
+    own = [path for path in shared.glob("wavepool-run-*") if path.owner() == Path.home().owner() and not _held(path)]
+    return [*equipment.scratch_parent.iterdir(), *own]
+
+
+def _held(path: Path) -> bool:
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False

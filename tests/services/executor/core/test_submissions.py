@@ -1,0 +1,175 @@
+"""Hostile and mistaken submissions, each with the verdict that it must get."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.run import run
+from services.executor.core.verdict import Verdict
+from tests.services.executor.core.conftest import SUBMISSIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from services.executor.core.events import Event, Finished
+    from services.executor.core.run import Equipment
+
+    Submit = Callable[..., Awaitable[Finished]]
+
+# name, verdict, reason, what the message has to say
+EXPECTED = [
+    ("aborts", Verdict.RUNTIME_ERROR, "signal:SIGABRT", "aborted itself"),
+    ("assertion", Verdict.RUNTIME_ERROR, "assert", "n == 12345"),
+    ("block_too_large", Verdict.LAUNCH_ERROR, "hipErrorInvalidConfiguration", "at most 1,024 threads"),
+    ("cached_answer", Verdict.WRONG_ANSWER, "", "are wrong"),
+    ("call_counter", Verdict.WRONG_ANSWER, "", "never written"),
+    ("constructor_hang", Verdict.TIME_LIMIT_EXCEEDED, "wall", "static constructors"),
+    ("descriptor_writer", Verdict.RUNTIME_ERROR, "interference", "interfered"),
+    ("device_memory_hog", Verdict.MEMORY_LIMIT_EXCEEDED, "vram", "Allocate less"),
+    ("empty_kernel", Verdict.WRONG_ANSWER, "", "262,144 elements of `d_output` were never written"),
+    ("exception", Verdict.RUNTIME_ERROR, "signal:SIGABRT", "uncaught exception"),
+    ("exit_early", Verdict.RUNTIME_ERROR, "early_exit", "exit status 0 after 0 finished calls"),
+    ("exit_in_constructor", Verdict.RUNTIME_ERROR, "early_exit", "do not call exit"),
+    ("forged_answers", Verdict.WRONG_ANSWER, "", "never written"),
+    ("host_crash", Verdict.RUNTIME_ERROR, "signal:SIGSEGV", "SIGSEGV"),
+    ("host_hang", Verdict.TIME_LIMIT_EXCEEDED, "wall", "endless loops"),
+    ("input_modified", Verdict.INPUT_MODIFIED, "", "`d_input1[5]`"),
+    ("kernel_crash", Verdict.RUNTIME_ERROR, "signal:SIGSEGV", "check indices"),
+    ("kernel_hang", Verdict.TIME_LIMIT_EXCEEDED, "wall", "more than 3 seconds"),
+    ("late_worker", Verdict.WRONG_ANSWER, "", "are wrong"),
+    ("memory_hog", Verdict.MEMORY_LIMIT_EXCEEDED, "host", "256 MiB"),
+    ("nan_output", Verdict.WRONG_ANSWER, "", "got nan"),
+    ("out_of_bounds", Verdict.OUT_OF_BOUNDS, "", "`d_output[262144]`"),
+    ("out_of_bounds_before", Verdict.OUT_OF_BOUNDS, "", "`d_output[-1]`"),
+    ("shared_memory_too_large", Verdict.LAUNCH_ERROR, "hipErrorInvalidConfiguration", "at most 64 KiB"),
+    ("wrong_answer", Verdict.WRONG_ANSWER, "", "87,381 of 262,144 elements of `d_output`"),
+]
+
+
+@pytest.mark.parametrize(("name", "verdict", "reason", "said"), EXPECTED, ids=[case[0] for case in EXPECTED])
+async def test_each_submission_gets_its_verdict(
+    submit: Submit, name: str, verdict: Verdict, reason: str, said: str
+) -> None:
+    finished = await submit(name)
+    assert (finished.verdict, finished.reason) == (verdict, reason), finished
+    assert said in finished.message
+
+
+async def test_a_wrong_answer_shows_its_first_mismatches(submit: Submit, told: list[Event]) -> None:
+    finished = await submit("wrong_answer", Mode.CHECK)
+    wrong = finished.wrong_answer
+    assert wrong is not None
+    assert (wrong.mismatch_count, wrong.element_count) == (87_381, 262_144)
+    assert [item.index for item in wrong.first_mismatches[:3]] == [(2,), (5,), (8,)]
+    for item in wrong.first_mismatches:
+        assert item.output == "d_output"
+        assert item.actual - item.expected == pytest.approx(0.5, abs=1e-6)
+        assert item.difference == pytest.approx(0.5, abs=1e-6)
+    assert wrong.max_difference == pytest.approx(0.5, abs=1e-3)
+    assert 0.1 < wrong.mean_difference < 0.2
+    assert [(result.test_id, result.passed) for result in finished.test_results] == [(1, False)]
+    assert (finished.passed_tests, finished.total_tests, finished.status) == (0, 5, "WRONG_ANSWER")
+    assert told[-1] == finished
+
+
+async def test_nan_is_a_mismatch_and_reported_as_nan(submit: Submit) -> None:
+    wrong = (await submit("nan_output", Mode.CHECK)).wrong_answer
+    assert wrong is not None
+    assert math.isnan(wrong.first_mismatches[0].actual)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("compile_error", "line 5: expected ';'"),
+        ("include_dev_zero", "absolute path"),
+        ("include_shadow", "absolute path"),
+        ("kernel_named_solution", "is a __global__ kernel"),
+        ("missing_solution", "solution"),
+        ("not_extern_c", 'extern "C"'),
+    ],
+)
+async def test_a_source_that_does_not_build_is_told_why(submit: Submit, name: str, said: str) -> None:
+    finished = await submit(name)
+    assert (finished.verdict, finished.status) == (Verdict.COMPILE_ERROR, "COMPILE_ERROR")
+    assert said in finished.message
+
+
+async def test_the_compilers_whole_text_is_in_the_details(submit: Submit) -> None:
+    details = (await submit("compile_error")).details
+    assert "solution.hip:5:" in details
+    assert "int half = 1" in details
+
+
+async def test_a_hidden_include_of_a_secret_finds_no_file(equipment: Equipment) -> None:
+    source = '#define SECRET "/etc/shadow"\n#include SECRET\nextern "C" void solution() {}\n'
+    finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), equipment, lambda _: None)
+    assert finished.verdict is Verdict.COMPILE_ERROR
+    assert "file not found" in finished.message
+    assert "root:" not in finished.details
+
+
+@pytest.mark.slow
+async def test_a_template_bomb_ends_at_the_compilers_limit(equipment: Equipment) -> None:
+    builder = replace(equipment.limits.builder, cpu=timedelta(seconds=3))
+    impatient = replace(equipment, limits=replace(equipment.limits, builder=builder))
+    source = (SUBMISSIONS / "template_bomb.hip").read_text()
+    finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), impatient, lambda _: None)
+    assert (finished.verdict, finished.status) == (Verdict.COMPILE_LIMIT, "COMPILE_ERROR")
+    assert "The compiler used up 3 seconds" in finished.message
+
+
+async def test_a_gigabyte_of_output_is_cut_and_no_verdict(submit: Submit) -> None:
+    finished = await submit("print_flood", Mode.CHECK)
+    assert finished.verdict is Verdict.ACCEPTED
+    assert finished.output_truncated
+    assert len(finished.stdout) == 64 << 10
+    assert "thrown away" in finished.message
+
+
+async def test_a_fork_bomb_ends_and_leaves_no_process(submit: Submit) -> None:
+    finished = await submit("fork_bomb")
+    assert finished.verdict is Verdict.TIME_LIMIT_EXCEEDED
+    assert _runners() == []
+
+
+async def test_a_daemon_dies_with_its_box(submit: Submit) -> None:
+    finished = await submit("surviving_daemon", Mode.CHECK)
+    assert finished.verdict is Verdict.ACCEPTED
+    assert _runners() == []
+
+
+async def test_cutting_the_shared_memory_harms_only_the_cutter(submit: Submit) -> None:
+    finished = await submit("memory_cutter", Mode.CHECK)
+    assert finished.verdict is Verdict.RUNTIME_ERROR
+    assert finished.reason in {"signal:SIGBUS", "interference"}
+
+
+async def test_a_clock_of_its_own_does_not_link(submit: Submit) -> None:
+    assert (await submit("forged_clock")).verdict is Verdict.COMPILE_ERROR
+
+
+async def test_the_whole_runs_wall_limit_ends_it(equipment: Equipment) -> None:
+    runner = replace(equipment.limits.runner, wall=timedelta(seconds=1))
+    hurried = replace(equipment, limits=replace(equipment.limits, runner=runner))
+    source = (SUBMISSIONS / "host_hang.hip").read_text()
+    finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), hurried, lambda _: None)
+    assert (finished.verdict, finished.reason) == (Verdict.TIME_LIMIT_EXCEEDED, "wall")
+    assert "1 seconds in all" in finished.message
+
+
+def test_every_submission_is_in_a_test() -> None:
+    text = "".join(path.read_text() for path in SUBMISSIONS.parent.glob("test_*.py"))
+    assert [path.stem for path in SUBMISSIONS.glob("*.hip") if f'"{path.stem}"' not in text] == []
+
+
+def _runners() -> list[psutil.Process]:
+    """Boxed runners among our own descendants; other tests may have theirs."""
+    return [process for process in psutil.Process().children(recursive=True) if "runner" in process.name()]
