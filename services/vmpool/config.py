@@ -60,6 +60,9 @@ class VmPoolSettings(ServiceSettings):
     local_orphan_timeout: Positive = timedelta(seconds=60)
     """How long local executors go on without a pool, so that one that is restarted finds them at work."""
 
+    local_stop_grace: Positive = timedelta(seconds=5)
+    """Between asking a local executor to end and killing it; it lets its runs finish in a little less."""
+
     def limits(self) -> Limits:
         """What sizing may do."""
         return Limits(max_machines=self.max_machines, idle_timeout=self.idle_timeout)

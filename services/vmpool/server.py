@@ -95,6 +95,7 @@ def local_provider(settings: VmPoolSettings) -> LocalProvider:
             gpu_types=settings.gpu_types,
             price_micros_per_hour=settings.local_price_micros(),
             orphan_timeout=settings.local_orphan_timeout,
+            stop_grace=settings.local_stop_grace,
         )
     )
 

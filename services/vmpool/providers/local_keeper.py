@@ -31,7 +31,6 @@ from pathlib import Path
 PR_SET_PDEATHSIG = 1
 WAKING_SIGNALS = (signal.SIGTERM, signal.SIGCHLD)
 POLL_SECONDS = 1.0
-STOP_GRACE_SECONDS = 5.0
 LOCK_HELD_STATUS = 75
 
 
@@ -42,6 +41,7 @@ class Job:
     command: list[str]
     preferred_port: int
     orphan_timeout_seconds: float
+    stop_grace_seconds: float
     log: str
 
 
@@ -69,7 +69,7 @@ class Keeper:
             },
         )
         reason = self._watch(process.pid, job.orphan_timeout_seconds)
-        _end(process)
+        _end(process, job.stop_grace_seconds)
         write_json(self._folder / "exit.json", {"status": process.returncode, "reason": reason})
 
     def _start(self, job: Job, port: int, log: int) -> subprocess.Popen[bytes]:
@@ -155,10 +155,11 @@ def main() -> None:
     Keeper(folder, lock).run()
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes], grace_seconds: float) -> None:
     """End the executor, then whatever is left of its process group; it is reaped last, so that its id stays its own."""
-    process.terminate()
-    deadline = time.monotonic() + STOP_GRACE_SECONDS
+    # Popen.terminate would reap it.
+    os.kill(process.pid, signal.SIGTERM)
+    deadline = time.monotonic() + grace_seconds
     while not _has_ended(process.pid) and (left := deadline - time.monotonic()) > 0:
         signal.sigtimedwait((signal.SIGCHLD,), left)
     with contextlib.suppress(ProcessLookupError):

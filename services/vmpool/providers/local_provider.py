@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from datetime import timedelta
     from pathlib import Path
 
-STOP_TIMEOUT_SECONDS = 10.0
-"""The keeper's own grace for the executor, and as much again for a host under load."""
+STOP_MARGIN_SECONDS = 5.0
+"""What a keeper may take beyond the grace that it gives its executor, on a host under load."""
 
 STARTED_POLL_SECONDS = 0.02
 LAST_LOG_BYTES = 600
@@ -40,6 +40,7 @@ class LocalConfig:
     gpu_types: Sequence[str]
     price_micros_per_hour: int
     orphan_timeout: timedelta
+    stop_grace: timedelta
 
 
 class LocalProvider:
@@ -87,6 +88,7 @@ class LocalProvider:
             command=[*self._config.command],
             preferred_port=self._config.preferred_port,
             orphan_timeout_seconds=self._config.orphan_timeout.total_seconds(),
+            stop_grace_seconds=self._config.stop_grace.total_seconds(),
             log=str(self._log(machine_id)),
         )
         local_keeper.write_json(folder / "job.json", asdict(job))
@@ -96,9 +98,11 @@ class LocalProvider:
         folder = self._folder(machine_id)
         if not folder.exists():
             return Observation(ProviderState.GONE, reason="this host has no such machine")
+        # In this order: a keeper writes down how the executor ended before it lets go of the lock.
+        locked = _is_locked(folder)
         if ended := _read_json(folder / "exit.json"):
             return Observation(ProviderState.ENDED, reason=self._story(machine_id, ended))
-        if not _is_locked(folder):
+        if not locked:
             return Observation(ProviderState.ENDED, reason="its executor and keeper were killed")
         _touch(folder)
         running = _read_json(folder / "process.json")
@@ -108,9 +112,10 @@ class LocalProvider:
 
     def _release(self, machine_id: str) -> None:
         folder = self._folder(machine_id)
-        _stop_keeper(folder)
+        timeout_seconds = self._config.stop_grace.total_seconds() + STOP_MARGIN_SECONDS
+        _stop_keeper(folder, timeout_seconds)
         if _is_locked(folder):
-            raise ProviderError(f"machine {machine_id} did not end within {STOP_TIMEOUT_SECONDS:g} s")
+            raise ProviderError(f"machine {machine_id} did not end within {timeout_seconds:g} s")
         shutil.rmtree(folder, ignore_errors=True)
 
     async def _start_keeper(self, order: Order) -> int:
@@ -149,9 +154,9 @@ class LocalProvider:
         return self._logs / f"executor-{machine_id}.log"
 
 
-def _stop_keeper(folder: Path) -> None:
+def _stop_keeper(folder: Path, timeout_seconds: float) -> None:
     """Send SIGTERM to the keeper and wait for its end."""
-    running = _wait_until_started(folder)
+    running = _wait_until_started(folder, timeout_seconds)
     if running is None:
         return
     try:
@@ -162,16 +167,16 @@ def _stop_keeper(folder: Path) -> None:
         # The descriptor pins a process; the start time shows that it is the keeper and not a later one with its id.
         if local_keeper.start_ticks(int(running["keeper_pid"])) == running["keeper_start"]:
             signal.pidfd_send_signal(keeper, signal.SIGTERM)
-            select.select([keeper], [], [], STOP_TIMEOUT_SECONDS)
+            select.select([keeper], [], [], timeout_seconds)
     except ProcessLookupError:
         pass
     finally:
         os.close(keeper)
 
 
-def _wait_until_started(folder: Path) -> dict[str, Any] | None:
+def _wait_until_started(folder: Path, timeout_seconds: float) -> dict[str, Any] | None:
     """What `process.json` says, once the keeper has written it; None where there is no keeper."""
-    deadline = time.monotonic() + STOP_TIMEOUT_SECONDS
+    deadline = time.monotonic() + timeout_seconds
     while _is_locked(folder) and time.monotonic() < deadline:
         if running := _read_json(folder / "process.json"):
             return running

@@ -1,0 +1,86 @@
+"""What every provider does, run against each."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.vmpool.executor_client import ExecutorClient, ExecutorUnreachableError
+from services.vmpool.providers.provider import MachineProvider, Order, ProviderState
+from tests.services.vmpool.local_machines import DEADLINE_SECONDS, local_config, local_machines
+from tests.services.vmpool.scripted_provider import ScriptedProvider
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from services.vmpool.providers.provider import Observation
+
+ORDER = Order("mach_1", "MI300X", 1, "token")
+
+
+@pytest.fixture(params=["scripted", "local"])
+async def provider(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[MachineProvider]:
+    if request.param == "scripted":
+        yield ScriptedProvider()
+    else:
+        async with local_machines(local_config(tmp_path)) as local:
+            yield local
+
+
+async def running(provider: MachineProvider, machine_id: str) -> Observation:
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        while (seen := await provider.observe(machine_id)).state is ProviderState.PENDING:
+            await asyncio.sleep(0.02)
+    assert seen.state is ProviderState.RUNNING
+    return seen
+
+
+async def test_it_offers_what_can_be_ordered(provider: MachineProvider) -> None:
+    offers = await provider.offers()
+    assert offers
+    assert all(offer.gpu_count >= 1 and offer.price_micros_per_hour >= 0 for offer in offers)
+
+
+async def test_a_machine_that_was_never_made_is_gone(provider: MachineProvider) -> None:
+    assert (await provider.observe("mach_none")).state is ProviderState.GONE
+    assert await provider.list_all() == []
+
+
+async def test_a_machine_comes_up_with_an_endpoint(provider: MachineProvider) -> None:
+    await provider.provision(ORDER)
+    assert (await running(provider, "mach_1")).endpoint
+    assert await provider.list_all() == ["mach_1"]
+
+
+async def test_provisioning_again_makes_no_second_machine(provider: MachineProvider) -> None:
+    await provider.provision(ORDER)
+    first = await running(provider, "mach_1")
+    await provider.provision(ORDER)
+    assert await running(provider, "mach_1") == first
+    assert await provider.list_all() == ["mach_1"]
+
+
+async def test_releasing_ends_the_machine_and_may_be_repeated(provider: MachineProvider) -> None:
+    await provider.provision(ORDER)
+    endpoint = (await running(provider, "mach_1")).endpoint
+    for _ in range(2):
+        await provider.release("mach_1")
+    assert (await provider.observe("mach_1")).state is ProviderState.GONE
+    assert await provider.list_all() == []
+    executors = ExecutorClient(timedelta(seconds=1))
+    with pytest.raises(ExecutorUnreachableError):
+        await executors.health(endpoint)
+
+
+async def test_a_machine_released_at_once_leaves_nothing(provider: MachineProvider) -> None:
+    await provider.provision(ORDER)
+    await provider.release("mach_1")
+    assert await provider.list_all() == []
+
+
+async def test_releasing_what_is_unknown_is_no_error(provider: MachineProvider) -> None:
+    await provider.release("mach_none")

@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import pytest
+from google.protobuf.duration_pb2 import Duration
+from wavepool.vmpool.v1 import vmpool_pb2 as pb
+
+from servicekit.errors import rpc_failure
+from services.vmpool.machine import MachineState
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+    from pathlib import Path
+
+    from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
+
+    from servicekit.errors import RpcFailure
+    from tests.services.vmpool.conftest import Bench
+
+
+@pytest.fixture
+def database_url(tmp_path: Path) -> str:
+    """One kind is enough here: what differs between databases is tested at the stores."""
+    return f"sqlite+aiosqlite:///{tmp_path / 'vmpool.db'}"
+
+
+def acquire(job_id: str = "job", **changes: Any) -> pb.AcquireLeaseRequest:
+    fields: dict[str, Any] = {"job_id": job_id, "attempt": 1, "gpu_type": "MI300X", "eighths": 8}
+    return pb.AcquireLeaseRequest(**(fields | changes))
+
+
+def seconds(number: int) -> Duration:
+    return Duration(seconds=number)
+
+
+async def failure(call: Awaitable[Any]) -> RpcFailure:
+    with pytest.raises(grpc.aio.AioRpcError) as error:
+        await call
+    return rpc_failure(error.value)
+
+
+async def test_a_lease_carries_what_its_holder_needs(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
+    machine = await bench.warm_machine()
+    answer = await stub.AcquireLease(acquire(duration=seconds(30)))
+    lease = answer.lease
+    assert (lease.executor_endpoint, lease.executor_token) == (machine.endpoint, machine.token)
+    assert (lease.fencing_token, lease.eighths, lease.start_kind) == (1, 8, pb.START_KIND_COLD_START)
+    assert lease.expire_time.seconds == int(bench.clock.now().timestamp()) + 30
+    assert (answer.machine.state, answer.machine.free_eighths) == (pb.MACHINE_STATE_BUSY, 0)
+    renewed = await stub.RenewLease(pb.RenewLeaseRequest(lease_id=lease.lease_id, duration=seconds(90)))
+    assert renewed.expire_time.seconds == int(bench.clock.now().timestamp()) + 90
+    await stub.ReleaseLease(pb.ReleaseLeaseRequest(lease_id=lease.lease_id))
+    over = await failure(stub.RenewLease(pb.RenewLeaseRequest(lease_id=lease.lease_id)))
+    assert over.code is grpc.StatusCode.FAILED_PRECONDITION
+
+
+async def test_asking_for_a_lease_starts_a_machine_and_says_so(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
+    refused = await failure(stub.AcquireLease(acquire()))
+    assert (refused.code, refused.retry_after) == (grpc.StatusCode.RESOURCE_EXHAUSTED, timedelta(seconds=1))
+    assert "1 on the way" in refused.message
+    await bench.passes(3)
+    assert (await stub.AcquireLease(acquire())).lease.start_kind == pb.START_KIND_COLD_START
+    await bench.no_demand()
+    assert len(bench.provider.provisioned) == 1
+
+
+async def test_demand_is_met_or_the_reason_is_told(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
+    demand = pb.ReportDemandRequest(demands=[pb.Demand(gpu_type="MI300X", eighths=8, jobs=3)])
+    first = await stub.ReportDemand(demand)
+    assert first.starting_machines == 2
+    assert "limit of 2" in first.blocked_reason
+    again = await stub.ReportDemand(demand)
+    assert again.starting_machines == 2
+    assert len(await bench.machines.unreleased()) == 2
+
+
+async def test_bad_requests_are_refused_by_field_and_change_nothing(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
+    cases: list[tuple[Awaitable[Any], str]] = [
+        (stub.AcquireLease(acquire(gpu_type="H100")), "gpu_type"),
+        (stub.AcquireLease(acquire(eighths=3)), "eighths"),
+        (stub.AcquireLease(acquire(job_id="")), "job_id"),
+        (stub.AcquireLease(acquire(duration=seconds(0))), "duration"),
+        (stub.AcquireLease(acquire(duration=seconds(10**12))), "duration"),
+        (stub.ReportDemand(pb.ReportDemandRequest(demands=[pb.Demand(gpu_type="X", eighths=8)])), "demands.gpu_type"),
+        (stub.ReportDemand(pb.ReportDemandRequest(demands=[pb.Demand()] * 1001)), "demands"),
+        (anext(aiter(stub.WatchMachines(pb.WatchMachinesRequest(after_seq=-1)))), "after_seq"),
+    ]
+    for call, field in cases:
+        refused = await failure(call)
+        assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, field)
+    assert await bench.machines.all(include_ended=True) == []
+
+
+async def test_what_does_not_exist_is_not_found(stub: VmPoolServiceAsyncStub) -> None:
+    for call in (
+        stub.AcquireLease(acquire(machine_id="none")),
+        stub.RenewLease(pb.RenewLeaseRequest(lease_id="none")),
+        stub.ReleaseLease(pb.ReleaseLeaseRequest(lease_id="none")),
+        stub.GetMachine(pb.GetMachineRequest(machine_id="none")),
+        stub.DrainMachine(pb.DrainMachineRequest(machine_id="none")),
+    ):
+        assert (await failure(call)).code is grpc.StatusCode.NOT_FOUND
+
+
+async def test_a_job_with_another_lease_already_exists(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
+    await bench.warm_machine()
+    await stub.AcquireLease(acquire(eighths=1))
+    assert (await failure(stub.AcquireLease(acquire(eighths=2)))).code is grpc.StatusCode.ALREADY_EXISTS
+
+
+class Follower:
+    """Reads a watch until told otherwise."""
+
+    def __init__(self, stub: VmPoolServiceAsyncStub, after_seq: int = 0) -> None:
+        self._call = stub.WatchMachines(pb.WatchMachinesRequest(after_seq=after_seq))
+        self._events = aiter(self._call)
+
+    async def next(self, count: int) -> list[pb.MachineEvent]:
+        async with asyncio.timeout(10):
+            return [(await anext(self._events)).event for _ in range(count)]
+
+    def close(self) -> None:
+        self._call.cancel()
+
+
+async def test_a_watch_tells_every_transition_as_it_happens(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
+    follower = Follower(stub)
+    await bench.demand()
+    bench.clock.advance(timedelta(seconds=7))
+    await bench.passes(3)
+    events = await follower.next(4)
+    assert [event.machine.state for event in events] == [
+        pb.MACHINE_STATE_REQUESTED,
+        pb.MACHINE_STATE_PROVISIONING,
+        pb.MACHINE_STATE_STARTING,
+        pb.MACHINE_STATE_WARM,
+    ]
+    assert [event.previous_state for event in events[1:]] == [event.machine.state for event in events[:-1]]
+    assert events[3].elapsed == seconds(7)
+    assert events[3].machine.device_title == "Scripted"
+    follower.close()
+
+
+async def test_a_watch_tells_of_freed_slots(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
+    await bench.warm_machine()
+    follower = Follower(stub)
+    assert [event.machine.free_eighths for event in await follower.next(1)] == [8]
+    for job_id in ("one", "two"):
+        await stub.AcquireLease(acquire(job_id, eighths=4))
+    lease = (await stub.AcquireLease(acquire("two", eighths=4))).lease
+    await stub.ReleaseLease(pb.ReleaseLeaseRequest(lease_id=lease.lease_id))
+    assert [event.machine.free_eighths for event in await follower.next(3)] == [4, 0, 4]
+    follower.close()
+
+
+async def test_a_watch_resumes_after_any_event_it_was_given(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
+    await bench.warm_machine()
+    follower = Follower(stub, after_seq=2)
+    assert [event.seq for event in await follower.next(2)] == [3, 4]
+    follower.close()
+
+
+async def test_a_watch_from_the_start_begins_with_machines_that_are_not_over(
+    bench: Bench, stub: VmPoolServiceAsyncStub
+) -> None:
+    over = await bench.warm_machine()
+    await bench.machines.drain(over.machine_id, "asked")
+    await bench.passes()
+    present = await bench.warm_machine()
+    for after_seq in (0, 10**9):
+        follower = Follower(stub, after_seq)
+        (event,) = await follower.next(1)
+        assert (event.machine.machine_id, event.machine.state) == (present.machine_id, pb.MACHINE_STATE_WARM)
+        follower.close()
+
+
+async def test_the_estimate_is_the_median_of_earlier_starts(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
+    for start_seconds in (10, 20, 90):
+        await bench.demand()
+        bench.clock.advance(timedelta(seconds=start_seconds))
+        await bench.passes(3)
+        (machine,) = await bench.machines.unreleased()
+        await bench.no_demand()
+        await bench.machines.drain(machine.machine_id, "asked")
+        await bench.passes()
+    await bench.demand()
+    follower = Follower(stub)
+    (event,) = await follower.next(1)
+    assert event.estimate == seconds(20)
+    follower.close()
+
+
+async def test_drained_machines_stop_and_stay_listed_when_asked(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
+    machine = await bench.warm_machine()
+    request = pb.DrainMachineRequest(machine_id=machine.machine_id, reason="maintenance")
+    assert (await stub.DrainMachine(request)).machine.state == pb.MACHINE_STATE_DRAINING
+    await bench.passes()
+    assert (await stub.ListMachines(pb.ListMachinesRequest())).machines == []
+    (listed,) = (await stub.ListMachines(pb.ListMachinesRequest(include_ended=True))).machines
+    assert (listed.state, listed.reason) == (pb.MACHINE_STATE_STOPPED, "maintenance")
+    assert await bench.state_of(machine.machine_id) is MachineState.STOPPED
+
+
+async def test_metrics_sum_the_pool_up(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
+    machine = await bench.warm_machine()
+    bench.clock.advance(timedelta(seconds=30))
+    for attempt in range(2):
+        lease = (await stub.AcquireLease(acquire(attempt=attempt))).lease
+        bench.clock.advance(timedelta(seconds=10))
+        await stub.ReleaseLease(pb.ReleaseLeaseRequest(lease_id=lease.lease_id))
+    await stub.AcquireLease(acquire(attempt=7))
+    metrics = await stub.GetPoolMetrics(pb.GetPoolMetricsRequest())
+    assert metrics == pb.GetPoolMetricsResponse(
+        total_machines=1, active_machines=1, busy_machines=1, warm_reuses=3, idle_seconds=30, cost_micros=50_000_000
+    )
+    assert (await stub.GetMachine(pb.GetMachineRequest(machine_id=machine.machine_id))).machine.jobs_run == 2
