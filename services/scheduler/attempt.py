@@ -180,11 +180,10 @@ class Attempt:
         raise AttemptLostError("its machine is gone")
 
     async def _limit_time(self) -> Job:
-        left = self._links.settings.longest_run - self._run_time()
+        settings = self._links.settings
+        left = settings.longest_run + settings.overrun_grace - self._run_time()
         await asyncio.sleep(max(0.0, left.total_seconds()))
-        raise AttemptLostError(
-            f"the machine did not end the run within {self._links.settings.longest_run}", machine_suspect=True
-        )
+        raise AttemptLostError(f"the machine did not end the run within {settings.longest_run}", machine_suspect=True)
 
 
 def _check_contiguous(seq: int, events: list[RunEvent]) -> None:

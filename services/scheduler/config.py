@@ -28,8 +28,10 @@ class SchedulerSettings(ServiceSettings):
     """Of one job, before it fails."""
     lease_duration: timedelta = timedelta(seconds=30)
     """How long a machine stays ours when we fall silent; renewed every third of it."""
-    longest_run: timedelta = timedelta(minutes=10)
-    """Of one attempt: what a job is put on hold for, and when a run that has not ended is given up."""
+    longest_run: timedelta = timedelta(minutes=15)
+    """Of one attempt: what a job is put on hold for. Executors end runs by themselves then."""
+    overrun_grace: timedelta = timedelta(minutes=1)
+    """After the longest run, a run that has not ended is given up."""
     reattach_window: timedelta = timedelta(seconds=10)
     """How long an executor may be out of reach before its run is given up."""
     cancel_grace: timedelta = timedelta(seconds=10)

@@ -81,7 +81,7 @@ class Dispatcher:
         except PoolBusyError:
             return False
         except JobHasLeaseError:
-            # Of this attempt, before a restart, and on other terms: it expires soon.
+            # Expired, and its run may still be dying; the pool will say when that is over.
             return True
         except PoolRefusalError as error:
             await self._refuse(job, str(error))
@@ -93,10 +93,9 @@ class Dispatcher:
         pool, lease_duration = self._links.pool, self._links.settings.lease_duration
         machine_id = machine_for(job, self._inventory.offers())
         if machine_id:
-            try:
+            # The offer may be out of date, and a lease of before a restart may be on another machine.
+            with suppress(PoolBusyError, JobHasLeaseError):
                 return await pool.acquire(job, machine_id, WHOLE_GPU_EIGHTHS, lease_duration)
-            except PoolBusyError:
-                pass  # the offer was out of date; the pool knows better
         return await pool.acquire(job, None, WHOLE_GPU_EIGHTHS, lease_duration)
 
     async def _start(self, job: Job, placed: Placed) -> None:

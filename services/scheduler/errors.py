@@ -9,6 +9,7 @@ SchedulerError
 ├── CreditRefusedError
 ├── TooManyJobsError
 ├── BillingUnreachableError
+├── StoppingError
 ├── IllegalMoveError
 └── StaleJobError
 """
@@ -83,6 +84,13 @@ class BillingUnreachableError(SchedulerError):
 
     def __init__(self) -> None:
         super().__init__("Billing cannot be reached, so nothing was stored. Try again.")
+
+
+class StoppingError(SchedulerError):
+    """The scheduler stops; jobs go on when it is back."""
+
+    def __init__(self) -> None:
+        super().__init__("The scheduler is stopping. Nothing is lost: watch again from the last event that you have.")
 
 
 class IllegalMoveError(SchedulerError):

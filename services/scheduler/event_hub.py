@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from services.scheduler.errors import StoppingError
+
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
 
@@ -24,6 +26,7 @@ class Subscription:
         self._pending: deque[JobEvent] = deque(maxlen=MAX_PENDING_EVENTS)
         self._bell = asyncio.Event()
         self._rows_due = False
+        self._closed = False
         self.last_seq = 0
         """The last event that was announced."""
 
@@ -38,9 +41,19 @@ class Subscription:
         self._rows_due = True
         self._bell.set()
 
+    def close(self) -> None:
+        """Nothing will be announced any more."""
+        self._closed = True
+        self._bell.set()
+
     async def next(self) -> list[JobEvent] | None:
-        """What was announced since the last call; waits for something. None when the rows are to be read instead."""
+        """What was announced since the last call; waits for something. None when the rows are to be read instead.
+
+        Raises StoppingError once the scheduler stops.
+        """
         await self._bell.wait()
+        if self._closed:
+            raise StoppingError
         self._bell.clear()
         rows_due, self._rows_due = self._rows_due, False
         events = list(self._pending)
@@ -53,11 +66,14 @@ class EventHub:
 
     def __init__(self) -> None:
         self._subscriptions: defaultdict[str, set[Subscription]] = defaultdict(set)
+        self._closed = False
 
     @contextmanager
     def subscription(self, job_id: str) -> Generator[Subscription]:
         """An ear for one job's events from now on."""
         subscription = Subscription()
+        if self._closed:
+            subscription.close()
         self._subscriptions[job_id].add(subscription)
         try:
             yield subscription
@@ -65,6 +81,13 @@ class EventHub:
             self._subscriptions[job_id].discard(subscription)
             if not self._subscriptions[job_id]:
                 del self._subscriptions[job_id]
+
+    def close(self) -> None:
+        """End all subscriptions, and those that are still to come."""
+        self._closed = True
+        for subscriptions in self._subscriptions.values():
+            for subscription in subscriptions:
+                subscription.close()
 
     @property
     def followers(self) -> int:

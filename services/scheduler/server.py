@@ -60,7 +60,23 @@ ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
     errors.CreditRefusedError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.TooManyJobsError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors.BillingUnreachableError: grpc.StatusCode.UNAVAILABLE,
+    errors.StoppingError: grpc.StatusCode.UNAVAILABLE,
 }
+
+
+class SchedulerServer(ServiceServer):
+    """Ends the streams that follow jobs before it waits for calls in flight: they would last as long as the jobs."""
+
+    def __init__(self, settings: SchedulerSettings, servicer: SchedulerServicer, hub: EventHub) -> None:
+        super().__init__("scheduler", settings, ERROR_MAP)
+        scheduler_pb2_grpc.add_SchedulerServiceServicer_to_server(servicer, self.grpc)
+        self.expose("wavepool.scheduler.v1.SchedulerService")
+        self._hub = hub
+
+    async def stop(self, drain: timedelta | None = None) -> None:
+        """Stop serving; see ServiceServer."""
+        self._hub.close()
+        await super().stop(drain)
 
 
 @dataclass
@@ -110,9 +126,7 @@ async def build(
     intake = Intake(store, billing, waiting, forecast, clock, policy)
     canceller = Canceller(store, waiting, carrier, clock)
     servicer = SchedulerServicer(store, reader, intake, canceller, Watcher(reader, hub), problems)
-    server = ServiceServer("scheduler", settings, ERROR_MAP)
-    scheduler_pb2_grpc.add_SchedulerServiceServicer_to_server(servicer, server.grpc)
-    server.expose("wavepool.scheduler.v1.SchedulerService")
+    server = SchedulerServer(settings, servicer, hub)
     duties: list[tuple[Loop, timedelta, asyncio.Event | None]] = [
         (rescuer, settings.sweep_interval, None),
         (MachineFollower(pool, inventory, waiting, carrier), REFOLLOW_INTERVAL, None),

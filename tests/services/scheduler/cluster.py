@@ -64,8 +64,10 @@ class Cluster:
         self.database = Database(self.settings.resolved_database_url("scheduler"))
         await migrate(self.database, MIGRATIONS)
         self.scheduler = await build(self.settings, self.database, PROBLEMS, SystemClock())
-        await self.scheduler.server.start()
-        self.channel = grpc.aio.insecure_channel(f"127.0.0.1:{self.scheduler.server.port}")
+        # Without the HTTP server for metrics, whose thread takes half a second to stop.
+        port = self.scheduler.server.grpc.add_insecure_port("127.0.0.1:0")
+        await self.scheduler.server.grpc.start()
+        self.channel = grpc.aio.insecure_channel(f"127.0.0.1:{port}")
         if loops:
             self.background = [asyncio.ensure_future(loop) for loop in self.scheduler.background()]
 
@@ -77,7 +79,7 @@ class Cluster:
             task.cancel()
         await asyncio.gather(*self.background, return_exceptions=True)
         await self.scheduler.close()
-        await self.scheduler.server.stop(timedelta(0))
+        await self.scheduler.server.grpc.stop(0)
         await self.channel.close()
         await self.database.close()
         self.scheduler = self.database = self.channel = None

@@ -107,12 +107,12 @@ class ScriptedExecutor(executor_pb2_grpc.ExecutorServiceServicer):
             await run.longer_than(seq)
             for event in run.events[seq:]:
                 yield executor_pb2.RunResponse(event=event)
+                if event.HasField("finished"):
+                    return
                 seq = event.seq
                 if seq in self.breaks:
                     self.breaks.remove(seq)
                     await context.abort(grpc.StatusCode.UNAVAILABLE, "scripted break")
-            if run.events[-1].HasField("finished"):
-                return
 
     async def CancelRun(self, request: executor_pb2.CancelRunRequest, context: Any) -> executor_pb2.CancelRunResponse:
         await _authenticate(context)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import grpc
 import pytest
@@ -159,8 +159,8 @@ async def test_lease_is_renewed_at_the_pool_and_at_the_executor_while_the_job_ru
 
 
 async def test_run_that_never_ends_is_given_up(tmp_path: Path) -> None:
-    settings: dict[str, Any] = {"longest_run": timedelta(milliseconds=300), "max_attempts": 1}
-    async with scripted_cluster(tmp_path, **settings) as cluster:
+    limits = {"longest_run": timedelta(milliseconds=200), "overrun_grace": timedelta(milliseconds=100)}
+    async with scripted_cluster(tmp_path, max_attempts=1, **limits) as cluster:
         await cluster.pool.tell("machine-1", "WARM")
         await cluster.start()
         cluster.executor.script = (compiling(), asyncio.Event())

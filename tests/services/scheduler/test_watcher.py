@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.scheduler.errors import StoppingError
 from services.scheduler.event_hub import MAX_PENDING_EVENTS, EventHub
 from services.scheduler.job import JobEvent
 from services.scheduler.watcher import UnannouncedEvents, Watcher
@@ -137,3 +138,14 @@ async def test_a_thousand_idle_streams_cost_one_question_a_pass(rows: Rows, hub:
 async def test_nobody_to_wake_means_no_question(rows: Rows, hub: EventHub) -> None:
     await UnannouncedEvents(rows, hub).run_once()  # pyright: ignore[reportArgumentType]
     assert rows.polls == 0
+
+
+async def test_streams_end_when_the_scheduler_stops(rows: Rows, hub: EventHub) -> None:
+    rows.write("job")
+    watcher = Watcher(rows, hub)  # pyright: ignore[reportArgumentType]
+    early = asyncio.create_task(collected(watcher, "job"))
+    await all_follow(hub, 1)
+    hub.close()
+    for following in (early, collected(watcher, "job")):
+        with pytest.raises(StoppingError):
+            await following
