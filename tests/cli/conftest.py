@@ -51,6 +51,11 @@ class Request:
     body: Any
 
 
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients that hang up are part of these tests, and stderr belongs to the command."""
+
+
 class ScriptedGateway:
     """Gives the answers that a test lined up for a route, one after the other; the last one stays."""
 
@@ -70,7 +75,7 @@ class ScriptedGateway:
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = _Server(("127.0.0.1", 0), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
 
     @property
