@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any, TypeAlias
 
-import llvmlite.binding as llvm
+import llvmlite.binding as _untyped
 
 from services.executor.devices.cpu.toolchain import TRIPLE
+
+# llvmlite has no types.
+llvm: Any = _untyped
+Module: TypeAlias = Any
+Machine: TypeAlias = Any
+PassBuilder: TypeAlias = Any
 
 _INTERNAL = llvm.Linkage.internal
 _LOCAL = frozenset({llvm.Linkage.internal, llvm.Linkage.private, llvm.Linkage.appending})
@@ -26,28 +33,28 @@ def processor() -> tuple[str, str]:
     return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
-def target_machine() -> llvm.TargetMachine:
+def target_machine() -> Machine:
     """A code generator for this machine's processor and a static executable."""
     name, features = processor()
     target = llvm.Target.from_triple(TRIPLE)
     return target.create_target_machine(cpu=name, features=features, opt=3, reloc="static", codemodel="small")
 
 
-def parse(text: str) -> llvm.ModuleRef:
+def parse(text: str) -> Module:
     """Parse and verify a module in a context of its own, so that modules can be compiled in parallel."""
     module = llvm.parse_assembly(text, llvm.create_context())
     module.verify()
     return module
 
 
-def internalise(module: llvm.ModuleRef, public: frozenset[str]) -> None:
+def internalise(module: Module, public: frozenset[str]) -> None:
     """Make every definition internal but those named."""
     for value in [*module.functions, *module.global_variables]:
         if not value.is_declaration and value.name not in public and value.linkage not in _LOCAL:
             value.linkage = _INTERNAL
 
 
-def inline_everything(module: llvm.ModuleRef, public: frozenset[str]) -> None:
+def inline_everything(module: Module, public: frozenset[str]) -> None:
     """Ask for every function but those named to be inlined wherever it is called."""
     for function in module.functions:
         if not function.is_declaration and function.name not in public:
@@ -63,7 +70,7 @@ def values_in_memory(text: str) -> str:
     return str(module)
 
 
-def name_everything(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> None:
+def name_everything(module: Module, machine: Machine) -> None:
     """Give every value and block a name, and turn switches into branches."""
     passes = llvm.create_new_module_pass_manager()
     passes.add_lower_switch_pass()
@@ -71,11 +78,11 @@ def name_everything(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> None
     passes.run(module, _pass_builder(machine, level=0))
 
 
-def _pass_builder(machine: llvm.TargetMachine, level: int) -> llvm.PassBuilder:
+def _pass_builder(machine: Machine, level: int) -> PassBuilder:
     return llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=level))
 
 
-def optimise(module: llvm.ModuleRef, machine: llvm.TargetMachine, level: int, *, vectorise: bool = True) -> None:
+def optimise(module: Module, machine: Machine, level: int, *, vectorise: bool = True) -> None:
     """Run LLVM's standard pipeline at `level`."""
     options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = options.slp_vectorization = options.loop_interleaving = vectorise
@@ -84,6 +91,6 @@ def optimise(module: llvm.ModuleRef, machine: llvm.TargetMachine, level: int, *,
     builder.getModulePassManager().run(module, builder)
 
 
-def object_file(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> bytes:
+def object_file(module: Module, machine: Machine) -> bytes:
     """Generate code."""
     return machine.emit_object(module)

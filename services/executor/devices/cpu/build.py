@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from services.executor.devices.cpu import front_end, toolchain
 from services.executor.devices.cpu.contract import contract_violation
-from services.executor.devices.cpu.diagnostics import SOURCE, Diagnostic, diagnostics_from_text, hints
+from services.executor.devices.cpu.diagnostics import SOURCE, Diagnostic, assembly_error, diagnostics_from_text, hints
 from services.executor.devices.cpu.harness import compile_harness
 from services.executor.devices.cpu.host_module import host_module_from_text
 from services.executor.devices.cpu.join import ForeignAssemblyError, join
@@ -55,7 +55,7 @@ def _write_objects(folder: Path, contents: list[bytes]) -> list[Path]:
 
 
 def _with_hints(parsed: Parsed) -> str:
-    notes = "".join(f"note: {hint}\n" for hint in hints(diagnostics_from_text(parsed.messages)))
+    notes = "".join(f"note: {hint}\n" for hint in hints(parsed.messages))
     return parsed.messages + notes
 
 
@@ -76,7 +76,7 @@ def main(arguments: list[str]) -> int:
         _report(folder, str(error))
         return _SOURCE_AT_FAULT
     except ForeignAssemblyError as error:
-        _report(folder, f"{SOURCE}: error: inline assembly {str(error)!r} cannot run on the cpu device\n")
+        _report(folder, assembly_error((folder / SOURCE).read_text(errors="replace"), str(error)))
         return _SOURCE_AT_FAULT
     except UndefinedSymbolError as error:
         _report(folder, "".join(f"{SOURCE}: error: undefined symbol: {name}\n" for name in error.args))

@@ -14,7 +14,10 @@ SOURCE = "solution.hip"
 # Words in a source that have no meaning on the host processor, and why.
 _NO_MEANING = (
     (re.compile(r"__builtin_amdgcn_\w*mfma\w*"), "MFMA matrix instructions exist only on AMD GPUs"),
-    (re.compile(r"__builtin_amdgcn_\w+"), "this AMD GPU instruction has no counterpart on the host processor"),
+    (
+        re.compile(r"__builtin_amdgcn_(?!\w*mfma)\w+"),
+        "this AMD GPU instruction has no counterpart on the host processor",
+    ),
     (
         re.compile(r"\b(?:tex1D|tex2D|tex3D|texture|hipTextureObject_t|surf2D\w*)\b"),
         "textures are not supported by the cpu device",
@@ -48,13 +51,17 @@ def diagnostics_from_text(text: str) -> list[Diagnostic]:
     return found
 
 
-def hints(diagnostics: list[Diagnostic]) -> list[str]:
-    """Why words that the compiler does not know have no meaning here; each once."""
+def hints(text: str) -> list[str]:
+    """Why words in the compiler's errors, or in their source lines, have no meaning here; each once."""
     found: dict[str, None] = {}
-    for diagnostic in diagnostics:
-        for pattern, reason in _NO_MEANING:
-            match = pattern.search(diagnostic.message)
-            if match and diagnostic.severity == "error":
-                found.setdefault(f"{match[0]}: {reason}")
-                break
+    for pattern, reason in _NO_MEANING:
+        for match in pattern.finditer(text):
+            found.setdefault(f"{match[0]}: {reason}")
     return list(found)
+
+
+def assembly_error(source: str, code: str) -> str:
+    """The message for inline assembly, at its first place in the source."""
+    before, found, _ = source.partition("asm")
+    line, column = (before.count("\n") + 1, len(before) - before.rfind("\n")) if found else (1, 1)
+    return f"{SOURCE}:{line}:{column}: error: inline assembly {code!r} is for a GPU; the cpu device cannot run it\n"

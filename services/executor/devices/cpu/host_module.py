@@ -80,60 +80,74 @@ def host_module_from_text(text: str) -> HostModule:
     functions = functions_of(text)
     strings = dict(_STRING.findall(text))
     stubs = dict(_HANDLE.findall(text))
-    kernels: list[Kernel] = []
-    for handle, name in _REGISTER_KERNEL.findall(text):
-        kernels.append(Kernel(strings[name], places_of(functions[plain(stubs[handle])])))
-    variables: list[Variable] = []
-    for match in _REGISTER_VARIABLE.finditer(text):
-        variables.append(Variable(strings[match[1] or match[3]], int(match[2] or match[4])))
+    kernels = [
+        Kernel(strings[name], places_of(functions[plain(stubs[handle])]))
+        for handle, name in _REGISTER_KERNEL.findall(text)
+    ]
+    variables = [
+        Variable(strings[match[1] or match[3]], int(match[2] or match[4]))
+        for match in _REGISTER_VARIABLE.finditer(text)
+    ]
     table = _TABLE.search(text)
     return HostModule(text, functions, tuple(kernels), tuple(variables), table[1] if table else None)
 
 
 def places_of(stub: Function) -> tuple[Place, ...]:
     """Where each IR parameter of a launch stub lies; raises ValueError where the stub is not as clang 22 writes it."""
-    memory: dict[str, tuple[str, int]] = {}
-    slots: dict[str, int] = {}
-    index_of: dict[str, int] = {}
-    widened: dict[str, str] = {}
-    stored_at: dict[str, tuple[str, int]] = {}
-    copied_to: dict[str, str] = {}
-    parameters = [parameter.value for parameter in stub.parameters]
-    for line in stub.body:
+    return _StubReader(stub).places()
+
+
+class _StubReader:
+    """What the lines of a stub say, collected line by line."""
+
+    def __init__(self, stub: Function) -> None:
+        self._parameters = [parameter.value for parameter in stub.parameters]
+        self._elements: dict[str, tuple[str, int]] = {}
+        self._slots: dict[str, int] = {}
+        self._index_of: dict[str, int] = {}
+        self._widened: dict[str, str] = {}
+        self._stored_at: dict[str, tuple[str, int]] = {}
+        self._copied_to: dict[str, str] = {}
+        for line in stub.body:
+            self._read(line)
+
+    def _read(self, line: str) -> None:
         if match := _ELEMENT.match(line):
-            memory[match[1]] = (match[2], _EIGHTBYTE if int(match[3]) else 0)
+            self._elements[match[1]] = (match[2], _EIGHTBYTE if int(match[3]) else 0)
         elif match := _SLOT.match(line):
-            slots[match[1]] = int(match[3])
+            self._slots[match[1]] = int(match[3])
         elif match := _WIDEN.match(line):
-            widened[match[1]] = match[2]
+            self._widened[match[1]] = match[2]
         elif match := _COPY.search(line):
-            copied_to[match[2]] = match[1]
+            self._copied_to[match[2]] = match[1]
         elif match := _STORE.match(line):
-            value, target = widened.get(match[2], match[2]), match[3]
-            if target in slots:
-                index_of[match[2]] = slots[target]
-            elif value in parameters:
-                stored_at[value] = _root(memory, target)
-    return tuple(_place(value, stored_at, index_of, copied_to) for value in parameters)
+            self._read_store(match[2], match[3])
 
+    def _read_store(self, value: str, target: str) -> None:
+        parameter = self._widened.get(value, value)
+        if target in self._slots:
+            self._index_of[value] = self._slots[target]
+        elif parameter in self._parameters:
+            self._stored_at[parameter] = self._root(target)
 
-def _root(memory: dict[str, tuple[str, int]], address: str) -> tuple[str, int]:
-    offset = 0
-    while address in memory:
-        address, step = memory[address]
-        offset += step
-    return address, offset
+    def _root(self, address: str) -> tuple[str, int]:
+        offset = 0
+        while address in self._elements:
+            address, step = self._elements[address]
+            offset += step
+        return address, offset
 
+    def places(self) -> tuple[Place, ...]:
+        """The place of each parameter, in order."""
+        return tuple(self._place(value) for value in self._parameters)
 
-def _place(
-    value: str, stored_at: dict[str, tuple[str, int]], index_of: dict[str, int], copied_to: dict[str, str]
-) -> Place:
-    if value in index_of:
-        return Place(index_of[value], is_address=True)
-    if value not in stored_at:
-        raise ValueError(f"launch stub does not store {value}")
-    address, offset = stored_at[value]
-    address = copied_to.get(address, address) if address not in index_of else address
-    if address not in index_of:
-        raise ValueError(f"launch stub does not pass on {address}")
-    return Place(index_of[address], offset)
+    def _place(self, value: str) -> Place:
+        if value in self._index_of:
+            return Place(self._index_of[value], is_address=True)
+        if value not in self._stored_at:
+            raise ValueError(f"launch stub does not store {value}")
+        address, offset = self._stored_at[value]
+        address = address if address in self._index_of else self._copied_to.get(address, address)
+        if address not in self._index_of:
+            raise ValueError(f"launch stub does not pass on {address}")
+        return Place(self._index_of[address], offset)

@@ -33,8 +33,7 @@ from services.executor.devices.cpu.kernel_forms import with_forms
 from services.executor.devices.cpu.thunks import table
 
 if TYPE_CHECKING:
-    import llvmlite.binding as llvm
-
+    from services.executor.devices.cpu.back_end import Machine, Module
     from services.executor.devices.cpu.device_module import DeviceModule
     from services.executor.devices.cpu.host_module import HostModule
 
@@ -44,7 +43,7 @@ class ForeignAssemblyError(Exception):
 
 
 def join(host: HostModule, device_text: str) -> list[bytes]:
-    """The object files of a program; raises ForeignAssemblyError, and ValueError where clang's output is not as known."""
+    """The object files of a program; raises ForeignAssemblyError, and ValueError where clang's output is unknown."""
     back_end.initialise()
     with ThreadPoolExecutor(1) as pool:
         host_object = pool.submit(_host_object, host)
@@ -55,7 +54,7 @@ def join(host: HostModule, device_text: str) -> list[bytes]:
 def _host_object(host: HostModule) -> bytes:
     machine = back_end.target_machine()
     module = back_end.parse(with_init_array(without_cpu_attributes(host.text)))
-    back_end.optimise(module, machine, level=2)
+    back_end.optimise(module, machine, level=3)
     return back_end.object_file(module, machine)
 
 
@@ -81,9 +80,7 @@ def _device_object(host: HostModule, text: str) -> bytes:
     return back_end.object_file(final, machine)
 
 
-def _shared_bytes(
-    host: HostModule, module: DeviceModule, parsed: llvm.ModuleRef, machine: llvm.TargetMachine
-) -> dict[str, int]:
+def _shared_bytes(host: HostModule, module: DeviceModule, parsed: Module, machine: Machine) -> dict[str, int]:
     """How much static shared memory each kernel uses."""
     data = machine.target_data
     sizes = {

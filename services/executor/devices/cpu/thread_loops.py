@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.executor.devices.cpu.index_values import THREAD, UNIFORM, parameter
+from services.executor.devices.cpu.index_values import UNIFORM, parameter
 from services.executor.devices.cpu.regions import region_symbol
 
 if TYPE_CHECKING:
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 _UNIFORM_OFFSET = 12  # bytes, after the three thread indices in BlockIndex
 _AXES = "xyz"
+_PARAMETERS = (
+    "ptr noalias readonly %arguments, ptr noalias readonly %index, ptr noalias %wp.context, "
+    "ptr noalias %wp.meeting_area, i32 %region, ptr noalias readonly %box"
+)
 
 
 def regions_symbol(kernel: str) -> str:
@@ -35,8 +39,7 @@ class LoopWriter:
         """`loads` fetch the kernel's arguments and `arguments` passes them on; there are `count` regions."""
         cases = " ".join(f"i32 {number}, label %r{number}" for number in range(count))
         lines = [
-            f"define internal i64 {regions_symbol(kernel)}(ptr noalias readonly %arguments, ptr noalias readonly %index, "
-            "ptr noalias %wp.context, ptr noalias %wp.meeting_area, i32 %region, ptr noalias readonly %box) {",
+            f"define internal i64 {regions_symbol(kernel)}({_PARAMETERS}) {{",
             "entry:",
             *loads,
             *_uniform_loads(),
@@ -147,6 +150,3 @@ def unused_metadata(text: str) -> int:
     """The first metadata number that a module does not use."""
     numbers = [int(line[1 : line.index(" ")]) for line in text.splitlines() if line[:1] == "!" and line[1:2].isdigit()]
     return max(numbers, default=-1) + 1
-
-
-__all__ = ["THREAD", "LoopWriter", "regions_symbol", "unused_metadata"]

@@ -1,0 +1,49 @@
+"""Kernels on the `cpu` device beside the same loops in plain C++: `python benchmarks/cpu_device.py`.
+
+Both are in one program, compiled by the same compiler at -O3 for this processor, and run on one core. The ratio is the
+C++ loop's processor time over the kernel's: 1.0 means that the kernel is as fast.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from services.executor.devices.cpu.build import build
+from services.executor.devices.cpu.prepare import prepare
+from services.executor.devices.device import BuildKind
+
+_SOURCE = Path(__file__).parent / "cpu_device" / "comparison.hip"
+_WORST_ERROR = 1e-3
+
+
+def main() -> int:
+    """Print the table; the exit status is 1 where a ratio misses its goal or a result is wrong."""
+    prepare()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "solution.hip").write_text(_SOURCE.read_text())
+        build(folder, BuildKind.PROGRAM)
+        environment = {**os.environ, "WAVEPOOL_CPU_WORKERS": "1"}
+        lines = subprocess.run(
+            [folder / "program"], env=environment, capture_output=True, text=True, check=True
+        ).stdout.splitlines()
+    print(f"{'case':26}{'kernel ms':>12}{'C++ ms':>12}{'ratio':>8}{'goal':>7}")
+    return max(_print_row(line) for line in lines)
+
+
+def _print_row(line: str) -> int:
+    case, *numbers = line.split()
+    goal, kernel_seconds, loop_seconds, error = map(float, numbers)
+    ratio = loop_seconds / kernel_seconds
+    met = ratio >= goal and error < _WORST_ERROR
+    row = f"{case:26}{kernel_seconds * 1e3:12.3f}{loop_seconds * 1e3:12.3f}{ratio:8.2f}{goal:7.2f}"
+    print(row, "" if met else f"  MISSED (worst difference {error:g})")
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+"""What the build command tells about sources that it cannot build, and what it leaves for those that it can."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.executor.devices.cpu.build import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_KERNEL = "__global__ void k(float* p) { p[threadIdx.x] = 1; }\n"
+_HARNESS = """extern "C" void solution(float*);
+extern "C" void wavepool_call(void** arguments) { solution(static_cast<float*>(arguments[0])); }
+"""
+
+
+def _build(folder: Path, source: str, kind: str = "program") -> int:
+    (folder / "solution.hip").write_text(source)
+    (folder / "harness.cpp").write_text(_HARNESS)
+    return main([str(folder), kind])
+
+
+def test_solution_is_linked_into_a_static_runner(tmp_path: Path) -> None:
+    source = _KERNEL + 'extern "C" void solution(float* p) { k<<<1, 64>>>(p); }'
+
+    assert _build(tmp_path, source, "solution") == 0
+    done = subprocess.run([tmp_path / "runner"], capture_output=True, text=True, timeout=10, check=False)
+
+    assert done.returncode != 127
+    assert b"/ld-linux" not in (tmp_path / "runner").read_bytes()
+
+
+def test_compiler_error_has_the_submission_s_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _build(tmp_path, _KERNEL + "int main() { return undeclared; }") == 1
+
+    text = capsys.readouterr().err
+    assert text.startswith("solution.hip:2:21: error: use of undeclared identifier 'undeclared'")
+    assert text.count("error:") == 1
+    assert str(tmp_path) not in text
+    (found,) = json.loads((tmp_path / "diagnostics.json").read_text())
+    assert (found["line"], found["column"], found["severity"]) == (2, 21, "error")
+
+
+def test_error_in_a_kernel_is_reported_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _build(tmp_path, "__global__ void k(float* p) { p.x = 1; }\nint main() {}") == 1
+
+    assert capsys.readouterr().err.count("error:") == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (_KERNEL + "void solution(float* p) {}", 'not extern "C"'),
+        ('extern "C" __global__ void solution(float* p) { *p = 1; }', "a host function `solution` is needed"),
+        (_KERNEL, "no function `solution` is defined"),
+        ('extern "C" void solution(float*) {}\nint main() {}', "must not define `main`"),
+    ],
+)
+def test_classic_mistake_gets_a_hint(
+    source: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _build(tmp_path, source, "solution") == 1
+
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("p[0] = __builtin_amdgcn_mfma_f32_32x32x1f32(1, 1, 1, 0, 0, 0);", "MFMA matrix instructions exist only"),
+        ("p[0] = __builtin_amdgcn_sinf(1);", "__builtin_amdgcn_sinf: this AMD GPU instruction has no counterpart"),
+        ('asm volatile("v_mov_b32 v0, 1");', "solution.hip:1:31: error: inline assembly"),
+        ("p[0] = tex2D<float>(t, 0, 0);", "textures are not supported"),
+    ],
+)
+def test_what_only_a_gpu_has_is_refused_with_the_reason(
+    body: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _build(tmp_path, f"__global__ void k(float* p) {{ {body} }}\nint main() {{}}") == 1
+
+    assert said in capsys.readouterr().err
+
+
+def test_vendor_library_is_refused_with_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _build(tmp_path, "#include <rocblas/rocblas.h>\nint main() {}") == 1
+
+    assert "vendor libraries are not available on the cpu device" in capsys.readouterr().err
+
+
+def test_undefined_function_is_the_source_s_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _build(tmp_path, "void elsewhere();\nint main() { elsewhere(); }") == 1
+
+    assert "undefined symbol: elsewhere()" in capsys.readouterr().err
+
+
+def test_broken_harness_is_not_the_source_s_fault(tmp_path: Path) -> None:
+    (tmp_path / "solution.hip").write_text('extern "C" void solution(float*) {}')
+    (tmp_path / "harness.cpp").write_text("nonsense")
+
+    assert main([str(tmp_path), "solution"]) == 2
+
+
+def test_warning_does_not_fail_the_build(tmp_path: Path) -> None:
+    assert _build(tmp_path, "int main() { int* p = nullptr; if (p = p) return *p; return 0; }") == 0
+    severities = [found["severity"] for found in json.loads((tmp_path / "diagnostics.json").read_text())]
+    assert severities == ["warning", "note", "note"]
+
+
+def test_module_runs_as_a_program(tmp_path: Path) -> None:
+    (tmp_path / "solution.hip").write_text("int main() { return 7; }")
+    command = [sys.executable, "-m", "services.executor.devices.cpu.build", str(tmp_path), "program"]
+
+    subprocess.run(command, check=True, timeout=60)
+
+    assert subprocess.run([tmp_path / "program"], timeout=10, check=False).returncode == 7

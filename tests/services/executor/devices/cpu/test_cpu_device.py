@@ -1,0 +1,66 @@
+"""The adapter: what it says of itself, and its commands run in the best box there is."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.executor.devices.cpu import toolchain
+from services.executor.devices.cpu.cpu_device import CpuDevice
+from services.executor.devices.device import BuildKind, Device, ToolchainError
+from services.executor.sandboxes.choice import choose_sandbox
+from services.executor.sandboxes.sandbox import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_LIMITS = Limits(timedelta(seconds=60), timedelta(seconds=60), 4096, 256, 512, 1 << 20)
+
+
+@pytest.fixture
+def fresh_lookups() -> Iterator[None]:
+    """Forget where the toolchain is, before and after."""
+    toolchain.prepared.cache_clear()
+    yield
+    toolchain.prepared.cache_clear()
+
+
+def test_device_describes_the_host_processor() -> None:
+    device: Device = CpuDevice()
+    description = device.describe()
+
+    assert (description.name, description.architecture, description.wavefront_size) == ("cpu", "x86_64", 64)
+    assert description.compute_units >= 1
+    assert description.memory_mib > 0
+    assert not description.is_gpu
+
+
+def test_toolchain_names_its_compiler() -> None:
+    assert CpuDevice().toolchain() == CpuDevice().toolchain()
+    assert "ziglang" in CpuDevice().toolchain().title
+
+
+@pytest.mark.usefixtures("fresh_lookups")
+def test_missing_toolchain_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WAVEPOOL_CACHE_DIR", str(tmp_path))
+
+    with pytest.raises(ToolchainError, match=r"services\.executor\.devices\.cpu\.prepare"):
+        CpuDevice().toolchain()
+
+
+async def test_program_is_built_and_run_in_boxes(tmp_path: Path) -> None:
+    folder = tmp_path / "build"
+    folder.mkdir(mode=0o777)
+    folder.chmod(0o777)
+    (folder / "solution.hip").write_text(
+        '__global__ void k() { printf("%d ", threadIdx.x); }\nint main() { k<<<1, 3>>>(); }'
+    )
+    sandbox = await choose_sandbox("auto")
+
+    built = await (await sandbox.start(CpuDevice().build_command(folder, BuildKind.PROGRAM), _LIMITS)).wait()
+    assert (built.code, built.stderr) == (0, b"")
+    ran = await (await sandbox.start(CpuDevice().run_command(folder, BuildKind.PROGRAM), _LIMITS)).wait()
+    assert (ran.code, ran.stdout) == (0, b"0 1 2 ")
