@@ -7,8 +7,8 @@ import os
 # Keepers are started by fork and exec. grpc's fork handlers have no use there, and would complain each time.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
 
-from servicekit.server import run  # noqa: E402 - grpc reads the variable when it is first imported
-from services.vmpool.server import main  # noqa: E402
+from servicekit.server import run
+from services.vmpool.server import main
 
 if __name__ == "__main__":
     run(main)

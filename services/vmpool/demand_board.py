@@ -6,6 +6,7 @@ so that a scheduler that died keeps no machine running.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
     from services.vmpool.lease import LeaseRequest
 
-type_and_size = tuple[str, int]
+Kind = tuple[str, int]
+"""GPU type and eighths."""
 
 
 @dataclass(frozen=True)
@@ -33,33 +35,42 @@ class DemandBoard:
         self._lifetime = lifetime
         self._report: _Report | None = None
         self._refused: dict[str, tuple[LeaseRequest, datetime]] = {}
+        self._granted: dict[str, LeaseRequest] = {}
 
     def report(self, demands: Sequence[Demand], now: datetime) -> None:
         """All that waits; it replaces what was reported before."""
         self._report = _Report(demands, now)
+        self._granted.clear()
 
     def refused(self, request: LeaseRequest, now: datetime) -> None:
         """A job asked for a lease on any machine, and there was no room."""
         self._refused[request.job_id] = (request, now)
 
-    def granted(self, job_id: str) -> None:
-        """A job has its lease."""
-        self._refused.pop(job_id, None)
+    def granted(self, request: LeaseRequest) -> None:
+        """A job has its lease, and waits no more, though the report may still count it."""
+        self._refused.pop(request.job_id, None)
+        self._granted[request.job_id] = request
 
     def present(self, now: datetime) -> Sequence[Demand]:
         """What waits now. A job that was refused is in the scheduler's report too, so the larger of the two counts."""
+        refused = self._refused_now(now)
+        reported = self._reported_now(now)
+        return [Demand(*kind, max(refused[kind], reported[kind])) for kind in sorted(refused.keys() | reported.keys())]
+
+    def _refused_now(self, now: datetime) -> Counter[Kind]:
         self._refused = {
             job_id: (request, time) for job_id, (request, time) in self._refused.items() if now - time < self._lifetime
         }
-        jobs: dict[type_and_size, int] = {}
-        for request, _ in self._refused.values():
-            key = (request.gpu_type, request.eighths)
-            jobs[key] = jobs.get(key, 0) + 1
-        reported: dict[type_and_size, int] = {}
+        return Counter(_kind(request) for request, _ in self._refused.values())
+
+    def _reported_now(self, now: datetime) -> Counter[Kind]:
+        waiting: Counter[Kind] = Counter()
         if self._report and now - self._report.time < self._lifetime:
             for demand in self._report.demands:
-                key = (demand.gpu_type, demand.eighths)
-                reported[key] = reported.get(key, 0) + demand.jobs
-        return [
-            Demand(*key, max(jobs.get(key, 0), reported.get(key, 0))) for key in sorted(jobs.keys() | reported.keys())
-        ]
+                waiting[_kind(demand)] += demand.jobs
+        # Counters subtract down to zero and no further.
+        return waiting - Counter(_kind(request) for request in self._granted.values())
+
+
+def _kind(wanted: Demand | LeaseRequest) -> Kind:
+    return wanted.gpu_type, wanted.eighths

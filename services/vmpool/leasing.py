@@ -36,7 +36,7 @@ class Leasing:
         if taken is None:
             metrics.leases_refused.inc()
             raise NoCapacityError(await self._outlook(request), RETRY_AFTER)
-        self._demand.granted(request.job_id)
+        self._demand.granted(request)
         metrics.lease_granted(taken[0])
         return taken
 

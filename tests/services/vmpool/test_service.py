@@ -78,6 +78,16 @@ async def test_demand_is_met_or_the_reason_is_told(bench: Bench, stub: VmPoolSer
     assert len(await bench.machines.unreleased()) == 2
 
 
+async def test_no_machine_is_started_for_a_job_that_has_just_got_its_lease(
+    bench: Bench, stub: VmPoolServiceAsyncStub
+) -> None:
+    await bench.demand()
+    await bench.passes(3)
+    await stub.AcquireLease(acquire())
+    await bench.vmpool.sizer.run_once()
+    assert len(await bench.machines.unreleased()) == 1
+
+
 async def test_bad_requests_are_refused_by_field_and_change_nothing(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
     cases: list[tuple[Awaitable[Any], str]] = [
         (stub.AcquireLease(acquire(gpu_type="H100")), "gpu_type"),
