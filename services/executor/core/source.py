@@ -31,8 +31,8 @@ def source_fault(source: str, declaration: str) -> str | None:
         return f"The source is empty. Define `{declaration}`." if declaration else "The source is empty. Define `main`."
     if found := _ABSOLUTE_INCLUDE.search(_COMMENT.sub(" ", source)):
         return (
-            f"A file is included by its absolute path (`{found[0].strip()}...`); include headers of HIP and C++ by name: "
-            "no other file is there."
+            f"A file is included by its absolute path (`{found[0].strip()}...`); "
+            "include headers of HIP and C++ by name: no other file is there."
         )
     if declaration and _KERNEL_NAMED_SOLUTION.search(code):
         return (

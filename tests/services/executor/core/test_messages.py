@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.messages import REPLY_BYTES, Order, ProtocolError, Reply, Step, order_bytes, reply_from_bytes
+from services.executor.core.messages import (
+    REPLY_BYTES,
+    Order,
+    ProtocolError,
+    Reply,
+    Step,
+    order_bytes,
+    reply_from_bytes,
+)
 from services.executor.core.runner_claims import claimed_failure
 from services.executor.core.verdict import Verdict
 
@@ -54,6 +62,8 @@ def test_an_order_has_the_size_that_the_runner_reads() -> None:
         (Step.LAUNCH, 77, b"", Verdict.LAUNCH_ERROR, "HIP error 77"),
     ],
 )
-def test_a_claimed_hip_error_has_its_verdict(step: Step, status: int, name: bytes, verdict: Verdict, reason: str) -> None:
+def test_a_claimed_hip_error_has_its_verdict(
+    step: Step, status: int, name: bytes, verdict: Verdict, reason: str
+) -> None:
     failure = claimed_failure(reply_from_bytes(_reply(MARK, Reply.FAILED, step, status, name)))
     assert (failure.verdict, failure.reason) == (verdict, reason)

@@ -55,7 +55,7 @@ async def test_a_program_runs_kernels_and_its_lines_are_told(equipment: Equipmen
     [
         ("return 7;", Verdict.RUNTIME_ERROR, "SANDBOX_ERROR", 7),
         ("abort();", Verdict.RUNTIME_ERROR, "SANDBOX_ERROR", -6),
-        ("for (int i = 0; i < 20000; ++i) puts(\"xxxx\"); return 0;", Verdict.OUTPUT_LIMIT_EXCEEDED,
+        ('for (int i = 0; i < 20000; ++i) puts("xxxx"); return 0;', Verdict.OUTPUT_LIMIT_EXCEEDED,
          "SANDBOX_OUTPUT_LIMIT", 0),
     ],
 )  # fmt: skip

@@ -67,4 +67,4 @@ def test_absolute_includes_are_refused(line: str) -> None:
 
 
 def test_code_is_what_is_left_without_comments_and_literals() -> None:
-    assert code_of("a /* b */ c // d\n'e' \"f\\\"g\" h").split() == ["a", "c", "h"]
+    assert code_of('a /* b */ c // d\n\'e\' "f\\"g" h').split() == ["a", "c", "h"]

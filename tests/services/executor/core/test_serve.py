@@ -1,0 +1,146 @@
+"""The judge process as the executor service uses it: its own process, lines in, lines out."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from asyncio.subprocess import PIPE
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from services.executor.core import events
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.jsonlines import decode_event, encode_job
+from services.executor.core.verdict import Verdict
+from tests.services.executor.core.conftest import SUBMISSIONS
+
+if TYPE_CHECKING:
+    from asyncio.subprocess import Process
+    from collections.abc import AsyncIterator, Awaitable, Callable
+    from pathlib import Path
+
+    from services.executor.devices.cpu.cpu_device import CpuDevice
+
+    StartJudge = Callable[[], Awaitable[Process]]
+
+pytestmark = pytest.mark.usefixtures("cpu_device")
+
+
+@pytest.fixture
+async def start_judge(tmp_path: Path, cpu_device: CpuDevice) -> AsyncIterator[StartJudge]:
+    del cpu_device
+    started: list[Process] = []
+    command = [sys.executable, "-m", "services.executor.core", "serve", "--cache-folder", str(tmp_path / "builds")]
+
+    async def start() -> Process:
+        # Of any size: a line holds all samples of a benchmark.
+        process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, limit=1 << 26)
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+def _job(name: str) -> bytes:
+    source = (SUBMISSIONS / f"{name}.hip").read_text()
+    return f"{encode_job(CoreJob(source, Mode.CHECK, 'vector-addition'))}\n".encode()
+
+
+async def _until(judge: Process, kind: type[events.Event]) -> events.Event:
+    assert judge.stdout is not None
+    async with asyncio.timeout(60):
+        while line := await judge.stdout.readline():
+            event = decode_event(line.decode())
+            if isinstance(event, kind):
+                return event
+    raise AssertionError(f"the judge ended without {kind.__name__}")
+
+
+async def test_it_takes_one_job_tells_its_events_and_exits(start_judge: StartJudge) -> None:
+    judge = await start_judge()
+    assert judge.stdin is not None
+    # It is left open, as the service leaves it.
+    judge.stdin.write(_job("wrong_answer"))
+    finished = await _until(judge, events.Finished)
+    assert isinstance(finished, events.Finished)
+    assert finished.verdict is Verdict.WRONG_ANSWER
+    assert finished.wrong_answer is not None
+    async with asyncio.timeout(20):
+        assert await judge.wait() == 0
+
+
+async def test_sigterm_cancels_the_job_and_says_so(start_judge: StartJudge) -> None:
+    judge = await start_judge()
+    assert judge.stdin is not None
+    judge.stdin.write(_job("host_hang"))
+    await _until(judge, events.Checking)
+    judge.send_signal(signal.SIGTERM)
+    finished = await _until(judge, events.Finished)
+    assert isinstance(finished, events.Finished)
+    assert (finished.verdict, finished.status) == (Verdict.CANCELLED, "CANCELLED")
+    async with asyncio.timeout(20):
+        assert await judge.wait() == 0
+
+
+async def test_sigterm_while_it_waits_for_a_job_ends_it(start_judge: StartJudge) -> None:
+    judge = await start_judge()
+    assert judge.stdin is not None
+    # No job at all: it goes without a word.
+    judge.stdin.write(b"\n")
+    async with asyncio.timeout(60):
+        assert await judge.wait() == 0
+    second = await start_judge()
+    second.send_signal(signal.SIGTERM)
+    async with asyncio.timeout(60):
+        assert await second.wait() in {0, -signal.SIGTERM}
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (b"{\n", "not JSON"),
+        (b'{"source": "x", "mode": "fly"}\n', "field `mode`"),
+        (b'{"source": "x", "mode": "check"}\n', "problem: is empty"),
+        (b'{"source": "x", "mode": "check", "problem": "vector-adition"}\n', "did you mean vector-addition"),
+    ],
+)
+async def test_a_bad_job_is_refused_with_the_field(start_judge: StartJudge, line: bytes, said: str) -> None:
+    judge = await start_judge()
+    assert judge.stdin is not None
+    judge.stdin.write(line)
+    finished = await _until(judge, events.Finished)
+    assert isinstance(finished, events.Finished)
+    assert (finished.verdict, finished.reason) == (Verdict.INFRA_ERROR, "bad_job")
+    assert said in finished.message
+    async with asyncio.timeout(20):
+        assert await judge.wait() == 2
+
+
+_PARENT = """
+import subprocess, sys
+command = [sys.executable, "-m", "services.executor.core", "serve", "--cache-folder", sys.argv[1]]
+judge = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+judge.stdin.write(sys.argv[2].encode())
+judge.stdin.flush()
+for line in judge.stdout:
+    print(line.decode().strip(), flush=True)
+"""
+
+
+async def test_it_and_its_boxes_die_with_whoever_started_it(tmp_path: Path) -> None:
+    arguments = (str(tmp_path / "builds"), _job("host_hang").decode())
+    parent = await asyncio.create_subprocess_exec(sys.executable, "-c", _PARENT, *arguments, stdout=PIPE)
+    await _until(parent, events.Checking)
+    family = psutil.Process(parent.pid).children(recursive=True)
+    assert any("runner" in process.name() for process in family)
+    parent.kill()
+    await parent.wait()
+    _, alive = await asyncio.to_thread(psutil.wait_procs, family, timeout=20)
+    assert alive == []
