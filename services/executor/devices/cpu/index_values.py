@@ -42,8 +42,3 @@ def with_index_parameters(body: tuple[str, ...]) -> tuple[str, ...]:
 def declarations() -> str:
     """All index parameters of a region function, as they are declared."""
     return ", ".join(f"i32 {parameter(index)}" for index in (*UNIFORM, *THREAD))
-
-
-def index_count() -> int:
-    """How many index parameters there are."""
-    return len(UNIFORM) + len(THREAD)

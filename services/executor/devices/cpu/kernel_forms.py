@@ -8,12 +8,13 @@ fallback for what cannot be cut: a function per thread, which the runtime runs o
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from services.executor.devices.cpu import back_end
+from services.executor.devices.cpu.derived_values import Derived, without_derived_values
 from services.executor.devices.cpu.device_module import kernel_symbol
-from services.executor.devices.cpu.index_values import declarations, index_count, with_index_parameters
+from services.executor.devices.cpu.index_values import THREAD, UNIFORM, declarations, parameter, with_index_parameters
 from services.executor.devices.cpu.ir_text import SYMBOL, Function, functions_of, plain
 from services.executor.devices.cpu.regions import regions_of
 from services.executor.devices.cpu.synchronisation import with_meetings_apart
@@ -33,15 +34,22 @@ _INDIRECT_CALL = re.compile(r"\bcall [^@]*%[-\w.$]+\(")
 _WRITTEN_BY_VALUE = re.compile(r"\bbyval\(")
 
 
+@dataclass(frozen=True)
+class _Cut:
+    meeting_count: int
+    derived: tuple[Derived, ...]
+    parameter_count: int
+
+
 def with_forms(text: str, kernels: Sequence[Kernel], shared_bytes: Mapping[str, int]) -> tuple[str, list[TableRow]]:
     """The module with the code for each kernel's form, and the table's rows. `text` has all calls inlined."""
     functions = functions_of(text)
-    counts: dict[str, int] = {}
+    cuts: dict[str, _Cut] = {}
     for kernel in kernels:
         function = functions[plain(kernel_symbol(kernel.symbol))]
         if can_be_cut(functions, function):
-            body, counts[kernel.symbol] = with_meetings_apart(with_index_parameters(function.body))
-            text = text.replace(function.text, _with_index_parameters(function, body).text)
+            changed, cuts[kernel.symbol] = _prepared(function)
+            text = text.replace(function.text, changed.text)
     text = back_end.values_in_memory(text)
     functions = functions_of(text)
     writer = LoopWriter(unused_metadata(text))
@@ -50,9 +58,9 @@ def with_forms(text: str, kernels: Sequence[Kernel], shared_bytes: Mapping[str, 
     for kernel in kernels:
         function = functions[plain(kernel_symbol(kernel.symbol))]
         size = shared_bytes[kernel.symbol]
-        if kernel.symbol in counts:
+        if kernel.symbol in cuts:
             text = text.replace(function.text, "")
-            code, row = _region_form(kernel, _without_index_parameters(function), counts[kernel.symbol], writer)
+            code, row = _region_form(kernel, function, cuts[kernel.symbol], writer)
             parts += code
             rows.append(replace(row, shared_bytes=size))
         else:
@@ -89,22 +97,23 @@ def _name(function: Function) -> str:
     return plain(function.symbol)
 
 
-def _with_index_parameters(function: Function, body: tuple[str, ...]) -> Function:
+def _prepared(function: Function) -> tuple[Function, _Cut]:
+    """The kernel with its meetings apart, and all that regions recompute or are passed as parameters of its own."""
     own = [f"{p.declaration} {p.value}" for p in function.parameters]
-    header = f"define void {function.symbol}({', '.join([*own, declarations()])}) {{"
-    return Function(function.symbol, header, body)
+    given = {p.value for p in function.parameters} | {parameter(index) for index in (*UNIFORM, *THREAD)}
+    body, count = with_meetings_apart(with_index_parameters(function.body))
+    body, derived = without_derived_values(body, given) if count else (body, ())
+    parameters = [*own, declarations(), *(f"{value.type} {value.name}" for value in derived)]
+    header = f"define void {function.symbol}({', '.join(parameters)}) {{"
+    return Function(function.symbol, header, body), _Cut(count, derived, len(own))
 
 
-def _without_index_parameters(function: Function) -> Function:
-    own = [f"{p.declaration} {p.value}" for p in function.parameters[: -index_count()]]
-    return replace(function, header=f"define void {function.symbol}({', '.join(own)}) {{")
-
-
-def _region_form(kernel: Kernel, function: Function, count: int, writer: LoopWriter) -> tuple[list[str], TableRow]:
-    cut = regions_of(kernel.symbol, function, count)
-    loads, passed = argument_loads(kernel, function.parameters)
-    loop = writer.regions_function(kernel.symbol, loads, passed, len(cut.functions))
-    symbol = regions_symbol(kernel.symbol)
-    return [*cut.functions, loop], TableRow(
-        kernel.symbol, 0, regions=symbol, meetings=cut.meetings, context=cut.context
-    )
+def _region_form(kernel: Kernel, function: Function, cut: _Cut, writer: LoopWriter) -> tuple[list[str], TableRow]:
+    parameters = function.parameters[: cut.parameter_count]
+    own = ", ".join(f"{p.declaration} {p.value}" for p in parameters)
+    original = replace(function, header=f"define void {function.symbol}({own}) {{")
+    regions = regions_of(kernel.symbol, original, cut.meeting_count, cut.derived)
+    loads, passed = argument_loads(kernel, parameters)
+    loop = writer.regions_function(kernel.symbol, loads, passed, regions)
+    row = TableRow(kernel.symbol, 0, regions=regions_symbol(kernel.symbol), meetings=regions.meetings)
+    return [*regions.functions, loop], replace(row, context=regions.context)

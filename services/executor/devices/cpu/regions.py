@@ -33,13 +33,16 @@ from services.executor.devices.cpu.blocks import (
     reachable,
     variables_of,
 )
+from services.executor.devices.cpu.derived_values import needed
 from services.executor.devices.cpu.index_values import declarations
 from services.executor.devices.cpu.synchronisation import Meeting, after_label, meeting_in, meeting_label
+from services.executor.devices.cpu.uniformity import uniform_variables
 from services.executor.devices.cpu.wave_values import with_wave_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from services.executor.devices.cpu.derived_values import Derived
     from services.executor.devices.cpu.ir_text import Function
 
 MEETING_AREA = "%wp.meeting_area"
@@ -54,6 +57,16 @@ class Regions:
     meetings: tuple[Meeting, ...]
     context: str
     """The IR type of the context."""
+    uniforms: tuple[tuple[Uniform, ...], ...]
+    """For each region, the uniform variables that it is passed, in order."""
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """A uniform variable: its IR type and its place in the context, an array of the value before and after a region."""
+
+    type: str
+    slot: int
 
 
 def region_symbol(kernel: str, number: int) -> str:
@@ -61,17 +74,26 @@ def region_symbol(kernel: str, number: int) -> str:
     return f'@"__wp_region.{kernel}.{number}"'
 
 
-def regions_of(kernel: str, function: Function, meeting_count: int) -> Regions:
-    """Cut a kernel whose meetings are apart and whose other values are in private variables."""
+def regions_of(kernel: str, function: Function, meeting_count: int, derived: tuple[Derived, ...]) -> Regions:
+    """Cut a kernel whose meetings are apart and whose other values are in private variables, or derived."""
     blocks = blocks_of(function.body)
-    cutter = _Cutter(kernel, function, blocks, meeting_count)
+    cutter = _Cutter(kernel, function, blocks, meeting_count, derived)
     functions = tuple(cutter.region(number) for number in range(meeting_count + 1))
-    return Regions(functions, cutter.meetings, cutter.context)
+    uniforms = tuple(cutter.uniforms(number) for number in range(meeting_count + 1))
+    return Regions(functions, cutter.meetings, cutter.context, uniforms)
 
 
 class _Cutter:
-    def __init__(self, kernel: str, function: Function, blocks: dict[str, Block], meeting_count: int) -> None:
+    def __init__(
+        self,
+        kernel: str,
+        function: Function,
+        blocks: dict[str, Block],
+        meeting_count: int,
+        derived: tuple[Derived, ...],
+    ) -> None:
         self._kernel = kernel
+        self._derived = derived
         self._blocks = blocks
         self._parameters = ", ".join(f"{p.declaration} {p.value}" for p in function.parameters)
         self._variables = variables_of(blocks)
@@ -82,9 +104,21 @@ class _Cutter:
         kept = frozenset[str]().union(*after) | (self._variables.keys() - simple)
         self._slots = {name: number for number, name in enumerate(name for name in self._variables if name in kept)}
         self.meetings = tuple(self._meeting(number) for number in range(meeting_count))
-        self.context = (
-            "{ " + ", ".join(f"[1024 x {_stored_type(self._variables[name])}]" for name in self._slots) + " }"
-        )
+        self._uniform = uniform_variables(blocks, self._variables, derived, self._stops)
+        self.context = "{ " + ", ".join(self._slot_type(name) for name in self._slots) + " }"
+
+    def _slot_type(self, name: str) -> str:
+        if name in self._uniform:
+            return f"[2 x {self._variables[name].type}]"
+        return f"[1024 x {_stored_type(self._variables[name])}]"
+
+    def _live_at_start(self, number: int) -> frozenset[str]:
+        return frozenset() if number == 0 else self._live[after_label(number - 1)]
+
+    def uniforms(self, number: int) -> tuple[Uniform, ...]:
+        """The uniform variables that are alive at the start of a region."""
+        names = sorted(self._live_at_start(number) & self._uniform, key=self._slots.__getitem__)
+        return tuple(Uniform(self._variables[name].type, self._slots[name]) for name in names)
 
     def _meeting(self, number: int) -> Meeting:
         found = [meeting for line in self._blocks[meeting_label(number)].lines if (meeting := meeting_in(line))]
@@ -98,12 +132,15 @@ class _Cutter:
         for label in labels:
             body += ["", f"{label[1:]}:", *self._block(label)]
         used = {name for line in body for name in names_in(line) if name in self._variables}
-        entry = self._entry(used, frozenset() if number == 0 else self._live[start])
-        header = f"define internal i32 {region_symbol(self._kernel, number)}({self._all_parameters()}) alwaysinline {{"
+        entry = [d.line for d in needed(self._derived, {name for line in body for name in names_in(line)})]
+        entry += self._entry(used, self._live_at_start(number))
+        parameters = self._all_parameters(number)
+        header = f"define internal i32 {region_symbol(self._kernel, number)}({parameters}) alwaysinline {{"
         return "\n".join([header, "wp.entry:", *entry, f"  br label {start}", *body, "}"])
 
-    def _all_parameters(self) -> str:
-        ours = f"{declarations()}, i64 %wp.thread, ptr %wp.context, ptr {MEETING_AREA}"
+    def _all_parameters(self, number: int) -> str:
+        ours = f"{declarations()}, i64 %wp.thread, ptr %wp.context, ptr {MEETING_AREA}, i64 %wp.after_side"
+        ours += "".join(f", {uniform.type} %wp.uniform.{uniform.slot}" for uniform in self.uniforms(number))
         return f"{self._parameters}, {ours}" if self._parameters else ours
 
     def _entry(self, used: set[str], live: frozenset[str]) -> list[str]:
@@ -119,10 +156,12 @@ class _Cutter:
                 lines += self._restored(name, variable)
         return lines
 
-    def _slot_address(self, name: str) -> str:
-        return f"getelementptr {self.context}, ptr %wp.context, i64 0, i32 {self._slots[name]}, i64 %wp.thread"
+    def _slot_address(self, name: str, element: str = "%wp.thread") -> str:
+        return f"getelementptr {self.context}, ptr %wp.context, i64 0, i32 {self._slots[name]}, i64 {element}"
 
     def _restored(self, name: str, variable: Variable) -> list[str]:
+        if name in self._uniform:
+            return [f"  store {variable.type} %wp.uniform.{self._slots[name]}, ptr {name}"]
         slot = f"%wp.restore.{self._slots[name]}"
         lines = [f"  {slot}.p = {self._slot_address(name)}"]
         if variable.type == "i1":
@@ -133,7 +172,8 @@ class _Cutter:
 
     def _saved(self, name: str, variable: Variable, number: int) -> list[str]:
         slot = f"%wp.save.{number}.{self._slots[name]}"
-        lines = [f"  {slot}.p = {self._slot_address(name)}", f"  {slot} = load {variable.type}, ptr {name}"]
+        element = "%wp.after_side" if name in self._uniform else "%wp.thread"
+        lines = [f"  {slot}.p = {self._slot_address(name, element)}", f"  {slot} = load {variable.type}, ptr {name}"]
         if variable.type == "i1":
             return [*lines, f"  {slot}.b = zext i1 {slot} to i8", f"  store i8 {slot}.b, ptr {slot}.p"]
         return [*lines, f"  store {variable.type} {slot}, ptr {slot}.p"]

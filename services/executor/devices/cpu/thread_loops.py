@@ -15,6 +15,8 @@ from services.executor.devices.cpu.regions import region_symbol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from services.executor.devices.cpu.regions import Regions
+
 _UNIFORM_OFFSET = 12  # bytes, after the three thread indices in BlockIndex
 _AXES = "xyz"
 _PARAMETERS = (
@@ -35,8 +37,9 @@ class LoopWriter:
         self._metadata = metadata
         self.metadata_lines: list[str] = []
 
-    def regions_function(self, kernel: str, loads: Sequence[str], arguments: Sequence[str], count: int) -> str:
-        """`loads` fetch the kernel's arguments and `arguments` passes them on; there are `count` regions."""
+    def regions_function(self, kernel: str, loads: Sequence[str], arguments: Sequence[str], cut: Regions) -> str:
+        """`loads` fetch the kernel's arguments and `arguments` passes them on."""
+        count = len(cut.functions)
         cases = " ".join(f"i32 {number}, label %r{number}" for number in range(count))
         lines = [
             f"define internal i64 {regions_symbol(kernel)}({_PARAMETERS}) {{",
@@ -49,18 +52,20 @@ class LoopWriter:
             "  unreachable",
         ]
         for number in range(count):
-            lines += self._loops(kernel, number, arguments, records=count > 1)
+            uniform_loads, uniforms = _uniform_variables(number, cut)
+            lines += [f"r{number}:", *uniform_loads]
+            lines += self._loops(kernel, number, [arguments, uniforms], records=count > 1)
         return "\n".join([*lines, "}"])
 
-    def _loops(self, kernel: str, number: int, arguments: Sequence[str], *, records: bool) -> list[str]:
+    def _loops(self, kernel: str, number: int, ends: Sequence[Sequence[str]], *, records: bool) -> list[str]:
         r = f"r{number}"
         group, loop = self._loop_metadata()
-        passed = [*arguments, *(f"i32 {parameter(index)}" for index in UNIFORM)]
+        passed = [*ends[0], *(f"i32 {parameter(index)}" for index in UNIFORM)]
         passed += [f"i32 %{r}.{axis}" for axis in _AXES]
-        passed += [f"i32 %{r}.lane", f"i64 %{r}.t", "ptr %wp.context", "ptr %wp.meeting_area"]
+        passed += [f"i32 %{r}.lane", f"i64 %{r}.t", "ptr %wp.context", "ptr %wp.meeting_area", "i64 %after_side"]
+        passed += ends[1]
         call = f"  %{r}.id = call i32 {region_symbol(kernel, number)}({', '.join(passed)}), !llvm.access.group !{group}"
         return [
-            f"{r}:",
             f"  br label %{r}.head.z",
             *_head(r, "z", r, "0", "-1"),
             f"  br label %{r}.head.y",
@@ -112,7 +117,20 @@ def _box_loads() -> list[str]:
     for number, name in enumerate(f"{end}.{axis}" for axis in _AXES for end in ("begin", "end")):
         lines.append(f"  %{name}.p = getelementptr i32, ptr %box, i64 {number}")
         lines.append(f"  %{name} = load i32, ptr %{name}.p")
-    return lines
+    lines += ["  %side.p = getelementptr i32, ptr %box, i64 6", "  %side.32 = load i32, ptr %side.p"]
+    return [*lines, "  %before_side = zext i32 %side.32 to i64", "  %after_side = xor i64 %before_side, 1"]
+
+
+def _uniform_variables(number: int, cut: Regions) -> tuple[list[str], list[str]]:
+    """Fetch the uniform variables that a region is passed, before its loop: the region may change them."""
+    lines: list[str] = []
+    passed: list[str] = []
+    for uniform in cut.uniforms[number]:
+        name = f"%r{number}.uniform.{uniform.slot}"
+        where = f"ptr %wp.context, i64 0, i32 {uniform.slot}, i64 %before_side"
+        lines += [f"  {name}.p = getelementptr {cut.context}, {where}", f"  {name} = load {uniform.type}, ptr {name}.p"]
+        passed.append(f"{uniform.type} {name}")
+    return lines, passed
 
 
 def _head(r: str, axis: str, before: str, either: str, both: str) -> list[str]:

@@ -20,6 +20,7 @@ struct BlockIndex {
 // The threads that a call of `regions` runs: each index from `begin` to before `end`.
 struct ThreadBox {
     uint32_t begin_x, end_x, begin_y, end_y, begin_z, end_z;
+    uint32_t side;  // which of its two values a variable that is uniform in the block has before the region
 };
 
 // A place where threads wait for each other.

@@ -23,9 +23,11 @@ void RegionRunner::run(const KernelEntry& kernel, void** arguments, const BlockI
         context_.reset(new char[kernel.context_bytes]);
         context_bytes_ = kernel.context_bytes;
     }
-    const ThreadBox whole{0, index.block_dim_x, 0, index.block_dim_y, 0, index.block_dim_z};
+    side_ = 0;
     for (uint32_t region = 0;;) {
+        const ThreadBox whole{0, index.block_dim_x, 0, index.block_dim_y, 0, index.block_dim_z, side_};
         uint64_t next = kernel.regions(arguments, &index_, context_.get(), area_.get(), region, &whole);
+        side_ ^= 1;
         region = uint32_t(next);
         if (uint32_t(next >> 32) != region) region = run_divergent();
         if (region == 0) return;
@@ -39,6 +41,7 @@ uint32_t RegionRunner::run_divergent() {
         bool released = false;
         for (uint32_t wave = 0; wave < wave_count_; ++wave) released |= release_wave(wave);
         if (!released) release_alive();
+        side_ ^= 1;
         uint32_t region = common_region();
         if (region != ~0u) return region;
     }
@@ -108,7 +111,7 @@ void RegionRunner::run_lanes(uint32_t wave, uint64_t lanes, uint32_t region) {
             }
         }
         uint32_t y = row % index_.block_dim_y, z = row / index_.block_dim_y;
-        const ThreadBox box{x, x + length, y, y + 1, z, z + 1};
+        const ThreadBox box{x, x + length, y, y + 1, z, z + 1, side_};
         kernel_->regions(arguments_, &index_, context_.get(), area_.get(), region, &box);
     }
 }

@@ -31,6 +31,7 @@ private:
     BlockIndex index_{};
     uint32_t thread_count_ = 0;
     uint32_t wave_count_ = 0;
+    uint32_t side_ = 0;
     std::unique_ptr<MeetingArea> area_;
     std::unique_ptr<char[]> context_;
     uint64_t context_bytes_ = 0;
