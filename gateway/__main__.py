@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import servicekit.server
 from gateway.app import create_app
@@ -10,19 +11,36 @@ from gateway.config import GatewaySettings
 from gateway.server import GatewayServer
 from servicekit import logging, metrics
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from logging import LogRecord
+
 
 async def main() -> None:
     """Serve until SIGTERM or SIGINT; open streams end then, and their clients resume."""
     settings = GatewaySettings()
     logging.configure("gateway", settings.log_level)
-    _, stop_metrics = metrics.serve_metrics(settings.host, settings.resolved_metrics_port())
+    logging.get_logger("uvicorn.error").addFilter(_without_colours)
     server = GatewayServer(create_app(settings), settings)
+    stop_metrics = _serve_metrics(settings)
     try:
         await server.serve()
     finally:
         stop_metrics()
-    if not server.started:
-        sys.exit("the gateway could not start; the log above says why")
+
+
+def _serve_metrics(settings: GatewaySettings) -> Callable[[], None]:
+    port = settings.resolved_metrics_port()
+    try:
+        return metrics.serve_metrics(settings.host, port)[1]
+    except OSError as error:
+        sys.exit(f"gateway cannot serve metrics on {settings.host}:{port} (GATEWAY_METRICS_PORT): {error}")
+
+
+def _without_colours(record: LogRecord) -> bool:
+    """The HTTP server says some things twice, once for terminals."""
+    vars(record).pop("color_message", None)
+    return True
 
 
 if __name__ == "__main__":

@@ -18,44 +18,72 @@ export function benchmarkTable(results, device) {
     hasRoof ? { title: "Of roof", className: "number optional" } : null,
     { title: "Samples", className: "number optional" },
   ].filter(Boolean);
-  const rows = results.map((result) => [
-    result.name,
-    element("strong", {}, milliseconds(result.runtime_ms)),
-    interval(result),
-    spread(result),
-    figure(result.gflops),
-    figure(result.gbytes_per_second),
-    hasRoof ? `${figure(result.percent_of_roof)} %` : null,
-    samples(result),
-  ].filter((cell) => cell !== null));
+  const rows = results.map((result) =>
+    [
+      result.name,
+      element("strong", {}, milliseconds(result.runtime_ms)),
+      interval(result),
+      spread(result),
+      figure(result.gflops),
+      figure(result.gbytes_per_second),
+      hasRoof ? `${figure(result.percent_of_roof)} %` : null,
+      samples(result),
+    ].filter((cell) => cell !== null),
+  );
   return element(
     "section",
     {},
     element("h3", {}, "Benchmark"),
-    device?.name === "cpu" ? element("p", { className: "hint" }, `Times are from a CPU (${device.title}); they rank beside no GPU's.`) : null,
-    element("div", { className: "table-scroll", tabindex: 0, role: "region", "aria-label": "Times" }, table("Times of each test case", columns, rows, "benchmarks")),
+    device?.name === "cpu"
+      ? element("p", { className: "hint" }, `Times are from a CPU (${device.title}); they rank beside no GPU's.`)
+      : null,
+    element(
+      "div",
+      { className: "table-scroll", tabindex: 0, role: "region", "aria-label": "Times" },
+      table("Times of each test case", columns, rows, "benchmarks"),
+    ),
   );
 }
 
 function samples({ samples: count, converged }) {
   if (converged !== false) return String(count);
-  return element("span", { title: "A cap ended the measurement before the interval was as narrow as wanted" }, `${count}, capped`);
+  return element(
+    "span",
+    { title: "A cap ended the measurement before the interval was as narrow as wanted" },
+    `${count}, capped`,
+  );
 }
 
 function interval({ ci, runtime_ms: median }) {
   if (!ci || !Number.isFinite(ci.low_ms) || !median) return "–";
   const half = (100 * (ci.high_ms - ci.low_ms)) / 2 / median;
-  return element("span", { title: `${milliseconds(ci.low_ms)} to ${milliseconds(ci.high_ms)}` }, `± ${Number(half.toPrecision(2))} %`);
+  return element(
+    "span",
+    { title: `${milliseconds(ci.low_ms)} to ${milliseconds(ci.high_ms)}` },
+    `± ${Number(half.toPrecision(2))} %`,
+  );
 }
 
 function spread({ min_ms: min, max_ms: max, p5_ms: p5, p95_ms: p95, runtime_ms: median, ci }) {
   if (!(max > min)) return "–";
   const place = (value) => 2 + ((WIDTH - 4) * (value - min)) / (max - min);
   const bar = (className, from, to, height) =>
-    svg("rect", { class: className, x: place(from), y: (HEIGHT - height) / 2, width: Math.max(1, place(to) - place(from)), height, rx: 2 });
+    svg("rect", {
+      class: className,
+      x: place(from),
+      y: (HEIGHT - height) / 2,
+      width: Math.max(1, place(to) - place(from)),
+      height,
+      rx: 2,
+    });
   return svg(
     "svg",
-    { class: "spread", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `From ${milliseconds(min)} to ${milliseconds(max)}` },
+    {
+      class: "spread",
+      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+      role: "img",
+      "aria-label": `From ${milliseconds(min)} to ${milliseconds(max)}`,
+    },
     bar("range", min, max, 2),
     bar("interval", p5, p95, 10),
     svg("rect", { class: "median", x: place(median) - 1.5, y: 2, width: 3, height: HEIGHT - 4, rx: 1.5 }),

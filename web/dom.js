@@ -15,7 +15,9 @@ export function byId(id) {
 }
 
 export function table(caption, columns, rows, className = "") {
-  const head = columns.map(({ title, className: kind = "" }) => element("th", { scope: "col", className: kind }, title));
+  const head = columns.map(({ title, className: kind = "" }) =>
+    element("th", { scope: "col", className: kind }, title),
+  );
   const body = rows.map((cells) =>
     element("tr", {}, ...cells.map((cell, at) => element("td", { className: columns[at].className ?? "" }, cell))),
   );

@@ -14,10 +14,16 @@ export class Editor {
     this.colours = root.querySelector(".highlight");
     this.marked = new Set();
     this.tabLeaves = false;
-    this.area.addEventListener("input", () => { this.marked.clear(); this.#draw(); onChange(this.area.value); });
+    this.area.addEventListener("input", () => {
+      this.marked.clear();
+      this.#draw();
+      onChange(this.area.value);
+    });
     this.area.addEventListener("scroll", () => this.#scroll());
     this.area.addEventListener("keydown", (event) => this.#onKey(event, onSubmit));
-    this.area.addEventListener("blur", () => { this.tabLeaves = false; });
+    this.area.addEventListener("blur", () => {
+      this.tabLeaves = false;
+    });
     this.#draw();
   }
 
@@ -50,15 +56,20 @@ export class Editor {
   #onKey(event, onSubmit) {
     if (event.key === "Escape") this.tabLeaves = true;
     else if (event.key === "Tab" && !this.tabLeaves) this.#indent(event);
-    else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); onSubmit(); }
-    else if (event.key === "Enter") this.#newLine(event);
+    else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      onSubmit();
+    } else if (event.key === "Enter") this.#newLine(event);
     if (event.key !== "Escape" && event.key !== "Tab") this.tabLeaves = false;
   }
 
   #indent(event) {
     event.preventDefault();
     const { selectionStart: begin, selectionEnd: end, value } = this.area;
-    if (begin === end && !event.shiftKey) { this.#type(INDENT); return; }
+    if (begin === end && !event.shiftKey) {
+      this.#type(INDENT);
+      return;
+    }
     const from = value.lastIndexOf("\n", begin - 1) + 1;
     const block = value.slice(from, end);
     const changed = event.shiftKey ? block.replace(/^(?: {1,4}|\t)/gm, "") : block.replace(/^/gm, INDENT);
@@ -87,11 +98,18 @@ export class Editor {
     const count = text.split("\n").length;
     const numbers = Array.from({ length: count }, (_, at) => at + 1);
     this.numbers.replaceChildren(
-      ...numbers.flatMap((number) => [this.marked.has(number) ? element("span", { className: "marked" }, `● ${number}`) : String(number), "\n"]),
+      ...numbers.flatMap((number) => [
+        this.marked.has(number) ? element("span", { className: "marked" }, `● ${number}`) : String(number),
+        "\n",
+      ]),
     );
     const isPlain = text.length > MAX_COLOURED_CHARACTERS;
     this.area.classList.toggle("plain", isPlain);
-    const coloured = isPlain ? [] : tokens(text).map(([kind, part]) => (kind === "plain" ? part : element("span", { className: `token-${kind}` }, part)));
+    const coloured = isPlain
+      ? []
+      : tokens(text).map(([kind, part]) =>
+          kind === "plain" ? part : element("span", { className: `token-${kind}` }, part),
+        );
     this.colours.replaceChildren(...coloured, "\n");
     this.#scroll();
   }

@@ -1,14 +1,18 @@
 // Colours HIP source: a list of [kind, text] whose texts joined are the source.
 
 const KEYWORDS = new Set(
-  ("alignas auto break case const constexpr continue default delete do else enum explicit extern false for friend goto " +
+  (
+    "alignas auto break case const constexpr continue default delete do else enum explicit extern false for friend goto " +
     "if inline mutable namespace new noexcept nullptr operator private protected public return sizeof static " +
     "static_assert static_cast reinterpret_cast struct switch template this true typedef typename union using " +
-    "virtual volatile while __global__ __device__ __host__ __shared__ __restrict__ __constant__ __launch_bounds__").split(" "),
+    "virtual volatile while __global__ __device__ __host__ __shared__ __restrict__ __constant__ __launch_bounds__"
+  ).split(" "),
 );
 const TYPES = new Set(
-  ("void bool char short int long float double unsigned signed size_t half __half int8_t int16_t int32_t int64_t " +
-    "uint8_t uint16_t uint32_t uint64_t float2 float4 dim3 hipStream_t hipError_t").split(" "),
+  (
+    "void bool char short int long float double unsigned signed size_t half __half int8_t int16_t int32_t int64_t " +
+    "uint8_t uint16_t uint32_t uint64_t float2 float4 dim3 hipStream_t hipError_t"
+  ).split(" "),
 );
 const PATTERN = new RegExp(
   [

@@ -14,8 +14,12 @@ export function historyTable(submissions, onOpen) {
     { title: "When", className: "number" },
   ];
   const rows = submissions.map((submission) => [
-    element("button", { type: "button", className: "link-button", onclick: () => onOpen(submission) }, submission.problem || "sandbox program",
-      element("span", { className: "visually-hidden" }, `, ${submission.id}`)),
+    element(
+      "button",
+      { type: "button", className: "link-button", onclick: () => onOpen(submission) },
+      submission.problem || "sandbox program",
+      element("span", { className: "visually-hidden" }, `, ${submission.id}`),
+    ),
     submission.mode,
     badge(submission),
     dollars(submission.cost_usd),

@@ -128,11 +128,15 @@ const followSubmission = guarded(async (submission) => {
   let run = emptyRun(submission.mode);
   editor.mark([]);
   view.show(run);
-  await follow(submission.events_url, (frame) => {
-    if (!frame.status) return;
-    run = afterFrame(run, frame, Date.now());
-    view.show(run);
-  }, following.signal);
+  await follow(
+    submission.events_url,
+    (frame) => {
+      if (!frame.status) return;
+      run = afterFrame(run, frame, Date.now());
+      view.show(run);
+    },
+    following.signal,
+  );
   if (following.signal.aborted) return;
   editor.mark(diagnosedLines(run.final?.data.details));
   await Promise.all([showHistory(), showCredit()]);
@@ -161,17 +165,31 @@ async function start() {
 function listen() {
   byId("theme-button").addEventListener("click", switchTheme);
   byId("token-button").addEventListener("click", () => tokenDialog.open());
-  byId("problem-select").addEventListener("change", guarded((event) => showProblem(event.target.value)));
-  byId("starter-button").addEventListener("click", () => { editor.code = starter(); session.rememberDraft(draftKey(), editor.code); });
+  byId("problem-select").addEventListener(
+    "change",
+    guarded((event) => showProblem(event.target.value)),
+  );
+  byId("starter-button").addEventListener("click", () => {
+    editor.code = starter();
+    session.rememberDraft(draftKey(), editor.code);
+  });
   byId("refresh-button").addEventListener("click", guarded(showHistory));
-  byId("submit-form").addEventListener("submit", (event) => { event.preventDefault(); guarded(submit)(); });
-  byId("cancel-button").addEventListener("click", guarded(() => call("POST", `/api/v1/submissions/${page.job}/cancel`)));
+  byId("submit-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    guarded(submit)();
+  });
+  byId("cancel-button").addEventListener(
+    "click",
+    guarded(() => call("POST", `/api/v1/submissions/${page.job}/cancel`)),
+  );
   let before = mode();
   byId("submit-form").addEventListener("change", () => {
     if ((mode() === "sandbox") !== (before === "sandbox")) showDraft();
     before = mode();
   });
-  window.addEventListener("hashchange", () => { if (session.adoptTokenFromAddress()) guarded(start)(); });
+  window.addEventListener("hashchange", () => {
+    if (session.adoptTokenFromAddress()) guarded(start)();
+  });
 }
 
 applyTheme();

@@ -44,7 +44,11 @@ function tableAt(lines, at) {
 }
 
 function cells(line) {
-  return line.trim().replace(/^\||\|$/g, "").split("|").map((cell) => cell.trim());
+  return line
+    .trim()
+    .replace(/^\||\|$/g, "")
+    .split("|")
+    .map((cell) => cell.trim());
 }
 
 function list(lines, at, tag, bullet) {
@@ -60,7 +64,8 @@ function list(lines, at, tag, bullet) {
 
 function paragraph(lines, at) {
   let end = at + 1;
-  while (end < lines.length && lines[end].trim() && !/^(```|#{1,4}\s|\s*[-*]\s|\s*\d+\.\s|\s*\|)/.test(lines[end])) end += 1;
+  while (end < lines.length && lines[end].trim() && !/^(```|#{1,4}\s|\s*[-*]\s|\s*\d+\.\s|\s*\|)/.test(lines[end]))
+    end += 1;
   return [element("p", {}, ...inline(lines.slice(at, end).join(" "))), end];
 }
 

@@ -45,7 +45,8 @@ function verdictTitle(status, verdict) {
 
 export function outcome(run, goTo) {
   const data = run.final?.data ?? {};
-  const benchmarks = data.benchmark_results ?? (run.final?.status === "BENCHMARKED" ? data.test_results : null) ?? run.benchmarks;
+  const benchmarks =
+    data.benchmark_results ?? (run.final?.status === "BENCHMARKED" ? data.test_results : null) ?? run.benchmarks;
   const tests = run.tests.length || benchmarks === data.test_results ? run.tests : (data.test_results ?? []);
   return [
     run.final ? verdict(run.final) : null,
@@ -62,7 +63,10 @@ export function outcome(run, goTo) {
 }
 
 export function diagnosedLines(text) {
-  const errors = (text ?? "").split("\n").map((line) => line.match(DIAGNOSTIC)).filter((match) => match?.[3] === "error");
+  const errors = (text ?? "")
+    .split("\n")
+    .map((line) => line.match(DIAGNOSTIC))
+    .filter((match) => match?.[3] === "error");
   return errors.map((match) => Number(match[1]));
 }
 
@@ -75,7 +79,11 @@ function verdict({ status, data }) {
   return element(
     "div",
     { className: `verdict ${statusKind(status)}` },
-    element("strong", {}, verdictTitle(status, data.verdict) + (isFiner ? ` · ${data.verdict.replaceAll("_", " ").toLowerCase()}` : "")),
+    element(
+      "strong",
+      {},
+      verdictTitle(status, data.verdict) + (isFiner ? ` · ${data.verdict.replaceAll("_", " ").toLowerCase()}` : ""),
+    ),
     data.message ? element("p", {}, ...inline(data.message)) : null,
   );
 }
@@ -89,8 +97,13 @@ function figures(data) {
     ["Exit code", Number.isFinite(data.return_code) ? String(data.return_code) : null],
     ["Cost", Number.isFinite(data.cost_usd) ? dollars(data.cost_usd) : null],
   ].filter(([, value]) => value !== null);
-  return element("dl", { className: "figures" }, ...entries.map(([name, value]) =>
-    element("div", { className: "figure" }, element("dt", {}, name), element("dd", {}, value))));
+  return element(
+    "dl",
+    { className: "figures" },
+    ...entries.map(([name, value]) =>
+      element("div", { className: "figure" }, element("dt", {}, name), element("dd", {}, value)),
+    ),
+  );
 }
 
 function diagnostics(title, text, goTo) {
@@ -100,27 +113,57 @@ function diagnostics(title, text, goTo) {
     const jump = () => goTo(Number(match[1]), Number(match[2] ?? 1));
     return [element("button", { type: "button", className: "link-button", onclick: jump }, line), "\n"];
   });
-  return element("section", {}, element("h3", {}, title), element("pre", { className: "log unwrapped", tabindex: 0 }, ...lines));
+  return element(
+    "section",
+    {},
+    element("h3", {}, title),
+    element("pre", { className: "log unwrapped", tabindex: 0 }, ...lines),
+  );
 }
 
 function mismatches(info) {
-  const columns = ["Index", "Output", "Expected", "Yours", "Difference"].map((heading, at) => ({ title: heading, className: at > 1 ? "number mono" : "mono" }));
+  const columns = ["Index", "Output", "Expected", "Yours", "Difference"].map((heading, at) => ({
+    title: heading,
+    className: at > 1 ? "number mono" : "mono",
+  }));
   const rows = Object.entries(info.sample_differences).map(([index, { expected, actual, diff, output }]) => [
-    index.split(")")[0].concat(")"), output ?? "", exact(expected), element("span", { className: "mismatch-actual" }, exact(actual)), figure(diff),
+    index.split(")")[0].concat(")"),
+    output ?? "",
+    exact(expected),
+    element("span", { className: "mismatch-actual" }, exact(actual)),
+    figure(diff),
   ]);
-  const counted = info.mismatch_count ? `${exact(info.mismatch_count)} of ${exact(info.element_count)} elements differ; ` : "";
+  const counted = info.mismatch_count
+    ? `${exact(info.mismatch_count)} of ${exact(info.element_count)} elements differ; `
+    : "";
   return element(
     "section",
     {},
     element("h3", {}, "First mismatches"),
-    element("p", { className: "hint" }, `${counted}largest difference ${figure(info.max_difference)}, mean ${figure(info.mean_difference)}.`),
+    element(
+      "p",
+      { className: "hint" },
+      `${counted}largest difference ${figure(info.max_difference)}, mean ${figure(info.mean_difference)}.`,
+    ),
     rows.length ? element("div", { className: "table-scroll" }, table("First mismatches", columns, rows)) : null,
   );
 }
 
 function sample(data) {
-  const column = (title, value) => element("div", {}, element("h3", {}, title), element("pre", { className: "log unwrapped", tabindex: 0 }, readable(value)));
-  return element("section", { className: "columns" }, column("Input", data.input), column("Your output", data.output), column("Expected", data.expected_output));
+  const column = (title, value) =>
+    element(
+      "div",
+      {},
+      element("h3", {}, title),
+      element("pre", { className: "log unwrapped", tabindex: 0 }, readable(value)),
+    );
+  return element(
+    "section",
+    { className: "columns" },
+    column("Input", data.input),
+    column("Your output", data.output),
+    column("Expected", data.expected_output),
+  );
 }
 
 function readable(value) {
@@ -140,9 +183,13 @@ function rows(value) {
 function testList(tests) {
   const items = tests.map(({ name, status }) => {
     const passed = status === "PASSED";
-    return element("li", { className: passed ? "good" : "bad" },
-      element("span", { className: "mark", "aria-hidden": "true" }, passed ? "✓" : "✗"), name,
-      element("span", { className: "visually-hidden" }, passed ? "passed" : "failed"));
+    return element(
+      "li",
+      { className: passed ? "good" : "bad" },
+      element("span", { className: "mark", "aria-hidden": "true" }, passed ? "✓" : "✗"),
+      name,
+      element("span", { className: "visually-hidden" }, passed ? "passed" : "failed"),
+    );
   });
   return element("section", {}, element("h3", {}, "Tests"), element("ul", { className: "tests" }, ...items));
 }
@@ -150,9 +197,28 @@ function testList(tests) {
 function kernels(isa) {
   const entries = Object.entries(isa ?? {});
   if (!entries.length) return null;
-  const columns = ["Kernel", "VGPR", "SGPR", "AGPR", "LDS", "Scratch", "Spills", "Waves / SIMD"].map((title, at) => ({ title, className: at ? "number" : "mono" }));
-  const cells = entries.map(([name, kernel]) => [name, kernel.vgpr, kernel.sgpr, kernel.agpr, `${kernel.lds_bytes} B`, `${kernel.scratch_bytes} B`, kernel.spills, kernel.occupancy].map(String));
-  return element("details", {}, element("summary", {}, "What the kernels need on an MI300X"), element("div", { className: "table-scroll" }, table("Kernel resources", columns, cells)));
+  const columns = ["Kernel", "VGPR", "SGPR", "AGPR", "LDS", "Scratch", "Spills", "Waves / SIMD"].map((title, at) => ({
+    title,
+    className: at ? "number" : "mono",
+  }));
+  const cells = entries.map(([name, kernel]) =>
+    [
+      name,
+      kernel.vgpr,
+      kernel.sgpr,
+      kernel.agpr,
+      `${kernel.lds_bytes} B`,
+      `${kernel.scratch_bytes} B`,
+      kernel.spills,
+      kernel.occupancy,
+    ].map(String),
+  );
+  return element(
+    "details",
+    {},
+    element("summary", {}, "What the kernels need on an MI300X"),
+    element("div", { className: "table-scroll" }, table("Kernel resources", columns, cells)),
+  );
 }
 
 function output(run, data) {
@@ -160,5 +226,10 @@ function output(run, data) {
     ? run.lines.map(({ stream, line }) => element("span", { className: stream }, `${line}\n`))
     : [data.stdout, data.stderr && element("span", { className: "stderr" }, data.stderr)].filter(Boolean);
   if (!lines.length) return null;
-  return element("section", {}, element("h3", {}, "Output"), element("pre", { className: "log", tabindex: 0 }, ...lines));
+  return element(
+    "section",
+    {},
+    element("h3", {}, "Output"),
+    element("pre", { className: "log", tabindex: 0 }, ...lines),
+  );
 }

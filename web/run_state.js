@@ -45,32 +45,52 @@ export function afterFrame(run, { status, data }, arrivedMs) {
   if (Number.isFinite(data.timestamp)) next.clockOffsetMs = Math.min(run.clockOffsetMs, arrivedMs - data.timestamp);
   if (status === "heartbeat") return next;
   if (Number.isFinite(data.cost_usd)) next.costUsd = data.cost_usd;
-  next.device = data.machine?.device_title ? { name: data.machine.device, title: data.machine.device_title } : run.device;
+  next.device = data.machine?.device_title
+    ? { name: data.machine.device, title: data.machine.device_title }
+    : run.device;
   if (data.final) {
     next.final = { status, data };
     next.stages = endedStages(run.stages, GOOD.has(status), data.timestamp);
     return next;
   }
   const isBackInQueue = status === "IN_QUEUE" && run.stages[0].state === "done";
-  next.stages = enteredStages(isBackInQueue ? emptyStages(run.stages) : run.stages, STAGE_OF_STATUS[status], data.timestamp);
+  next.stages = enteredStages(
+    isBackInQueue ? emptyStages(run.stages) : run.stages,
+    STAGE_OF_STATUS[status],
+    data.timestamp,
+  );
   return noted(next, status, data);
 }
 
 function noted(run, status, data) {
   switch (status) {
     case "IN_QUEUE":
-      return { ...run, tests: [], benchmarks: [], lines: [], line: data.message || `Position ${data.position ?? "?"} in the queue` };
+      return {
+        ...run,
+        tests: [],
+        benchmarks: [],
+        lines: [],
+        line: data.message || `Position ${data.position ?? "?"} in the queue`,
+      };
     case "PROVISIONING":
       return { ...run, line: provisioningLine(data) };
     case "COMPILING":
-      return { ...run, line: data.cached ? "Already compiled" : `Compiling with ${data.toolchain || "the device's compiler"}` };
+      return {
+        ...run,
+        line: data.cached ? "Already compiled" : `Compiling with ${data.toolchain || "the device's compiler"}`,
+      };
     case "COMPILED":
       return { ...run, compiled: data, line: "Compiled" };
     case "CHECKING":
       return { ...run, totalTests: data.total_tests, line: `Checking ${data.total_tests} tests` };
     case "TEST_RESULT": {
       const tests = [...run.tests, data.result];
-      return { ...run, tests, totalTests: data.total_tests, line: `${tests.length} of ${data.total_tests} tests checked` };
+      return {
+        ...run,
+        tests,
+        totalTests: data.total_tests,
+        line: `${tests.length} of ${data.total_tests} tests checked`,
+      };
     }
     case "CHECKED":
       return { ...run, tests: data.test_results, line: `All ${data.total_tests} tests passed` };

@@ -16,7 +16,10 @@ export class RunView {
     this.run = run;
     if (this.isDrawing) return;
     this.isDrawing = true;
-    requestAnimationFrame(() => { this.isDrawing = false; this.#draw(); });
+    requestAnimationFrame(() => {
+      this.isDrawing = false;
+      this.#draw();
+    });
   }
 
   #draw() {
@@ -38,7 +41,12 @@ export class RunView {
     return element(
       "li",
       { className: `stage ${stage.state}`, "aria-current": stage.state === "active" ? "step" : null },
-      element("span", { className: "stage-name" }, stage.name, element("span", { className: "visually-hidden" }, `, ${words[stage.state]}`)),
+      element(
+        "span",
+        { className: "stage-name" },
+        stage.name,
+        element("span", { className: "visually-hidden" }, `, ${words[stage.state]}`),
+      ),
       element("span", { className: "stage-time" }, this.#elapsed(stage)),
     );
   }

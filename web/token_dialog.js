@@ -8,8 +8,14 @@ export class TokenDialog {
   constructor(onAccepted) {
     this.dialog = byId("token-dialog");
     this.onAccepted = onAccepted;
-    byId("token-form").addEventListener("submit", (event) => { event.preventDefault(); this.#accept(); });
-    byId("token-forget").addEventListener("click", () => { rememberToken(""); location.assign("/"); });
+    byId("token-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#accept();
+    });
+    byId("token-forget").addEventListener("click", () => {
+      rememberToken("");
+      location.assign("/");
+    });
   }
 
   open(reason = "") {

@@ -8,7 +8,8 @@ import pytest
 from grpc_health.v1 import health_pb2
 
 from tests.gateway.running_gateway import serve, settings_for
-from tests.gateway.scripted_services import ADMIN_TOKEN, STATEMENT, ScriptedServices
+from tests.gateway.scripted_scheduler import STATEMENT
+from tests.gateway.scripted_services import ADMIN_TOKEN, ScriptedServices
 
 if TYPE_CHECKING:
     from tests.gateway.running_gateway import RunningGateway

@@ -8,7 +8,7 @@ import grpc
 import pytest
 
 from gateway.body_limit import MAX_BODY_BYTES
-from tests.gateway.scripted_services import refusal
+from tests.gateway.refusals import refusal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+COMMAND = (sys.executable, "-m", "gateway")
 EVENTS = "/api/v1/submissions/job_1/events"
 
 
@@ -38,8 +39,7 @@ async def process(services: ScriptedServices) -> AsyncGenerator[tuple[asyncio.su
         "GATEWAY_DRAIN": "PT5S",
         **{f"GATEWAY_{name}_TARGET": services.target for name in names},
     }
-    command = (sys.executable, "-m", "gateway")
-    child = await asyncio.create_subprocess_exec(*command, env=environment, stdout=asyncio.subprocess.PIPE)
+    child = await asyncio.create_subprocess_exec(*COMMAND, env=environment, stdout=asyncio.subprocess.PIPE)
     try:
         yield child, await url_of(child)
     finally:
@@ -75,3 +75,15 @@ async def test_sigterm_ends_open_streams_and_the_process_in_good_order(services:
         assert [frame async for frame in frames] == []
         assert await child.wait() == 0
     assert services.scheduler.cancelled == []
+
+
+@pytest.mark.parametrize("setting", ["GATEWAY_PORT", "GATEWAY_METRICS_PORT"])
+async def test_taken_port_is_named_and_the_process_fails(services: ScriptedServices, setting: str) -> None:
+    environment = {**os.environ, "GATEWAY_PORT": "0", "GATEWAY_METRICS_PORT": "0", setting: str(services.port)}
+    child = await asyncio.create_subprocess_exec(
+        *COMMAND, env=environment, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
+    )
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        _, said = await child.communicate()
+    assert child.returncode != 0
+    assert str(services.port).encode() in said

@@ -11,7 +11,7 @@ import pytest
 from wavepool.executor.v1 import executor_pb2
 
 from tests.gateway.job_events import whole_run
-from tests.gateway.scripted_services import refusal
+from tests.gateway.refusals import refusal
 
 if TYPE_CHECKING:
     import httpx

@@ -13,7 +13,7 @@ from wavepool.executor.v1 import executor_pb2, run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 
 from tests.gateway.job_events import ended, whole_run
-from tests.gateway.scripted_services import refusal
+from tests.gateway.refusals import refusal
 
 if TYPE_CHECKING:
     from tests.gateway.running_gateway import RunningGateway

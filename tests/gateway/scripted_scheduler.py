@@ -1,0 +1,168 @@
+"""A scheduler that plays a script: jobs and logs that the tests write."""
+
+# ruff: noqa: N802, S106 - RPCs are VerbNoun, and no secret here opens anything
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, cast
+
+import grpc
+from google.protobuf.timestamp_pb2 import Timestamp
+from wavepool.executor.v1 import run_event_pb2
+from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tests.gateway.refusals import Refusals
+
+STATEMENT = "# Vector addition\n\nAdd `a` and `b`.\n\n| name | value |\n| --- | --- |\n| tolerance | **2 eps** |\n"
+STARTER = """#include <hip/hip_runtime.h>
+
+extern "C" void solution(const float* a, const float* b, float* c, size_t n) {
+}
+"""
+PROBLEM = scheduler_pb2.ProblemSummary(
+    slug="vector-addition",
+    title="Vector addition",
+    difficulty="EASY",
+    tags=["elementwise"],
+    dtypes=["float32"],
+    signature="const float* a, const float* b, float* c, size_t n",
+)
+
+
+class ScriptedScheduler(scheduler_pb2_grpc.SchedulerServiceServicer):
+    def __init__(self, refusals: Refusals) -> None:
+        self.refusals = refusals
+        self.jobs: dict[str, scheduler_pb2.Job] = {}
+        self.logs: dict[str, list[scheduler_pb2.JobEvent]] = defaultdict(list)
+        self.changed = asyncio.Condition()
+        self.is_severed = False
+        self.watches_open = 0
+        self.cancelled: list[str] = []
+        self.script_of_next_job: list[scheduler_pb2.JobEvent] = []
+
+    def forget(self) -> None:
+        self.jobs.clear()
+        self.logs.clear()
+        self.cancelled.clear()
+        self.script_of_next_job = []
+
+    async def add(self, *events: scheduler_pb2.JobEvent, job_id: str = "job_1") -> None:
+        """Log events, as the scheduler would: stored first, then seen."""
+        async with self.changed:
+            self.log(job_id, events)
+            self.changed.notify_all()
+
+    async def sever(self) -> None:
+        """Break every open watch, as a restart would."""
+        async with self.changed:
+            self.is_severed = True
+            self.changed.notify_all()
+            await self.changed.wait_for(lambda: self.watches_open == 0)
+            self.is_severed = False
+
+    async def until_watched(self, watches: int = 1) -> None:
+        async with self.changed:
+            await self.changed.wait_for(lambda: self.watches_open == watches)
+
+    def put_job(self, spec: scheduler_pb2.JobSpec, account_id: str = "acc_user", job_id: str = "job_1") -> None:
+        self.jobs[job_id] = scheduler_pb2.Job(
+            job_id=job_id,
+            account_id=account_id,
+            spec=spec,
+            state=scheduler_pb2.JOB_STATE_QUEUED,
+            create_time=Timestamp(seconds=1_800_000_000),
+            attempt=1,
+        )
+
+    def log(self, job_id: str, events: Any) -> None:
+        for event in events:
+            job = self.jobs[job_id]
+            job.last_seq = event.seq
+            if event.HasField("ended"):
+                job.state = event.ended.state
+                job.verdict = event.ended.result.verdict
+                job.message = event.ended.result.message
+                job.result.CopyFrom(event.ended.result)
+                job.cost_micros = event.ended.cost_micros
+                job.end_time.CopyFrom(event.time)
+            self.logs[job_id].append(event)
+
+    async def SubmitJob(self, request: Any, context: Any) -> scheduler_pb2.SubmitJobResponse:
+        await self.refusals.meet("SubmitJob", request, context)
+        job_id = f"job_{len(self.jobs) + 1}"
+        self.put_job(request.spec, request.account_id, job_id)
+        self.log(job_id, self.script_of_next_job)
+        return scheduler_pb2.SubmitJobResponse(job=self.jobs[job_id])
+
+    async def GetJob(self, request: Any, context: Any) -> scheduler_pb2.GetJobResponse:
+        await self.refusals.meet("GetJob", request, context)
+        return scheduler_pb2.GetJobResponse(job=await self._job(request, context))
+
+    async def ListJobs(self, request: Any, context: Any) -> scheduler_pb2.ListJobsResponse:
+        await self.refusals.meet("ListJobs", request, context)
+        mine = [job for job in self.jobs.values() if job.account_id == request.account_id]
+        return scheduler_pb2.ListJobsResponse(jobs=mine, next_page_token="page-2")
+
+    async def CancelJob(self, request: Any, context: Any) -> scheduler_pb2.CancelJobResponse:
+        await self.refusals.meet("CancelJob", request, context)
+        job = await self._job(request, context)
+        self.cancelled.append(job.job_id)
+        result = run_event_pb2.Finished(verdict=run_event_pb2.VERDICT_CANCELLED, message="Cancelled by its owner.")
+        end = scheduler_pb2.Ended(state=scheduler_pb2.JOB_STATE_CANCELLED, result=result)
+        await self.add(scheduler_pb2.JobEvent(job_id=job.job_id, seq=job.last_seq + 1, ended=end), job_id=job.job_id)
+        return scheduler_pb2.CancelJobResponse(job=job)
+
+    async def WatchJob(self, request: Any, context: Any) -> AsyncIterator[scheduler_pb2.WatchJobResponse]:
+        await self.refusals.meet("WatchJob", request, context)
+        job = await self._job(request, context)
+        await self._count(1)
+        try:
+            async for event in self._events_after(job.job_id, request.after_seq):
+                yield scheduler_pb2.WatchJobResponse(event=event)
+        finally:
+            await self._count(-1)
+        if self.is_severed:
+            await context.abort(grpc.StatusCode.UNAVAILABLE, "restarting")
+
+    async def _events_after(self, job_id: str, seq: int) -> AsyncIterator[scheduler_pb2.JobEvent]:
+        log, place = self.logs[job_id], 0
+        while not self.is_severed:
+            for event in log[place:]:
+                place += 1
+                if event.seq > seq:
+                    yield event
+                if event.HasField("ended"):
+                    return
+            async with self.changed:
+                while not self.is_severed and place == len(log):
+                    await self.changed.wait()
+
+    async def _count(self, change: int) -> None:
+        self.watches_open += change
+        async with self.changed:
+            self.changed.notify_all()
+
+    async def _job(self, request: Any, context: Any) -> scheduler_pb2.Job:
+        job = self.jobs.get(request.job_id)
+        if job is None or job.account_id != request.account_id:
+            await context.abort(grpc.StatusCode.NOT_FOUND, f"there is no job {request.job_id}")
+        return cast("scheduler_pb2.Job", job)
+
+    async def ListProblems(self, request: Any, context: Any) -> scheduler_pb2.ListProblemsResponse:
+        await self.refusals.meet("ListProblems", request, context)
+        return scheduler_pb2.ListProblemsResponse(problems=[PROBLEM])
+
+    async def GetProblem(self, request: Any, context: Any) -> scheduler_pb2.GetProblemResponse:
+        await self.refusals.meet("GetProblem", request, context)
+        if request.slug != PROBLEM.slug:
+            await context.abort(grpc.StatusCode.NOT_FOUND, f"there is no problem `{request.slug}`")
+        return scheduler_pb2.GetProblemResponse(problem=PROBLEM, statement=STATEMENT, starter=STARTER)
+
+    async def GetQueueMetrics(self, request: Any, context: Any) -> scheduler_pb2.GetQueueMetricsResponse:
+        await self.refusals.meet("GetQueueMetrics", request, context)
+        return scheduler_pb2.GetQueueMetricsResponse(queued_jobs=2, running_jobs=1, ended_jobs=9, finished_jobs=7)
