@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
+import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -90,8 +93,9 @@ def _announce(stack: Stack, supervisor: Supervisor) -> None:
     notes.print(table)
     token = (stack.data_dir / TOKEN_FILE).read_text(encoding="utf-8").strip()
     say(f"\nopen    {stack.endpoint}/#token={token}")
-    say("submit  wavepool submit problems/leaky-relu/solution.hip --problem leaky-relu")
-    say("stop    Ctrl-C, or `wavepool down`")
+    command = "wavepool" if shutil.which("wavepool") else str(Path(sys.executable).with_name("wavepool"))
+    say(f"submit  {command} submit problems/leaky-relu/solution.hip --problem leaky-relu")
+    say(f"stop    Ctrl-C, or {command} down")
 
 
 def down(data_dir: DataDirOption = DEFAULT_DATA_DIR) -> None:

@@ -1,7 +1,12 @@
-"""Asks running processes whether they are ready: gRPC health for services, `/readyz` for the gateway."""
+"""Asks running processes whether they are ready: gRPC health for services, `/readyz` for the gateway.
+
+`python -m cli.local.health ADDRESS` asks one, for health checks of containers.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from typing import Any, cast
 
 import grpc
@@ -31,3 +36,14 @@ async def http_is_ready(endpoint: str) -> bool:
         except httpx.TransportError:
             return False
     return response.is_success
+
+
+def main() -> None:
+    """Exit with 0 when what is at the address that is given, `host:port` or a gateway's URL, is ready; else with 1."""
+    address = sys.argv[1]
+    probe = http_is_ready if address.startswith("http") else grpc_is_serving
+    sys.exit(0 if asyncio.run(probe(address)) else 1)
+
+
+if __name__ == "__main__":
+    main()
