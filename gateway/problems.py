@@ -93,10 +93,12 @@ def problem_of_rpc(
     """
     failure = rpc_failure(error)
     status = (statuses or {}).get(failure.code) or HTTP_STATUS.get(failure.code, 500)
+    errors = _field_errors(failure, field_names or {})
     return Problem(
         status=status,
-        detail=_detail(failure, status),
-        errors=_field_errors(failure, field_names or {}),
+        # The services' own sentence names fields of protos, which the client has never seen.
+        detail="; ".join(f"{error.field}: {error.message}" for error in errors) or _detail(failure, status),
+        errors=errors,
         retry_after_seconds=_retry_after_seconds(failure, status),
         seed_error=(seed_errors or {}).get(failure.code, ""),
     )

@@ -170,7 +170,7 @@ async def test_wrong_value_is_422_in_the_routes_own_field_names(
     response = await gateway.http.post("/api/submissions/checker", json={**DIRECT_BODY, "gpuType": "H100"})
     assert response.status_code == 422
     assert response.json() == {
-        "error": "bad GPU",
+        "error": "gpuType: `H100` is not offered; use MI300X",
         "errors": [{"field": "gpuType", "message": "`H100` is not offered; use MI300X"}],
     }
 

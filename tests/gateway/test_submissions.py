@@ -114,6 +114,7 @@ async def test_violations_are_told_in_the_clients_own_field_names(
     violations = (("spec.source", "is not HIP"), ("spec.gpu_type", "only MI300X"))
     services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "bad", violations)
     problem = (await gateway.http.post(PATH, json=BODY)).json()
+    assert problem["detail"] == "code: is not HIP; gpu_type: only MI300X"
     assert problem["errors"] == [
         {"field": "code", "message": "is not HIP"},
         {"field": "gpu_type", "message": "only MI300X"},
