@@ -93,7 +93,7 @@ class Builder:
             raise compile_error(text, unit.declaration)
         if end.code != 0:
             raise missing_build(f"{text}\nstatus {end.code}, signal {end.signal}".strip())
-        return CachedBuild(_harvest(scratch / _EXECUTABLE_NAMES[unit.kind], text), text)
+        return CachedBuild.of(_harvest(scratch / _EXECUTABLE_NAMES[unit.kind], text), text)
 
 
 def _text(end: Exit) -> str:

@@ -103,7 +103,7 @@ async def _stages(job: CoreJob, problem: Problem | None, equipment: Equipment, p
         with progress.stage("compile"):
             build = await builder.build(unit, scratch / "compile", scratch / "run", progress.tell)
         progress.report["toolchain"] = equipment.device.toolchain().identity
-        progress.report["executable_sha256"] = hashlib.sha256(build.executable).hexdigest()
+        progress.report["executable_sha256"] = build.sha256
         if problem is None:
             with progress.stage("program"):
                 await run_program(

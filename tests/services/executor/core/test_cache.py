@@ -10,7 +10,7 @@ from services.executor.core.cache import CachedBuild, CompileCache
 if TYPE_CHECKING:
     from pathlib import Path
 
-BUILD = CachedBuild(b"\x7fELF" * 1000, "a warning")
+BUILD = CachedBuild.of(b"\x7fELF" * 1000, "a warning")
 
 
 def test_a_published_build_is_found_by_every_process_that_shares_the_folder(tmp_path: Path) -> None:
@@ -23,7 +23,7 @@ def test_a_published_build_is_found_by_every_process_that_shares_the_folder(tmp_
 def test_the_first_to_publish_wins_and_nothing_is_left_in_staging(tmp_path: Path) -> None:
     cache = CompileCache(tmp_path, 1 << 20)
     cache.put("k", BUILD)
-    cache.put("k", CachedBuild(b"other", ""))
+    cache.put("k", CachedBuild.of(b"other", ""))
     assert cache.get("k") == BUILD
     assert list((tmp_path / "staging").iterdir()) == []
 
@@ -69,7 +69,7 @@ def _work(folder: Path) -> int:
     wrong = 0
     for at in range(200):
         key = f"k{at % 8}"
-        build = CachedBuild(BUILD.executable + key.encode(), key)
+        build = CachedBuild.of(BUILD.executable + key.encode(), key)
         cache.put(key, build)
         wrong += cache.get(key) not in {None, build}
     return wrong
