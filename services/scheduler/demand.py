@@ -29,7 +29,7 @@ class DemandReporter:
         self._blocked_reason = ""
 
     async def report(self) -> None:
-        """Tell the pool, if there is news; raises PoolUnreachableError."""
+        """Tell the pool, if there is news; raises PoolError."""
         demand = self._waiting.jobs_by_gpu_type()
         stale = bool(demand) and time.monotonic() - self._reported_at >= REPEAT_SECONDS
         if demand == self._reported and not stale:

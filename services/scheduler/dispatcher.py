@@ -17,7 +17,6 @@ from services.scheduler.pool import (
     PoolBusyError,
     PoolError,
     PoolRefusalError,
-    PoolUnreachableError,
 )
 from services.scheduler.provisioning import placed_payload, start_kind_name
 
@@ -63,9 +62,9 @@ class Dispatcher:
         try:
             await self._place_all()
             await self._demand.report()
-            await self._provisioning.report()
-        except PoolUnreachableError as error:
-            log.warning("vmpool cannot be reached", extra={"reason": str(error)})
+        except PoolError as error:
+            log.warning("vmpool does not answer as it should", extra={"reason": str(error)})
+        await self._provisioning.report()
 
     async def _place_all(self) -> None:
         full: set[str] = set()

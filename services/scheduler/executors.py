@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from services.scheduler.spec import Lease
 
 CALL_SECONDS = 5.0
-# More than a pool has machines; the channel that was idle longest is closed.
+# More than a pool has machines; beyond it the channel that was used least recently is closed.
 MAX_CHANNELS = 256
 
 
@@ -70,14 +70,14 @@ class Executors:
             request_id=job.request_id,
         )
         with _translated(RunRefusedError):
-            async for answer in self._stub(lease).Run(request, metadata=_authorization(lease)):
+            async for answer in (await self._stub(lease)).Run(request, metadata=_authorization(lease)):
                 yield answer.event
 
     async def cancel(self, job: Job, lease: Lease) -> None:
         """End the job's run; raises RunUnknownError, RunInterruptedError, RunRefusedError."""
         request = executor_pb2.CancelRunRequest(run_id=job.run_id)
         with _translated(RunUnknownError):
-            await self._stub(lease).CancelRun(request, metadata=_authorization(lease), timeout=CALL_SECONDS)
+            await (await self._stub(lease)).CancelRun(request, metadata=_authorization(lease), timeout=CALL_SECONDS)
 
     async def renew(self, job: Job, lease: Lease, expire_time: datetime) -> None:
         """Let the run live until `expire_time`; raises RunUnknownError, RunInterruptedError, RunRefusedError."""
@@ -85,23 +85,20 @@ class Executors:
             run_id=job.run_id, fencing_token=lease.fencing_token, lease_expire_time=timestamp(expire_time)
         )
         with _translated(RunUnknownError):
-            await self._stub(lease).RenewRunLease(request, metadata=_authorization(lease), timeout=CALL_SECONDS)
+            await (await self._stub(lease)).RenewRunLease(request, metadata=_authorization(lease), timeout=CALL_SECONDS)
 
     async def close(self) -> None:
         """Close all channels."""
         while self._channels:
             await self._channels.popitem()[1].close()
 
-    async def trim(self) -> None:
-        """Close the channels that were idle longest."""
-        while len(self._channels) > MAX_CHANNELS:
-            await self._channels.popitem(last=False)[1].close()
-
-    def _stub(self, lease: Lease) -> executor_pb2_grpc.ExecutorServiceAsyncStub:
+    async def _stub(self, lease: Lease) -> executor_pb2_grpc.ExecutorServiceAsyncStub:
         endpoint = lease.executor_endpoint
         if endpoint not in self._channels:
             self._channels[endpoint] = open_channel(endpoint)
         self._channels.move_to_end(endpoint)
+        if len(self._channels) > MAX_CHANNELS:
+            await self._channels.popitem(last=False)[1].close()
         return executor_pb2_grpc.ExecutorServiceStub(self._channels[endpoint])
 
 

@@ -81,9 +81,10 @@ class SchedulerServer(ServiceServer):
 
 @dataclass
 class Scheduler:
-    """Everything that makes a scheduler, wired together; what it was not given to close, it does not close."""
+    """Everything that makes a scheduler, wired together; the database is its maker's to close."""
 
     server: ServiceServer
+    waiting: WaitingJobs
     carrier: Carrier
     duties: list[tuple[Loop, timedelta, asyncio.Event | None]]
     executors: Executors
@@ -121,9 +122,7 @@ async def build(
     provisioning = ProvisioningReporter(store, waiting, inventory, forecast, clock)
     dispatcher = Dispatcher(links, waiting, inventory, carrier, demand, provisioning)
     rescuer = Rescuer(store, billing, carrier, waiting, clock, settings.submission_timeout)
-    dtypes = {slug: entry.problem.dtypes for slug, entry in problems.items()}
-    policy = IntakePolicy(dtypes, settings.max_jobs_in_flight, settings.longest_run)
-    intake = Intake(store, billing, waiting, forecast, clock, policy)
+    intake = Intake(store, billing, waiting, forecast, clock, _policy(settings, problems))
     canceller = Canceller(store, waiting, carrier, clock)
     servicer = SchedulerServicer(store, reader, intake, canceller, Watcher(reader, hub), problems)
     server = SchedulerServer(settings, servicer, hub)
@@ -133,7 +132,12 @@ async def build(
         (dispatcher, settings.poll_interval, waiting.changed),
         (UnannouncedEvents(reader, hub), settings.poll_interval, None),
     ]
-    return Scheduler(server, carrier, duties, executors, [vmpool_channel, billing_channel])
+    return Scheduler(server, waiting, carrier, duties, executors, [vmpool_channel, billing_channel])
+
+
+def _policy(settings: SchedulerSettings, problems: Mapping[str, CatalogueEntry]) -> IntakePolicy:
+    dtypes = {slug: entry.problem.dtypes for slug, entry in problems.items()}
+    return IntakePolicy(dtypes, settings.max_jobs_in_flight, settings.longest_run)
 
 
 async def main() -> None:

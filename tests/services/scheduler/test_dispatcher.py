@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import grpc
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
+from services.scheduler.job import JobState
+from services.scheduler.store.job_store import JobStore
 from tests.services.scheduler.cluster import is_run, kinds, until
 from tests.services.scheduler.scripted_executor import PASSING, compiling
 
@@ -149,3 +152,20 @@ async def test_wait_is_estimated_once_there_is_history(cluster: Cluster) -> None
     gate.set()
     await cluster.pool.tell("machine-1", "WARM")
     await cluster.events_to_end(waiting.job_id)
+
+
+async def test_stale_memory_of_a_running_job_does_not_take_its_lease_away(cluster: Cluster) -> None:
+    assert cluster.scheduler
+    assert cluster.database
+    gate = asyncio.Event()
+    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    job = await cluster.submit()
+    await cluster.event(job.job_id, is_run("compiling"))
+    row = await JobStore(cluster.database, lambda events: None).get(job.job_id)
+    assert row
+    waiting = cluster.scheduler.waiting
+    waiting.put(replace(row, state=JobState.QUEUED, lease=None))
+    await until(lambda: job.job_id not in waiting)
+    assert cluster.pool.live == {"lease-1"}
+    gate.set()
+    assert "retrying" not in kinds(await cluster.events_to_end(job.job_id))

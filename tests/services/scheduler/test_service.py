@@ -96,6 +96,15 @@ async def test_credit_that_does_not_suffice_is_said_and_nothing_is_stored(cluste
     assert kinds(await cluster.events_to_end(job.job_id))[-1] == "ended"
 
 
+async def test_refused_submission_does_not_count_as_in_flight(tmp_path: Path) -> None:
+    async with scripted_cluster(tmp_path, max_jobs_in_flight=1) as cluster:
+        await cluster.start()
+        cluster.billing.refusals = {"ReserveCredit": grpc.StatusCode.FAILED_PRECONDITION}
+        await failure(cluster.submit("refused"))
+        cluster.billing.refusals = {}
+        assert (await cluster.submit("other")).job_id
+
+
 async def test_unknown_account_is_said_as_such(cluster: Cluster) -> None:
     cluster.billing.refusals = {"ReserveCredit": grpc.StatusCode.NOT_FOUND}
     said = await failure(cluster.submit())

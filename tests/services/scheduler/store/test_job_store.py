@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 
 from services.scheduler.errors import StaleJobError
-from services.scheduler.job import Job, JobState
+from services.scheduler.job import Job, JobEvent, JobState
 from services.scheduler.store import tables
+from services.scheduler.store.job_store import JobStore
 from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from servicekit.database import Database
     from services.scheduler.event_hub import EventHub
     from services.scheduler.store.job_reader import JobReader
-    from services.scheduler.store.job_store import JobStore
 
 LIMIT = 20
 
@@ -106,14 +106,25 @@ async def test_sequence_has_no_gap_over_moves_of_several_events(store: JobStore,
     assert [event.cost_micros for event in events] == [0, 5, 5, 5, 500]
 
 
-async def test_events_are_announced_after_they_are_rows(
-    database: Database, store: JobStore, hub: EventHub, reader: JobReader
-) -> None:
-    del database
-    with hub.subscription("job-001") as subscription:
-        job = await queued(store)
-        announced = await subscription.next()
+async def test_events_are_announced_once_their_transaction_is_over(database: Database, reader: JobReader) -> None:
+    announced: list[JobEvent] = []
+    open_transactions: list[int] = []
+
+    def announce(events: Sequence[JobEvent]) -> None:
+        announced.extend(events)
+        open_transactions.append(cast("Any", database.engine.pool).checkedout())
+
+    job = await queued(JobStore(database, announce))
     assert announced == await reader.events(job.job_id, 0, 10)
+    assert open_transactions == [0]
+
+
+async def test_move_that_the_database_refuses_is_not_announced(store: JobStore, hub: EventHub) -> None:
+    job = await queued(store)
+    job = await store.move(job, job.start(LEASE, START), [], START)
+    with hub.subscription(job.job_id) as subscription, pytest.raises(IntegrityError):
+        await store.move(job, job.progress(1, job.hold_micros + 1), [b"1"], START)
+    assert subscription.last_seq == 0
 
 
 async def test_repeated_key_gives_the_first_job_and_stores_nothing(store: JobStore, reader: JobReader) -> None:
