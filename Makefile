@@ -11,6 +11,7 @@ help: ## Show this list
 
 setup: ## Make .venv from uv.lock and prepare the cpu device's compiler
 	@deploy/setup
+	@echo "preparing the cpu device's compiler (some minutes the first time, at once later)"
 	@$(RUN)/python -m services.executor.devices.cpu.prepare
 
 protos: setup ## Generate the Python code of protos/ again
