@@ -7,7 +7,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
-from services.vmpool.errors import StaleMachineError
+from services.vmpool.errors import ProviderError, StaleMachineError
 from services.vmpool.machine import ON_THE_WAY, Machine
 from services.vmpool.sizing import Plan, Pool, machines_wanted
 
@@ -66,7 +66,10 @@ class Sizer:
     async def _start(self, plan: Plan) -> tuple[int, str]:
         if not plan.start:
             return 0, ""
-        offers = await self._provider.offers()
+        try:
+            offers = await self._provider.offers()
+        except (ProviderError, OSError) as error:
+            return 0, f"provider {self._provider.name} makes no offers now: {error}"
         started, missing = 0, ""
         for gpu_type in plan.start:
             offer = next((offer for offer in offers if offer.gpu_type == gpu_type), None)

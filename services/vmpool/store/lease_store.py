@@ -155,9 +155,11 @@ async def _candidates(connection: AsyncConnection, request: LeaseRequest) -> Seq
     query = (
         select(machines)
         .where(machines.c.state.in_([state.value for state in READY]), machines.c.gpu_type == request.gpu_type)
-        .order_by(machines.c.last_used_time.desc())
+        .order_by(machines.c.machine_id)
     )
-    return await locked_machines(connection, query)
+    # Locked in an order that never changes, so that no two callers wait for each other.
+    locked = await locked_machines(connection, query)
+    return sorted(locked, key=lambda machine: machine.last_used_time or machine.create_time, reverse=True)
 
 
 async def _read_lease(connection: AsyncConnection, lease_id: str) -> Lease:

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from pydantic import ValidationError
+
+from services.vmpool.config import VmPoolSettings
+
+
+def test_defaults_fit_one_host() -> None:
+    settings = VmPoolSettings()
+    assert (settings.port, settings.local_executor_port) == (50062, 50063)
+    assert settings.limits().max_machines == 1
+    assert settings.limits().idle_timeout == timedelta(seconds=600)
+    assert settings.local_price_micros() == 0
+
+
+def test_seed_names_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AMD_VM_MAX_CONCURRENT", "3")
+    monkeypatch.setenv("AMD_VM_IDLE_TIMEOUT", "60")
+    limits = VmPoolSettings().limits()
+    assert (limits.max_machines, limits.idle_timeout) == (3, timedelta(seconds=60))
+
+
+def test_our_names_win_over_seed_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AMD_VM_MAX_CONCURRENT", "3")
+    monkeypatch.setenv("VMPOOL_MAX_MACHINES", "0")
+    assert VmPoolSettings().limits().max_machines == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("VMPOOL_IDLE_TIMEOUT", "-1"),
+        ("VMPOOL_MAX_MACHINES", "-1"),
+        ("VMPOOL_LOST_AFTER", "0"),
+        ("VMPOOL_LOCAL_HOURLY_RATE", "-0.01"),
+        ("VMPOOL_LOCAL_EXECUTOR_PORT", "70000"),
+    ],
+)
+def test_senseless_values_are_refused_by_name(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ValidationError, match=f"(?i){name}|{name.removeprefix('VMPOOL_')}"):
+        VmPoolSettings()
