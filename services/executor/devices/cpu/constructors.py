@@ -22,7 +22,5 @@ def _init_array(entries: str) -> str:
     found = [_ENTRY.match(entry) for entry in split_list(bracketed(entries, 0))]
     ordered = sorted((int(match[1]), position, match[2]) for position, match in enumerate(found) if match)
     pointers = ", ".join(f"ptr {function}" for _, _, function in ordered)
-    return (
-        f'@__wp_constructors = internal constant [{len(ordered)} x ptr] [{pointers}], section ".init_array", align 8\n'
-        '@llvm.used = appending global [1 x ptr] [ptr @__wp_constructors], section "llvm.metadata"'
-    )
+    # Hidden rather than internal, which LLVM would drop as unused.
+    return f'@__wp_constructors = hidden constant [{len(ordered)} x ptr] [{pointers}], section ".init_array", align 8'

@@ -29,6 +29,9 @@ _SHARED = re.compile(
     rf"^({_NAME}) = (?:[a-z_]+ )*global (.*) undef(?:, section \"[^\"]*\")?(?:, comdat(?:\([^)]*\))?)?(, align \d+)$",
     re.MULTILINE,
 )
+# `wavepool/vector_math.h` has an exponential that LLVM can inline and vectorise.
+_EXPONENTIAL = ("@llvm.exp.f32", "@__wp_expf")
+_UNUSED = "@__wp_unused"
 _COMDAT_LINE = re.compile(r"^\$.* = comdat any\n", re.MULTILINE)
 _COMDAT_USE = re.compile(r",? comdat(?:\(\$[^)]*\))?(?=[ ,]|$)", re.MULTILINE)
 _ATTRIBUTES = re.compile(r"^attributes #\d+ = .*$", re.MULTILINE)
@@ -63,6 +66,9 @@ def device_module_from_text(text: str, kernels: Collection[str]) -> DeviceModule
     text = _ATTRIBUTES.sub(lambda match: _NOT_INLINED.sub("", match[0]), text)
     renamed = {f"@{name}": kernel_symbol(name) for name in kernels}
     renamed.update(dict.fromkeys(dynamic, DYNAMIC_SHARED))
+    if _EXPONENTIAL[1] in functions_of(text):
+        text = text.replace(f"declare float {_EXPONENTIAL[0]}(float)", f"declare float {_UNUSED}(float)")
+        renamed[_EXPONENTIAL[0]] = _EXPONENTIAL[1]
     text = SYMBOL.sub(lambda match: renamed.get(match[0], match[0]), text)
     text += f"\n{DYNAMIC_SHARED} = internal thread_local(localexec) global [{_SHARED_BYTES} x i8] undef, align 256\n"
     assembly = tuple(code for code in _ASSEMBLY.findall(text) if code)

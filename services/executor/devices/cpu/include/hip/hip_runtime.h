@@ -16,4 +16,5 @@
 #include "wavepool/integer_math.h"
 #include "wavepool/float_math.h"
 #include "wavepool/memory_access.h"
+#include "wavepool/vector_math.h"
 #endif

@@ -1,4 +1,5 @@
-// Precompiled into both passes: the C++ library, callable from kernels, then HIP.
+// Precompiled into both passes: the C++ library, callable from kernels, then HIP. All of the library, because a header
+// of it that is read outside the pragma clashes with what others declared inside it.
 #pragma once
 
 // clang declares these for the host by itself, so they must come before the pragma.
@@ -6,39 +7,100 @@
 
 #pragma clang force_cuda_host_device begin
 #include <algorithm>
+#include <any>
 #include <array>
+#include <atomic>
+#include <barrier>
+#include <bit>
+#include <bitset>
 #include <cassert>
 #include <cctype>
 #include <cerrno>
+#include <cfenv>
 #include <cfloat>
+#include <charconv>
 #include <chrono>
+#include <cinttypes>
 #include <climits>
+#include <clocale>
 #include <cmath>
+#include <compare>
 #include <complex>
+#include <concepts>
+#include <condition_variable>
+#include <csetjmp>
+#include <csignal>
+#include <cstdarg>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <cwchar>
+#include <cwctype>
+#include <deque>
+#include <exception>
+#include <execution>
+#include <expected>
+#include <filesystem>
+#include <format>
+#include <forward_list>
+#include <fstream>
 #include <functional>
+#include <future>
 #include <initializer_list>
 #include <iomanip>
+#include <ios>
+#include <iosfwd>
 #include <iostream>
+#include <istream>
 #include <iterator>
+#include <latch>
 #include <limits>
+#include <list>
+#include <locale>
 #include <map>
 #include <memory>
+#include <memory_resource>
+#include <mutex>
+#include <new>
+#include <numbers>
 #include <numeric>
+#include <optional>
+#include <ostream>
+#include <queue>
 #include <random>
+#include <ranges>
+#include <ratio>
+#include <regex>
+#include <scoped_allocator>
+#include <semaphore>
+#include <set>
+#include <shared_mutex>
+#include <source_location>
+#include <span>
 #include <sstream>
+#include <stack>
 #include <stdexcept>
+#include <stop_token>
+#include <streambuf>
 #include <string>
+#include <string_view>
+#include <syncstream>
+#include <system_error>
+#include <thread>
 #include <tuple>
 #include <type_traits>
+#include <typeindex>
+#include <typeinfo>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
+#include <valarray>
+#include <variant>
 #include <vector>
+#include <version>
 #pragma clang force_cuda_host_device end
 
 #include "hip/hip_runtime.h"

@@ -31,6 +31,10 @@ __global__ void floats(float* out, float x) {
     out[8] = __ldg(&out[1]), sincosf(0.0f, &out[9], &out[10]), out[11] = isnan(x / 0 * 0) + isinf(x / 0), out[12] = float(__float2int_rz(1e20f));
     out[13] = fminf(NAN, x) + rintf(2.5f) + truncf(-1.5f) + fmodf(7, 4) + copysignf(1, -x) + cbrtf(8) + hypotf(3, 4);
 }
+__global__ void exponentials(const float* in, float* out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = expf(in[i]);
+}
 __global__ void vectors(const float* in, float* out) {
     float4 v = reinterpret_cast<const float4*>(in)[threadIdx.x], w = make_float4(1, 2, 3, 4);
     v = v * 2.0f + w;
@@ -77,6 +81,18 @@ int main() {
     CHECK(std::fabs(r[0] - (std::exp(4.0) + std::log(4.0))) < 1e-4 && r[1] == 1 && r[2] == 0.5f && r[3] == 17 && r[4] == 1);
     CHECK(r[5] == 2 - 2 + 2 - 2 && r[6] == 2 + 4 + 4 + 16 && r[7] == 8 && r[8] == 1 && r[9] == 0 && r[10] == 1);
     CHECK(r[11] == 2 && r[12] == 2147483648.0f && r[13] == 4 + 2 - 1 + 3 - 1 + 2 + 5);
+    std::vector<float> powers;
+    for (int k = -11000; k <= 9000; k += 3) powers.push_back(k / 100.0f);
+    for (float special : {INFINITY, -INFINITY, NAN, 0.0f, -0.0f, 1e-30f}) powers.push_back(special);
+    int many = int(powers.size());
+    float* big = zeros<float>(many);
+    exponentials<<<(many + 255) / 256, 256>>>(sent(powers), big, many);
+    auto raised = fetched(big, many);
+    for (int k = 0; k < many; ++k) {
+        double exact = std::exp(double(powers[k]));
+        bool close = std::fabs(raised[k] - exact) <= exact * 2.4e-7 + 1.5e-45 || float(exact) == raised[k];
+        CHECK(close || (std::isnan(exact) && std::isnan(raised[k])));
+    }
     std::vector<float> values(256);
     for (int k = 0; k < 256; ++k) values[k] = k;
     vectors<<<1, 64>>>(sent(values), f);

@@ -63,6 +63,18 @@ __global__ void early_return(int* out, int n) {
     __syncthreads();
     out[i] += last[threadIdx.x];
 }
+__global__ void exited_before_loop(int* out, int n) {
+    __shared__ int seen[128];
+    int i = threadIdx.x, sum = 0;
+    if (i >= n) return;
+    for (int t = 1; t <= 5; ++t) {
+        seen[i] = t * i;
+        __syncthreads();
+        sum += seen[(i + 1) % n] * t;
+        __syncthreads();
+    }
+    out[i] = sum;
+}
 __global__ void loop_with_barriers(int* data, int n) {
     __shared__ int tile[128];
     int sum = 0;
@@ -168,6 +180,9 @@ int main() {
     early_return<<<4, 128>>>(n, 451);
     auto e = fetched(n, 451);
     CHECK(e[450] == 449 * 3 && e[128] == 128 * 3 && e[384] == 384 * 3);
+    exited_before_loop<<<2, 128>>>(n, 70);
+    auto x = fetched(n, 70);
+    CHECK(x[0] == 55 && x[68] == 69 * 55 && x[69] == 0);
     RUN(hipMemset(n, 0, 4096 * 4));
     n = sent(std::vector<int>(4096, 1));
     loop_with_barriers<<<1, 128>>>(n, 300);
