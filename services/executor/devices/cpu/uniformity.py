@@ -96,7 +96,8 @@ def _post_dominators(targets: Mapping[str, tuple[str, ...]]) -> dict[str, frozen
         changed = False
         for label in reversed(list(targets)):
             ways = [after[target] for target in targets[label]]
-            now = frozenset({label}) | (frozenset.intersection(*ways) if ways else frozenset())
+            common = set[str]() if not ways else set(ways[0]).intersection(*ways[1:])
+            now = frozenset({label, *common})
             changed |= now != after[label]
             after[label] = now
     return after
