@@ -11,7 +11,7 @@ from services.executor.core.failure import Failure
 from services.executor.core.roofline import Roofs, Work, bound_of, roofs_of
 from services.executor.core.statistics import geometric_mean, summarise
 from services.executor.core.stopping import CPU_PROFILE, GPU_PROFILE, StoppingProfile, StoppingRule, StopReason
-from services.executor.core.timing_audit import floor_fault, timing_fault
+from services.executor.core.timing_audit import CPU_RULE, GPU_RULE, AuditRule, floor_fault, timing_fault
 from services.executor.core.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -24,16 +24,13 @@ if TYPE_CHECKING:
     from services.executor.core.session import CallTimes
     from services.executor.devices.device import DeviceDescription
 
-# On a GPU the host's part of a call is a few microseconds; the cpu device's kernels compete with the judge for cores.
-_GPU_SLACK_NS = 2e3
-_CPU_SLACK_NS = 200e3
-
 
 @dataclass(frozen=True)
 class Measurement:
-    """The timed calls of one case, in order, and why they ended."""
+    """The timed calls of one case, in order, the null calls between them, and why they ended."""
 
     times: tuple[CallTimes, ...]
+    nulls_ns: tuple[int, ...]
     stopped_by: StopReason
 
 
@@ -43,13 +40,12 @@ class Scale:
 
     device: DeviceDescription
     roofs: Roofs | None
-    null_call_ns: float
     dtype: str
 
     @property
-    def slack_ns(self) -> float:
+    def audit_rule(self) -> AuditRule:
         """How far the judge's clock may be off the claims."""
-        return _GPU_SLACK_NS if self.device.is_gpu else _CPU_SLACK_NS
+        return GPU_RULE if self.device.is_gpu else CPU_RULE
 
 
 def profile_of(device: DeviceDescription) -> StoppingProfile:
@@ -62,7 +58,7 @@ async def benchmark(
 ) -> None:
     """Measure every case; raises Failure for a wrong call, and for times that cannot be true."""
     progress.tell(Benchmarking(len(cases)))
-    scale = Scale(device, roofs_of(device.architecture), await checker.session.null_call_ns(), progress.job.dtype)
+    scale = Scale(device, roofs_of(device.architecture), progress.job.dtype)
     results: list[BenchmarkResult] = []
     faults: list[str] = []
     for index, case in enumerate(cases):
@@ -90,12 +86,14 @@ async def measure(checker: Checker, judge: CaseJudge, profile: StoppingProfile) 
         calls += 1
     rule = StoppingRule(profile)
     times: list[CallTimes] = []
+    nulls_ns: list[int] = []
     begin = time.perf_counter()
     while True:
         times.append(await checker.call(judge))
+        nulls_ns.append(await checker.session.null_call_ns())
         stopped_by = rule.add(times[-1].event_ns / 1e9, time.perf_counter() - begin)
         if stopped_by is not None:
-            return Measurement(tuple(times), stopped_by)
+            return Measurement(tuple(times), tuple(nulls_ns), stopped_by)
 
 
 def _result(
@@ -137,7 +135,7 @@ def _result(
 def _fault(problem: Problem, case: Case, measurement: Measurement, scale: Scale) -> str | None:
     claimed = [float(times.event_ns) for times in measurement.times]
     walls = [float(times.wall_ns) for times in measurement.times]
-    return timing_fault(claimed, walls, scale.null_call_ns, scale.slack_ns) or floor_fault(
+    return timing_fault(claimed, walls, measurement.nulls_ns, scale.audit_rule) or floor_fault(
         scale.roofs, _work(problem, case, scale.dtype), claimed
     )
 

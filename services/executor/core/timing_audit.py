@@ -4,15 +4,18 @@ The runner shares its process with the submission, so its clocks and events are 
 outside: a call cannot have been much shorter than the judge saw, less the way to the runner and back.
 
 Each call is judged for itself, and the half of them with the shortest claims decides, since those make the median
-short: whoever forges the median forges all of them. They are found out when most of them cannot be true. A busy host,
-which delays some calls by any amount after they are done, so accuses nobody.
+short: whoever forges the median forges all of them. They are found out when most of them cannot be true. The way is
+measured by null calls in turn with the timed ones, so that what a busy host adds to one is known from the other.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from services.executor.core import roofline
 
@@ -21,23 +24,39 @@ if TYPE_CHECKING:
 
     from services.executor.core.roofline import Roofs, Work
 
-_LEAST_SHARE_OF_WALL = 0.9
-# Share of honest calls that a busy host may delay.
+# Share of the calls that decide which may look untrue by chance.
 _MOST_DISTURBED = 0.7
 
 
+@dataclass(frozen=True)
+class AuditRule:
+    """How far claims may be off the judge's clock.
+
+    A claim is untrue below `least_share_of_wall` of the wall time, after the `null_quantile` of the null calls and
+    `slack_ns` are taken off.
+    """
+
+    least_share_of_wall: float
+    null_quantile: float
+    slack_ns: float
+
+
+GPU_RULE = AuditRule(least_share_of_wall=0.9, null_quantile=0.5, slack_ns=2e3)
+"""On a GPU the host's part of a call is a few microseconds."""
+
+CPU_RULE = AuditRule(least_share_of_wall=0.75, null_quantile=0.9, slack_ns=1e6)
+"""The cpu device's kernels compete for cores with the judge and with all else; its times rank nowhere."""
+
+
 def timing_fault(
-    claimed_ns: Sequence[float], walls_ns: Sequence[float], null_call_ns: float, slack_ns: float
+    claimed_ns: Sequence[float], walls_ns: Sequence[float], nulls_ns: Sequence[float], rule: AuditRule
 ) -> str | None:
-    """Why the claims of one case cannot be true, or None. `slack_ns` is what the device's host side may add."""
+    """Why the claims of one case cannot be true, or None."""
     if not all(0 < claim < math.inf for claim in claimed_ns):
         return "a call is said to have taken no time at all"
+    way_ns = float(np.quantile(nulls_ns, rule.null_quantile)) + rule.slack_ns
     shortest_half = sorted(zip(claimed_ns, walls_ns, strict=True))[: (len(claimed_ns) + 1) // 2]
-    untrue = [
-        (claim, wall)
-        for claim, wall in shortest_half
-        if claim < _LEAST_SHARE_OF_WALL * (wall - null_call_ns) - slack_ns
-    ]
+    untrue = [(claim, wall) for claim, wall in shortest_half if claim < rule.least_share_of_wall * (wall - way_ns)]
     if len(untrue) <= _MOST_DISTURBED * len(shortest_half):
         return None
     claimed, wall = (median(column) / 1e3 for column in zip(*untrue, strict=True))

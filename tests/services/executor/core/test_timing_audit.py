@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -8,46 +9,54 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.executor.core.roofline import Work, roofs_of
-from services.executor.core.timing_audit import floor_fault, timing_fault
+from services.executor.core.timing_audit import CPU_RULE, AuditRule, floor_fault, timing_fault
 
 if TYPE_CHECKING:
     from random import Random
 
+EXACT = AuditRule(least_share_of_wall=0.9, null_quantile=0.5, slack_ns=0.0)
 walls = st.lists(st.floats(1e5, 1e9), min_size=1, max_size=20)
 
 
 @given(walls, st.floats(0, 1e4))
 def test_claims_that_agree_with_the_wall_are_believed(walls_ns: list[float], null_ns: float) -> None:
-    assert timing_fault([wall - null_ns for wall in walls_ns], walls_ns, null_ns, 0.0) is None
+    assert timing_fault([wall - null_ns for wall in walls_ns], walls_ns, [null_ns], EXACT) is None
 
 
 @given(walls)
 def test_claims_of_half_the_wall_are_not(walls_ns: list[float]) -> None:
-    assert "but the judge waited" in (timing_fault([wall / 2 for wall in walls_ns], walls_ns, 0.0, 0.0) or "")
+    assert "but the judge waited" in (timing_fault([wall / 2 for wall in walls_ns], walls_ns, [0.0], EXACT) or "")
 
 
 @given(st.lists(st.floats(1e5, 1e9), min_size=8, max_size=20), st.randoms())
 def test_a_busy_host_that_delays_a_quarter_of_the_calls_accuses_nobody(claims: list[float], random: Random) -> None:
     delayed = set(random.sample(range(len(claims)), len(claims) // 4))
     walls_ns = [claim * (50 if index in delayed else 1) for index, claim in enumerate(claims)]
-    assert timing_fault(claims, walls_ns, 0.0, 0.0) is None
+    assert timing_fault(claims, walls_ns, [0.0], EXACT) is None
 
 
 @given(st.lists(st.floats(1e6, 1e9), min_size=8, max_size=20), st.randoms())
 def test_forging_just_enough_calls_to_halve_the_median_is_found_out(walls_ns: list[float], random: Random) -> None:
     forged = set(random.sample(range(len(walls_ns)), len(walls_ns) // 2 + 1))
     claims = [min(walls_ns) / 2 if index in forged else wall for index, wall in enumerate(walls_ns)]
-    assert timing_fault(claims, walls_ns, 0.0, 0.0) is not None
+    assert timing_fault(claims, walls_ns, [0.0], EXACT) is not None
 
 
 def test_short_calls_are_within_the_slack() -> None:
-    assert timing_fault([1e3], [150e3], 50e3, 100e3) is None
-    assert timing_fault([1e3], [250e3], 50e3, 100e3) is not None
+    rule = replace(EXACT, slack_ns=100e3)
+    assert timing_fault([1e3], [150e3], [50e3], rule) is None
+    assert timing_fault([1e3], [250e3], [50e3], rule) is not None
+
+
+def test_a_host_whose_null_calls_are_slow_too_accuses_nobody_on_the_cpu_device() -> None:
+    claims, nulls = [3.5e6] * 40, [0.1e6] * 20 + [4e6] * 20
+    assert timing_fault(claims, [7e6] * 40, nulls, CPU_RULE) is None
+    assert timing_fault(claims, [7e6] * 40, [0.1e6] * 40, CPU_RULE) is not None
 
 
 @pytest.mark.parametrize("claim", [0.0, -1.0, math.inf, math.nan])
 def test_one_call_that_took_no_time_spoils_them_all(claim: float) -> None:
-    assert "no time at all" in (timing_fault([1e6, claim, 1e6], [1e6] * 3, 0.0, 0.0) or "")
+    assert "no time at all" in (timing_fault([1e6, claim, 1e6], [1e6] * 3, [0.0], EXACT) or "")
 
 
 def test_the_floor_is_only_where_roofs_are_known() -> None:
