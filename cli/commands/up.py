@@ -57,7 +57,7 @@ def up(
 
 async def _serve(stack: Stack) -> None:
     stop = asyncio.Event()
-    async with running(stack.programs(), notes.print, GRACE_SECONDS) as supervisor:
+    async with running(stack.programs(), say, GRACE_SECONDS) as supervisor:
         _on_signals(stop, supervisor)
         stopped, failed = asyncio.create_task(stop.wait()), asyncio.create_task(_run(stack, supervisor))
         done, pending = await asyncio.wait([stopped, failed], return_when=asyncio.FIRST_COMPLETED)
