@@ -28,6 +28,9 @@ _ROOT = ("--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGI
 _LIFE = ("--die-with-parent", "--new-session", "--clearenv", "--hostname", "box")
 # What a dynamically linked program of the host needs, beside what it is asked to see.
 _SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/alternatives")
+# Says on stdout that the box is made, and goes on when something comes on stdin; if we die before that, nothing comes.
+# By then bwrap's init has asked the kernel to be killed with bwrap, which it had not when it began.
+_WAIT_FOR_GO = 'echo && read -r go && exec "$@" </dev/null'
 _PRLIMIT_OPTIONS = {
     resource.RLIMIT_CPU: "cpu",
     resource.RLIMIT_FSIZE: "fsize",
@@ -58,6 +61,7 @@ def boxed_program(command: Command, limits: Limits, uid: int | None) -> list[str
     """The chain of programs inside the box that ends in the command."""
     environment = [f"{name}={value}" for name, value in command.environment.items()]
     return [
+        *("/bin/sh", "-c", _WAIT_FOR_GO, "sh"),
         *("/usr/bin/prlimit", *resource_limits(limits), "--"),
         *(() if uid is None else _change_user(uid)),
         *("/usr/bin/env", "-i", *environment),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from contextlib import ExitStack
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from services.executor.sandboxes.host_resources import HostResources
 from services.executor.sandboxes.launch_order import Hold
 from services.executor.sandboxes.output import capture
 from services.executor.sandboxes.process_tree import tree_usage
-from services.executor.sandboxes.running_box import BoxParts, RunningBox
+from services.executor.sandboxes.running_box import BoxParts, RunningBox, whole_or_nothing
 from services.executor.sandboxes.sandbox import SandboxError
 from services.executor.sandboxes.seccomp import seccomp_filter
 from services.executor.sandboxes.watchdog import Watchdog
@@ -54,12 +54,19 @@ class BubblewrapSandbox:
         """Start `command`; raises SandboxError when bwrap is missing or cannot make the box."""
         if self._program is None:
             raise SandboxError("bwrap is not installed: run `apt-get install bubblewrap`")
-        with ExitStack() as cleanup:
+        return await whole_or_nothing(self._start(self._program, command, limits, on_output))
+
+    async def _start(
+        self, bwrap: str, command: Command, limits: Limits, on_output: OutputListener | None
+    ) -> RunningBox:
+        async with AsyncExitStack() as cleanup:
             claim = self._host.claim(command, limits, cleanup)
             options = [*user_options(claim.uid), *bubblewrap_options(command, limits, self._system)]
             program = boxed_program(command, limits, claim.uid)
-            tree = await start_bubblewrap([self._program, *options], program, claim.procs_files, self._seccomp)
-            captured = await capture(tree.child, limits.output_bytes, on_output)
-            await tree.check_started(captured)
+            tree = await start_bubblewrap([bwrap, *options], program, claim.procs_files, self._seccomp)
+            cleanup.push_async_callback(tree.destroy)
+            readers = await tree.child.outputs()
+            await tree.begin(*readers)
+            captured = capture(readers, limits.output_bytes, on_output)
             watchdog = Watchdog(limits, lambda: tree_usage(tree.child.pid), claim.cgroup, command.writable_folders)
             return RunningBox(BoxParts(tree, watchdog, captured, claim.cgroup, cleanup.pop_all()))

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Sequence
 
-    from services.executor.sandboxes.output import Capture
-
 # Enters the cgroups as whoever we are, then becomes bwrap: nothing of the box runs outside them.
 _ENTER_CGROUPS = 'while [ "$1" != -- ]; do echo 0 >"$1" || exit 125; shift; done; shift; exec "$@"'
 _SIGNAL_STATUS_BASE = 128
+# What the first program in the box says and waits for.
+_BOX_IS_MADE = _GO = b"\n"
 
 
 class BubblewrapTree:
@@ -31,14 +31,16 @@ class BubblewrapTree:
         self._init: ProcessEnd | None = None
         self._destroyed = False
 
-    async def check_started(self, captured: Capture) -> None:
-        """Wait until bwrap has made its namespaces; raises SandboxError with its words when it cannot."""
+    async def begin(self, stdout: asyncio.StreamReader, stderr: asyncio.StreamReader) -> None:
+        """Let the program start once its box is made; raises SandboxError with bwrap's words when it cannot be."""
         report = await self._report()
-        if "child-pid" not in report:
+        if "child-pid" in report:
+            self._init = ProcessEnd(report["child-pid"])
+        is_made = await stdout.readline() == _BOX_IS_MADE
+        self.child.write_and_close_input(_GO)
+        if not is_made:
             await self.destroy()
-            await captured.done
-            raise SandboxError(_refusal(captured))
-        self._init = ProcessEnd(report["child-pid"])
+            raise SandboxError(_refusal(await stderr.read()))
 
     async def wait_status(self) -> int:
         """Wait for the end of the command; raises SandboxError when bwrap gave up before it began."""
@@ -47,7 +49,7 @@ class BubblewrapTree:
                 return _wait_status(report["exit-code"])
         if self._destroyed:
             return signal.SIGKILL
-        raise SandboxError("bwrap ended without starting the program; a mount's source may be missing")
+        raise SandboxError("bwrap ended without saying how its program did")
 
     async def destroy(self) -> None:
         """Kill bwrap and its init, and wait for the end of the namespace."""
@@ -78,7 +80,8 @@ async def start_bubblewrap(
             options += ["--seccomp", str(passed[-1])]
         passed.append(_memory_file(b"".join(os.fsencode(option) + b"\0" for option in options), descriptors))
         chain = ["/bin/sh", "-c", _ENTER_CGROUPS, "sh", *procs_files, "--"]
-        return BubblewrapTree(Child([*chain, bwrap[0], "--args", str(passed[-1]), "--", *program], passed), status)
+        command = [*chain, bwrap[0], "--args", str(passed[-1]), "--", *program]
+        return BubblewrapTree(Child(command, passed, has_input=True), status)
 
 
 def _memory_file(content: bytes, descriptors: ExitStack) -> int:
@@ -94,6 +97,6 @@ def _wait_status(exit_code: int) -> int:
     return number if 0 < number < signal.NSIG else exit_code << 8
 
 
-def _refusal(captured: Capture) -> str:
-    words = captured.stderr.kept.decode(errors="replace").strip()
+def _refusal(said: bytes) -> str:
+    words = said.decode(errors="replace").strip()
     return f"bubblewrap cannot make a box on this machine: {words or 'it gave no reason'}"

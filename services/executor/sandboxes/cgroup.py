@@ -91,12 +91,16 @@ def cgroup_parents(mount: Path = Path("/sys/fs/cgroup"), membership: str | None 
 
 
 def remove_leftover_cgroups(parents: Iterable[Path]) -> None:
-    """Remove groups whose maker is dead."""
+    """Remove groups whose maker is dead; where processes are left, kill them and leave the group to the next time."""
     for folder in itertools.chain.from_iterable(parent.glob(f"{_PREFIX}-*") for parent in parents):
         maker = folder.name.split("-")[2]
-        if not Path("/proc", maker).exists():
-            with contextlib.suppress(OSError):
-                folder.rmdir()
+        if Path("/proc", maker).exists():
+            continue
+        for pid in _text(folder / "cgroup.procs").split():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(int(pid), signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            folder.rmdir()
 
 
 def _unified_parent(mount: Path, own: str) -> Path | None:

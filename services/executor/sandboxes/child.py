@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 class Child:
-    """A started program with no environment, no input, and both outputs to be read."""
+    """A started program with no environment and both outputs to be read; its input is a pipe or empty."""
 
-    def __init__(self, arguments: Sequence[str], descriptors: Sequence[int]) -> None:
+    def __init__(self, arguments: Sequence[str], descriptors: Sequence[int], *, has_input: bool = False) -> None:
         self._process = subprocess.Popen(  # noqa: S603  the caller's own argument vector, no shell
             arguments,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE if has_input else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             pass_fds=descriptors,
@@ -32,6 +32,12 @@ class Child:
     def pid(self) -> int:
         """The process id; ours until the end has been waited for."""
         return self._process.pid
+
+    def write_and_close_input(self, data: bytes) -> None:
+        """Write something short, which the pipe holds without blocking us; the program may have ended."""
+        assert self._process.stdin is not None  # noqa: S101  asked for by `has_input`
+        with contextlib.suppress(BrokenPipeError), self._process.stdin as stdin:
+            stdin.write(data)
 
     async def outputs(self) -> tuple[asyncio.StreamReader, asyncio.StreamReader]:
         """Readers of stdout and stderr; call once."""
@@ -47,6 +53,8 @@ class Child:
 
     def kill(self) -> None:
         """Send SIGKILL, also after the end."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
         self._process.kill()
 
 

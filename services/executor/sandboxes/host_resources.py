@@ -11,7 +11,7 @@ from services.executor.sandboxes.cgroup import Cgroup, cgroup_parents, remove_le
 from services.executor.sandboxes.writable_mounts import lend_writable_mounts
 
 if TYPE_CHECKING:
-    from contextlib import ExitStack
+    from contextlib import AsyncExitStack
 
     from services.executor.sandboxes.sandbox import Command, Limits
 
@@ -42,7 +42,7 @@ class HostResources:
         """Whether the kernel limits the memory of whole boxes."""
         return bool(self._cgroup_parents)
 
-    def claim(self, command: Command, limits: Limits, cleanup: ExitStack) -> Claim:
+    def claim(self, command: Command, limits: Limits, cleanup: AsyncExitStack) -> Claim:
         """Take what a box for `command` needs, until `cleanup` is closed; raises OSError when a mount is missing."""
         uid = None
         if self._is_root:
@@ -52,9 +52,9 @@ class HostResources:
             uid = user.uid
         return Claim(uid, self._cgroup(limits, cleanup))
 
-    def _cgroup(self, limits: Limits, cleanup: ExitStack) -> Cgroup | None:
+    def _cgroup(self, limits: Limits, cleanup: AsyncExitStack) -> Cgroup | None:
         if not self._cgroup_parents:
             return None
         cgroup = Cgroup(self._cgroup_parents, memory_mib=limits.memory_mib, processes=limits.processes)
-        cleanup.callback(cgroup.remove_folders)
+        cleanup.push_async_callback(cgroup.remove)
         return cgroup

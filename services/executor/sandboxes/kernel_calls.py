@@ -58,7 +58,7 @@ def unshare(flags: int) -> None:
 def mount(source: str, target: str, kind: str, flags: int = 0, options: str = "") -> None:
     """Mount in our mount namespace."""
     words = (source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags), options.encode())
-    _checked(_C.mount(*words))
+    _checked(_C.mount(*words), source)
 
 
 def set_mount_attributes(path: str, attributes: int, *, recursive: bool) -> None:
@@ -92,8 +92,8 @@ def load_seccomp(program: bytes) -> None:
     _checked(_C.prctl(_PR_SET_SECCOMP, ctypes.c_ulong(_SECCOMP_MODE_FILTER), ctypes.c_char_p(header)))
 
 
-def _checked(result: int) -> int:
+def _checked(result: int, path: str | None = None) -> int:
     if result < 0:
         number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
+        raise OSError(number, os.strerror(number), path)
     return result

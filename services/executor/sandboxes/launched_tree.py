@@ -40,7 +40,6 @@ class LaunchedTree:
         """Wait until the program is about to start, and say in what holds; raises SandboxError if it will not."""
         message = await self._report()
         if "held" not in message:
-            await self.destroy()
             raise SandboxError(f"the launcher cannot make a box: {message.get('error', 'it ended without a word')}")
         return frozenset(map(Hold, message["held"]))
 
@@ -76,13 +75,10 @@ async def start_launcher(order: LaunchOrder) -> LaunchedTree:
     """Start the launcher with `order`."""
     ours, theirs = socket.socketpair()
     with theirs:
+        reports, control = await asyncio.open_connection(sock=ours)
+        control.write(order.encode())
         program = [sys.executable, "-I", "-S", "-c", _LAUNCH, str(theirs.fileno())]
-        child = Child(program, [theirs.fileno()])
-    reports, control = await asyncio.open_connection(sock=ours)
-    control.write(order.encode())
-    with contextlib.suppress(ConnectionError):
-        await control.drain()
-    return LaunchedTree(child, reports, control)
+        return LaunchedTree(Child(program, [theirs.fileno()]), reports, control)
 
 
 def _kill(pids: list[int]) -> None:

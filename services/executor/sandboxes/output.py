@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from services.executor.sandboxes.child import Child
     from services.executor.sandboxes.sandbox import OutputListener, Stream
 
 _CHUNK_BYTES = 1 << 16
@@ -51,9 +50,11 @@ class Capture:
     done: asyncio.Future[tuple[None, None]]
 
 
-async def capture(child: Child, limit_bytes: int, listener: OutputListener | None) -> Capture:
-    """Begin to read both outputs of `child`."""
+Readers = tuple[asyncio.StreamReader, asyncio.StreamReader]
+
+
+def capture(readers: Readers, limit_bytes: int, listener: OutputListener | None) -> Capture:
+    """Begin to read stdout and stderr to their ends."""
     stdout = CappedOutput("stdout", limit_bytes, listener)
     stderr = CappedOutput("stderr", limit_bytes, listener)
-    readers = await child.outputs()
     return Capture(stdout, stderr, asyncio.gather(stdout.drain(readers[0]), stderr.drain(readers[1])))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from contextlib import ExitStack
+from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from services.executor.sandboxes.launch_order import Hold, LaunchOrder
 from services.executor.sandboxes.launched_tree import start_launcher
 from services.executor.sandboxes.output import capture
 from services.executor.sandboxes.process_tree import tree_usage
-from services.executor.sandboxes.running_box import BoxParts, RunningBox
+from services.executor.sandboxes.running_box import BoxParts, RunningBox, whole_or_nothing
 from services.executor.sandboxes.sandbox import Command, Limits, SandboxError
 from services.executor.sandboxes.watchdog import Watchdog
 
@@ -51,6 +51,9 @@ class ProcessSandbox:
 
     async def start(self, command: Command, limits: Limits, on_output: OutputListener | None = None) -> BoxedProcess:
         """Start `command`; raises SandboxError when the box cannot be made as strong as `gaps` says."""
+        return await whole_or_nothing(self._start(command, limits, on_output))
+
+    async def _start(self, command: Command, limits: Limits, on_output: OutputListener | None) -> RunningBox:
         box, held = await self.launch(command, limits, on_output)
         if not held >= self._held:
             await box.kill()
@@ -59,13 +62,14 @@ class ProcessSandbox:
 
     async def launch(
         self, command: Command, limits: Limits, on_output: OutputListener | None = None
-    ) -> tuple[BoxedProcess, frozenset[Hold]]:
+    ) -> tuple[RunningBox, frozenset[Hold]]:
         """Start `command` and say which holds the box has."""
-        with ExitStack() as cleanup:
+        async with AsyncExitStack() as cleanup:
             claim = self._host.claim(command, limits, cleanup)
             order = self._order(command, limits, claim, _scratch_folder(claim.uid, cleanup))
             tree = await start_launcher(order)
-            captured = await capture(tree.child, limits.output_bytes, on_output)
+            cleanup.push_async_callback(tree.destroy)
+            captured = capture(await tree.child.outputs(), limits.output_bytes, on_output)
             held = await tree.check_started()
             folders = [*command.writable_folders, Path(order.scratch)]
             watchdog = Watchdog(limits, lambda: tree_usage(tree.child.pid), claim.cgroup, folders)
@@ -97,7 +101,7 @@ async def open_process_sandbox(forgo: Collection[Hold] = ()) -> ProcessSandbox:
     return ProcessSandbox(held, forgo)
 
 
-def _scratch_folder(uid: int | None, cleanup: ExitStack) -> str:
+def _scratch_folder(uid: int | None, cleanup: AsyncExitStack) -> str:
     """The box's temporary folder; removed when nothing of the box is left that could swap names under us."""
     folder = tempfile.mkdtemp(prefix="wavepool-box-")
     cleanup.callback(shutil.rmtree, folder, ignore_errors=True)

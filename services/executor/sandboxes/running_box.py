@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from contextlib import ExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from services.executor.sandboxes.sandbox import Exit
+from services.executor.sandboxes.sandbox import Exit, SandboxError
 from services.executor.sandboxes.watchdog import Excess, Watchdog
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
     from services.executor.sandboxes.cgroup import Cgroup
     from services.executor.sandboxes.output import Capture
 
@@ -37,7 +39,7 @@ class BoxParts:
     watchdog: Watchdog
     capture: Capture
     cgroup: Cgroup | None = None
-    cleanup: ExitStack = field(default_factory=ExitStack)
+    cleanup: AsyncExitStack = field(default_factory=AsyncExitStack)
 
 
 class RunningBox:
@@ -75,11 +77,20 @@ class RunningBox:
     async def _end_tree(self) -> None:
         try:
             await self._parts.tree.destroy()
-            if self._parts.cgroup is not None:
-                await self._parts.cgroup.remove()
             await self._parts.capture.done
         finally:
-            self._parts.cleanup.close()
+            await self._parts.cleanup.aclose()
+
+
+async def whole_or_nothing(start: Coroutine[Any, Any, RunningBox]) -> RunningBox:
+    """Start a box in one piece: who is cancelled meanwhile leaves none behind."""
+    starting = asyncio.ensure_future(start)
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        with suppress(SandboxError):
+            await (await starting).kill()
+        raise
 
 
 def _exit_of(wait_status: int, excess: Excess | None, capture: Capture) -> Exit:

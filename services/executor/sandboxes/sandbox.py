@@ -90,7 +90,7 @@ class BoxedProcess(Protocol):
     async def wait(self) -> Exit:
         """Wait for the end of the whole tree; safe to call more than once.
 
-        Raises SandboxError when it turns out only now that the program could not be started in the box.
+        Raises SandboxError when the box broke down, which says nothing about the program.
         """
         ...
 

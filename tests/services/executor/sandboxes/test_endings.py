@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import subprocess
@@ -76,6 +77,25 @@ async def test_nothing_is_left_on_the_host(box: Box) -> None:
 
 def _own_groups() -> set[Path]:
     return {group for parent in cgroup_parents() for group in parent.glob(f"wavepool-box-{os.getpid()}-*")}
+
+
+async def test_a_start_that_is_given_up_leaves_nothing(box: Box, marker: str) -> None:
+    starting = asyncio.create_task(box.start(f"sleep {marker}"))
+    await until(lambda: processes_with(marker) != [] or starting.done())
+
+    starting.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await (await starting).kill()
+
+    await until(lambda: processes_with(marker) == [])
+    assert _own_groups() == set()
+
+
+async def test_a_missing_mount_is_told_at_the_start(box: Box) -> None:
+    with pytest.raises(SandboxError, match="/nowhere-at-all"):
+        await box.start("true", mounts=(Mount(Path("/nowhere-at-all"), Path("/toolchain")),))
+
+    assert _own_groups() == set()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root's boxes have another user than we are")
