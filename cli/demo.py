@@ -62,6 +62,10 @@ class Demo:
     def __init__(self, connection: Connection) -> None:
         self._transport = Transport(connection)
 
+    def close(self) -> None:
+        """End `run`, wherever it is."""
+        self._transport.close()
+
     def run(self) -> dict[str, Any]:
         """Submit everything, show what came of it, and return the object that the last line shows."""
         outcomes: dict[str, Result] = {}
@@ -72,7 +76,6 @@ class Demo:
             outcomes[attempt.name] = self._submit(attempt.kernel)
             seconds[attempt.name] = time.monotonic() - start
         metrics = self._transport.call("GET", "/api/amd/metrics")
-        self._transport.close()
         _print_table(outcomes, seconds)
         return {**{name: _summary(result) for name, result in outcomes.items()}, "metrics": metrics}
 
@@ -147,7 +150,11 @@ async def _main(data_dir: Path) -> dict[str, Any]:
         for program in stack.programs():
             results.print(f"  {program.name:<10} {program.address}")
         token = (data_dir / TOKEN_FILE).read_text(encoding="utf-8").strip()
-        return await asyncio.to_thread(Demo(Connection(stack.endpoint, token)).run)
+        demo = Demo(Connection(stack.endpoint, token))
+        try:
+            return await asyncio.to_thread(demo.run)
+        finally:
+            demo.close()
 
 
 def main() -> None:
