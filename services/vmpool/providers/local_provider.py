@@ -27,7 +27,9 @@ STOP_MARGIN_SECONDS = 5.0
 """What a keeper may take beyond the grace that it gives its executor, on a host under load."""
 
 STARTED_POLL_SECONDS = 0.02
-LAST_LOG_BYTES = 600
+LAST_LOG_BYTES = 4096
+LAST_LOG_LINES = 2
+"""A traceback ends with its message, and what log lines end with is the latest."""
 
 
 @dataclass(frozen=True)
@@ -211,6 +213,8 @@ def _read_json(path: Path) -> dict[str, Any] | None:
 
 def _tail(log: Path) -> str:
     try:
-        return log.read_bytes()[-LAST_LOG_BYTES:].decode(errors="replace").strip()
+        lines = log.read_bytes()[-LAST_LOG_BYTES:].decode(errors="replace").splitlines()
     except OSError:
         return "(there is no log)"
+    told = [line.strip() for line in lines if line.strip()]
+    return " | ".join(told[-LAST_LOG_LINES:])
