@@ -17,7 +17,6 @@ verifies the result. Each kernel gets a thunk (`thunks`) that unpacks the array 
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from services.executor.devices.cpu import back_end
@@ -45,10 +44,10 @@ class ForeignAssemblyError(Exception):
 def join(host: HostModule, device_text: str) -> list[bytes]:
     """The object files of a program; raises ForeignAssemblyError, and ValueError where clang's output is unknown."""
     back_end.initialise()
-    with ThreadPoolExecutor(1) as pool:
-        host_object = pool.submit(_host_object, host)
-        device_object = _device_object(host, device_text)
-        return [host_object.result(), device_object]
+    host_object = _host_object(host)
+    # For kernels only: it is no gain for host code.
+    back_end.unroll_more()
+    return [host_object, _device_object(host, device_text)]
 
 
 def _host_object(host: HostModule) -> bytes:
