@@ -87,6 +87,7 @@ class ScriptedExecutor(executor_pb2_grpc.ExecutorServiceServicer):
         self.refusals: list[grpc.StatusCode] = []
         self.cancels: list[str] = []
         self.deaf_to_cancel = False
+        self.replays_all = False
         self.renewals: list[executor_pb2.RenewRunLeaseRequest] = []
         self.renewed = asyncio.Event()
 
@@ -102,7 +103,7 @@ class ScriptedExecutor(executor_pb2_grpc.ExecutorServiceServicer):
                 await context.abort(grpc.StatusCode.NOT_FOUND, "the run is not known here")
             run = self.runs[request.run_id] = ScriptedRun(request)
             run.playing = asyncio.create_task(run.play(self.script))
-        seq = request.after_seq
+        seq = 0 if self.replays_all else request.after_seq
         while True:
             await run.longer_than(seq)
             for event in run.events[seq:]:

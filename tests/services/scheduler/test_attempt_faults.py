@@ -29,6 +29,25 @@ async def test_broken_stream_is_attached_to_again_without_loss_or_repetition(clu
     assert events[-1].attempt == 1
 
 
+async def test_events_that_an_executor_repeats_are_not_logged_twice(cluster: Cluster) -> None:
+    cluster.executor.replays_all = True
+    cluster.executor.breaks = [2]
+    job = await cluster.submit()
+    assert kinds(await cluster.events_to_end(job.job_id)) == PASSED
+
+
+async def test_run_that_nobody_here_cancelled_is_tried_again(cluster: Cluster) -> None:
+    gate = asyncio.Event()
+    cluster.executor.script = (compiling(), gate, finished("CANCELLED"))
+    job = await cluster.submit()
+    await cluster.event(job.job_id, is_run("compiling"))
+    cluster.executor.script = PASSING
+    gate.set()
+    events = await cluster.events_to_end(job.job_id)
+    assert "retrying" in kinds(events)
+    assert events[-1].ended.state == scheduler_pb2.JOB_STATE_FINISHED
+
+
 async def test_run_that_a_restarted_executor_has_lost_is_tried_again_from_the_start(cluster: Cluster) -> None:
     gate = asyncio.Event()
     cluster.executor.script = (compiling(), gate, *PASSING[1:])
