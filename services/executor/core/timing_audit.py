@@ -32,19 +32,20 @@ _MOST_DISTURBED = 0.7
 class AuditRule:
     """How far claims may be off the judge's clock.
 
-    A claim is untrue below `least_share_of_wall` of the wall time, after the `null_quantile` of the null calls and
-    `slack_ns` are taken off.
+    A claim is untrue below `least_share_of_wall` of the wall time, after the `null_quantile` of the null calls (at most
+    `most_null_ns`, or a runner could dawdle over them) and `slack_ns` are taken off.
     """
 
     least_share_of_wall: float
     null_quantile: float
+    most_null_ns: float
     slack_ns: float
 
 
-GPU_RULE = AuditRule(least_share_of_wall=0.9, null_quantile=0.5, slack_ns=2e3)
+GPU_RULE = AuditRule(least_share_of_wall=0.9, null_quantile=0.5, most_null_ns=100e3, slack_ns=2e3)
 """On a GPU the host's part of a call is a few microseconds."""
 
-CPU_RULE = AuditRule(least_share_of_wall=0.75, null_quantile=0.9, slack_ns=1e6)
+CPU_RULE = AuditRule(least_share_of_wall=0.75, null_quantile=0.9, most_null_ns=8e6, slack_ns=1e6)
 """The cpu device's kernels compete for cores with the judge and with all else; its times rank nowhere."""
 
 
@@ -54,7 +55,8 @@ def timing_fault(
     """Why the claims of one case cannot be true, or None."""
     if not all(0 < claim < math.inf for claim in claimed_ns):
         return "a call is said to have taken no time at all"
-    way_ns = float(np.quantile(nulls_ns, rule.null_quantile)) + rule.slack_ns
+    null_ns = min(float(np.quantile(nulls_ns, rule.null_quantile)), rule.most_null_ns)
+    way_ns = null_ns + rule.slack_ns
     shortest_half = sorted(zip(claimed_ns, walls_ns, strict=True))[: (len(claimed_ns) + 1) // 2]
     untrue = [(claim, wall) for claim, wall in shortest_half if claim < rule.least_share_of_wall * (wall - way_ns)]
     if len(untrue) <= _MOST_DISTURBED * len(shortest_half):

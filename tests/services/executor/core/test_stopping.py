@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from services.executor.core.statistics import relative_half_width
 from services.executor.core.stopping import CPU_PROFILE, GPU_PROFILE, StoppingProfile, StoppingRule, StopReason
 
-QUICK = replace(GPU_PROFILE, max_samples=400)
+QUICK = replace(GPU_PROFILE, max_samples=160)
 
 
 def _stop(profile: StoppingProfile, samples: list[float], wall_step: float = 0.0) -> tuple[int, StopReason | None]:

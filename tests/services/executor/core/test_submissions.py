@@ -126,8 +126,10 @@ async def test_a_template_bomb_ends_at_the_compilers_limit(equipment: Equipment)
     assert "The compiler used up 3 seconds" in finished.message
 
 
-async def test_a_gigabyte_of_output_is_cut_and_no_verdict(submit: Submit) -> None:
-    finished = await submit("print_flood", Mode.CHECK)
+async def test_a_gigabyte_of_output_is_cut_and_no_verdict(equipment: Equipment) -> None:
+    patient = replace(equipment, limits=replace(equipment.limits, call_seconds=math.inf))
+    source = (SUBMISSIONS / "print_flood.hip").read_text()
+    finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), patient, lambda _: None)
     assert finished.verdict is Verdict.ACCEPTED
     assert finished.output_truncated
     assert len(finished.stdout) == 64 << 10
@@ -154,6 +156,18 @@ async def test_cutting_the_shared_memory_harms_only_the_cutter(submit: Submit) -
 
 async def test_a_clock_of_its_own_does_not_link(submit: Submit) -> None:
     assert (await submit("forged_clock")).verdict is Verdict.COMPILE_ERROR
+
+
+async def test_a_clock_forged_between_runner_and_judge_is_found_out_by_the_wall(
+    submit: Submit, told: list[Event]
+) -> None:
+    finished = await submit("forging_relay")
+    assert finished.verdict is Verdict.TIMING_INVALID, finished
+    assert "the judge waited" in finished.message
+    assert finished.benchmarked is not None
+    assert finished.benchmarked.timing == "INVALID"
+    assert finished.benchmarked.results[0].runtime_ns == 1
+    assert (told[-1], finished.status) == (finished, "ERROR")
 
 
 async def test_the_whole_runs_wall_limit_ends_it(equipment: Equipment) -> None:

@@ -14,7 +14,7 @@ from services.executor.core.timing_audit import CPU_RULE, AuditRule, floor_fault
 if TYPE_CHECKING:
     from random import Random
 
-EXACT = AuditRule(least_share_of_wall=0.9, null_quantile=0.5, slack_ns=0.0)
+EXACT = AuditRule(least_share_of_wall=0.9, null_quantile=0.5, most_null_ns=1e5, slack_ns=0.0)
 walls = st.lists(st.floats(1e5, 1e9), min_size=1, max_size=20)
 
 
@@ -52,6 +52,10 @@ def test_a_host_whose_null_calls_are_slow_too_accuses_nobody_on_the_cpu_device()
     claims, nulls = [3.5e6] * 40, [0.1e6] * 20 + [4e6] * 20
     assert timing_fault(claims, [7e6] * 40, nulls, CPU_RULE) is None
     assert timing_fault(claims, [7e6] * 40, [0.1e6] * 40, CPU_RULE) is not None
+
+
+def test_a_runner_that_dawdles_over_null_calls_gains_little() -> None:
+    assert timing_fault([1e6] * 20, [60e6] * 20, [59e6] * 20, CPU_RULE) is not None
 
 
 @pytest.mark.parametrize("claim", [0.0, -1.0, math.inf, math.nan])
