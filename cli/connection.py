@@ -26,13 +26,7 @@ class Connection:
     @property
     def is_loopback(self) -> bool:
         """Whether the endpoint is on this machine, where proxies have no say."""
-        host = urlsplit(self.endpoint).hostname or ""
-        if host == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(host).is_loopback
-        except ValueError:
-            return False
+        return is_loopback(urlsplit(self.endpoint).hostname or "")
 
 
 def resolve(endpoint: str | None = None, token: str | None = None, data_dir: Path = DEFAULT_DATA_DIR) -> Connection:
@@ -42,8 +36,21 @@ def resolve(endpoint: str | None = None, token: str | None = None, data_dir: Pat
     parts = urlsplit(chosen)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise InputError(f"endpoint {chosen!r} is no URL; give one such as {DEFAULT_ENDPOINT}")
-    known = token or os.environ.get("WAVEPOOL_TOKEN") or _first_line(data_dir / TOKEN_FILE)
+    known = token or os.environ.get("WAVEPOOL_TOKEN")
+    if not known and is_loopback(parts.hostname):
+        # The file has this machine's administrator: no other machine gets to see it.
+        known = _first_line(data_dir / TOKEN_FILE)
     return Connection(chosen, known or "")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _first_line(path: Path) -> str | None:

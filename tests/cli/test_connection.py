@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cli.connection import resolve
+from cli.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    (tmp_path / "token").write_text("administrator\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("endpoint", ["http://127.0.0.1:8080", "http://localhost:9000/", "http://[::1]:8080"])
+def test_the_token_file_is_for_this_machine(endpoint: str, data_dir: Path) -> None:
+    connection = resolve(endpoint, data_dir=data_dir)
+    assert (connection.token, connection.is_loopback) == ("administrator", True)
+    assert not connection.endpoint.endswith("/")
+
+
+@pytest.mark.parametrize("endpoint", ["https://pool.example", "http://10.0.0.7:8080", "http://127.0.0.1.example"])
+def test_no_other_machine_gets_to_see_the_token_file(endpoint: str, data_dir: Path) -> None:
+    connection = resolve(endpoint, data_dir=data_dir)
+    assert (connection.token, connection.is_loopback) == ("", False)
+    assert resolve(endpoint, "mine", data_dir).token == "mine"  # noqa: S105 - not a secret
+
+
+@pytest.mark.parametrize("endpoint", ["127.0.0.1:8080", "ftp://127.0.0.1", "http://"])
+def test_what_is_no_url_is_refused(endpoint: str) -> None:
+    with pytest.raises(InputError, match="is no URL"):
+        resolve(endpoint)
+
+
+def test_without_anything_the_usual_endpoint_is_taken() -> None:
+    assert resolve().endpoint == "http://127.0.0.1:8080"
