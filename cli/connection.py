@@ -29,8 +29,9 @@ class Connection:
         return is_loopback(urlsplit(self.endpoint).hostname or "")
 
 
-def resolve(endpoint: str | None = None, token: str | None = None, data_dir: Path = DEFAULT_DATA_DIR) -> Connection:
+def resolve(endpoint: str | None = None, token: str | None = None, data_dir: Path | None = None) -> Connection:
     """The connection to use; raises InputError for an endpoint that is no http(s) URL."""
+    data_dir = data_dir or Path(os.environ.get("WAVEPOOL_DATA_DIR") or DEFAULT_DATA_DIR)
     chosen = endpoint or os.environ.get("WAVEPOOL_ENDPOINT") or _first_line(data_dir / ENDPOINT_FILE)
     chosen = (chosen or DEFAULT_ENDPOINT).rstrip("/")
     parts = urlsplit(chosen)

@@ -39,3 +39,9 @@ def test_what_is_no_url_is_refused(endpoint: str) -> None:
 
 def test_without_anything_the_usual_endpoint_is_taken() -> None:
     assert resolve().endpoint == "http://127.0.0.1:8080"
+
+
+def test_the_data_folder_may_be_named_in_the_environment(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WAVEPOOL_DATA_DIR", str(data_dir))
+    (data_dir / "endpoint").write_text("http://127.0.0.1:9000\n")
+    assert (resolve().endpoint, resolve().token) == ("http://127.0.0.1:9000", "administrator")
