@@ -25,9 +25,9 @@ def job_to_row(job: Job) -> dict[str, Any]:
 
 
 def changed_columns(before: Job, after: Job) -> dict[str, Any]:
-    """The columns that a move writes; `last_seq` is the store's own."""
+    """The columns that a move writes."""
     old = job_to_row(before)
-    return {name: value for name, value in job_to_row(after).items() if value != old[name] and name != "last_seq"}
+    return {name: value for name, value in job_to_row(after).items() if value != old[name]}
 
 
 def job_from_row(row: RowMapping) -> Job:
