@@ -63,7 +63,7 @@ class BubblewrapSandbox:
             claim = self._host.claim(command, limits, cleanup)
             options = [*user_options(claim.uid), *bubblewrap_options(command, limits, self._system)]
             program = boxed_program(command, limits, claim.uid)
-            tree = await start_bubblewrap([bwrap, *options], program, claim.procs_files, self._seccomp)
+            tree = start_bubblewrap([bwrap, *options], program, claim.procs_files, self._seccomp)
             cleanup.push_async_callback(tree.destroy)
             readers = await tree.child.outputs()
             await tree.begin(*readers)

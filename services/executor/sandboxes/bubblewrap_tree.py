@@ -6,9 +6,9 @@ import json
 import os
 import signal
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
-from services.executor.sandboxes.child import Child, ProcessEnd, pipe_reader
+from services.executor.sandboxes.child import Child, ProcessEnd
 from services.executor.sandboxes.sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -25,28 +25,30 @@ _BOX_IS_MADE = _GO = b"\n"
 class BubblewrapTree:
     """Implements ProcessTree; the end of the pid namespace's init is the end of all that is in it."""
 
-    def __init__(self, child: Child, status: asyncio.StreamReader) -> None:
+    def __init__(self, child: Child, status: IO[bytes]) -> None:
         self.child = child
         self._status = status
+        self._reports: dict[str, int] = {}
         self._init: ProcessEnd | None = None
         self._destroyed = False
 
     async def begin(self, stdout: asyncio.StreamReader, stderr: asyncio.StreamReader) -> None:
         """Let the program start once its box is made; raises SandboxError with bwrap's words when it cannot be."""
-        report = await self._report()
-        if "child-pid" in report:
-            self._init = ProcessEnd(report["child-pid"])
         is_made = await stdout.readline() == _BOX_IS_MADE
+        self._read_reports()
+        if is_made:
+            self._init = ProcessEnd(self._reports["child-pid"])
         self.child.write_and_close_input(_GO)
         if not is_made:
             await self.destroy()
             raise SandboxError(_refusal(await stderr.read()))
 
     async def wait_status(self) -> int:
-        """Wait for the end of the command; raises SandboxError when bwrap gave up before it began."""
-        while report := await self._report():
-            if "exit-code" in report:
-                return _wait_status(report["exit-code"])
+        """Wait for the end of the command; raises SandboxError when bwrap broke down."""
+        await self.child.wait()
+        self._read_reports()
+        if "exit-code" in self._reports:
+            return _wait_status(self._reports["exit-code"])
         if self._destroyed:
             return signal.SIGKILL
         raise SandboxError("bwrap ended without saying how its program did")
@@ -59,22 +61,28 @@ class BubblewrapTree:
             self._init.kill()
             await self._init.wait()
         await self.child.wait()
+        self._read_reports()
+        self._status.close()
 
-    async def _report(self) -> dict[str, Any]:
-        line = await self._status.readline()
-        return json.loads(line) if line else {}
+    def _read_reports(self) -> None:
+        if not self._status.closed:
+            self._status.seek(0)
+            for line in self._status:
+                self._reports |= json.loads(line)
 
 
-async def start_bubblewrap(
+def start_bubblewrap(
     bwrap: Sequence[str], program: Sequence[str], procs_files: Sequence[str], seccomp: bytes | None
 ) -> BubblewrapTree:
-    """Start `bwrap` with its options, inside the groups of `procs_files`; options travel in memory, out of `ps`."""
-    read_end, write_end = os.pipe2(os.O_CLOEXEC)
-    status = await pipe_reader(os.fdopen(read_end, "rb", buffering=0))
+    """Start `bwrap` with its options, inside the groups of `procs_files`.
+
+    Options and reports travel in files in memory. For options that keeps them out of `ps`. For reports it cannot fail:
+    a bwrap that dies of writing to a pipe whose reader was killed leaves a half-made box that waits for ever.
+    """
+    status = os.fdopen(os.memfd_create("wavepool-box-status"), "rb", buffering=0)
     with ExitStack() as descriptors:
-        descriptors.callback(os.close, write_end)
-        passed = [write_end]
-        options = [*bwrap[1:], "--json-status-fd", str(write_end)]
+        passed = [status.fileno()]
+        options = [*bwrap[1:], "--json-status-fd", str(status.fileno())]
         if seccomp is not None:
             passed.append(_memory_file(seccomp, descriptors))
             options += ["--seccomp", str(passed[-1])]
