@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import os
 import signal
+import socket
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -22,12 +23,15 @@ from services.executor.core.equipment import (
 )
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.lint import lint
+from services.executor.core.nursery import Nursery
 from services.executor.core.serve import serve
 from services.executor.devices.device import ToolchainError
 from services.executor.sandboxes.sandbox import SandboxError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from services.executor.core.run import Equipment
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return BAD_USAGE
     options = Options(chosen.device, chosen.sandbox, chosen.cache_folder, chosen.cache_mib)
     try:
+        if chosen.command == "nursery":
+            return _nursery(options)
         return asyncio.run(_run(chosen, options, parent))
     except UnknownDeviceError as error:
         sys.stderr.write(f"{error}\n")
@@ -51,14 +57,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INFRASTRUCTURE
 
 
+def _nursery(options: Options) -> int:
+    asyncio.run(_ready(options))
+    nursery_pid = os.getpid()
+    try:
+        channel = socket.socket(fileno=sys.stdin.fileno())
+    except OSError as error:
+        sys.stderr.write(f"nursery: stdin must be the socket that requests come over: {error.strerror}\n")
+        return BAD_USAGE
+    Nursery(channel, lambda: asyncio.run(_serve(options, nursery_pid))).tend()
+    return 0
+
+
+async def _serve(options: Options, parent: int) -> int:
+    return await serve(await _ready(options), parent)
+
+
+async def _ready(options: Options) -> Equipment:
+    """Before the job comes: what a run would otherwise have to wait for."""
+    equipment = await open_equipment(options)
+    catalogue()
+    with suppress(ToolchainError):
+        equipment.device.toolchain()
+    return equipment
+
+
 async def _run(chosen: argparse.Namespace, options: Options, parent: int) -> int:
     if chosen.command == "serve":
-        equipment = await open_equipment(options)
-        # Before the job comes: what a run would otherwise have to wait for.
-        catalogue()
-        with suppress(ToolchainError):
-            equipment.device.toolchain()
-        return await serve(equipment, parent)
+        return await _serve(options, parent)
     task = asyncio.current_task()
     if task is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
@@ -91,6 +117,7 @@ def _parser() -> argparse.ArgumentParser:
     linter = commands.add_parser("lint", parents=[shared], help="prove problems: honest passes, lazy kernels fail")
     linter.add_argument("slugs", nargs="*", help="problems; all where none is given")
     commands.add_parser("serve", parents=[shared], help="run one job from stdin, events to stdout")
+    commands.add_parser("nursery", parents=[shared], help="fork judges on request; stdin is the socket for requests")
     return parser
 
 

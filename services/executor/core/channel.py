@@ -46,9 +46,9 @@ class Channel:
 
     @property
     def mounts(self) -> tuple[Mount, ...]:
-        """The folder read-only, and in it the memory writable."""
+        """The socket and the memory; only the latter needs to be writable."""
         return (
-            Mount(self._folder, IN_BOX),
+            Mount(self._folder / "socket", IN_BOX / "socket"),
             Mount(self._folder / "memory", IN_BOX / "memory", writable=True),
         )
 

@@ -14,6 +14,7 @@ from problems.catalogue import Catalogue
 from services.executor.core.cache import CompileCache
 from services.executor.core.run import Equipment
 from services.executor.core.scratch import memory_parent, sweep
+from services.executor.sandboxes.cgroup import cgroup_parents, remove_leftover_cgroups
 from services.executor.sandboxes.choice import choose_sandbox
 
 if TYPE_CHECKING:
@@ -75,5 +76,6 @@ async def open_equipment(options: Options) -> Equipment:
     scratch_parent = Path(gettempdir())
     for parent in {scratch_parent, memory_parent(scratch_parent)}:
         sweep(parent)
+    remove_leftover_cgroups(cgroup_parents())
     builds = CompileCache(options.cache_folder, options.cache_mib << 20)
     return Equipment(device, sandbox, builds, find_problem, scratch_parent=scratch_parent)

@@ -1,8 +1,8 @@
 """The judge process: started in advance, runs one job, and is gone.
 
 It reads one job as a line of JSON from stdin and writes events as lines of JSON to stdout, the last of them FINISHED.
-SIGTERM cancels the job, and so does the death of whoever started it. It exits with 0 whatever the verdict; 2 says that
-the job was not well formed.
+SIGTERM cancels the job, and so does the death of whoever started it, then without a last event. It exits with 0
+whatever the verdict; 2 says that the job was not well formed, 3 that the job was cut off by that death.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import asyncio
 import ctypes
 import os
 import signal
+import stat
 import sys
 from typing import TYPE_CHECKING
 
@@ -21,11 +22,14 @@ from services.executor.core.verdict import Verdict, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TextIO
 
     from services.executor.core.job import CoreJob
     from services.executor.core.run import Equipment
 
 _BAD_JOB = 2
+_ORPHANED = 3
+_LINE_LIMIT_BYTES = 64 << 20
 _PR_SET_PDEATHSIG = 1
 
 
@@ -48,16 +52,19 @@ async def serve(equipment: Equipment, parent: int) -> int:
     except LineError as error:
         emit(_refusal(f"The job is not well formed: {error}"))
         return _BAD_JOB
-    return await _run(job, equipment, emit)
+    return await _run(job, equipment, emit, parent)
 
 
-async def _run(job: CoreJob, equipment: Equipment, emit: Callable[[Event], None]) -> int:
+async def _run(job: CoreJob, equipment: Equipment, emit: Callable[[Event], None], parent: int) -> int:
     try:
         await run(job, equipment, emit)
     except JobError as error:
         emit(_refusal(str(error)))
         return _BAD_JOB
     except asyncio.CancelledError:
+        if os.getppid() != parent:
+            # Nobody cancelled it; that we end without a verdict tells whoever still listens that it was our fault.
+            return _ORPHANED
         emit(Finished(Verdict.CANCELLED, status_of(Verdict.CANCELLED, job.mode), "The run was cancelled."))
     return 0
 
@@ -81,7 +88,9 @@ def _event_writer() -> Callable[[Event], None]:
 
 async def _first_line() -> str:
     """Read without a thread, so that a judge that waits costs nothing and can be cancelled."""
-    reader = asyncio.StreamReader(limit=64 << 20)
+    if not _makes_wait(sys.stdin):
+        return sys.stdin.buffer.readline(_LINE_LIMIT_BYTES).decode(errors="replace")
+    reader = asyncio.StreamReader(limit=_LINE_LIMIT_BYTES)
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
     )
@@ -89,6 +98,12 @@ async def _first_line() -> str:
         return (await reader.readline()).decode(errors="replace")
     finally:
         transport.close()
+
+
+def _makes_wait(stream: TextIO) -> bool:
+    """Whether a read may block; files and /dev/null never do, and the loop cannot watch them."""
+    mode = os.fstat(stream.fileno()).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stream.isatty()
 
 
 def _end_with_parent(parent: int) -> None:

@@ -16,6 +16,7 @@ from services.executor.core.run import JobError, run
 from services.executor.core.scratch import memory_parent
 from services.executor.core.verdict import Verdict
 from services.executor.devices.device import Toolchain, ToolchainError
+from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import SandboxError
 from tests.services.executor.core.conftest import SUBMISSIONS
 from tests.services.executor.core.mixed_problem import MIXED_SOLUTION, MixedProblem
@@ -37,6 +38,17 @@ async def test_a_check_tells_its_stages_in_order(equipment: Equipment, told: lis
     assert (finished.passed_tests, finished.total_tests) == (5, 5)
     assert [result.test_id for result in finished.test_results] == [1, 2, 3, 4, 5]
     assert finished.first_call_time is not None
+
+
+@pytest.mark.parametrize("setting", [pytest.param("bubblewrap", marks=pytest.mark.bubblewrap), "process"])
+async def test_every_kind_of_box_lets_the_judge_and_the_runner_meet(equipment: Equipment, setting: str) -> None:
+    boxed = replace(equipment, sandbox=await choose_sandbox(setting))
+    finished = await run(CoreJob(HONEST, Mode.CHECK, "vector-addition"), boxed, lambda _: None)
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    assert finished.report["sandbox"] == {"name": setting, "gaps": list(boxed.sandbox.gaps)}
+    wrong = (SUBMISSIONS / "wrong_answer.hip").read_text()
+    finished = await run(CoreJob(wrong, Mode.CHECK, "vector-addition"), boxed, lambda _: None)
+    assert finished.verdict is Verdict.WRONG_ANSWER, finished
 
 
 async def test_a_full_run_measures_every_public_case(equipment: Equipment, told: list[events.Event]) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import signal
 import sys
 from asyncio.subprocess import PIPE
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
@@ -20,7 +21,6 @@ from tests.services.executor.core.conftest import SUBMISSIONS
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
     from collections.abc import AsyncIterator, Awaitable, Callable
-    from pathlib import Path
 
     from services.executor.devices.cpu.cpu_device import CpuDevice
 
@@ -121,6 +121,19 @@ async def test_a_bad_job_is_refused_with_the_field(start_judge: StartJudge, line
     assert said in finished.message
     async with asyncio.timeout(20):
         assert await judge.wait() == 2
+
+
+@pytest.mark.parametrize("job", ["", "{\n"], ids=["nothing", "a file"])
+async def test_an_input_that_cannot_be_waited_for_is_read_at_once(tmp_path: Path, job: str) -> None:
+    file = tmp_path / "job" if job else Path("/dev/null")
+    if job:
+        file.write_text(job)
+    command = [sys.executable, "-m", "services.executor.core", "serve", "--cache-folder", str(tmp_path / "builds")]
+    with file.open() as stdin:
+        judge = await asyncio.create_subprocess_exec(*command, stdin=stdin, stdout=PIPE, stderr=PIPE)
+    async with asyncio.timeout(60):
+        stdout, stderr = await judge.communicate()
+    assert (judge.returncode, b"not JSON" in stdout, stderr) == ((2, True, b"") if job else (0, False, b""))
 
 
 _PARENT = """

@@ -181,7 +181,7 @@ async def test_the_whole_runs_wall_limit_ends_it(equipment: Equipment) -> None:
 
 def test_every_submission_is_in_a_test() -> None:
     text = "".join(path.read_text() for path in SUBMISSIONS.parent.glob("test_*.py"))
-    assert [path.stem for path in SUBMISSIONS.glob("*.hip") if f'"{path.stem}"' not in text] == []
+    assert [path.stem for path in SUBMISSIONS.glob("*.hip") if f'"{path.stem}' not in text] == []
 
 
 def _runners() -> list[psutil.Process]:

@@ -1,0 +1,130 @@
+"""The nursery: a process that has done once what all judges begin with, and forks one for each request.
+
+A request is `REQUEST` with four descriptors: the judge's stdin, stdout and stderr, and a SOCK_SEQPACKET socket of its
+own. On that socket the nursery answers a number (`NUMBER`): the process id, with a pidfd, or an errno below zero. When
+the judge has ended, its exit code follows, or the negative number of the signal that ended it.
+
+Nothing here runs beside a fork: there is one thread of ours, and OpenBLAS ends its threads before a fork by itself
+and starts new ones, in parent and child, when they are needed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import os
+import select
+import socket
+import struct
+import sys
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from services.executor.sandboxes.kernel_calls import die_with
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import NoReturn
+
+REQUEST = b"judge"
+NUMBER = struct.Struct("=i")
+_DESCRIPTORS = 4
+_BROKEN = 1
+# What numpy imports only when the first job comes.
+_LATE_IMPORTS = ("numpy.random", "numpy.ma")
+# At most 15 characters, says the kernel.
+_PROCESS_NAME = "wavepool-judge"
+
+
+class Nursery:
+    """Serves the requests that come over `channel`; each forked process does `judge` and exits with its answer."""
+
+    def __init__(self, channel: socket.socket, judge: Callable[[], int]) -> None:
+        self._channel = channel
+        self._judge = judge
+        self._pid = os.getpid()
+        self._poll = select.poll()
+        self._poll.register(channel, select.POLLIN)
+        # By its pidfd, each judge's process id and its socket to the one who asked for it.
+        self._judges: dict[int, tuple[int, int]] = {}
+
+    def tend(self) -> None:
+        """Serve until the other end of the channel is closed."""
+        for module in _LATE_IMPORTS:
+            importlib.import_module(module)
+        # What is here by now is never garbage; untouched by the collector, its pages stay shared.
+        gc.collect()
+        gc.freeze()
+        while True:
+            ready = [descriptor for descriptor, _ in self._poll.poll()]
+            for descriptor in ready:
+                if descriptor in self._judges:
+                    self._reap(descriptor)
+            if self._channel.fileno() in ready and not self._serve_request():
+                return
+
+    def _serve_request(self) -> bool:
+        """Whether there was one."""
+        request, descriptors, _, _ = socket.recv_fds(self._channel, len(REQUEST), _DESCRIPTORS, socket.MSG_CMSG_CLOEXEC)
+        if request == REQUEST and len(descriptors) == _DESCRIPTORS:
+            *streams, line = descriptors
+            self._fork(streams, line)
+            descriptors = streams
+        _close(descriptors)
+        return bool(request)
+
+    def _fork(self, streams: Sequence[int], line: int) -> None:
+        try:
+            pid = os.fork()
+        except OSError as error:
+            _tell(line, -(error.errno or 1))
+            os.close(line)
+            return
+        if pid == 0:
+            self._become_judge(streams)
+        # Its end is not waited for before this, so the number is still its own.
+        pidfd = os.pidfd_open(pid)
+        _tell(line, pid, pidfd)
+        self._judges[pidfd] = pid, line
+        self._poll.register(pidfd, select.POLLIN)
+
+    def _reap(self, pidfd: int) -> None:
+        pid, line = self._judges.pop(pidfd)
+        self._poll.unregister(pidfd)
+        _, status = os.waitpid(pid, 0)
+        _tell(line, os.waitstatus_to_exitcode(status))
+        _close((pidfd, line))
+
+    def _become_judge(self, streams: Sequence[int]) -> NoReturn:
+        """In the forked process; its frame never returns, so nothing closes a descriptor's number a second time."""
+        status = _BROKEN
+        try:
+            die_with(self._pid)
+            os.setsid()
+            for number, stream in enumerate(streams):
+                os.dup2(stream, number)
+            os.closerange(len(streams), os.sysconf("SC_OPEN_MAX"))
+            with contextlib.suppress(OSError):
+                Path("/proc/self/comm").write_text(_PROCESS_NAME)
+            # Python's own generator does so by itself; nothing of ours draws from either.
+            np.random.seed()  # noqa: NPY002  it is the shared one that must differ
+            status = self._judge()
+        except BaseException:  # noqa: BLE001  the stack below belongs to the nursery
+            traceback.print_exc()
+        finally:
+            sys.stderr.flush()
+            os._exit(status)
+
+
+def _tell(line: int, number: int, *descriptors: int) -> None:
+    with contextlib.suppress(OSError), socket.socket(fileno=os.dup(line)) as connection:
+        socket.send_fds(connection, [NUMBER.pack(number)], descriptors)
+
+
+def _close(descriptors: Sequence[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
