@@ -67,8 +67,8 @@ class ExecutorSettings(ServiceSettings):
             return Tokens(self.token, self.admin_token)
         return Tokens("", kept_token(self.data_dir / _ADMIN_TOKEN_FILE))
 
-    def judge_command(self) -> list[str]:
-        """What starts a judge."""
+    def nursery_command(self) -> list[str]:
+        """What starts the nursery of judges."""
         options = {
             "--device": self.device,
             "--sandbox": self.sandbox,
@@ -76,7 +76,7 @@ class ExecutorSettings(ServiceSettings):
             "--cache-mib": str(self.cache_mib),
         }
         words = [word for option in options.items() for word in option]
-        return [sys.executable, "-m", "services.executor.core", "serve", *words]
+        return [sys.executable, "-m", "services.executor.core", "nursery", *words]
 
     def judge_environment(self) -> dict[str, str]:
         """Ours without its secrets; temporary folders go to `work_dir`."""

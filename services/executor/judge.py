@@ -1,7 +1,7 @@
 """A judge process: started ahead of time, given one job, and gone afterwards.
 
-It speaks JSON lines: the job on its stdin, events on its stdout. `setpriv` makes the kernel kill it when we die, and
-its boxes die with it, so a killed executor leaves no process.
+It speaks JSON lines: the job on its stdin, events on its stdout. It ends when the process that started it dies, and its
+boxes die with it; `setpriv` makes the kernel do so, so a killed executor leaves no process.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from asyncio.subprocess import PIPE
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from servicekit import logging
 from services.executor.core.events import Event, Finished
@@ -17,25 +17,66 @@ from services.executor.core.jsonlines import LineError, decode_event, encode_job
 from services.executor.core.verdict import Verdict
 
 if TYPE_CHECKING:
-    from asyncio.subprocess import Process
+    from asyncio import StreamReader, StreamWriter
     from collections.abc import AsyncIterator, Mapping, Sequence
 
     from services.executor.core.job import CoreJob
 
 log = logging.get_logger(__name__)
 
-_DIE_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
+DIE_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
 # A line holds at most one case's samples or one report; far beyond both.
-_LINE_LIMIT_BYTES = 64 << 20
+LINE_LIMIT_BYTES = 64 << 20
 # How long a judge may take to clean up after SIGTERM before it is killed; the kernel then ends its boxes.
 TERM_GRACE_SECONDS = 3.0
 _STDERR_TAIL_BYTES = 4096
 
 
+class JudgeProcess(Protocol):
+    """What a judge needs of a process; asyncio's own have it."""
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        ...
+
+    @property
+    def stdin(self) -> StreamWriter | None:
+        """Where it reads."""
+        ...
+
+    @property
+    def stdout(self) -> StreamReader | None:
+        """What it writes."""
+        ...
+
+    @property
+    def stderr(self) -> StreamReader | None:
+        """What it writes about itself."""
+        ...
+
+    @property
+    def returncode(self) -> int | None:
+        """None until it has ended."""
+        ...
+
+    def terminate(self) -> None:
+        """Send SIGTERM; may raise ProcessLookupError when it has ended."""
+        ...
+
+    def kill(self) -> None:
+        """Send SIGKILL; may raise ProcessLookupError when it has ended."""
+        ...
+
+    async def wait(self) -> int:
+        """Wait for its end; answers the exit code."""
+        ...
+
+
 class Judge:
     """One process of the core."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: JudgeProcess) -> None:
         self._process = process
         self._stderr = asyncio.create_task(_tail(process))
 
@@ -43,13 +84,13 @@ class Judge:
     async def start(cls, command: Sequence[str], environment: Mapping[str, str]) -> Judge:
         """Start one that waits for its job; raises OSError."""
         process = await asyncio.create_subprocess_exec(
-            *_DIE_WITH_US,
+            *DIE_WITH_US,
             *command,
             stdin=PIPE,
             stdout=PIPE,
             stderr=PIPE,
             env=environment,
-            limit=_LINE_LIMIT_BYTES,
+            limit=LINE_LIMIT_BYTES,
             start_new_session=True,
         )
         return cls(process)
@@ -106,7 +147,7 @@ class Judge:
         await self._stderr
 
 
-async def _tail(process: Process) -> str:
+async def _tail(process: JudgeProcess) -> str:
     assert process.stderr is not None  # noqa: S101  PIPE was asked for
     kept = b""
     while chunk := await process.stderr.read(_STDERR_TAIL_BYTES):

@@ -19,7 +19,7 @@ from services.executor.core.equipment import UnknownDeviceError, catalogue, devi
 from services.executor.core.scratch import memory_parent, sweep
 from services.executor.devices.device import ToolchainError
 from services.executor.execution import EndReason
-from services.executor.judge import Judge
+from services.executor.judge_nursery import JudgeNursery
 from services.executor.judge_pool import JudgePool
 from services.executor.runs import Runs
 from services.executor.sandboxes.choice import choose_sandbox
@@ -28,11 +28,12 @@ from services.executor.service import ExecutorServicer
 from services.executor.wire import RunDecoder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable
     from datetime import timedelta
 
     from servicekit.clock import Clock
     from servicekit.errors import ErrorMap
+    from services.executor.judge import Judge
 
 log = logging.get_logger(__name__)
 
@@ -75,10 +76,10 @@ class ExecutorServer(ServiceServer):
 
 
 def build_server(
-    settings: ExecutorSettings, capabilities: Capabilities, judge_command: Sequence[str]
+    settings: ExecutorSettings, capabilities: Capabilities, start_judge: Callable[[], Awaitable[Judge]]
 ) -> ExecutorServer:
-    """The server with all its parts; `judge_command` starts a judge."""
-    judges = JudgePool(lambda: Judge.start(judge_command, settings.judge_environment()), settings.judge_spares)
+    """The server with all its parts; `start_judge` raises OSError where it cannot."""
+    judges = JudgePool(start_judge, settings.judge_spares)
     server = ExecutorServer(settings, Runs(judges, capabilities.clock, settings.capacity()))
     size_set = SizeSet.GPU if capabilities.device.is_gpu else SizeSet.CPU
     decoder = RunDecoder(catalogue(), size_set, server.runs.capacity.eighths)
@@ -126,8 +127,11 @@ async def main() -> None:
     try:
         prepare_folders(settings)
         capabilities = await find_capabilities(settings, SystemClock())
-        server = build_server(settings, capabilities, settings.judge_command())
-        await server.run_until_signalled()
+        nursery = JudgeNursery(settings.nursery_command(), settings.judge_environment())
+        try:
+            await build_server(settings, capabilities, nursery.start).run_until_signalled()
+        finally:
+            await nursery.close()
     except (SandboxError, UnknownDeviceError, ToolchainError, PortTakenError) as error:
         log.error("the executor cannot start: %s", error)  # noqa: TRY400  the message says what to do, a traceback adds nothing
         raise SystemExit(1) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from servicekit.clock import SystemClock
 from services.executor.capabilities import Capabilities
 from services.executor.config import ExecutorSettings
 from services.executor.devices.device import DeviceDescription, Toolchain
+from services.executor.judge import Judge
 from services.executor.server import build_server
 from tests.services.executor.client import ADMIN_TOKEN, LEASE_TOKEN, Client
 
@@ -41,12 +43,16 @@ CAPABILITIES = Capabilities(
 async def start_executor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[StartExecutor]:
     """Starts servers with the settings given; they are stopped at the end."""
     monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
+
+    async def start_judge() -> Judge:
+        return await Judge.start(JUDGE, os.environ)
+
     async with AsyncExitStack() as cleanup:
 
         async def start(**settings: object) -> tuple[ExecutorServer, Client]:
             tokens = {"token": LEASE_TOKEN, "admin_token": ADMIN_TOKEN}
             fixed = {"port": 0, "work_dir": tmp_path, "drain": 0.2, "judge_spares": 0, **tokens}
-            server = build_server(ExecutorSettings.model_validate({**fixed, **settings}), CAPABILITIES, JUDGE)
+            server = build_server(ExecutorSettings.model_validate({**fixed, **settings}), CAPABILITIES, start_judge)
             await server.start()
             cleanup.push_async_callback(server.stop)
             channel = open_channel(f"127.0.0.1:{server.port}")

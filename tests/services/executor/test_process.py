@@ -63,6 +63,10 @@ class Executor:
         assert self.process.stdout is not None
         return self.process.stdout
 
+    def nursery_pid(self) -> int:
+        [pid] = [pid for pid in descendants(self.process.pid) if _parent_of(pid) == self.process.pid]
+        return pid
+
     @asynccontextmanager
     async def client(self) -> AsyncGenerator[Client]:
         async with open_channel(f"127.0.0.1:{self.port}") as channel:
@@ -169,6 +173,7 @@ async def test_a_killed_executor_leaves_no_process_and_no_file(tmp_path: Path) -
             pass
         tree = descendants(executor.process.pid)
         assert any(map(_is_boxed, tree))
+        assert executor.nursery_pid() in tree
 
         executor.end(signal.SIGKILL)
 
@@ -183,7 +188,7 @@ async def test_a_killed_judge_is_our_fault_and_the_next_run_is_well(executor: Ex
         while name_of(await anext(stream)) != "program_output":
             pass
         boxed = [pid for pid in descendants(executor.process.pid) if _is_boxed(pid)]
-        os.kill(_judge_of(boxed[0], executor.process.pid), signal.SIGKILL)
+        os.kill(_judge_of(boxed[0], executor.nursery_pid()), signal.SIGKILL)
         last = [event async for event in stream][-1].finished
         after = (await client.run(asked(SOLUTION, executor_pb2.RUN_MODE_CHECK)))[-1].finished
 
@@ -225,6 +230,9 @@ def _is_boxed(pid: int) -> bool:
     return _is_alive(pid) and (b"bwrap" in command or b"process_launcher" in command or b"/build/" in command)
 
 
-def _judge_of(pid: int, executor_pid: int) -> int:
-    parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    return pid if parent == executor_pid else _judge_of(parent, executor_pid)
+def _judge_of(pid: int, nursery_pid: int) -> int:
+    return pid if _parent_of(pid) == nursery_pid else _judge_of(_parent_of(pid), nursery_pid)
+
+
+def _parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])

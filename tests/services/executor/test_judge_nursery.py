@@ -1,0 +1,211 @@
+"""Judges are forked by a nursery, and are told apart, signalled and seen to end as if they were our children."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import uvloop
+
+from services.executor.config import ExecutorSettings
+from services.executor.core.events import Checking, Finished, ProgramOutput
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.verdict import Verdict
+from services.executor.judge_nursery import JudgeNursery
+from services.executor.sandboxes.process_tree import descendants
+from tests.services.executor.client import until
+from tests.services.executor.conftest import REPOSITORY
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from services.executor.judge import Judge
+
+SCRIPTED = [sys.executable, "-m", "tests.services.executor.scripted_nursery"]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+SOLUTION = (REPOSITORY / "problems/leaky-relu/solution.hip").read_text()
+
+
+def script(*steps: str) -> CoreJob:
+    return CoreJob("\n".join(steps), Mode.CHECK, "softmax")
+
+
+@pytest.fixture
+async def nursery() -> AsyncIterator[JudgeNursery]:
+    nursery = JudgeNursery(SCRIPTED, ENVIRONMENT)
+    yield nursery
+    await nursery.close()
+
+
+@pytest.fixture
+async def real_nursery(tmp_path: Path) -> AsyncIterator[JudgeNursery]:
+    settings = ExecutorSettings(work_dir=tmp_path)
+    nursery = JudgeNursery(settings.nursery_command(), settings.judge_environment())
+    yield nursery
+    await nursery.close()
+
+
+async def finished(judge: Judge, job: CoreJob) -> Finished:
+    events = [event async for event in judge.run(job)]
+    await judge.end()
+    assert isinstance(events[-1], Finished)
+    return events[-1]
+
+
+def is_gone(pid: int) -> bool:
+    return not Path(f"/proc/{pid}").exists()
+
+
+async def test_judges_forked_in_a_row_are_independent_and_do_their_jobs(nursery: JudgeNursery) -> None:
+    first, second = await nursery.start(), await nursery.start()
+
+    ends = [await finished(judge, script("finish ACCEPTED")) for judge in (second, first)]
+
+    assert [end.verdict for end in ends] == [Verdict.ACCEPTED] * 2
+    assert first.pid != second.pid
+    assert not first.is_alive
+    assert is_gone(first.pid)
+
+
+async def test_real_judges_forked_in_a_row_draw_different_inputs(real_nursery: JudgeNursery) -> None:
+    job = CoreJob(SOLUTION, Mode.SAMPLE, "leaky-relu")
+    judges = [await real_nursery.start(), await real_nursery.start()]
+
+    samples = [(await finished(judge, job)).sample for judge in judges]
+
+    assert all(sample is not None and sample.passed for sample in samples)
+    assert samples[0] != samples[1]
+
+
+async def test_judges_share_no_state_of_the_common_generators(nursery: JudgeNursery) -> None:
+    drawn: list[str] = []
+    for judge in [await nursery.start(), await nursery.start()]:
+        async for event in judge.run(script("tell random", "finish ACCEPTED")):
+            if isinstance(event, ProgramOutput):
+                drawn += event.line.split()
+        await judge.end()
+
+    assert len(set(drawn)) == 4
+
+
+async def test_a_real_judge_is_refused_a_bad_job_by_name(real_nursery: JudgeNursery) -> None:
+    end = await finished(await real_nursery.start(), CoreJob("", Mode.CHECK, "leaky-rely"))
+
+    assert (end.verdict, end.reason) == (Verdict.INFRA_ERROR, "bad_job")
+    assert "leaky-relu" in end.message
+
+
+async def test_many_judges_are_forked_at_once(nursery: JudgeNursery) -> None:
+    judges = await asyncio.gather(*(nursery.start() for _ in range(8)))
+
+    ends = await asyncio.gather(*(finished(judge, script("finish ACCEPTED")) for judge in judges))
+
+    assert {end.verdict for end in ends} == {Verdict.ACCEPTED}
+    assert len({judge.pid for judge in judges}) == 8
+
+
+async def test_a_judge_that_is_told_to_end_is_seen_as_gone(nursery: JudgeNursery) -> None:
+    judge = await nursery.start()
+
+    await judge.end()
+
+    assert not judge.is_alive
+    assert is_gone(judge.pid)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+async def test_a_judge_that_another_kills_is_seen_as_gone(nursery: JudgeNursery, number: signal.Signals) -> None:
+    judge = await nursery.start()
+
+    os.kill(judge.pid, number)
+
+    await until(lambda: not judge.is_alive)
+    assert is_gone(judge.pid)
+    await judge.end()
+
+
+async def test_a_judge_that_is_deaf_is_killed(nursery: JudgeNursery, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("services.executor.judge.TERM_GRACE_SECONDS", 0.05)
+    judge = await nursery.start()
+    events = judge.run(script("ignore-term", "tell checking", "wait /no/such/file"))
+    assert isinstance(await anext(events), Checking)
+
+    await judge.end()
+
+    assert is_gone(judge.pid)
+
+
+async def test_how_a_judge_broke_down_is_told(nursery: JudgeNursery, caplog: pytest.LogCaptureFixture) -> None:
+    end = await finished(await nursery.start(), script("crash"))
+
+    assert end.verdict is Verdict.INFRA_ERROR
+    assert "the script made me crash" in end.details
+    [record] = [record for record in caplog.records if record.message == "the judge broke down"]
+    assert record.__dict__["status"] == 1
+
+
+async def test_a_killed_nursery_takes_its_judges_with_it_and_the_next_run_is_well(nursery: JudgeNursery) -> None:
+    judge = await nursery.start()
+    dead = nursery.pid
+    assert dead is not None
+
+    os.kill(dead, signal.SIGKILL)
+
+    await until(lambda: not judge.is_alive)
+    await judge.end()
+    assert (await finished(await nursery.start(), script("finish ACCEPTED"))).verdict is Verdict.ACCEPTED
+    assert nursery.pid != dead
+
+
+async def test_a_run_whose_nursery_is_killed_is_our_fault_and_not_cancelled(real_nursery: JudgeNursery) -> None:
+    talker = '#include <cstdio>\nint main() { puts("started"); fflush(stdout); while (true) {} }\n'
+    judge = await real_nursery.start()
+    events = judge.run(CoreJob(talker, Mode.SANDBOX))
+    while not isinstance(await anext(events), ProgramOutput):
+        pass
+    assert real_nursery.pid is not None
+    family = descendants(real_nursery.pid)
+
+    os.kill(real_nursery.pid, signal.SIGKILL)
+
+    last = [event async for event in events][-1]
+    await judge.end()
+    assert isinstance(last, Finished)
+    assert last.verdict is Verdict.INFRA_ERROR
+    assert len(family) > 1
+    await until(lambda: all(map(is_gone, family)))
+
+
+async def test_a_nursery_that_cannot_start_is_told_as_an_os_error() -> None:
+    for command in (["/no/such/program"], [sys.executable, "-c", "raise SystemExit(3)"]):
+        nursery = JudgeNursery(command, ENVIRONMENT)
+        with pytest.raises(OSError, match="nursery"):
+            await nursery.start()
+        await nursery.close()
+
+
+async def test_a_closed_nursery_is_gone(nursery: JudgeNursery) -> None:
+    judge = await nursery.start()
+    await judge.end()
+    pid = nursery.pid
+    assert pid is not None
+
+    await nursery.close()
+
+    assert is_gone(pid)
+
+
+def test_the_loop_of_the_services_serves_too() -> None:
+    async def run_one() -> Verdict:
+        nursery = JudgeNursery(SCRIPTED, ENVIRONMENT)
+        try:
+            return (await finished(await nursery.start(), script("finish ACCEPTED"))).verdict
+        finally:
+            await nursery.close()
+
+    assert uvloop.run(run_one()) is Verdict.ACCEPTED
