@@ -12,12 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from services.executor.sandboxes.kernel_calls import (
+    CAP_DAC_OVERRIDE,
+    PR_SET_KEEPCAPS,
     PR_SET_NO_NEW_PRIVS,
     drop_bounding_capabilities,
+    keep_only_capability,
     load_seccomp,
     prctl,
 )
-from services.executor.sandboxes.landlock import SIGNALS_VERSION, restrict_files
+from services.executor.sandboxes.landlock import SIGNALS_VERSION, landlock_version, restrict_files
 from services.executor.sandboxes.launch_order import Hold, LaunchOrder
 from services.executor.sandboxes.private_root import SYSTEM_FILES, SYSTEM_FOLDERS, enter_private_root
 from services.executor.sandboxes.seccomp import seccomp_filter
@@ -68,8 +71,9 @@ def _confine(order: LaunchOrder, held: list[Hold]) -> None:
         _enter_cgroup(path)
     _hide_files(order, held)
     _drop_privileges(order, held)
+    if order.uid is not None:
+        _keep_the_way_open(order, held)
     if Hold.PRIVATE_ROOT not in held:
-        _check_reach(order)
         _restrict_files(order, held)
     program = seccomp_filter(internet=Hold.NAMESPACES in held)
     if program is not None and Hold.SECCOMP not in order.forgo:
@@ -97,7 +101,8 @@ def _drop_privileges(order: LaunchOrder, held: list[Hold]) -> None:
         resource.setrlimit(which, (soft, hard))
     processes = order.processes
     if order.uid is not None:
-        drop_bounding_capabilities()
+        prctl(PR_SET_KEEPCAPS, 1)
+        drop_bounding_capabilities(keep=CAP_DAC_OVERRIDE)
         os.setgroups([])
         os.setresgid(order.uid, order.uid, order.uid)
         os.setresuid(order.uid, order.uid, order.uid)
@@ -118,14 +123,29 @@ def _processes_of_this_user() -> int:
     return threads
 
 
-def _check_reach(order: LaunchOrder) -> None:
-    """Without a root of its own a box walks the host's folders to its mounts, as its own user."""
-    for source, _, writable in order.mounts:
-        if not os.access(source, os.R_OK | (os.W_OK if writable else 0)):
-            raise PermissionError(
-                f"the box's user cannot reach {source}: open the folders above it with `chmod o+x`, install "
-                "bubblewrap, or do not run as root"
-            )
+def _keep_the_way_open(order: LaunchOrder, held: list[Hold]) -> None:
+    """Give up root's last capability, unless the box's user needs it to reach its mounts.
+
+    Without a root of its own a box walks the host's folders to its mounts as its own user, and where we are root some
+    of them (`/root`) may be closed to it. Where Landlock then keeps it to its mounts anyway, the box may keep the
+    capability to walk through closed folders.
+    """
+    closed = [] if Hold.PRIVATE_ROOT in held else _out_of_reach(order)
+    if closed and (Hold.LANDLOCK in order.forgo or not landlock_version()):
+        raise PermissionError(
+            f"the box's user cannot reach {closed[0]}: open the folders above it with `chmod o+x`, install "
+            "bubblewrap, or do not run as root"
+        )
+    keep_only_capability(CAP_DAC_OVERRIDE if closed else None)
+    for source in closed:
+        os.stat(source)  # noqa: PTH116  raises for a mount that is missing rather than closed
+
+
+def _out_of_reach(order: LaunchOrder) -> list[str]:
+    """The mounts that the box's user cannot use."""
+    return [
+        source for source, _, writable in order.mounts if not os.access(source, os.R_OK | (os.W_OK if writable else 0))
+    ]
 
 
 def _restrict_files(order: LaunchOrder, held: list[Hold]) -> None:

@@ -9,10 +9,14 @@ import struct
 from enum import IntEnum
 
 PR_SET_PDEATHSIG = 1
+PR_SET_KEEPCAPS = 8
 PR_CAPBSET_DROP = 24
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 22, 2
+_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE = 47, 2
+_CAPABILITY_VERSION_3 = 0x20080522
+CAP_DAC_OVERRIDE = 1
 _MNT_DETACH = 2
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
 _LAST_CAPABILITY = 63
@@ -76,13 +80,26 @@ def enter_root(folder: str) -> None:
     os.chdir("/")
 
 
-def drop_bounding_capabilities() -> None:
-    """Make it impossible to gain any capability again; a kernel without some capability number is fine."""
+def drop_bounding_capabilities(keep: int | None = None) -> None:
+    """Make it impossible to gain any capability again, but `keep`; a kernel without some capability number is fine."""
     for capability in range(_LAST_CAPABILITY + 1):
+        if capability == keep:
+            continue
         try:
             prctl(PR_CAPBSET_DROP, capability)
         except OSError:
             return
+
+
+def keep_only_capability(capability: int | None) -> None:
+    """Hold `capability` and no other, here and in the programs that this process becomes; None for none at all."""
+    mask = 0 if capability is None else 1 << capability
+    header = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
+    _checked(_C.capset(header, struct.pack("=6I", mask, mask, mask, 0, 0, 0)))
+    if capability is not None:
+        zero = ctypes.c_ulong(0)
+        words = (ctypes.c_ulong(_PR_CAP_AMBIENT_RAISE), ctypes.c_ulong(capability), zero, zero)
+        _checked(_C.prctl(_PR_CAP_AMBIENT, *words))
 
 
 def load_seccomp(program: bytes) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _BUILD = Path("/build")
 _WAVEFRONT_SIZE = 64
-_BUILD_MODULE = "services.executor.devices.cpu.build"
+_BUILD_PROGRAM = Path(__file__).with_name("boxed_build.py")
 _EXECUTABLES = {BuildKind.SOLUTION: "runner", BuildKind.PROGRAM: "program"}
 
 
@@ -52,12 +52,12 @@ class CpuDevice:
     def build_command(self, folder: Path, kind: BuildKind) -> Command:
         """A Python process that runs both front ends, the join, the code generator and the linker."""
         environment = {
-            "PYTHONPATH": os.pathsep.join([str(_repository()), *_site_packages()]),
+            "PYTHONPATH": os.pathsep.join(_site_packages()),
             "PYTHONDONTWRITEBYTECODE": "1",
             "WAVEPOOL_CACHE_DIR": str(toolchain.cache_folder()),
             "PATH": "/usr/bin:/bin",
         }
-        arguments = [sys.executable, "-P", "-S", "-m", _BUILD_MODULE, str(_BUILD), kind.value]
+        arguments = [sys.executable, "-P", "-S", str(_BUILD_PROGRAM), str(_BUILD), kind.value]
         return Command(arguments, _BUILD, [*_toolchain_mounts(), Mount(folder, _BUILD, writable=True)], environment)
 
     def run_command(self, folder: Path, kind: BuildKind) -> Command:
@@ -71,10 +71,6 @@ def _processor_title(cpuinfo: str) -> str:
         if name.strip() == "model name":
             return value.strip()
     return "unknown x86-64 processor"
-
-
-def _repository() -> Path:
-    return toolchain.PACKAGE.parents[3]
 
 
 def _site_packages() -> Sequence[str]:

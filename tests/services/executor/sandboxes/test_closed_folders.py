@@ -1,0 +1,50 @@
+"""Root in a container without namespaces: what a box needs may lie in folders that are closed to its user."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.executor.sandboxes.launch_order import Hold
+from services.executor.sandboxes.process_sandbox import open_process_sandbox
+from services.executor.sandboxes.sandbox import SandboxError
+from tests.services.executor.sandboxes.box import Box
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root's boxes have a user of their own")
+
+
+@pytest.fixture
+def closed(tmp_path: Path) -> Path:
+    folder = tmp_path / "closed"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+async def test_a_box_reaches_its_mounts_through_a_closed_folder_and_nothing_else_there(closed: Path) -> None:
+    box = Box(await open_process_sandbox([Hold.NAMESPACES]), closed)
+    secret = closed / "secret"
+    secret.write_text("do-not-tell")
+    secret.chmod(0o600)
+    ending = await box.run(f"echo inside > /build/out; cat {secret}; echo no > {secret}; cat /etc/shadow")
+    assert (box.folder / "out").read_text() == "inside\n"
+    assert ending.stdout == b""
+    assert secret.read_text() == "do-not-tell"
+
+
+async def test_a_box_holds_no_capability_that_it_does_not_need(closed: Path, box: Box) -> None:
+    ending = await box.run("grep -E 'Cap(Eff|Prm|Amb)' /proc/self/status")
+    assert {line.split()[1] for line in ending.stdout.splitlines()} == {b"0" * 16}
+    through_closed = Box(await open_process_sandbox([Hold.NAMESPACES]), closed)
+    ending = await through_closed.run("grep -E 'Cap(Bnd|Eff|Prm|Amb)' /proc/self/status")
+    assert {line.split()[1] for line in ending.stdout.splitlines()} == {b"0000000000000002"}
+
+
+async def test_without_landlock_a_closed_folder_stays_closed(closed: Path) -> None:
+    box = Box(await open_process_sandbox([Hold.NAMESPACES, Hold.LANDLOCK]), closed)
+    with pytest.raises(SandboxError, match="chmod o\\+x"):
+        await box.run("true")
