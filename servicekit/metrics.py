@@ -7,7 +7,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, cast
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, make_wsgi_app
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, make_wsgi_app  # pyright: ignore[reportUnknownVariableType] - half typed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
