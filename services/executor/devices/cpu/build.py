@@ -18,7 +18,7 @@ from services.executor.devices.cpu.diagnostics import SOURCE, Diagnostic, assemb
 from services.executor.devices.cpu.harness import compile_harness
 from services.executor.devices.cpu.host_module import host_module_from_text
 from services.executor.devices.cpu.join import ForeignAssemblyError, join
-from services.executor.devices.cpu.linking import UndefinedSymbolError, link
+from services.executor.devices.cpu.linking import SymbolError, link
 from services.executor.devices.device import BuildKind, ToolchainError
 
 if TYPE_CHECKING:
@@ -78,8 +78,8 @@ def main(arguments: list[str]) -> int:
     except ForeignAssemblyError as error:
         _report(folder, assembly_error((folder / SOURCE).read_text(errors="replace"), str(error)))
         return _SOURCE_AT_FAULT
-    except UndefinedSymbolError as error:
-        _report(folder, "".join(f"{SOURCE}: error: undefined symbol: {name}\n" for name in error.args))
+    except SymbolError as error:
+        _report(folder, "".join(f"{SOURCE}: error: {fault}\n" for fault in error.args))
         return _SOURCE_AT_FAULT
     except (ToolchainError, ValueError, RuntimeError, OSError) as error:
         sys.stderr.write(f"toolchain failure: {error}\n")

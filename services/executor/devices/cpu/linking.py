@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
 _LIBRARIES = ("libc++abi.a", "libc++.a", "libunwind.a", "libc.a", "libzigc.a", "libcompiler_rt.a")
 _UNDEFINED = re.compile(r"undefined symbol: (.+)")
+_DUPLICATE = re.compile(r"duplicate symbol: (.+)")
 
 
-class UndefinedSymbolError(Exception):
-    """The program uses functions that exist nowhere; the names are the arguments."""
+class SymbolError(Exception):
+    """The program's names do not fit: one sentence for each is an argument."""
 
 
 class LinkError(Exception):
@@ -25,7 +26,7 @@ class LinkError(Exception):
 
 
 def link(objects: Sequence[Path], target: Path) -> None:
-    """Write the executable; raises UndefinedSymbolError or LinkError."""
+    """Write the executable; raises SymbolError or LinkError."""
     prepared = toolchain.prepared()
     libraries = [prepared.libraries / name for name in _LIBRARIES]
     runtime = sorted((prepared.device / "runtime").glob("*.o"))
@@ -34,7 +35,16 @@ def link(objects: Sequence[Path], target: Path) -> None:
     command += ["-znow", "-m", "elf_x86_64", "-static", "--error-limit=0", "-o", str(target), *map(str, inputs)]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)  # noqa: S603 - our linker
     if done.returncode != 0:
-        undefined = sorted(set(_UNDEFINED.findall(done.stderr)))
-        if undefined:
-            raise UndefinedSymbolError(*undefined)
+        faults = _symbol_faults(done.stderr)
+        if faults:
+            raise SymbolError(*faults)
         raise LinkError(done.stderr)
+
+
+def _symbol_faults(linker_output: str) -> list[str]:
+    undefined = {f"undefined symbol: {name}" for name in _UNDEFINED.findall(linker_output)}
+    duplicate = {
+        f"duplicate symbol: {name}: the libraries have one of that name; rename yours, or make it static"
+        for name in _DUPLICATE.findall(linker_output)
+    }
+    return sorted(undefined | duplicate)
