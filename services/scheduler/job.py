@@ -115,6 +115,8 @@ class Job:
 
     def enqueue(self, hold_id: str) -> Job:
         """The credit is on hold: the job takes its place in the queue."""
+        if self.state is not JobState.RESERVING:
+            raise IllegalMoveError(self.job_id, self.state, JobState.QUEUED)
         return replace(self._moved(JobState.QUEUED), hold_id=hold_id)
 
     def abandon(self) -> Job:

@@ -4,7 +4,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from services.scheduler.errors import IllegalMoveError
@@ -45,6 +45,8 @@ def test_no_sequence_of_moves_leaves_the_table(names: list[str]) -> None:
 
 
 @given(st.lists(st.sampled_from(sorted(MOVES)), max_size=40))
+@example(["enqueue", "start", "enqueue"])
+@example(["enqueue", "provision", "enqueue"])
 def test_what_the_database_checks_holds_in_every_state(names: list[str]) -> None:
     job = a_job()
     for name in names:
