@@ -27,8 +27,8 @@ log = logging.get_logger(__name__)
 DIE_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
 # A line holds at most one case's samples or one report; far beyond both.
 LINE_LIMIT_BYTES = 64 << 20
-# How long a judge may take to clean up after SIGTERM before it is killed; the kernel then ends its boxes, and its folder
-# stays until the executor starts again. Three seconds were too few once on a host at load 6.
+# How long a judge may take to clean up after SIGTERM. One that is killed loses its boxes to the kernel, but leaves its
+# folder until the executor starts again; three seconds were too few once on a host at load 6.
 TERM_GRACE_SECONDS = 10.0
 _STDERR_TAIL_BYTES = 4096
 
