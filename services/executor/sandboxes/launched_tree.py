@@ -50,8 +50,9 @@ class LaunchedTree:
 
     async def destroy(self) -> None:
         """Close the control socket, upon which the launcher ends all; do it ourselves if it does not."""
-        if self._control.can_write_eof():
-            with contextlib.suppress(OSError):
+        # uvloop says RuntimeError where the launcher has closed its end already.
+        with contextlib.suppress(OSError, RuntimeError):
+            if self._control.can_write_eof():
                 self._control.write_eof()
         try:
             await asyncio.wait_for(self.child.wait(), _PATIENCE_SECONDS)
