@@ -142,10 +142,9 @@ def _keep_the_way_open(order: LaunchOrder, held: list[Hold]) -> None:
 
 
 def _out_of_reach(order: LaunchOrder) -> list[str]:
-    """The mounts that the box's user cannot use."""
-    return [
-        source for source, _, writable in order.mounts if not os.access(source, os.R_OK | (os.W_OK if writable else 0))
-    ]
+    """The mounts that the box's user cannot use, its temporary folder among them."""
+    needed = [*((source, writable) for source, _, writable in order.mounts), (order.scratch, True)]
+    return [path for path, writable in needed if not os.access(path, os.R_OK | (os.W_OK if writable else 0))]
 
 
 def _restrict_files(order: LaunchOrder, held: list[Hold]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from typing import TYPE_CHECKING
 
 import pytest
@@ -34,6 +35,14 @@ async def test_a_box_reaches_its_mounts_through_a_closed_folder_and_nothing_else
     assert (box.folder / "out").read_text() == "inside\n"
     assert ending.stdout == b""
     assert secret.read_text() == "do-not-tell"
+
+
+async def test_a_temporary_folder_in_a_closed_folder_is_reached_too(
+    closed: Path, box: Box, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(closed))
+    inner = Box(await open_process_sandbox([Hold.NAMESPACES]), box.outside)
+    assert (await inner.run("echo here > $TMPDIR/file && cat $TMPDIR/file")).stdout == b"here\n"
 
 
 async def test_a_box_holds_no_capability_that_it_does_not_need(closed: Path, box: Box) -> None:
