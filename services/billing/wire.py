@@ -7,15 +7,17 @@ import binascii
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.billing.v1 import billing_pb2 as pb
 
+from servicekit.proto_time import instant_to_proto
 from services.billing.errors import InvalidFieldError
 from services.billing.ledger import PostingKind
 from services.billing.usage import MachineUsage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from google.protobuf.timestamp_pb2 import Timestamp
 
     from services.billing.account import Account
     from services.billing.api_token import ApiToken
@@ -31,15 +33,6 @@ _KINDS = {
     PostingKind.RELEASE: pb.POSTING_KIND_RELEASE,
     PostingKind.CHARGE: pb.POSTING_KIND_CHARGE,
 }
-
-
-def instant_to_proto(instant: datetime | None) -> Timestamp | None:
-    """A timestamp; None stays unset."""
-    if instant is None:
-        return None
-    timestamp = Timestamp()
-    timestamp.FromDatetime(instant)
-    return timestamp
 
 
 def balance_to_proto(account: Account, budget: Budget) -> pb.GetBalanceResponse:

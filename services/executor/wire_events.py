@@ -6,13 +6,13 @@ from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 from google.protobuf.duration_pb2 import Duration
-from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.executor.v1 import run_event_pb2
 
+from servicekit.proto_time import instant_to_proto
 from services.executor.core import events
 
 if TYPE_CHECKING:
-    from datetime import datetime, timedelta
+    from datetime import timedelta
 
     from services.executor.run import RunEvent
 
@@ -30,7 +30,7 @@ def run_event_to_proto(run_event: RunEvent) -> run_event_pb2.RunEvent:
     if isinstance(run_event.event, events.Finished):
         body.billable.CopyFrom(_duration(run_event.billable))
     name = next(f.name for f in run_event_pb2.RunEvent.DESCRIPTOR.fields if f.message_type is body.DESCRIPTOR)
-    return run_event_pb2.RunEvent(seq=run_event.seq, time=_timestamp(run_event.time), **{name: body})
+    return run_event_pb2.RunEvent(seq=run_event.seq, time=instant_to_proto(run_event.time), **{name: body})
 
 
 @singledispatch
@@ -200,10 +200,4 @@ def _text(text: str) -> str:
 def _duration(duration: timedelta) -> Duration:
     message = Duration()
     message.FromTimedelta(duration)
-    return message
-
-
-def _timestamp(time: datetime) -> Timestamp:
-    message = Timestamp()
-    message.FromDatetime(time)
     return message

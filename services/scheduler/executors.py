@@ -11,8 +11,9 @@ from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc
 
 from servicekit.channels import open_channel
 from servicekit.errors import rpc_failure
+from servicekit.proto_time import instant_to_proto
 from services.scheduler.rpc_codes import UNREACHABLE
-from services.scheduler.wire import mode_to_proto, timestamp
+from services.scheduler.wire import mode_to_proto
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Generator
@@ -64,7 +65,7 @@ class Executors:
             mode=mode_to_proto(job.spec.mode),
             dtype=job.spec.dtype,
             fencing_token=lease.fencing_token,
-            lease_expire_time=timestamp(expire_time),
+            lease_expire_time=instant_to_proto(expire_time),
             after_seq=job.run_seq,
             eighths=lease.eighths,
             request_id=job.request_id,
@@ -82,7 +83,7 @@ class Executors:
     async def renew(self, job: Job, lease: Lease, expire_time: datetime) -> None:
         """Let the run live until `expire_time`; raises RunUnknownError, RunInterruptedError, RunRefusedError."""
         request = executor_pb2.RenewRunLeaseRequest(
-            run_id=job.run_id, fencing_token=lease.fencing_token, lease_expire_time=timestamp(expire_time)
+            run_id=job.run_id, fencing_token=lease.fencing_token, lease_expire_time=instant_to_proto(expire_time)
         )
         with _translated(RunUnknownError):
             await (await self._stub(lease)).RenewRunLease(request, metadata=_authorization(lease), timeout=CALL_SECONDS)

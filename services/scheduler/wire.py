@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.executor.v1 import executor_pb2, run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 
+from servicekit.proto_time import instant_to_proto
 from services.scheduler.admission import Submission
 from services.scheduler.errors import InvalidFieldError
 from services.scheduler.job import UNSEEN_STATES, JobState
 from services.scheduler.spec import Mode
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from problems.definition import CatalogueEntry, Problem
     from services.scheduler.job import Job, JobEvent
 
@@ -61,9 +59,9 @@ def job_to_proto(job: Job, source: str = "") -> scheduler_pb2.Job:
         spec=_spec_to_proto(job, source),
         state=state_to_proto(job.state),
         message=job.message,
-        create_time=timestamp(job.create_time),
-        start_time=timestamp(job.start_time),
-        end_time=timestamp(job.end_time),
+        create_time=instant_to_proto(job.create_time),
+        start_time=instant_to_proto(job.start_time),
+        end_time=instant_to_proto(job.end_time),
         attempt=job.attempt,
         machine_id=job.machine_id,
         cost_micros=job.cost_micros,
@@ -125,15 +123,6 @@ def verdict_name(number: int) -> str:
 def verdict_to_proto(name: str) -> run_event_pb2.Verdict.ValueType:
     """A verdict by its name without prefix."""
     return run_event_pb2.Verdict.Value(f"{VERDICT_PREFIX}{name or UNKNOWN_VERDICT}")
-
-
-def timestamp(moment: datetime | None) -> Timestamp | None:
-    """An instant; None leaves the field unset."""
-    if moment is None:
-        return None
-    message = Timestamp()
-    message.FromDatetime(moment)
-    return message
 
 
 def summary_to_proto(problem: Problem) -> scheduler_pb2.ProblemSummary:

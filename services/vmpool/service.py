@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
+from servicekit.proto_time import instant_to_proto
 from services.vmpool import wire
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         """Move a lease's expiry."""
         duration = wire.lease_duration_from_proto(request, self._pool.settings)
         lease = await self._pool.leases.renew(request.lease_id, duration)
-        return pb.RenewLeaseResponse(expire_time=wire.instant_to_proto(lease.expire_time))
+        return pb.RenewLeaseResponse(expire_time=instant_to_proto(lease.expire_time))
 
     async def ReleaseLease(self, request: pb.ReleaseLeaseRequest, context: Context) -> pb.ReleaseLeaseResponse:
         """Give slots back."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import grpc
-from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.billing.v1 import billing_pb2 as pb
 from wavepool.billing.v1 import billing_pb2_grpc
 
 from servicekit.logging import get_logger
+from servicekit.proto_time import instant_to_proto
 from services.vmpool import metrics
 
 if TYPE_CHECKING:
-    from datetime import datetime, timedelta
+    from datetime import timedelta
 
     from services.vmpool.machine import Machine
     from services.vmpool.store.usage_store import UsageStore
@@ -55,14 +55,8 @@ def _usage_to_proto(fact: UsageFact, machine: Machine) -> pb.RecordMachineUsageR
         provider=machine.provider,
         gpu_type=machine.gpu_type,
         gpu_count=machine.gpu_count,
-        start_time=_instant_to_proto(fact.start_time),
-        end_time=_instant_to_proto(fact.end_time),
+        start_time=instant_to_proto(fact.start_time),
+        end_time=instant_to_proto(fact.end_time),
         price_micros_per_hour=machine.price_micros_per_hour,
         final=fact.final,
     )
-
-
-def _instant_to_proto(instant: datetime) -> Timestamp:
-    timestamp = Timestamp()
-    timestamp.FromDatetime(instant)
-    return timestamp

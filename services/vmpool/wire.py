@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from google.protobuf.duration_pb2 import Duration
-from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
+from servicekit.proto_time import instant_to_proto
 from services.vmpool import slot
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.lease import LeaseRequest, StartKind, check_duration, check_job
@@ -27,15 +27,6 @@ MAX_DEMANDS = 1000
 
 _STATES = {state: pb.MachineState.Value(f"MACHINE_STATE_{state.name}") for state in MachineState}
 _START_KINDS = {kind: pb.StartKind.Value(f"START_KIND_{kind.name}") for kind in StartKind}
-
-
-def instant_to_proto(instant: datetime | None) -> Timestamp | None:
-    """A timestamp; None stays unset."""
-    if instant is None:
-        return None
-    timestamp = Timestamp()
-    timestamp.FromDatetime(instant)
-    return timestamp
 
 
 def duration_to_proto(duration: timedelta | None) -> Duration | None:
