@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _PREFIX = "wavepool-run-"
+# How often in a row a new folder may be taken for a left-over by processes that start at the same time.
+_MOST_SWEEPS = 20
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  a folder of random name is made in it
 
 
@@ -24,8 +26,7 @@ class ScratchFolder:
     """A context manager: a private folder below `parent`."""
 
     def __init__(self, parent: Path) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
-        self._lock = _locked(self.path)
+        self.path, self._lock = _own_folder(parent)
 
     def __enter__(self) -> Path:
         return self.path
@@ -34,8 +35,7 @@ class ScratchFolder:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
-        if self._lock is not None:
-            os.close(self._lock)
+        os.close(self._lock)
 
 
 def memory_parent(otherwise: Path) -> Path:
@@ -50,6 +50,21 @@ def sweep(parent: Path) -> None:
         if lock is not None:
             shutil.rmtree(folder, ignore_errors=True)
             os.close(lock)
+
+
+def _own_folder(parent: Path) -> tuple[Path, int]:
+    """A new folder and the lock on it; one that another process swept away before it was locked does not count."""
+    for _ in range(_MOST_SWEEPS):
+        path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+        lock = _locked(path)
+        if lock is None:
+            continue
+        if path.is_dir():
+            return path, lock
+        os.close(lock)
+    raise OSError(
+        f"cannot keep a folder below {parent}: other processes remove them; give this one a TMPDIR of its own"
+    )
 
 
 def _locked(folder: Path) -> int | None:

@@ -94,6 +94,14 @@ class Stream:
     async def __anext__(self) -> Event:
         return (await anext(self._events)).event
 
+    async def reach(self, name: str) -> None:
+        """Read on to the first event of this name; fails, with how the run ended, where it has none."""
+        async for event in self:
+            if name_of(event) == name:
+                return
+            last = event
+        pytest.fail(f"the run has no {name}; it ended with {last}")
+
     def drop(self) -> None:
         """Close the stream, as a client that vanishes does."""
         self._call.cancel()

@@ -155,8 +155,7 @@ async def test_a_run_is_cancelled_in_every_stage_and_leaves_nothing(
     one = asked(source, mode)
     async with executor.client() as client:
         stream = client.stream(one)
-        while name_of(await anext(stream)) != stage:
-            pass
+        await stream.reach(stage)
         await client.cancel(one.run_id)
         last = [event async for event in stream][-1].finished
 
@@ -169,8 +168,7 @@ async def test_a_killed_executor_leaves_no_process_and_no_file(tmp_path: Path) -
     executor = Executor(tmp_path)
     async with executor.client() as client:
         stream = client.stream(asked(TALKER, executor_pb2.RUN_MODE_SANDBOX))
-        while name_of(await anext(stream)) != "program_output":
-            pass
+        await stream.reach("program_output")
         tree = descendants(executor.process.pid)
         assert any(map(_is_boxed, tree))
         assert executor.nursery_pid() in tree
@@ -185,8 +183,7 @@ async def test_a_killed_executor_leaves_no_process_and_no_file(tmp_path: Path) -
 async def test_a_killed_judge_is_our_fault_and_the_next_run_is_well(executor: Executor) -> None:
     async with executor.client() as client:
         stream = client.stream(asked(TALKER, executor_pb2.RUN_MODE_SANDBOX))
-        while name_of(await anext(stream)) != "program_output":
-            pass
+        await stream.reach("program_output")
         boxed = [pid for pid in descendants(executor.process.pid) if _is_boxed(pid)]
         os.kill(_judge_of(boxed[0], executor.nursery_pid()), signal.SIGKILL)
         last = [event async for event in stream][-1].finished

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from typing import TYPE_CHECKING
+
+import pytest
 
 from services.executor.core.scratch import ScratchFolder, sweep
 
@@ -42,3 +46,33 @@ def test_a_sweep_leaves_what_is_in_use_and_takes_what_a_killed_process_left(tmp_
         holder.wait()
         sweep(tmp_path)
         assert {path.name for path in tmp_path.iterdir()} == {mine.name, "somebody-elses"}
+
+
+def test_a_folder_that_a_sweep_takes_before_it_is_locked_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, made = tempfile.mkdtemp, []
+
+    def make_and_lose_the_first(**arguments: object) -> str:
+        made.append(make(**arguments))
+        if len(made) == 1:
+            sweep(tmp_path)
+        return made[-1]
+
+    monkeypatch.setattr(tempfile, "mkdtemp", make_and_lose_the_first)
+    with ScratchFolder(tmp_path) as mine:
+        assert mine.is_dir()
+    assert len(made) == 2
+
+
+def test_folders_that_never_stay_are_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make = tempfile.mkdtemp
+
+    def make_and_lose(**arguments: object) -> str:
+        path = make(**arguments)
+        shutil.rmtree(path)
+        return path
+
+    monkeypatch.setattr(tempfile, "mkdtemp", make_and_lose)
+    with pytest.raises(OSError, match="TMPDIR"):
+        ScratchFolder(tmp_path)
