@@ -63,7 +63,7 @@ def _own_folder(parent: Path) -> tuple[Path, int]:
             return path, lock
         os.close(lock)
     raise OSError(
-        f"cannot keep a folder below {parent}: other processes remove them; give this one a TMPDIR of its own"
+        f"cannot keep a folder below {parent}: others remove it; set TMPDIR to a folder of its own"
     )
 
 
