@@ -125,9 +125,14 @@ class Client:
         """One problem with its statement and starter."""
         return self._transport.call("GET", f"/api/v1/problems/{quote(slug, safe='')}")
 
-    def machines(self) -> list[dict[str, Any]]:
+    def signed_report(self, submission_id: str) -> dict[str, Any]:
+        """The DSSE envelope with the report of a submission that is over."""
+        return self._transport.call("GET", f"{self._path(submission_id)}/report")
+
+    def machines(self, *, include_ended: bool = False) -> list[dict[str, Any]]:
         """The machines of the pool."""
-        return list(self._transport.call("GET", "/api/v1/machines")["machines"])
+        query = "?include_ended=true" if include_ended else ""
+        return list(self._transport.call("GET", f"/api/v1/machines{query}")["machines"])
 
     def costs(self) -> dict[str, Any]:
         """The account's balance and what it spent."""

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cli.commands import account, catalogue, core, submissions
+from cli.commands import account, catalogue, core, reports, submissions
 from cli.commands.doctor import doctor
 from cli.commands.options import examples
 from cli.commands.up import down, up
@@ -63,6 +63,11 @@ def _add_commands() -> None:
     app.command()(submissions.cancel)
     app.command()(submissions.show)
     app.command()(submissions.jobs)
+    app.command(epilog=examples("wavepool report job_01J… -o result.json"))(reports.report)
+    app.command(
+        name="verify",
+        epilog=examples("wavepool verify result.json", "wavepool verify result.json --key HEX --source relu.hip"),
+    )(reports.verify_report)
     app.command()(account.machines)
     app.command()(account.costs)
     app.command()(doctor)

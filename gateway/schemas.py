@@ -154,6 +154,7 @@ class Machine(BaseModel):
     jobs_run: int
     reason: str
     sandbox: str
+    signing_public_key: Annotated[str, Field(description="Ed25519, in hex: what its reports are signed with.")]
     create_time: datetime | None
     ready_time: datetime | None
     last_used_time: datetime | None

@@ -110,6 +110,7 @@ def machine_of(machine: vmpool_pb2.Machine) -> schemas.Machine:
         jobs_run=machine.jobs_run,
         reason=machine.reason,
         sandbox=machine.sandbox,
+        signing_public_key=machine.signing_public_key,
         create_time=instant_of(machine.create_time),
         ready_time=instant_of(machine.ready_time),
         last_used_time=instant_of(machine.last_used_time),

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from problems.element_types import is_floating, smallest_normal, spacing_at_one
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -88,7 +90,7 @@ def _chunks(
 
 def _difference(actual: NDArray[Any], expected: NDArray[Any]) -> NDArray[np.float64]:
     """Return actual - expected; NaN where the classes differ, 0 where both are the same NaN or infinity."""
-    if not np.issubdtype(actual.dtype, np.floating):
+    if not is_floating(actual.dtype):
         return _integer_difference(actual, expected)
     # Poison may be anything, signalling NaN included, and a reference may overflow the output's type.
     with np.errstate(all="ignore"):
@@ -113,11 +115,10 @@ def _integer_difference(actual: NDArray[Any], expected: NDArray[Any]) -> NDArray
 
 def _unit(dtype: np.dtype[Any], condition: NDArray[Any], tolerance: Tolerance) -> NDArray[np.float64]:
     """What errors are measured in: never 0, so that results which underflow count as the docstring above says."""
-    if tolerance.units == 0 or not np.issubdtype(dtype, np.floating):
+    if tolerance.units == 0 or not is_floating(dtype):
         return np.ones((), np.float64)
-    information = np.finfo(dtype)
     # fmax, as the condition of a NaN is NaN.
-    return np.fmax(condition * float(information.eps), float(information.smallest_normal) / tolerance.units)
+    return np.fmax(condition * spacing_at_one(dtype), smallest_normal(dtype) / tolerance.units)
 
 
 class _Tally:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from problems.distributions import SPANS, SPIKE_FACTOR, WHOLE_SPAN, Distribution, sample
+from problems.element_types import DEFAULT
 from problems.signature import Initial, Parameter, parse_signature
 
 if TYPE_CHECKING:
@@ -71,7 +73,10 @@ class Problem(ABC):
     title: ClassVar[str]
     difficulty: ClassVar[Difficulty]
     tags: ClassVar[Sequence[str]] = ()
-    dtypes: ClassVar[Sequence[str]] = ("float32",)
+    dtypes: ClassVar[Sequence[str]] = (DEFAULT,)
+    """The element types that the problem is posed in, the default first; problems/variants.py makes the others."""
+    dtype: ClassVar[str] = DEFAULT
+    """The one that this instance is posed in."""
     signature: ClassVar[str]
     """The C parameter list as in the catalogue, e.g. `const float* input, float* output, size_t n, size_t m`."""
     outputs: ClassVar[Mapping[str, Initial]]
@@ -119,6 +124,16 @@ class Problem(ABC):
     @abstractmethod
     def bytes(self, case: Case) -> float:
         """Compulsory traffic: every input read once, every output written once."""
+
+    def sample(
+        self,
+        distribution: Distribution | str,
+        shape: tuple[int, ...],
+        rng: np.random.Generator,
+        spike: float = SPIKE_FACTOR,
+    ) -> NDArray[np.float32]:
+        """Values of one distribution, of scales that suit this instance's element type."""
+        return sample(distribution, shape, rng, spike, SPANS.get(self.dtype, WHOLE_SPAN))
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:

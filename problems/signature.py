@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from problems.element_types import ELEMENT_TYPES
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 DTYPES: Mapping[str, np.dtype[Any]] = {
-    "float": np.dtype(np.float32),
-    "double": np.dtype(np.float64),
-    "half": np.dtype(np.float16),
-    "__half": np.dtype(np.float16),
-    "_Float16": np.dtype(np.float16),
-    "float16": np.dtype(np.float16),
+    **{spelling: element.dtype for element in ELEMENT_TYPES.values() for spelling in element.spellings},
     "bool": np.dtype(np.bool_),
     "int": np.dtype(np.int32),
     "unsigned": np.dtype(np.uint32),

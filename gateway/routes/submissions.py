@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Response
-from wavepool.scheduler.v1.scheduler_pb2 import JobSpec, ListJobsRequest
+from wavepool.scheduler.v1.scheduler_pb2 import Job, JobSpec, ListJobsRequest
 
 from gateway import intake
 from gateway.dependencies import TheAccount, TheGateway
 from gateway.json_route import JsonRoute
+from gateway.problems import Problem, ProblemError
 from gateway.route_docs import NOTHING_LEFT, STREAM, problems
 from gateway.schemas import Submission, SubmissionDetail, SubmissionPage, SubmissionRequest
 from gateway.sse import resume_point
@@ -87,7 +88,20 @@ async def follow_submission(
     return gateway.stream(job, after_seq)
 
 
+@router.get("/{submission_id}/report", response_class=Response, responses=problems(401, 404, 503))
+async def get_report(submission_id: str, account: TheAccount, gateway: TheGateway) -> Response:
+    """The signed report of a submission that is over: a DSSE envelope, which `wavepool verify` checks."""
+    job = await intake.job_of(gateway.upstreams, account, submission_id)
+    if not job.result.signed_report:
+        raise ProblemError(Problem(404, f"Submission {submission_id} has no report: {_why_no_report(job)}."))
+    return Response(job.result.signed_report, media_type="application/json")
+
+
 @router.post("/{submission_id}/cancel", status_code=202, responses=problems(401, 404, 503))
 async def cancel_submission(submission_id: str, account: TheAccount, gateway: TheGateway) -> Submission:
     """End a submission wherever it is; it may take a moment. One that is over stays as it is."""
     return submission_of(await intake.cancel(gateway.upstreams, account, submission_id))
+
+
+def _why_no_report(job: Job) -> str:
+    return "it ended before a judge had anything to report" if is_over(job) else "it is not over yet"

@@ -26,6 +26,7 @@ class Capabilities:
     toolchain: Toolchain
     sandbox: str
     sandbox_gaps: Sequence[str]
+    signing_public_key: str
     problems: Sequence[str]
     clock: Clock
     start_time: datetime
@@ -47,6 +48,7 @@ class Capabilities:
             sandbox=self.sandbox,
             sandbox_gaps=self.sandbox_gaps,
             problems=self.problems,
+            signing_public_key=self.signing_public_key,
             runs_in_flight=runs_in_flight,
             max_runs=capacity.max_runs,
             uptime=uptime,

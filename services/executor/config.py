@@ -16,9 +16,12 @@ from pydantic_settings import SettingsConfigDict
 from servicekit.config import ServiceSettings
 from services.executor.authorization import Tokens
 from services.executor.core.equipment import default_cache_folder
+from services.executor.kept_secret import kept_secret
 from services.executor.runs import Capacity
+from services.executor.signing import Signer
 
 _ADMIN_TOKEN_FILE = "executor-admin-token"  # noqa: S105  a file's name
+_SIGNING_KEY_FILE = "executor-signing-key"
 
 
 class ExecutorSettings(ServiceSettings):
@@ -41,6 +44,8 @@ class ExecutorSettings(ServiceSettings):
     """What holders of this machine's lease must show."""
     admin_token: str = ""
     """What other internal callers must show. With neither, one is made and kept in `data_dir`."""
+    signing_key_file: Path | None = None
+    """The Ed25519 key that reports are signed with, 64 hex digits; by default one is made and kept in `data_dir`."""
     max_runs: Annotated[int, Field(ge=1)] = 1
     """Runs at once; more than one disturb each other's times."""
     gpu_count: Annotated[int, Field(ge=1)] = 1
@@ -65,7 +70,11 @@ class ExecutorSettings(ServiceSettings):
         """The tokens that are accepted; makes an administrator's where none is set."""
         if self.token or self.admin_token:
             return Tokens(self.token, self.admin_token)
-        return Tokens("", kept_token(self.data_dir / _ADMIN_TOKEN_FILE))
+        return Tokens("", kept_secret(self.data_dir / _ADMIN_TOKEN_FILE, lambda: secrets.token_urlsafe(32)))
+
+    def signer(self) -> Signer:
+        """What reports are signed with; raises SigningKeyError."""
+        return Signer.kept_in(self.signing_key_file or self.data_dir / _SIGNING_KEY_FILE)
 
     def nursery_command(self) -> list[str]:
         """What starts the nursery of judges."""
@@ -82,16 +91,3 @@ class ExecutorSettings(ServiceSettings):
         """Ours without its secrets; temporary folders go to `work_dir`."""
         public = {name: value for name, value in os.environ.items() if not name.endswith("_TOKEN")}
         return {**public, "TMPDIR": str(self.work_dir.absolute())}
-
-
-def kept_token(file: Path) -> str:
-    """The token in `file`, which only we can read; makes it first where there is none."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    except FileExistsError:
-        return file.read_text().strip()
-    token = secrets.token_urlsafe(32)
-    with os.fdopen(descriptor, "w") as stream:
-        stream.write(token)
-    return token

@@ -25,6 +25,7 @@ from services.executor.runs import Runs
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import SandboxError
 from services.executor.service import ExecutorServicer
+from services.executor.signing import SigningKeyError
 from services.executor.wire import RunDecoder
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from servicekit.errors import ErrorMap
     from services.executor.judge import Judge
+    from services.executor.signing import Signer
 
 log = logging.get_logger(__name__)
 
@@ -76,14 +78,14 @@ class ExecutorServer(ServiceServer):
 
 
 def build_server(
-    settings: ExecutorSettings, capabilities: Capabilities, start_judge: Callable[[], Awaitable[Judge]]
+    settings: ExecutorSettings, capabilities: Capabilities, signer: Signer, start_judge: Callable[[], Awaitable[Judge]]
 ) -> ExecutorServer:
     """The server with all its parts; `start_judge` raises OSError where it cannot."""
     judges = JudgePool(start_judge, settings.judge_spares)
     server = ExecutorServer(settings, Runs(judges, capabilities.clock, settings.capacity()))
     size_set = SizeSet.GPU if capabilities.device.is_gpu else SizeSet.CPU
     decoder = RunDecoder(catalogue(), size_set, server.runs.capacity.eighths)
-    servicer = ExecutorServicer(server.runs, decoder, settings.tokens(), capabilities)
+    servicer = ExecutorServicer(server.runs, decoder, settings.tokens(), signer, capabilities)
     executor_pb2_grpc.add_ExecutorServiceServicer_to_server(servicer, server.grpc)
     server.expose("wavepool.executor.v1.ExecutorService")
     return server
@@ -96,7 +98,7 @@ def prepare_folders(settings: ExecutorSettings) -> None:
         sweep(folder)
 
 
-async def find_capabilities(settings: ExecutorSettings, clock: Clock) -> Capabilities:
+async def find_capabilities(settings: ExecutorSettings, signer: Signer, clock: Clock) -> Capabilities:
     """Try out everything, and say loudly what the box does not hold back.
 
     Raises SandboxError, UnknownDeviceError, ToolchainError.
@@ -109,6 +111,7 @@ async def find_capabilities(settings: ExecutorSettings, clock: Clock) -> Capabil
         toolchain=toolchain,
         sandbox=sandbox.name,
         sandbox_gaps=sandbox.gaps,
+        signing_public_key=signer.public_key,
         problems=sorted(catalogue().problems),
         clock=clock,
         start_time=clock.now(),
@@ -126,12 +129,13 @@ async def main() -> None:
     logging.configure("executor", settings.log_level)
     try:
         prepare_folders(settings)
-        capabilities = await find_capabilities(settings, SystemClock())
+        signer = settings.signer()
+        capabilities = await find_capabilities(settings, signer, SystemClock())
         nursery = JudgeNursery(settings.nursery_command(), settings.judge_environment())
         try:
-            await build_server(settings, capabilities, nursery.start).run_until_signalled()
+            await build_server(settings, capabilities, signer, nursery.start).run_until_signalled()
         finally:
             await nursery.close()
-    except (SandboxError, UnknownDeviceError, ToolchainError, PortTakenError) as error:
+    except (SandboxError, UnknownDeviceError, ToolchainError, PortTakenError, SigningKeyError) as error:
         log.error("the executor cannot start: %s", error)  # noqa: TRY400  the message says what to do, a traceback adds nothing
         raise SystemExit(1) from error

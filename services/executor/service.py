@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc
 
+from services.executor.core.events import Finished
+from services.executor.core.report import signed_statement
 from services.executor.errors import InvalidFieldError
 from services.executor.wire import instant
 from services.executor.wire_events import run_event_to_proto
@@ -15,10 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     import grpc
+    from wavepool.executor.v1 import run_event_pb2
 
     from services.executor.authorization import Caller, Tokens
     from services.executor.capabilities import Capabilities
+    from services.executor.run import Run, RunEvent
     from services.executor.runs import Runs
+    from services.executor.signing import Signer
     from services.executor.wire import RunDecoder
 
     Context = grpc.aio.ServicerContext[object, object]
@@ -31,6 +36,7 @@ class ExecutorServicer(executor_pb2_grpc.ExecutorServiceServicer):
     runs: Runs
     decoder: RunDecoder
     tokens: Tokens
+    signer: Signer
     capabilities: Capabilities
 
     async def Run(self, request: executor_pb2.RunRequest, context: Context) -> AsyncIterator[executor_pb2.RunResponse]:
@@ -38,7 +44,7 @@ class ExecutorServicer(executor_pb2_grpc.ExecutorServiceServicer):
         spec = self.decoder.decode(request, self._caller(context))
         run = await self.runs.begin_or_attach(spec, request.after_seq)
         async for event in run.follow(request.after_seq):
-            yield executor_pb2.RunResponse(event=run_event_to_proto(event))
+            yield executor_pb2.RunResponse(event=self._encoded(run, event))
 
     async def CancelRun(
         self, request: executor_pb2.CancelRunRequest, context: Context
@@ -64,6 +70,13 @@ class ExecutorServicer(executor_pb2_grpc.ExecutorServiceServicer):
         """What this executor is."""
         del request, context
         return self.capabilities.to_proto(len(self.runs.in_flight), self.runs.capacity)
+
+    def _encoded(self, run: Run, event: RunEvent) -> run_event_pb2.RunEvent:
+        encoded = run_event_to_proto(event)
+        if isinstance(event.event, Finished) and event.event.report:
+            payload = signed_statement(run.spec.run_id, event.time, event.event.report)
+            encoded.finished.signed_report = self.signer.envelope(payload)
+        return encoded
 
     def _caller(self, context: Context) -> Caller:
         return self.tokens.caller(context.invocation_metadata() or ())

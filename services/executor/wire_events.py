@@ -67,7 +67,7 @@ def _(event: events.Compiled) -> run_event_pb2.Compiled:
 
 @_body.register
 def _(event: events.Checking) -> run_event_pb2.Checking:
-    return run_event_pb2.Checking(total_tests=event.total_tests)
+    return run_event_pb2.Checking(total_tests=event.total_tests, seed_commitment=event.seed_commitment)
 
 
 @_body.register

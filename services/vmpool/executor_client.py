@@ -73,4 +73,5 @@ def _inventory_from_proto(answer: pb.GetCapabilitiesResponse) -> Inventory:
         memory_mib=answer.memory_mib,
         compute_units=answer.compute_units,
         sandbox=answer.sandbox,
+        signing_public_key=answer.signing_public_key,
     )

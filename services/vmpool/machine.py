@@ -74,6 +74,7 @@ class Inventory:
     memory_mib: int = 0
     compute_units: int = 0
     sandbox: str = ""
+    signing_public_key: str = ""
 
 
 @dataclass(frozen=True)

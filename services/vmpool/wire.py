@@ -61,6 +61,7 @@ def machine_to_proto(machine: Machine, now: datetime) -> pb.Machine:
         reason=machine.reason,
         cost_micros=machine.cost_until(now),
         sandbox=inventory.sandbox,
+        signing_public_key=inventory.signing_public_key,
         jobs_run=machine.jobs_run,
     )
 

@@ -112,7 +112,11 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--mode", choices=list(Mode), default=Mode.FULL)
     one.add_argument("--dtype", default="float32")
     one.add_argument("--sizes", choices=list(SizeSet), default=SizeSet.CPU)
-    one.add_argument("--seed", type=int, help="make the same inputs again (they are from entropy otherwise)")
+    one.add_argument(
+        "--seed",
+        default="",
+        help="make the same inputs again: any text, or the `seed` of a report (they are from entropy otherwise)",
+    )
     one.add_argument("--json", action="store_true", help="print the last event as JSON, stages to stderr")
     linter = commands.add_parser("lint", parents=[shared], help="prove problems: honest passes, lazy kernels fail")
     linter.add_argument("slugs", nargs="*", help="problems; all where none is given")

@@ -43,7 +43,7 @@ class Checker:
 async def check(checker: Checker, cases: Sequence[Case], progress: Progress) -> None:
     """Check `cases` in order; raises Failure at the first that is wrong."""
     progress.total_tests = len(cases)
-    progress.tell(Checking(len(cases)))
+    progress.tell(Checking(len(cases), checker.seed.commitment))
     for index, case in enumerate(cases):
         try:
             await checker.call(checker.judge(case, index))

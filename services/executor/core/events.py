@@ -60,9 +60,10 @@ class Compiled:
 
 @dataclass(frozen=True)
 class Checking:
-    """The judge begins to check."""
+    """The judge begins to check, with inputs from a secret that it is now bound to (see `seeds.py`)."""
 
     total_tests: int
+    seed_commitment: str = ""
 
 
 @dataclass(frozen=True)

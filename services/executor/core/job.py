@@ -27,8 +27,8 @@ class Mode(StrEnum):
 class CoreJob:
     """One run. `problem` is a slug, empty for SANDBOX.
 
-    `seed` fixes the inputs, for replays; without it they come from the operating system's entropy, as they must
-    wherever the author of the source may not know them.
+    `seed` fixes the inputs, for replays: any text, or the secret that a report reveals. Without it they come from the
+    operating system's entropy, as they must wherever the author of the source may not know them.
     """
 
     source: str
@@ -36,4 +36,4 @@ class CoreJob:
     problem: str = ""
     dtype: str = "float32"
     size_set: SizeSet = SizeSet.CPU
-    seed: int | None = None
+    seed: str = ""

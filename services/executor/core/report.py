@@ -5,12 +5,21 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 
 def canonical_json(value: object) -> str:
     """Sorted keys, no spaces, no escapes beyond JSON's own; floats that JSON lacks become null."""
     return json.dumps(_finite(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def signed_statement(run_id: str, finish_time: datetime, report: Mapping[str, object]) -> bytes:
+    """What a machine signs of a finished run: its report, and which run it is the report of."""
+    statement = {"run_id": run_id, "finish_time": finish_time.isoformat(), "report": report}
+    return canonical_json(statement).encode(errors="replace")
 
 
 def _finite(value: Any) -> Any:  # noqa: ANN401  JSON is what it is

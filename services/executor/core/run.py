@@ -129,6 +129,7 @@ async def _judged(job: CoreJob, problem: Problem, equipment: Equipment, scratch:
             async with session.open(scratch / "run"):
                 await _calls(job, problem, equipment, Checker(problem, seed, session), progress)
         finally:
+            progress.report["seed"] = seed.reveal()
             progress.leave(session)
 
 

@@ -62,9 +62,7 @@ def _own_folder(parent: Path) -> tuple[Path, int]:
         if path.is_dir():
             return path, lock
         os.close(lock)
-    raise OSError(
-        f"cannot keep a folder below {parent}: others remove it; set TMPDIR to a folder of its own"
-    )
+    raise OSError(f"cannot keep a folder below {parent}: others remove it; set TMPDIR to a folder of its own")
 
 
 def _locked(folder: Path) -> int | None:

@@ -7,22 +7,30 @@ anyone can make the same inputs again.
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 
 import numpy as np
 
 _SECRET_BYTES = 32
+_REVEALED = re.compile(r"[0-9a-f]{64}")
 _PHILOX_KEY_BYTES = 16
 
 
 class RunSeed:
-    """A run's secret: OS entropy, or derived from a number for replays."""
+    """A run's secret: OS entropy; for replays the secret that a report reveals, or any text to derive one from."""
 
-    def __init__(self, number: int | None = None) -> None:
-        if number is None:
+    def __init__(self, text: str = "") -> None:
+        if not text:
             self._secret = secrets.token_bytes(_SECRET_BYTES)
+        elif _REVEALED.fullmatch(text):
+            self._secret = bytes.fromhex(text)
         else:
-            self._secret = hashlib.sha256(f"wavepool replay {number}".encode()).digest()
+            self._secret = hashlib.sha256(f"wavepool replay {text}".encode()).digest()
+
+    def reveal(self) -> str:
+        """The secret in hex, for the report of a run that is over."""
+        return self._secret.hex()
 
     @property
     def commitment(self) -> str:

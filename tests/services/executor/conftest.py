@@ -18,6 +18,7 @@ from services.executor.config import ExecutorSettings
 from services.executor.devices.device import DeviceDescription, Toolchain
 from services.executor.judge import Judge
 from services.executor.server import build_server
+from services.executor.signing import Signer
 from tests.services.executor.client import ADMIN_TOKEN, LEASE_TOKEN, Client
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ CAPABILITIES = Capabilities(
     toolchain=Toolchain("scripted-1", "scripted 1.0"),
     sandbox="process",
     sandbox_gaps=("everything is open",),
+    signing_public_key="",
     problems=("softmax",),
     clock=SystemClock(),
     start_time=datetime(2026, 1, 1, tzinfo=UTC),
@@ -52,7 +54,8 @@ async def start_executor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asy
         async def start(**settings: object) -> tuple[ExecutorServer, Client]:
             tokens = {"token": LEASE_TOKEN, "admin_token": ADMIN_TOKEN}
             fixed = {"port": 0, "work_dir": tmp_path, "drain": 0.2, "judge_spares": 0, **tokens}
-            server = build_server(ExecutorSettings.model_validate({**fixed, **settings}), CAPABILITIES, start_judge)
+            chosen = ExecutorSettings.model_validate({**fixed, **settings})
+            server = build_server(chosen, CAPABILITIES, Signer.kept_in(tmp_path / "signing-key"), start_judge)
             await server.start()
             cleanup.push_async_callback(server.stop)
             channel = open_channel(f"127.0.0.1:{server.port}")

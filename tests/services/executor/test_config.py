@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.config import ExecutorSettings, kept_token
+from services.executor.config import ExecutorSettings
+from services.executor.kept_secret import kept_secret
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +55,7 @@ def test_without_any_token_one_is_made_that_only_we_can_read_and_is_kept(tmp_pat
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
-def test_a_kept_token_is_not_made_twice(tmp_path: Path) -> None:
+def test_a_kept_secret_is_not_made_twice(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("chosen-by-hand\n")
 
-    assert kept_token(tmp_path / "token") == "chosen-by-hand"
+    assert kept_secret(tmp_path / "token", lambda: "new") == "chosen-by-hand"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -14,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 import pytest
 from wavepool.executor.v1 import executor_pb2, run_event_pb2
 
+from cli.verification import check_source, parse, report_of, verify
 from servicekit.channels import open_channel
 from services.executor.sandboxes.cgroup import cgroup_parents
 from services.executor.sandboxes.process_tree import descendants
@@ -233,3 +235,21 @@ def _judge_of(pid: int, nursery_pid: int) -> int:
 
 def _parent_of(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+async def test_a_report_is_signed_by_the_machine_and_names_the_seed_that_the_run_was_bound_to(
+    executor: Executor,
+) -> None:
+    asked_for = asked(SOLUTION, executor_pb2.RUN_MODE_CHECK)
+    async with executor.client() as client:
+        key = (await client.capabilities()).signing_public_key
+        events = await client.run(asked_for)
+
+    signer, statement = verify(parse(events[-1].finished.signed_report), [key])
+    report = report_of(statement)
+    [commitment] = [event.checking.seed_commitment for event in events if name_of(event) == "checking"]
+    assert signer == key
+    assert statement["run_id"] == asked_for.run_id
+    assert (report["verdict"], report["problem"]) == ("ACCEPTED", "leaky-relu")
+    assert report["seed_commitment"] == commitment == hashlib.sha256(bytes.fromhex(report["seed"])).hexdigest()
+    check_source(report, SOLUTION.encode())

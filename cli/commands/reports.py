@@ -1,0 +1,102 @@
+"""`wavepool report` and `wavepool verify`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cli.commands.options import EndpointOption, IdArgument, JsonOption, TokenOption, connect
+from cli.errors import InputError, WavepoolError
+from cli.exit_codes import ExitCode
+from cli.terminal import print_json, results, say
+from cli.verification import NotVerifiedError, SignedReport, check_source, key_from, parse, report_of, verify
+
+ReportArgument = Annotated[Path, typer.Argument(help="A signed report; `-` reads standard input.")]
+KeyOption = Annotated[
+    list[str] | None,
+    typer.Option("--key", help="A public key to trust, in hex; may be repeated. Default: those of the pool."),
+]
+
+
+def report(
+    submission_id: IdArgument,
+    *,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write it here; default: stdout.")] = None,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+) -> None:
+    """Get the signed report of a submission that is over."""
+    with connect(endpoint, token) as client:
+        envelope = client.signed_report(submission_id)
+    if output is None:
+        print_json(envelope)
+        return
+    try:
+        output.write_text(json.dumps(envelope) + "\n", "utf-8")
+    except OSError as error:
+        raise InputError(f"--output: cannot write {output}: {error.strerror}") from error
+    say(f"wrote {output}; check it with: wavepool verify {output}")
+
+
+def verify_report(
+    file: ReportArgument,
+    *,
+    key: KeyOption = None,
+    source: Annotated[Path | None, typer.Option("--source", help="Check too that it is about this source.")] = None,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check that a machine of the pool signed a report, and that nobody changed it."""
+    signed = parse(_bytes_of(file).decode(errors="replace"))
+    trusted = [key_from(one) for one in key] if key else _keys_of_the_pool(endpoint, token, signed)
+    try:
+        signer, statement = verify(signed, trusted)
+        if source is not None:
+            check_source(report_of(statement), _bytes_of(source))
+    except NotVerifiedError as error:
+        print_json({"verified": False, "reason": str(error)}) if as_json else say(f"NOT VERIFIED: {error}")
+        raise typer.Exit(ExitCode.NOT_ACCEPTED) from error
+    print_json({"verified": True, "key": signer, **statement}) if as_json else results.print(
+        _summary(signer, statement)
+    )
+
+
+def _keys_of_the_pool(endpoint: str | None, token: str | None, signed: SignedReport) -> list[str]:
+    try:
+        with connect(endpoint, token) as client:
+            machines = client.machines(include_ended=True)
+    except WavepoolError as error:
+        signers = " or ".join(signed.signatures)
+        raise InputError(
+            f"the pool cannot be asked for its keys ({error}); if you trust {signers}, give --key"
+        ) from error
+    return [machine["signing_public_key"] for machine in machines if machine.get("signing_public_key")]
+
+
+def _bytes_of(file: Path) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror}") from error
+
+
+def _summary(signer: str, statement: dict[str, Any]) -> str:
+    told = report_of(statement)
+    told_device: dict[str, object] = told.get("device") or {}
+    lines: dict[str, object] = {
+        "verdict": told.get("verdict"),
+        "problem": told.get("problem"),
+        "device": told_device.get("title"),
+        "finished": statement.get("finish_time"),
+        "run": statement.get("run_id"),
+        "source": f"SHA-256 {told.get('source_sha256')}",
+        "seed": told.get("seed"),
+        "signed by": signer,
+    }
+    rows = [f"  {name:<10} {value}" for name, value in lines.items() if value]
+    return "\n".join(["VERIFIED", *rows])
