@@ -180,3 +180,26 @@ async def test_cancel_ends_the_stream_with_cancelled(gateway: RunningGateway, se
 
 async def test_cancel_of_an_unknown_submission_is_404(gateway: RunningGateway) -> None:
     assert (await gateway.http.post(f"{PATH}/job_9/cancel")).status_code == 404
+
+
+async def test_a_signed_report_is_given_as_it_was_signed(gateway: RunningGateway, services: ScriptedServices) -> None:
+    services.scheduler.put_job(SPEC)
+    services.scheduler.jobs["job_1"].state = scheduler_pb2.JOB_STATE_FINISHED
+    services.scheduler.jobs["job_1"].result.signed_report = '{"payload": "e30="}'
+    response = await gateway.http.get(f"{PATH}/job_1/report")
+    assert response.status_code == 200
+    assert response.text == '{"payload": "e30="}'
+
+
+@pytest.mark.parametrize(
+    ("state", "word"),
+    [(scheduler_pb2.JOB_STATE_RUNNING, "not over yet"), (scheduler_pb2.JOB_STATE_CANCELLED, "before a judge")],
+)
+async def test_a_submission_without_a_report_says_why(
+    gateway: RunningGateway, services: ScriptedServices, state: Any, word: str
+) -> None:
+    services.scheduler.put_job(SPEC)
+    services.scheduler.jobs["job_1"].state = state
+    response = await gateway.http.get(f"{PATH}/job_1/report")
+    assert response.status_code == 404
+    assert word in response.json()["detail"]

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from cli.exit_codes import ExitCode
+from tests.cli.conftest import Answer
+from tests.cli.invocation import wavepool
+from tests.cli.test_verification import PUBLIC, REPORT, envelope
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import ScriptedGateway
+
+ENVELOPE = envelope({"report": REPORT, "run_id": "r-1"})
+KNOWN = Answer({"machines": [{"id": "mach_0"}, {"id": "mach_1", "signing_public_key": PUBLIC}]})
+NOBODY = "http://127.0.0.1:9"
+
+
+def test_a_report_is_fetched_and_verified_with_the_keys_of_the_pool(gateway: ScriptedGateway, tmp_path: Path) -> None:
+    file = tmp_path / "result.json"
+    gateway.on("GET", "/api/v1/submissions/job_1/report", Answer(json.loads(ENVELOPE)))
+    gateway.on("GET", "/api/v1/machines", KNOWN)
+
+    fetched = wavepool("report", "job_1", "-o", str(file), "--endpoint", gateway.endpoint)
+    verified = wavepool("verify", str(file), "--endpoint", gateway.endpoint)
+
+    assert (fetched.status, verified.status) == (ExitCode.ACCEPTED, ExitCode.ACCEPTED)
+    assert f"wavepool verify {file}" in fetched.err
+    assert verified.out.startswith("VERIFIED")
+    assert PUBLIC in verified.out
+    assert gateway.asked("GET", "/api/v1/machines")[0].path.endswith("?include_ended=true")
+
+
+def test_a_report_is_printed_where_no_file_is_named(gateway: ScriptedGateway) -> None:
+    gateway.on("GET", "/api/v1/submissions/job_1/report", Answer(json.loads(ENVELOPE)))
+
+    assert wavepool("report", "job_1", "--endpoint", gateway.endpoint).json == json.loads(ENVELOPE)
+
+
+def test_a_key_given_by_hand_needs_no_pool() -> None:
+    ran = wavepool("verify", "-", "--key", PUBLIC, "--json", "--endpoint", NOBODY, stdin=ENVELOPE)
+
+    assert ran.status == ExitCode.ACCEPTED
+    assert (ran.json["verified"], ran.json["key"], ran.json["run_id"]) == (True, PUBLIC, "r-1")
+
+
+def test_a_report_of_a_machine_outside_the_pool_is_not_verified(gateway: ScriptedGateway) -> None:
+    gateway.on("GET", "/api/v1/machines", Answer({"machines": []}))
+    ran = wavepool("verify", "-", "--endpoint", gateway.endpoint, stdin=ENVELOPE)
+
+    assert ran.status == ExitCode.NOT_ACCEPTED
+    assert "NOT VERIFIED" in ran.err
+
+
+def test_without_pool_and_key_it_says_what_to_give() -> None:
+    ran = wavepool("verify", "-", "--endpoint", NOBODY, stdin=ENVELOPE)
+
+    assert ran.status == ExitCode.USAGE
+    assert f"if you trust {PUBLIC}, give --key" in " ".join(ran.err.split())
+
+
+def test_another_source_than_the_reports_is_found_out(tmp_path: Path) -> None:
+    source = tmp_path / "kernel.hip"
+    source.write_text("int x;")
+    ran = wavepool("verify", "-", "--key", PUBLIC, "--source", str(source), "--json", stdin=ENVELOPE)
+
+    assert ran.status == ExitCode.NOT_ACCEPTED
+    assert "SHA-256" in ran.json["reason"]
+
+
+def test_files_that_cannot_be_read_or_written_are_named(gateway: ScriptedGateway, tmp_path: Path) -> None:
+    gateway.on("GET", "/api/v1/submissions/job_1/report", Answer(json.loads(ENVELOPE)))
+    missing, folder = tmp_path / "missing.json", tmp_path / "none" / "result.json"
+
+    ran = wavepool("verify", str(missing), "--key", PUBLIC)
+    assert (ran.status, "missing.json" in ran.err) == (ExitCode.USAGE, True)
+    ran = wavepool("report", "job_1", "-o", str(folder), "--endpoint", gateway.endpoint)
+    assert (ran.status, "--output" in ran.err) == (ExitCode.USAGE, True)
