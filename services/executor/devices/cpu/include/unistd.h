@@ -1,0 +1,6 @@
+// The C library's, declared for kernels too: some of it the prelude declared so already.
+#pragma once
+
+#pragma clang force_cuda_host_device begin
+#include_next <unistd.h>
+#pragma clang force_cuda_host_device end
