@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "wavepool/thread_index.h"
+#include "wavepool/wave_operations.h"
 
 __device__ __forceinline__ int wp_source_at(int source, int width) {
     return (source & (width - 1)) + (int(__wp_lane()) & ~(width - 1));
@@ -78,17 +79,9 @@ template <class M, class T> __device__ __forceinline__ unsigned long long __matc
     return *all ? same : 0;
 }
 
-#define WP_REDUCE(NAME, EXPRESSION)                                                             \
+#define WP_REDUCE(NAME, EXPRESSION)                                                                       \
     template <class M, class T> __device__ __forceinline__ T NAME(M mask, T value, int line = __builtin_LINE()) { \
-        __wp_wave_meet((unsigned long long)value, wp_mask(mask), line);                         \
-        unsigned long long active = __wp_wave_active() & wp_mask(mask);                         \
-        T result = value;                                                                       \
-        for (int lane = 0; lane < 64; ++lane)                                                   \
-            if ((active >> lane & 1) && lane != int(__wp_lane())) {                             \
-                T other = (T)__wp_wave_value(lane);                                             \
-                result = EXPRESSION;                                                            \
-            }                                                                                   \
-        return result;                                                                          \
+        return wp_reduce(value, wp_mask(mask), [](T result, T other) -> T { return EXPRESSION; }, line);          \
     }
 WP_REDUCE(__reduce_add_sync, result + other)
 WP_REDUCE(__reduce_min_sync, other < result ? other : result)
@@ -97,4 +90,3 @@ WP_REDUCE(__reduce_and_sync, result & other)
 WP_REDUCE(__reduce_or_sync, result | other)
 WP_REDUCE(__reduce_xor_sync, result ^ other)
 #undef WP_REDUCE
-

@@ -3,22 +3,11 @@
 
 #include <cmath>
 
+#include "wavepool/fast_math.h"
 #include "wavepool/vector_types.h"
 
 #define WP_FN __host__ __device__ __forceinline__
 
-// The fast forms are as exact as the plain ones here.
-WP_FN float __expf(float x) { return expf(x); }
-WP_FN float __exp10f(float x) { return exp10f(x); }
-WP_FN float __logf(float x) { return logf(x); }
-WP_FN float __log2f(float x) { return log2f(x); }
-WP_FN float __log10f(float x) { return log10f(x); }
-WP_FN float __powf(float x, float y) { return powf(x, y); }
-WP_FN float __sinf(float x) { return sinf(x); }
-WP_FN float __cosf(float x) { return cosf(x); }
-WP_FN float __tanf(float x) { return tanf(x); }
-WP_FN float __tanhf(float x) { return tanhf(x); }
-WP_FN void __sincosf(float x, float* s, float* c) { *s = sinf(x), *c = cosf(x); }
 WP_FN float __fdividef(float a, float b) { return a / b; }
 WP_FN float fdividef(float a, float b) { return a / b; }
 WP_FN float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }

@@ -1,4 +1,11 @@
-PRIMS
+// What lanes of a wavefront do together, from which the shuffles and votes of HIP are made.
+#pragma once
+
+#include <cstring>
+#include <type_traits>
+
+#include "wavepool/thread_queries.h"
+
 extern "C" {
 // `line` is the source line, for reports.
 // The lanes of the wavefront that are here, or those of `mask` where it is not 0, meet and show `value` to each other.
@@ -45,12 +52,22 @@ template <class T> __device__ __forceinline__ unsigned long long wp_match(T valu
     for (int lane = 0; lane < 64; ++lane) result |= (unsigned long long)(__wp_wave_value(lane) == bits) << lane;
     return result & __wp_wave_active();
 }
+template <class T, class F>
+__device__ __forceinline__ T wp_reduce(T value, unsigned long long mask, F combine, int line) {
+    __wp_wave_meet((unsigned long long)value, mask, line);
+    unsigned long long active = __wp_wave_active() & mask;
+    T result = value;
+    for (int lane = 0; lane < 64; ++lane)
+        if ((active >> lane & 1) && lane != int(__wp_lane())) result = combine(result, (T)__wp_wave_value(lane));
+    return result;
+}
+
 __device__ __forceinline__ int __builtin_amdgcn_readfirstlane(int value, int line = __builtin_LINE()) {
     __wp_wave_meet((unsigned)value, 0, line);
     return int(__wp_wave_value(__builtin_ctzll(__wp_wave_active())));
 }
 __device__ __forceinline__ int __builtin_amdgcn_readlane(int value, int lane, int line = __builtin_LINE()) {
-    return __shfl(value, lane, 64, line);
+    return wp_exchange(value, lane, 0, line);
 }
 __device__ __forceinline__ int __builtin_amdgcn_ds_bpermute(int address, int value, int line = __builtin_LINE()) {
     return wp_exchange(value, address >> 2, 0, line);
