@@ -47,6 +47,7 @@ def bubblewrap_options(command: Command, limits: Limits, system: Sequence[str]) 
         *_LIFE,
         *system,
         *("--proc", "/proc", "--dev", "/dev", *tmpfs, "/dev/shm", *tmpfs, "/tmp"),  # noqa: S108  the box's own
+        *(word for device in command.devices for word in _device(device)),
         *(word for mount in command.mounts for word in _bind(mount)),
         *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(command.workdir)),
     ]
@@ -57,13 +58,13 @@ def user_options(uid: int | None) -> tuple[str, ...]:
     return _ORDINARY_USER if uid is None else _ROOT
 
 
-def boxed_program(command: Command, limits: Limits, uid: int | None) -> list[str]:
-    """The chain of programs inside the box that ends in the command."""
+def boxed_program(command: Command, limits: Limits, uid: int | None, groups: Sequence[int] = ()) -> list[str]:
+    """The chain of programs inside the box that ends in the command; `groups` are kept where the user changes."""
     environment = [f"{name}={value}" for name, value in command.environment.items()]
     return [
         *("/bin/sh", "-c", _WAIT_FOR_GO, "sh"),
         *("/usr/bin/prlimit", *resource_limits(limits), "--"),
-        *(() if uid is None else _change_user(uid)),
+        *(() if uid is None else _change_user(uid, groups)),
         *("/usr/bin/env", "-i", *environment),
         *command.arguments,
     ]
@@ -94,12 +95,17 @@ def _bind(mount: Mount) -> tuple[str, ...]:
     return (*_parent_folders(mount.target), kind, str(mount.source), str(mount.target))
 
 
+def _device(node: Path) -> tuple[str, ...]:
+    return (*_parent_folders(node), "--dev-bind", str(node), str(node))
+
+
 def _parent_folders(target: Path) -> tuple[str, ...]:
     """Make the folders on the way to `target` ourselves: those that bwrap makes are closed to all but their owner."""
     parents = [str(parent) for parent in reversed(target.parents) if parent.name]
     return tuple(word for parent in parents for word in ("--perms", "0755", "--dir", parent))
 
 
-def _change_user(uid: int) -> tuple[str, ...]:
-    nothing = ("--clear-groups", "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all", "--no-new-privs")
+def _change_user(uid: int, groups: Sequence[int]) -> tuple[str, ...]:
+    kept = f"--groups={','.join(map(str, groups))}" if groups else "--clear-groups"
+    nothing = (kept, "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all", "--no-new-privs")
     return ("/usr/bin/setpriv", f"--reuid={uid}", f"--regid={uid}", *nothing, "--")

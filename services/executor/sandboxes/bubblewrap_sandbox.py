@@ -15,11 +15,11 @@ from services.executor.sandboxes.bubblewrap_arguments import (
 )
 from services.executor.sandboxes.bubblewrap_tree import start_bubblewrap
 from services.executor.sandboxes.gaps import gaps_of
-from services.executor.sandboxes.host_resources import HostResources
+from services.executor.sandboxes.host_resources import HostResources, device_groups
 from services.executor.sandboxes.launch_order import Hold
 from services.executor.sandboxes.output import capture
 from services.executor.sandboxes.process_tree import tree_usage
-from services.executor.sandboxes.running_box import BoxParts, RunningBox, whole_or_nothing
+from services.executor.sandboxes.running_box import BoxParts, WaitingBox, started, whole_or_nothing
 from services.executor.sandboxes.sandbox import SandboxError
 from services.executor.sandboxes.seccomp import seccomp_filter
 from services.executor.sandboxes.watchdog import Watchdog
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 class BubblewrapSandbox:
     """Needs `bwrap` (Debian's package bubblewrap), as root or as an ordinary user with user namespaces.
 
-    bwrap reports a program that signal n ended by the status 128 + n; so do we, as signal n.
+    bwrap reports a program that signal n ended by the status 128 + n. Before Linux 6.15, which tells the difference, a
+    program that exits with such a number is taken for one that the signal ended.
     """
 
     name = "bubblewrap"
@@ -52,21 +53,26 @@ class BubblewrapSandbox:
 
     async def start(self, command: Command, limits: Limits, on_output: OutputListener | None = None) -> BoxedProcess:
         """Start `command`; raises SandboxError when bwrap is missing or cannot make the box."""
+        return await started(self, command, limits, on_output)
+
+    async def prepare(self, command: Command, limits: Limits, on_output: OutputListener | None = None) -> WaitingBox:
+        """Make the box of `command`; raises SandboxError as `start` does."""
         if self._program is None:
             raise SandboxError("bwrap is not installed: run `apt-get install bubblewrap`")
-        return await whole_or_nothing(self._start(self._program, command, limits, on_output))
+        return await whole_or_nothing(self._prepare(self._program, command, limits, on_output))
 
-    async def _start(
+    async def _prepare(
         self, bwrap: str, command: Command, limits: Limits, on_output: OutputListener | None
-    ) -> RunningBox:
+    ) -> WaitingBox:
         async with AsyncExitStack() as cleanup:
             claim = self._host.claim(command, limits, cleanup)
             options = [*user_options(claim.uid), *bubblewrap_options(command, limits, self._system)]
-            program = boxed_program(command, limits, claim.uid)
+            program = boxed_program(command, limits, claim.uid, device_groups(command))
             tree = start_bubblewrap([bwrap, *options], program, claim.procs_files, self._seccomp)
             cleanup.push_async_callback(tree.destroy)
             readers = await tree.child.outputs()
-            await tree.begin(*readers)
+            cleanup.callback(tree.let_go)
+            await tree.make(*readers)
             captured = capture(readers, limits.output_bytes, on_output)
             watchdog = Watchdog(limits, lambda: tree_usage(tree.child.pid), claim.cgroup, command.writable_folders)
-            return RunningBox(BoxParts(tree, watchdog, captured, claim.cgroup, cleanup.pop_all()))
+            return WaitingBox(BoxParts(tree, watchdog, captured, claim.cgroup, cleanup.pop_all()))

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from typing import IO, TYPE_CHECKING
 
 from services.executor.sandboxes.child import Child, ProcessEnd
+from services.executor.sandboxes.exit_status import ExitWitness, wait_status_of
 from services.executor.sandboxes.sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 # Enters the cgroups as whoever we are, then becomes bwrap: nothing of the box runs outside them.
 _ENTER_CGROUPS = 'while [ "$1" != -- ]; do echo 0 >"$1" || exit 125; shift; done; shift; exec "$@"'
-_SIGNAL_STATUS_BASE = 128
 # What the first program in the box says and waits for.
 _BOX_IS_MADE = _GO = b"\n"
 
@@ -30,25 +30,31 @@ class BubblewrapTree:
         self._status = status
         self._reports: dict[str, int] = {}
         self._init: ProcessEnd | None = None
+        self._witness: ExitWitness | None = None
         self._destroyed = False
 
-    async def begin(self, stdout: asyncio.StreamReader, stderr: asyncio.StreamReader) -> None:
-        """Let the program start once its box is made; raises SandboxError with bwrap's words when it cannot be."""
+    async def make(self, stdout: asyncio.StreamReader, stderr: asyncio.StreamReader) -> None:
+        """Wait until the box is made; raises SandboxError with bwrap's words when it cannot be."""
         is_made = await stdout.readline() == _BOX_IS_MADE
         self._read_reports()
-        if is_made:
-            self._init = ProcessEnd(self._reports["child-pid"])
-        self.child.write_and_close_input(_GO)
         if not is_made:
             await self.destroy()
             raise SandboxError(_refusal(await stderr.read()))
+        init_pid = self._reports["child-pid"]
+        self._init = ProcessEnd(init_pid)
+        self._witness = ExitWitness.of_only_child(init_pid)
+
+    def release(self) -> bool:
+        """Let the program begin."""
+        return self.child.write_and_close_input(_GO)
 
     async def wait_status(self) -> int:
         """Wait for the end of the command; raises SandboxError when bwrap broke down."""
         await self.child.wait()
         self._read_reports()
         if "exit-code" in self._reports:
-            return _wait_status(self._reports["exit-code"])
+            seen = self._witness.wait_status() if self._witness else None
+            return wait_status_of(self._reports["exit-code"]) if seen is None else seen
         if self._destroyed:
             return signal.SIGKILL
         raise SandboxError("bwrap ended without saying how its program did")
@@ -63,6 +69,11 @@ class BubblewrapTree:
         await self.child.wait()
         self._read_reports()
         self._status.close()
+
+    def let_go(self) -> None:
+        """Close what is open on our side."""
+        if self._witness is not None:
+            self._witness.close()
 
     def _read_reports(self) -> None:
         if not self._status.closed:
@@ -98,11 +109,6 @@ def _memory_file(content: bytes, descriptors: ExitStack) -> int:
     os.write(descriptor, content)
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
-
-
-def _wait_status(exit_code: int) -> int:
-    number = exit_code - _SIGNAL_STATUS_BASE
-    return number if 0 < number < signal.NSIG else exit_code << 8
 
 
 def _refusal(said: bytes) -> str:

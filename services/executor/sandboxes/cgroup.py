@@ -28,24 +28,11 @@ _SERIAL = itertools.count()
 _EMPTYING_INTERVAL_SECONDS = 0.001
 
 
-class Cgroup:
-    """The group, or the three groups, of one box."""
+class CgroupCounters:
+    """What the kernel has counted in one group, or in the three groups of version 1."""
 
-    def __init__(self, parents: Iterable[Path], *, memory_mib: int, processes: int) -> None:
-        name = f"{_PREFIX}-{os.getpid()}-{next(_SERIAL)}"
-        self.folders = [parent / name for parent in parents]
-        try:
-            for folder in self.folders:
-                folder.mkdir()
-                _limit(folder, memory_mib << 20, processes)
-        except OSError:
-            self.remove_folders()
-            raise
-
-    @property
-    def procs_files(self) -> list[str]:
-        """The files that a process writes 0 to in order to enter."""
-        return [str(folder / "cgroup.procs") for folder in self.folders]
+    def __init__(self, folders: Iterable[Path]) -> None:
+        self.folders = list(folders)
 
     @property
     def ran_out_of_memory(self) -> bool:
@@ -61,6 +48,26 @@ class Cgroup:
         for folder in self.folders:
             microseconds += sum(value for key, value in _pairs(folder / "cpu.stat") if key == "usage_usec")
         return Usage(timedelta(microseconds=microseconds), 0)
+
+
+class Cgroup(CgroupCounters):
+    """The group, or the three groups, of one box."""
+
+    def __init__(self, parents: Iterable[Path], *, memory_mib: int, processes: int) -> None:
+        name = f"{_PREFIX}-{os.getpid()}-{next(_SERIAL)}"
+        super().__init__(parent / name for parent in parents)
+        try:
+            for folder in self.folders:
+                folder.mkdir()
+                _limit(folder, memory_mib << 20, processes)
+        except OSError:
+            self.remove_folders()
+            raise
+
+    @property
+    def procs_files(self) -> list[str]:
+        """The files that a process writes 0 to in order to enter."""
+        return [str(folder / "cgroup.procs") for folder in self.folders]
 
     async def remove(self) -> None:
         """Kill what is left, wait until it is gone, and remove the groups."""
@@ -81,10 +88,15 @@ class Cgroup:
                 folder.rmdir()
 
 
+def cgroup_of(pid: int, mount: Path = Path("/sys/fs/cgroup")) -> list[Path]:
+    """The folders of the groups that a process of ours is in: one for version 2, three for version 1."""
+    own = _memberships(_text(Path("/proc", str(pid), "cgroup")))
+    return _v1_parents(mount, own) or [mount / own.get("", "")]
+
+
 def cgroup_parents(mount: Path = Path("/sys/fs/cgroup"), membership: str | None = None) -> list[Path]:
     """The folders under which we may make a box's groups: one for version 2, three for version 1, or none."""
-    lines = (membership or _text(Path("/proc/self/cgroup"))).split()
-    own = {names: path.lstrip("/") for names, path in (line.split(":", 2)[1:] for line in lines)}
+    own = _memberships(membership or _text(Path("/proc/self/cgroup")))
     unified = _unified_parent(mount, own.get("", ""))
     parents = [unified] if unified else _v1_parents(mount, own)
     return parents if parents and all(os.access(parent, os.W_OK) for parent in parents) else []
@@ -101,6 +113,11 @@ def remove_leftover_cgroups(parents: Iterable[Path]) -> None:
                 os.kill(int(pid), signal.SIGKILL)
         with contextlib.suppress(OSError):
             folder.rmdir()
+
+
+def _memberships(text: str) -> dict[str, str]:
+    """From the lines of /proc/PID/cgroup: the path below the mount for each list of controllers, "" for version 2."""
+    return {names: path.lstrip("/") for names, path in (line.split(":", 2)[1:] for line in text.splitlines())}
 
 
 def _unified_parent(mount: Path, own: str) -> Path | None:

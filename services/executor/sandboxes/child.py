@@ -33,11 +33,15 @@ class Child:
         """The process id; ours until the end has been waited for."""
         return self._process.pid
 
-    def write_and_close_input(self, data: bytes) -> None:
-        """Write something short, which the pipe holds without blocking us; the program may have ended."""
+    def write_and_close_input(self, data: bytes) -> bool:
+        """Write something short, which the pipe holds without blocking us; False when the program has ended."""
         assert self._process.stdin is not None  # noqa: S101  asked for by `has_input`
-        with contextlib.suppress(BrokenPipeError), self._process.stdin as stdin:
-            stdin.write(data)
+        try:
+            with self._process.stdin as stdin:
+                stdin.write(data)
+        except BrokenPipeError:
+            return False
+        return not self._end.has_come
 
     async def outputs(self) -> tuple[asyncio.StreamReader, asyncio.StreamReader]:
         """Readers of stdout and stderr; call once."""
@@ -51,10 +55,14 @@ class Child:
         await self._end.wait()
         return self._process.wait()
 
-    def kill(self) -> None:
-        """Send SIGKILL, also after the end."""
+    def close_input(self) -> None:
+        """Nothing more will be written; safe to call twice."""
         if self._process.stdin is not None:
             self._process.stdin.close()
+
+    def kill(self) -> None:
+        """Send SIGKILL, also after the end."""
+        self.close_input()
         self._process.kill()
 
 
@@ -69,6 +77,11 @@ class ProcessEnd:
             self._ended.set_result(None)
         else:
             asyncio.get_running_loop().add_reader(self._descriptor, self._on_end)
+
+    @property
+    def has_come(self) -> bool:
+        """Whether it is known to have ended."""
+        return self._ended.done()
 
     def kill(self) -> None:
         """Send SIGKILL unless it has ended."""

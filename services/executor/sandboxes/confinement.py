@@ -21,7 +21,7 @@ from services.executor.sandboxes.kernel_calls import (
     prctl,
 )
 from services.executor.sandboxes.landlock import SIGNALS_VERSION, landlock_version, restrict_files
-from services.executor.sandboxes.launch_order import Hold, LaunchOrder
+from services.executor.sandboxes.launch_order import GO, Hold, LaunchOrder
 from services.executor.sandboxes.private_root import SYSTEM_FILES, SYSTEM_FOLDERS, enter_private_root
 from services.executor.sandboxes.seccomp import seccomp_filter
 
@@ -38,7 +38,7 @@ _BEFORE_PATH = r"(^(?:-\w)?|[=:,;<>|&(\s\"'])"
 
 
 def confine_and_exec(order: LaunchOrder, control: socket.socket, held: list[Hold]) -> NoReturn:
-    """Confine this process, tell over `control` which holds it has, and become the order's program."""
+    """Confine this process, tell over `control` which holds it has, wait for the word, and become the program."""
     try:
         _confine(order, held)
         program, *_ = arguments = [seen_inside(word, order.mounts, held) for word in order.arguments]
@@ -50,6 +50,9 @@ def confine_and_exec(order: LaunchOrder, control: socket.socket, held: list[Hold
         report(control, {"error": f"{type(error).__name__}: {error}"})
         os._exit(_CANNOT_EXECUTE)
     report(control, {"held": held})
+    if os.read(0, len(GO)) != GO:
+        os._exit(_CANNOT_EXECUTE)
+    os.dup2(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC), 0)
     with contextlib.suppress(OSError):
         os.execvpe(program, arguments, environment)  # noqa: S606  there is no shell in it
     os.write(2, f"{program}: cannot be executed\n".encode())
@@ -103,7 +106,7 @@ def _drop_privileges(order: LaunchOrder, held: list[Hold]) -> None:
     if order.uid is not None:
         prctl(PR_SET_KEEPCAPS, 1)
         drop_bounding_capabilities(keep=CAP_DAC_OVERRIDE)
-        os.setgroups([])
+        os.setgroups(order.groups)
         os.setresgid(order.uid, order.uid, order.uid)
         os.setresuid(order.uid, order.uid, order.uid)
         held.append(Hold.OWN_USER)
@@ -153,7 +156,7 @@ def _restrict_files(order: LaunchOrder, held: list[Hold]) -> None:
     readable = [*SYSTEM_FOLDERS, *SYSTEM_FILES, "/proc", "/sys/devices/system/cpu"]
     readable += [source for source, _, _ in order.mounts]
     writable = [source for source, _, writable in order.mounts if writable]
-    version = restrict_files(readable, [*writable, order.scratch, *_DEVICES])
+    version = restrict_files(readable, [*writable, order.scratch, *_DEVICES, *order.devices])
     if version:
         held.append(Hold.LANDLOCK)
     if version >= SIGNALS_VERSION:

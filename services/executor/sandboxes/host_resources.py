@@ -29,6 +29,11 @@ class Claim:
         return self.cgroup.procs_files if self.cgroup else []
 
 
+def device_groups(command: Command) -> list[int]:
+    """The groups that may use the command's device nodes, root's left out; raises OSError when one is missing."""
+    return sorted({device.stat().st_gid for device in command.devices} - {0})
+
+
 class HostResources:
     """Hands out claims; removes at the start what killed processes of ours left behind."""
 
@@ -44,13 +49,16 @@ class HostResources:
 
     def claim(self, command: Command, limits: Limits, cleanup: AsyncExitStack) -> Claim:
         """Take what a box for `command` needs, until `cleanup` is closed; raises OSError when a mount is missing."""
-        uid = None
-        if self._is_root:
-            user = BoxUser()
-            cleanup.callback(user.release)
-            cleanup.enter_context(lend_writable_mounts(command.mounts, user.uid))
-            uid = user.uid
-        return Claim(uid, self._cgroup(limits, cleanup))
+        return Claim(self.user(command, cleanup), self._cgroup(limits, cleanup))
+
+    def user(self, command: Command, cleanup: AsyncExitStack) -> int | None:
+        """A user id for a box of `command`, and what it may write; None where it runs as our own user."""
+        if not self._is_root:
+            return None
+        user = BoxUser()
+        cleanup.callback(user.release)
+        cleanup.enter_context(lend_writable_mounts(command.mounts, user.uid))
+        return user.uid
 
     def _cgroup(self, limits: Limits, cleanup: AsyncExitStack) -> Cgroup | None:
         if not self._cgroup_parents:

@@ -6,6 +6,9 @@ import json
 from enum import StrEnum
 from typing import NamedTuple
 
+GO = b"\n"
+"""What the program's process waits for on its stdin; a dead owner never says it."""
+
 
 class Hold(StrEnum):
     """A hold on the box that the launcher could get from this kernel."""
@@ -37,6 +40,9 @@ class LaunchOrder(NamedTuple):
     processes: int
     procs_files: list[str]
     uid: int | None
+    devices: list[str]
+    groups: list[int]
+    """Groups that may use the devices."""
     forgo: list[Hold]
     """Holds not to try; for tests of the weaker boxes."""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from services.executor.sandboxes.child import Child
-from services.executor.sandboxes.launch_order import Hold, LaunchOrder
+from services.executor.sandboxes.launch_order import GO, Hold, LaunchOrder
 from services.executor.sandboxes.process_tree import descendants
 from services.executor.sandboxes.sandbox import SandboxError
 
@@ -36,12 +36,16 @@ class LaunchedTree:
         self._reports = reports
         self._control = control
 
-    async def check_started(self) -> frozenset[Hold]:
-        """Wait until the program is about to start, and say in what holds; raises SandboxError if it will not."""
+    async def check_made(self) -> frozenset[Hold]:
+        """Wait until the program could begin, and say in what holds; raises SandboxError if it never will."""
         message = await self._report()
         if "held" not in message:
             raise SandboxError(f"the launcher cannot make a box: {message.get('error', 'it ended without a word')}")
         return frozenset(map(Hold, message["held"]))
+
+    def release(self) -> bool:
+        """Let the program begin."""
+        return self.child.write_and_close_input(GO)
 
     async def wait_status(self) -> int:
         """Wait for the end of the program."""
@@ -50,6 +54,7 @@ class LaunchedTree:
 
     async def destroy(self) -> None:
         """Close the control socket, upon which the launcher ends all; do it ourselves if it does not."""
+        self.child.close_input()
         # uvloop says RuntimeError where the launcher has closed its end already.
         with contextlib.suppress(OSError, RuntimeError):
             if self._control.can_write_eof():
@@ -79,7 +84,7 @@ async def start_launcher(order: LaunchOrder) -> LaunchedTree:
         reports, control = await asyncio.open_connection(sock=ours)
         control.write(order.encode())
         program = [sys.executable, "-I", "-S", "-c", _LAUNCH, str(theirs.fileno())]
-        return LaunchedTree(Child(program, [theirs.fileno()]), reports, control)
+        return LaunchedTree(Child(program, [theirs.fileno()], has_input=True), reports, control)
 
 
 def _kill(pids: list[int]) -> None:

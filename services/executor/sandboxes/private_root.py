@@ -32,7 +32,7 @@ def enter_private_root(order: LaunchOrder) -> None:
     for name in SYSTEM_FILES:
         if Path(name).exists():
             _bind(root, name, name, writable=False)
-    _add_proc_and_devices(root, order.tmp_bytes)
+    _add_proc_and_devices(root, order)
     for source, target, writable in order.mounts:
         _bind(root, source, target, writable=writable)
     set_mount_attributes(str(root / "dev"), _ATTRIBUTE_READ_ONLY, recursive=False)
@@ -59,16 +59,18 @@ def _bind(root: Path, source: str, target: str, *, writable: bool) -> None:
     set_mount_attributes(str(inside), attributes, recursive=True)
 
 
-def _add_proc_and_devices(root: Path, tmp_bytes: int) -> None:
+def _add_proc_and_devices(root: Path, order: LaunchOrder) -> None:
     for name in ("proc", "dev", "tmp"):
         (root / name).mkdir()
     mount("proc", str(root / "proc"), "proc", _NOSUID | _NODEV | _NOEXEC)
     mount("tmpfs", str(root / "dev"), "tmpfs", _NOSUID, "mode=755,size=1m")
-    for name in _DEVICES:
-        (root / "dev" / name).touch()
-        mount(f"/dev/{name}", str(root / "dev" / name), "", _BIND)
+    for device in (*(f"/dev/{name}" for name in _DEVICES), *order.devices):
+        inside = root / device.lstrip("/")
+        inside.parent.mkdir(parents=True, exist_ok=True)
+        inside.touch()
+        mount(device, str(inside), "", _BIND)
     for name, goal in _DEVICE_LINKS.items():
         (root / "dev" / name).symlink_to(goal)
     (root / "dev/shm").mkdir()
     for name in ("dev/shm", "tmp"):
-        mount("tmpfs", str(root / name), "tmpfs", _NOSUID | _NODEV, f"mode=1777,size={tmp_bytes}")
+        mount("tmpfs", str(root / name), "tmpfs", _NOSUID | _NODEV, f"mode=1777,size={order.tmp_bytes}")

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.gaps import gaps_of
-from services.executor.sandboxes.host_resources import HostResources
+from services.executor.sandboxes.host_resources import HostResources, device_groups
 from services.executor.sandboxes.kernel_limits import kernel_limits
 from services.executor.sandboxes.launch_order import Hold, LaunchOrder
 from services.executor.sandboxes.launched_tree import start_launcher
 from services.executor.sandboxes.output import capture
 from services.executor.sandboxes.process_tree import tree_usage
-from services.executor.sandboxes.running_box import BoxParts, RunningBox, whole_or_nothing
+from services.executor.sandboxes.running_box import BoxParts, WaitingBox, started, whole_or_nothing
 from services.executor.sandboxes.sandbox import Command, Limits, SandboxError
 from services.executor.sandboxes.watchdog import Watchdog
 
@@ -51,29 +51,33 @@ class ProcessSandbox:
 
     async def start(self, command: Command, limits: Limits, on_output: OutputListener | None = None) -> BoxedProcess:
         """Start `command`; raises SandboxError when the box cannot be made as strong as `gaps` says."""
-        return await whole_or_nothing(self._start(command, limits, on_output))
+        return await started(self, command, limits, on_output)
 
-    async def _start(self, command: Command, limits: Limits, on_output: OutputListener | None) -> RunningBox:
+    async def prepare(self, command: Command, limits: Limits, on_output: OutputListener | None = None) -> WaitingBox:
+        """Make the box of `command`; raises SandboxError as `start` does."""
+        return await whole_or_nothing(self._prepare(command, limits, on_output))
+
+    async def _prepare(self, command: Command, limits: Limits, on_output: OutputListener | None) -> WaitingBox:
         box, held = await self.launch(command, limits, on_output)
         if not held >= self._held:
-            await box.kill()
+            await box.discard()
             raise SandboxError(f"the box came out without {', '.join(sorted(self._held - held))}")
         return box
 
     async def launch(
         self, command: Command, limits: Limits, on_output: OutputListener | None = None
-    ) -> tuple[RunningBox, frozenset[Hold]]:
-        """Start `command` and say which holds the box has."""
+    ) -> tuple[WaitingBox, frozenset[Hold]]:
+        """Make the box of `command` and say which holds it has."""
         async with AsyncExitStack() as cleanup:
             claim = self._host.claim(command, limits, cleanup)
             order = self._order(command, limits, claim, _scratch_folder(claim.uid, cleanup))
             tree = await start_launcher(order)
             cleanup.push_async_callback(tree.destroy)
             captured = capture(await tree.child.outputs(), limits.output_bytes, on_output)
-            held = await tree.check_started()
+            held = await tree.check_made()
             folders = [*command.writable_folders, Path(order.scratch)]
             watchdog = Watchdog(limits, lambda: tree_usage(tree.child.pid), claim.cgroup, folders)
-            return RunningBox(BoxParts(tree, watchdog, captured, claim.cgroup, cleanup.pop_all())), held
+            return WaitingBox(BoxParts(tree, watchdog, captured, claim.cgroup, cleanup.pop_all())), held
 
     def _order(self, command: Command, limits: Limits, claim: Claim, scratch: str) -> LaunchOrder:
         return LaunchOrder(
@@ -88,6 +92,8 @@ class ProcessSandbox:
             processes=limits.processes,
             procs_files=claim.procs_files,
             uid=claim.uid,
+            devices=[str(device) for device in command.devices],
+            groups=device_groups(command),
             forgo=self._forgo,
         )
 
@@ -95,7 +101,7 @@ class ProcessSandbox:
 async def open_process_sandbox(forgo: Collection[Hold] = ()) -> ProcessSandbox:
     """The strongest such sandbox of this machine, less what `forgo` names; raises SandboxError if even that fails."""
     box, held = await ProcessSandbox(forgo=forgo).launch(_TRIAL, _TRIAL_LIMITS)
-    ending = await box.wait()
+    ending = await (await box.start()).wait()
     if ending.code != 0:
         raise SandboxError(f"a plain box cannot run /bin/true: {ending.stderr.decode(errors='replace').strip()}")
     return ProcessSandbox(held, forgo)

@@ -25,10 +25,19 @@ def descendants(pid: int) -> list[int]:
     found: list[int] = []
     waiting = [pid]
     while waiting:
-        children = _children(waiting.pop())
-        found += children
-        waiting += children
+        below = children(waiting.pop())
+        found += below
+        waiting += below
     return found
+
+
+def children(pid: int) -> list[int]:
+    """The live children of all threads of `pid`."""
+    try:
+        threads = [folder.name for folder in (_PROC / str(pid) / "task").iterdir()]
+    except OSError:
+        return []
+    return [int(child) for thread in threads for child in _read(f"{pid}/task/{thread}/children").split()]
 
 
 def tree_usage(pid: int) -> Usage:
@@ -36,14 +45,6 @@ def tree_usage(pid: int) -> Usage:
     pids = [pid, *descendants(pid)]
     ticks = sum(map(_cpu_ticks, pids))
     return Usage(timedelta(seconds=ticks / _TICKS_PER_SECOND), sum(map(_memory_kib, pids)))
-
-
-def _children(pid: int) -> list[int]:
-    try:
-        threads = [folder.name for folder in (_PROC / str(pid) / "task").iterdir()]
-    except OSError:
-        return []
-    return [int(child) for thread in threads for child in _read(f"{pid}/task/{thread}/children").split()]
 
 
 def _cpu_ticks(pid: int) -> int:

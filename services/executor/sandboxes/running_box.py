@@ -1,4 +1,4 @@
-"""A running box: waits for its end or its excess, ends the whole tree either way, and says how it went."""
+"""A box's life: it waits for its program's beginning, then for its end or its excess, and ends the whole tree."""
 
 from __future__ import annotations
 
@@ -15,12 +15,17 @@ from services.executor.sandboxes.watchdog import Excess, Watchdog
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from services.executor.sandboxes.cgroup import Cgroup
+    from services.executor.sandboxes.cgroup import CgroupCounters
     from services.executor.sandboxes.output import Capture
+    from services.executor.sandboxes.sandbox import BoxedProcess, Command, Limits, OutputListener, Sandbox
 
 
 class ProcessTree(Protocol):
     """The processes of one box, as its adapter can see and end them."""
+
+    def release(self) -> bool:
+        """Let the waiting program begin; False when the box has ended meanwhile."""
+        ...
 
     async def wait_status(self) -> int:
         """Wait for the end of the command; its wait status as of `os.waitpid`."""
@@ -33,13 +38,49 @@ class ProcessTree(Protocol):
 
 @dataclass
 class BoxParts:
-    """What a running box is made of; `cleanup` is run when the tree is gone."""
+    """What a box is made of; `cleanup` is run when the tree is gone."""
 
     tree: ProcessTree
     watchdog: Watchdog
     capture: Capture
-    cgroup: Cgroup | None = None
+    cgroup: CgroupCounters | None = None
     cleanup: AsyncExitStack = field(default_factory=AsyncExitStack)
+
+    async def end(self) -> None:
+        """End the tree, read its output to the end, and clean up."""
+        try:
+            await self.tree.destroy()
+            await self.capture.done
+        finally:
+            await self.cleanup.aclose()
+
+
+class WaitingBox:
+    """Implements PreparedBox on top of any ProcessTree."""
+
+    def __init__(self, parts: BoxParts) -> None:
+        self._parts = parts
+        self._running: RunningBox | None = None
+        self._ending: asyncio.Task[None] | None = None
+
+    async def start(self) -> RunningBox:
+        """Let the program begin."""
+        if self._running is not None or self._ending is not None:
+            raise SandboxError("a prepared box is used once")
+        if not self._parts.tree.release():
+            await self.discard()
+            raise SandboxError("the prepared box ended while it waited")
+        self._parts.watchdog.begin()
+        self._running = RunningBox(self._parts)
+        return self._running
+
+    async def discard(self) -> None:
+        """Remove the box."""
+        if self._running is not None:
+            await self._running.kill()
+            return
+        self._ending = self._ending or asyncio.create_task(self._parts.end())
+        await asyncio.shield(self._ending)
 
 
 class RunningBox:
@@ -71,26 +112,25 @@ class RunningBox:
             watching.cancel()
             killed.cancel()
             out_of_memory = parts.cgroup is not None and parts.cgroup.ran_out_of_memory
-            await self._end_tree()
+            await parts.end()
         return _exit_of(await ended, Excess.MEMORY if out_of_memory else excess, parts.capture)
 
-    async def _end_tree(self) -> None:
-        try:
-            await self._parts.tree.destroy()
-            await self._parts.capture.done
-        finally:
-            await self._parts.cleanup.aclose()
 
-
-async def whole_or_nothing(start: Coroutine[Any, Any, RunningBox]) -> RunningBox:
-    """Start a box in one piece: who is cancelled meanwhile leaves none behind."""
-    starting = asyncio.ensure_future(start)
+async def whole_or_nothing(preparing: Coroutine[Any, Any, WaitingBox]) -> WaitingBox:
+    """Make a box in one piece: who is cancelled meanwhile leaves none behind."""
+    making = asyncio.ensure_future(preparing)
     try:
-        return await asyncio.shield(starting)
+        return await asyncio.shield(making)
     except asyncio.CancelledError:
         with suppress(SandboxError):
-            await (await starting).kill()
+            await (await making).discard()
         raise
+
+
+async def started(sandbox: Sandbox, command: Command, limits: Limits, on_output: OutputListener | None) -> BoxedProcess:
+    """Prepare a box and let its program begin; who is cancelled meanwhile leaves none behind."""
+    box = await sandbox.prepare(command, limits, on_output)
+    return await box.start()
 
 
 def _exit_of(wait_status: int, excess: Excess | None, capture: Capture) -> Exit:

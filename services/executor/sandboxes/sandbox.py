@@ -36,12 +36,15 @@ class Command:
 
     The environment is complete: nothing of our own environment is passed on.
     Paths in `arguments` and `workdir` are those inside the box.
+    `devices` are device nodes of the host, such as `/dev/kfd`, that the program may read and write at the same path;
+    a box has no other than null, zero, full, random, urandom and tty.
     """
 
     arguments: Sequence[str]
     workdir: Path
     mounts: Sequence[Mount] = ()
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    devices: Sequence[Path] = ()
 
     @property
     def writable_folders(self) -> tuple[Path, ...]:
@@ -55,6 +58,7 @@ class Limits:
 
     One process more than `processes` fails to start; output past `output_bytes` a stream is read and thrown away.
     `file_mib` bounds each file, all of each writable mount, and all of the box's own `/tmp`.
+    `cores` is how many processors' worth of time it gets in each moment, where the box can tell the kernel so (docker).
     """
 
     wall: timedelta
@@ -63,6 +67,7 @@ class Limits:
     processes: int
     file_mib: int
     output_bytes: int
+    cores: float = 4.0
 
 
 @dataclass(frozen=True)
@@ -99,6 +104,21 @@ class BoxedProcess(Protocol):
         ...
 
 
+class PreparedBox(Protocol):
+    """A box that is made, in which the program has not begun; it is used once, or discarded."""
+
+    async def start(self) -> BoxedProcess:
+        """Let the program begin, which takes no more than a message; the limits on time count from here.
+
+        Raises SandboxError when the box broke down while it waited.
+        """
+        ...
+
+    async def discard(self) -> None:
+        """Remove the box; safe to call after `start`, which it undoes, and more than once."""
+        ...
+
+
 class Sandbox(Protocol):
     """Starts processes in boxes."""
 
@@ -117,6 +137,14 @@ class Sandbox(Protocol):
 
         Call it from a thread that outlives the box: the kernel ends the box with the thread that started it.
         Raises SandboxError when the box cannot be made; that is our fault and never the submission's.
+        """
+        ...
+
+    async def prepare(self, command: Command, limits: Limits, on_output: OutputListener | None = None) -> PreparedBox:
+        """Make the box for `command` and leave its program waiting.
+
+        All mounts must exist by now; what is put into a mounted folder before `start` is seen by the program.
+        Raises SandboxError as `start` does.
         """
         ...
 

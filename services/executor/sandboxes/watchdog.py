@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from services.executor.sandboxes.cgroup import Cgroup
+    from services.executor.sandboxes.cgroup import CgroupCounters
     from services.executor.sandboxes.process_tree import Usage
     from services.executor.sandboxes.sandbox import Limits
 
@@ -38,13 +38,17 @@ class Watchdog:
     """Polls one box; `usage` reads its tree, `cgroup` (where there is one) counts and limits better than we can."""
 
     def __init__(
-        self, limits: Limits, usage: Callable[[], Usage], cgroup: Cgroup | None, folders: Sequence[Path]
+        self, limits: Limits, usage: Callable[[], Usage], cgroup: CgroupCounters | None, folders: Sequence[Path]
     ) -> None:
         self._limits = limits
         self._usage = cgroup.usage if cgroup else usage
         self._cgroup = cgroup
         self._folders = folders
-        self._deadline = time.monotonic() + limits.wall.total_seconds()
+        self.begin()
+
+    def begin(self) -> None:
+        """Count the wall clock from now."""
+        self._deadline = time.monotonic() + self._limits.wall.total_seconds()
         self._next_folder_poll = time.monotonic() + _FOLDER_POLL_INTERVAL.total_seconds()
 
     async def excess(self) -> Excess:

@@ -1,0 +1,66 @@
+"""How a process ended that is not our child, told without doubt by the kernel.
+
+Programs that wait for another (bwrap, a shell) pass on a signal n as the status 128 + n, which is also what a program
+says that exits with that number. Since Linux 6.15 the kernel tells the wait status of an ended process to whoever has
+held a pidfd of it (PIDFD_GET_INFO, include/uapi/linux/pidfd.h).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import struct
+from typing import TYPE_CHECKING
+
+from services.executor.sandboxes.process_tree import children
+
+if TYPE_CHECKING:
+    from typing import Self
+
+_INFO_EXIT = 1 << 3
+# struct pidfd_info in its first size: mask, cgroup id, eleven ids, and the wait status
+_INFO = struct.Struct("=QQ11Ii")
+# _IOWR(0xFF, 11, struct pidfd_info)
+_GET_INFO = (3 << 30) | (_INFO.size << 16) | (0xFF << 8) | 11
+_SIGNAL_STATUS_BASE = 128
+
+
+class ExitWitness:
+    """Holds on to one process in order to know how it ended."""
+
+    def __init__(self, pid: int) -> None:
+        self._pidfd = os.pidfd_open(pid)
+
+    @classmethod
+    def of_only_child(cls, parent_pid: int) -> Self | None:
+        """A witness of the one child that `parent_pid` has; None where there is none to see."""
+        try:
+            [pid] = children(parent_pid)
+            return cls(pid)
+        except (OSError, ValueError):
+            return None
+
+    def wait_status(self) -> int | None:
+        """As of `os.waitpid`, once the process has ended and was waited for; None where the kernel does not tell."""
+        if self._pidfd < 0:
+            return None
+        info = bytearray(_INFO.pack(_INFO_EXIT, *[0] * 13))
+        try:
+            fcntl.ioctl(self._pidfd, _GET_INFO, info)
+        except OSError:
+            return None
+        mask, *_, status = _INFO.unpack(info)
+        return status if mask & _INFO_EXIT else None
+
+    def close(self) -> None:
+        """Let go; safe to call twice."""
+        if self._pidfd >= 0:
+            os.close(self._pidfd)
+            self._pidfd = -1
+
+
+def wait_status_of(exit_code: int) -> int:
+    """What an exit code most likely stands for, where the kernel does not tell: 128 + n for signal n."""
+    number = exit_code - _SIGNAL_STATUS_BASE
+    return number if 0 < number < signal.NSIG else exit_code << 8
