@@ -40,6 +40,8 @@ class ExecutorSettings(ServiceSettings):
     """The most that finished builds may fill."""
     work_dir: Path = Field(default_factory=lambda: Path(tempfile.gettempdir()))
     """Where runs have their folders while they last."""
+    forbidden_file: Path | None = None
+    """Adds to the rules of what submissions may not use (core/forbidden.toml), or changes them."""
     token: str = ""
     """What holders of this machine's lease must show."""
     admin_token: str = ""
@@ -84,6 +86,8 @@ class ExecutorSettings(ServiceSettings):
             "--cache-folder": str(self.cache_dir.absolute()),
             "--cache-mib": str(self.cache_mib),
         }
+        if self.forbidden_file is not None:
+            options["--forbidden"] = str(self.forbidden_file.absolute())
         words = [word for option in options.items() for word in option]
         return [sys.executable, "-m", "services.executor.core", "nursery", *words]
 

@@ -16,6 +16,7 @@ from services.executor import errors
 from services.executor.capabilities import Capabilities
 from services.executor.config import ExecutorSettings
 from services.executor.core.equipment import UnknownDeviceError, catalogue, device_named
+from services.executor.core.forbidden import ForbiddenRulesError, rules
 from services.executor.core.scratch import memory_parent, sweep
 from services.executor.devices.device import ToolchainError
 from services.executor.execution import EndReason
@@ -50,6 +51,15 @@ ERROR_MAP: ErrorMap = {
     errors.NoSlotError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors.DrainingError: grpc.StatusCode.UNAVAILABLE,
 }
+# What whoever starts the executor is told without a traceback: the message says what to do.
+_CANNOT_START = (
+    SandboxError,
+    UnknownDeviceError,
+    ToolchainError,
+    PortTakenError,
+    SigningKeyError,
+    ForbiddenRulesError,
+)
 # Runs that drain too long are ended this much before their streams are, so that callers see how they ended.
 _LAST_WORDS_SECONDS = 1.0
 
@@ -101,8 +111,9 @@ def prepare_folders(settings: ExecutorSettings) -> None:
 async def find_capabilities(settings: ExecutorSettings, signer: Signer, clock: Clock) -> Capabilities:
     """Try out everything, and say loudly what the box does not hold back.
 
-    Raises SandboxError, UnknownDeviceError, ToolchainError.
+    Raises SandboxError, UnknownDeviceError, ToolchainError, ForbiddenRulesError.
     """
+    rules(settings.forbidden_file)
     sandbox = await choose_sandbox(settings.sandbox)
     device = device_named(settings.device)
     toolchain = await asyncio.to_thread(device.toolchain)
@@ -136,6 +147,6 @@ async def main() -> None:
             await build_server(settings, capabilities, signer, nursery.start).run_until_signalled()
         finally:
             await nursery.close()
-    except (SandboxError, UnknownDeviceError, ToolchainError, PortTakenError, SigningKeyError) as error:
+    except _CANNOT_START as error:
         log.error("the executor cannot start: %s", error)  # noqa: TRY400  the message says what to do, a traceback adds nothing
         raise SystemExit(1) from error

@@ -21,6 +21,7 @@ from services.executor.core.equipment import (
     default_cache_folder,
     open_equipment,
 )
+from services.executor.core.forbidden import ForbiddenRulesError
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.lint import lint
 from services.executor.core.nursery import Nursery
@@ -44,12 +45,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except OSError as error:
             sys.stderr.write(f"{chosen.file}: {error.strerror}\n")
             return BAD_USAGE
-    options = Options(chosen.device, chosen.sandbox, chosen.cache_folder, chosen.cache_mib)
+    options = Options(chosen.device, chosen.sandbox, chosen.cache_folder, chosen.cache_mib, chosen.forbidden)
     try:
         if chosen.command == "nursery":
             return _nursery(options)
         return asyncio.run(_run(chosen, options, parent))
-    except UnknownDeviceError as error:
+    except (UnknownDeviceError, ForbiddenRulesError) as error:
         sys.stderr.write(f"{error}\n")
         return BAD_USAGE
     except SandboxError as error:
@@ -105,6 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     shared.add_argument("--sandbox", default="auto", help="auto, required, bubblewrap or process")
     shared.add_argument("--cache-folder", type=Path, default=default_cache_folder(), help="where builds are kept")
     shared.add_argument("--cache-mib", type=int, default=2048, help="the most that the builds may fill")
+    shared.add_argument("--forbidden", type=Path, help="TOML file that adds to forbidden.toml or changes it")
     commands = parser.add_subparsers(dest="command", required=True)
     one = commands.add_parser("bench", parents=[shared], help="compile, check and benchmark one file")
     one.add_argument("file", type=Path, help="HIP source")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from problems.catalogue import Catalogue
 from services.executor.core.cache import CompileCache
+from services.executor.core.forbidden import rules
 from services.executor.core.run import Equipment
 from services.executor.core.scratch import memory_parent, sweep
 from services.executor.sandboxes.cgroup import cgroup_parents, remove_leftover_cgroups
@@ -42,6 +43,7 @@ class Options:
     sandbox: str
     cache_folder: Path
     cache_mib: int
+    forbidden_file: Path | None = None
 
 
 def default_cache_folder() -> Path:
@@ -70,12 +72,13 @@ def find_problem(slug: str) -> Problem:
 
 
 async def open_equipment(options: Options) -> Equipment:
-    """Raises UnknownDeviceError, and SandboxError where the sandbox that is asked for does not work."""
+    """Raises UnknownDeviceError, ForbiddenRulesError, and SandboxError where the sandbox asked for does not work."""
     device = device_named(options.device)
+    forbidden = rules(options.forbidden_file)
     sandbox = await choose_sandbox(options.sandbox)
     scratch_parent = Path(gettempdir())
     for parent in {scratch_parent, memory_parent(scratch_parent)}:
         sweep(parent)
     remove_leftover_cgroups(cgroup_parents())
     builds = CompileCache(options.cache_folder, options.cache_mib << 20)
-    return Equipment(device, sandbox, builds, find_problem, scratch_parent=scratch_parent)
+    return Equipment(device, sandbox, builds, find_problem, scratch_parent=scratch_parent, forbidden=forbidden)

@@ -9,10 +9,12 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
+from problems.variants import UnknownElementTypeError, variant_of
 from services.executor.core.benchmarking import benchmark, profile_of
 from services.executor.core.build import Builder, Unit
 from services.executor.core.checking import Checker, check
 from services.executor.core.failure import Failure, InfrastructureFailure
+from services.executor.core.forbidden import check_build, check_source, rules, rules_for
 from services.executor.core.harness import expected_declaration, harness_source
 from services.executor.core.job import Mode
 from services.executor.core.limits import StageLimits
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from problems.definition import Case, Problem
     from services.executor.core.cache import CompileCache
     from services.executor.core.events import Event, Finished
+    from services.executor.core.forbidden import Rule
     from services.executor.core.job import CoreJob
     from services.executor.core.stopping import StoppingProfile
     from services.executor.devices.device import Device
@@ -55,6 +58,7 @@ class Equipment:
     limits: StageLimits = field(default_factory=StageLimits)
     profile: StoppingProfile | None = None
     scratch_parent: Path = field(default_factory=lambda: Path(gettempdir()))
+    forbidden: tuple[Rule, ...] = field(default_factory=rules)
 
 
 async def run(job: CoreJob, equipment: Equipment, emit: Callable[[Event], None]) -> Finished:
@@ -86,9 +90,10 @@ def _problem(job: CoreJob, equipment: Equipment) -> Problem | None:
         problem = equipment.find_problem(job.problem)
     except Exception as error:
         raise JobError(f"problem: {error}") from error
-    if job.dtype not in problem.dtypes:
-        raise JobError(f"dtype: `{job.problem}` has no {job.dtype!r}; it has {', '.join(problem.dtypes)}")
-    return problem
+    try:
+        return variant_of(problem, job.dtype)
+    except UnknownElementTypeError as error:
+        raise JobError(f"dtype: {error}") from error
 
 
 async def _stages(job: CoreJob, problem: Problem | None, equipment: Equipment, progress: Progress) -> None:
@@ -96,6 +101,8 @@ async def _stages(job: CoreJob, problem: Problem | None, equipment: Equipment, p
     unit = _unit(job, problem)
     if fault := source_fault(job.source, unit.declaration if problem else ""):
         raise Failure(Verdict.COMPILE_ERROR, fault)
+    held = rules_for(equipment.forbidden, problem.forbidden) if problem else ()
+    check_source(job.source, held)
     with ScratchFolder(equipment.scratch_parent) as scratch:
         for name in ("compile", "run"):
             (scratch / name).mkdir(mode=0o755)
@@ -104,6 +111,7 @@ async def _stages(job: CoreJob, problem: Problem | None, equipment: Equipment, p
             build = await builder.build(unit, scratch / "compile", scratch / "run", progress.tell)
         progress.report["toolchain"] = equipment.device.toolchain().identity
         progress.report["executable_sha256"] = build.sha256
+        progress.report["needed_libraries"] = check_build(build.executable, held)
         if problem is None:
             with progress.stage("program"):
                 await run_program(
