@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.definition import Case, Initial, Problem, Sizes, SizeSet
-from problems.distributions import SPIKE_FACTOR, Distribution, any_distribution, sample
+from problems.distributions import SPIKE_FACTOR, Distribution, any_distribution
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,7 +66,7 @@ class AlongDim(Problem):
         shape = case.values["shape"]
         dtype = next(parameter.dtype for parameter in self.parameters if parameter.name == "shape")
         return {
-            "input": sample(case.values["distribution"], shape, rng, self.spike) * np.float32(self.scale),
+            "input": self.sample(case.values["distribution"], shape, rng, self.spike) * np.float32(self.scale),
             "dim": case.values["dim"],
             "shape": np.array(shape, dtype),
             "ndim": len(shape),

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from problems.definition import CatalogueEntry, Problem
+from problems.element_types import DEFAULT, ELEMENT_TYPES
 from problems.signature import SignatureError, parse_signature
+from problems.variants import section_on_variants, variant_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,9 +80,12 @@ def load_problem(folder: Path) -> CatalogueEntry:
         raise BrokenProblemError(folder, f"{', '.join(missing)} missing; a problem has {', '.join(FILES)}")
     problem = _problem(folder)
     statement, starter, solution = ((folder / name).read_text("utf-8") for name in FILES[1:])
-    entry = CatalogueEntry(problem, statement, starter, solution, str(folder))
     _check_slug(folder, problem)
-    _check_signatures(folder, entry)
+    _check_dtypes(folder, problem)
+    overrides = {path.name: path.read_text("utf-8") for path in sorted(folder.glob("*.*.hip"))}
+    entry = CatalogueEntry(problem, statement + section_on_variants(problem), starter, solution, str(folder), overrides)
+    for dtype in problem.dtypes:
+        _check_signatures(folder, entry, dtype)
     return entry
 
 
@@ -107,14 +112,22 @@ def _check_slug(folder: Path, problem: Problem) -> None:
         raise BrokenProblemError(folder, f"PROBLEM.slug is `{problem.slug}`; it must be the folder's name")
 
 
-def _check_signatures(folder: Path, entry: CatalogueEntry) -> None:
-    problem = entry.problem
+def _check_dtypes(folder: Path, problem: Problem) -> None:
+    unknown = [dtype for dtype in problem.dtypes if dtype not in ELEMENT_TYPES]
+    if unknown or problem.dtypes[:1] != (DEFAULT,):
+        known = ", ".join(ELEMENT_TYPES)
+        raise BrokenProblemError(folder, f"dtypes is {problem.dtypes}; begin with {DEFAULT}, and choose from {known}")
+
+
+def _check_signatures(folder: Path, entry: CatalogueEntry, dtype: str) -> None:
     try:
+        problem = variant_of(entry.problem, dtype)
         declared = ", ".join(parameter.declaration for parameter in problem.parameters)
-        for name, source in (("starter.hip", entry.starter), ("solution.hip", entry.solution)):
+        for name, source in (("starter", entry.starter_in(dtype)), ("solution", entry.solution_in(dtype))):
             found = _solution_signature(source, problem)
             if found != declared:
-                raise BrokenProblemError(folder, f"{name} has `solution({found})`, the problem `solution({declared})`")
+                file = f"{name}.hip" if dtype == DEFAULT else f"{name}.hip in {dtype}"
+                raise BrokenProblemError(folder, f"{file} has `solution({found})`, the problem `solution({declared})`")
     except SignatureError as error:
         raise BrokenProblemError(folder, f"bad signature: {error}") from error
 

@@ -3,7 +3,8 @@
 A floating-point element is right when it is of the same class as the reference rounded to the output's type (NaN,
 +Inf, -Inf or finite; no class stands for another) and, if finite, |actual - expected| <= units * eps * condition.
 `eps` is the spacing of the output's type at 1. Where `units` is not 0, a difference up to the smallest normal number
-is right too, as devices may flush smaller results to zero. Integers, and all outputs at `units` 0, must be equal.
+is right too, as devices may flush smaller results to zero (those of half they keep: there it is one spacing of them).
+Integers, and all outputs at `units` 0, must be equal.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from problems.element_types import is_floating, smallest_normal, spacing_at_one
+from problems.element_types import is_floating, spacing_at_one, underflow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,7 +119,7 @@ def _unit(dtype: np.dtype[Any], condition: NDArray[Any], tolerance: Tolerance) -
     if tolerance.units == 0 or not is_floating(dtype):
         return np.ones((), np.float64)
     # fmax, as the condition of a NaN is NaN.
-    return np.fmax(condition * spacing_at_one(dtype), smallest_normal(dtype) / tolerance.units)
+    return np.fmax(condition * spacing_at_one(dtype), underflow(dtype) / tolerance.units)
 
 
 class _Tally:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from problems.distributions import SPANS, SPIKE_FACTOR, WHOLE_SPAN, Distribution, sample
-from problems.element_types import DEFAULT
+from problems.element_types import DEFAULT, ELEMENT_TYPES, source_with_element_type
 from problems.signature import Initial, Parameter, parse_signature
 
 if TYPE_CHECKING:
@@ -85,6 +85,8 @@ class Problem(ABC):
     """Two runs on the same input may differ within the tolerance (sums by floating-point atomics)."""
     host_readable: ClassVar[frozenset[str]] = frozenset()
     """Pointer parameters (shapes) that host and device code may both read."""
+    forbidden: ClassVar[Sequence[str]] = ()
+    """Rules of forbidden.toml that hold for this problem beside those that hold for all, e.g. `sorting`."""
     tolerance: ClassVar[Tolerance]
     sizes: ClassVar[Sizes]
     time_limit_seconds: ClassVar[float] = 10.0
@@ -143,10 +145,28 @@ class Problem(ABC):
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """A problem with its texts: what the loader gives."""
+    """A problem with its texts: what the loader gives.
+
+    `overrides` are the sources of files such as `solution.float16.hip`, by name; the others follow from float's.
+    """
 
     problem: Problem
     statement: str
     starter: str
     solution: str
     folder: str = field(repr=False)
+    overrides: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+
+    def starter_in(self, dtype: str) -> str:
+        """The source to begin from, in one of the problem's element types."""
+        return self._source("starter", self.starter, dtype)
+
+    def solution_in(self, dtype: str) -> str:
+        """The honest solution in one of the problem's element types."""
+        return self._source("solution", self.solution, dtype)
+
+    def _source(self, stem: str, source: str, dtype: str) -> str:
+        if dtype == DEFAULT:
+            return source
+        override = self.overrides.get(f"{stem}.{dtype}.hip")
+        return source_with_element_type(source, ELEMENT_TYPES[dtype]) if override is None else override

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.definition import Case, Initial, Problem, Sizes, SizeSet
-from problems.distributions import SPIKE_FACTOR, Distribution, any_distribution, sample
+from problems.distributions import SPIKE_FACTOR, Distribution, any_distribution
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,7 +69,7 @@ class Elementwise(Problem):
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         n, m = case.values["n"], case.values["m"]
-        values = sample(case.values["distribution"], (n, m), rng, self.spike)
+        values = self.sample(case.values["distribution"], (n, m), rng, self.spike)
         return {"input": values * np.float32(self.scale), "n": n, "m": m}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
-from problems.distributions import Distribution, any_distribution, sample
+from problems.distributions import Distribution, any_distribution
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,7 +56,7 @@ class Cumsum(Problem):
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         n = case.values["N"]
-        return {"input": sample(case.values["distribution"], (n,), rng, spike=64.0), "N": n}
+        return {"input": self.sample(case.values["distribution"], (n,), rng, spike=64.0), "N": n}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         return {"output": (case.values["N"],)}

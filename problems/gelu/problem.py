@@ -26,6 +26,7 @@ class Gelu(Elementwise):
     title = "GELU"
     difficulty = Difficulty.EASY
     tags = ("element-wise", "activation")
+    dtypes = ("float32", "float16", "bfloat16")
     tolerance = Tolerance(
         _UNITS,
         "8 units of eps * |x|, plus the distance between the erf form and the tanh form at that x (at most 4.8e-4): "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
-from problems.distributions import Distribution, sample
+from problems.distributions import Distribution
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +32,7 @@ class LayerNorm(Problem):
     title = "Layer Normalization"
     difficulty = Difficulty.MEDIUM
     tags = ("normalization", "reduction")
+    dtypes = ("float32", "float16", "bfloat16")
     signature = (
         "const float* X, const float* gamma, const float* beta, float* Y, size_t B, size_t F, size_t D1, size_t D2"
     )
@@ -69,9 +70,9 @@ class LayerNorm(Problem):
         sizes = {name: case.values[name] for name in ("B", "F", "D1", "D2")}
         shape = (sizes["B"], sizes["F"], sizes["D1"], sizes["D2"])
         return {
-            "X": sample(case.values["distribution"], shape, rng, spike=16.0),
-            "gamma": sample(Distribution.NORMAL, shape[1:], rng, spike=4.0),
-            "beta": sample(Distribution.NORMAL, shape[1:], rng, spike=4.0),
+            "X": self.sample(case.values["distribution"], shape, rng, spike=16.0),
+            "gamma": self.sample(Distribution.NORMAL, shape[1:], rng, spike=4.0),
+            "beta": self.sample(Distribution.NORMAL, shape[1:], rng, spike=4.0),
             **sizes,
         }
 

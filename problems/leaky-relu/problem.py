@@ -21,6 +21,7 @@ class LeakyRelu(Elementwise):
     title = "Leaky ReLU"
     difficulty = Difficulty.EASY
     tags = ("element-wise", "activation")
+    dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* input, float alpha, float* output, size_t n, size_t m"
     tolerance = Tolerance(1.0, "1 unit of eps * |output|: one fp32 product, correctly rounded, errs by half of that.")
     sizes = Sizes(

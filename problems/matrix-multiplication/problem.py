@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
-from problems.distributions import Distribution, any_distribution, sample
+from problems.distributions import Distribution, any_distribution
 from problems.rounding import SUM, sum_condition
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class MatrixMultiplication(Problem):
     title = "Matrix Multiplication"
     difficulty = Difficulty.MEDIUM
     tags = ("linear-algebra", "gemm")
+    dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* input_a, const float* input_b, float* output_c, size_t m, size_t n, size_t k"
     outputs: ClassVar[Mapping[str, Initial]] = {"output_c": Initial.ZERO}
     nondeterministic = True
@@ -55,7 +56,7 @@ class MatrixMultiplication(Problem):
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         m, n, k, distribution = (case.values[name] for name in ("m", "n", "k", "distribution"))
-        a, b = sample(distribution, (m, k), rng), sample(distribution, (k, n), rng)
+        a, b = self.sample(distribution, (m, k), rng), self.sample(distribution, (k, n), rng)
         return {"input_a": a, "input_b": b, "m": m, "n": n, "k": k}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:

@@ -19,11 +19,11 @@ __global__ void multiply(const float* a, const float* b, float* c, size_t m, siz
     for (size_t start = 0; start < k; start += DEPTH) {
         for (int at = thread; at < TILE * DEPTH; at += SIDE * SIDE) {
             const size_t row = top + at / DEPTH, inner = start + at % DEPTH;
-            tile_a[at % DEPTH][at / DEPTH] = row < m && inner < k ? a[row * k + inner] : 0.0f;
+            tile_a[at % DEPTH][at / DEPTH] = row < m && inner < k ? static_cast<float>(a[row * k + inner]) : 0.0f;
         }
         for (int at = thread; at < TILE * DEPTH; at += SIDE * SIDE) {
             const size_t inner = start + at / TILE, column = left + at % TILE;
-            tile_b[at / TILE][at % TILE] = inner < k && column < n ? b[inner * n + column] : 0.0f;
+            tile_b[at / TILE][at % TILE] = inner < k && column < n ? static_cast<float>(b[inner * n + column]) : 0.0f;
         }
         __syncthreads();
 

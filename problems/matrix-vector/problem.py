@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
-from problems.distributions import Distribution, any_distribution, sample
+from problems.distributions import Distribution, any_distribution
 from problems.rounding import SUM, sum_condition
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ class MatrixVector(Problem):
     title = "Matrix Vector Multiplication"
     difficulty = Difficulty.EASY
     tags = ("linear-algebra", "reduction")
+    dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* input_a, const float* input_b, float* output_c, size_t m, size_t k"
     outputs: ClassVar[Mapping[str, Initial]] = {"output_c": Initial.ZERO}
     nondeterministic = True
@@ -54,8 +55,8 @@ class MatrixVector(Problem):
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         m, k, distribution = (case.values[name] for name in ("m", "k", "distribution"))
-        vector = sample(distribution, (k,), rng, spike=1.0)
-        return {"input_a": sample(distribution, (m, k), rng), "input_b": vector, "m": m, "k": k}
+        vector = self.sample(distribution, (k,), rng, spike=1.0)
+        return {"input_a": self.sample(distribution, (m, k), rng), "input_b": vector, "m": m, "k": k}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         return {"output_c": (case.values["m"],)}

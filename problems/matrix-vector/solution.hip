@@ -8,7 +8,7 @@ __global__ void multiply(const float* a, const float* b, float* c, size_t m, siz
 
     const float* line = a + row * k;
     float sum = 0.0f;
-    for (size_t i = lane; i < k; i += warpSize) sum += line[i] * b[i];
+    for (size_t i = lane; i < k; i += warpSize) sum += static_cast<float>(line[i]) * static_cast<float>(b[i]);
     for (int step = warpSize / 2; step > 0; step /= 2) sum += __shfl_down(sum, step);
     if (lane == 0) c[row] = sum;
 }

@@ -21,6 +21,7 @@ class Relu(Elementwise):
     title = "ReLU"
     difficulty = Difficulty.EASY
     tags = ("element-wise", "activation")
+    dtypes = ("float32", "float16", "bfloat16")
     tolerance = EXACT
     flops_per_element = 1.0
 

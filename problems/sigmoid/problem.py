@@ -22,6 +22,7 @@ class Sigmoid(Elementwise):
     title = "Sigmoid"
     difficulty = Difficulty.EASY
     tags = ("element-wise", "activation")
+    dtypes = ("float32", "float16", "bfloat16")
     tolerance = Tolerance(
         8.0,
         "8 units of eps * y * (1 + |x| * (1 - y)): each step of the formula may round, and a fast exponential may "

@@ -24,6 +24,7 @@ class Softmax(AlongDim):
     title = "Softmax"
     difficulty = Difficulty.MEDIUM
     tags = ("reduction", "activation")
+    dtypes = ("float32", "float16", "bfloat16")
     tolerance = Tolerance(
         8.0,
         "8 units of eps * y * (1 + |x| + |max x| + sqrt(n)): a fast exponential may take x off by an eps of itself, "

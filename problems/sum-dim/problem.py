@@ -23,6 +23,7 @@ class SumDim(AlongDim):
     title = "Sum Over Dimension"
     difficulty = Difficulty.EASY
     tags = ("reduction",)
+    dtypes = ("float32", "float16", "bfloat16")
     outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.ZERO}
     nondeterministic = True
     tolerance = SUM

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
-from problems.distributions import Distribution, any_distribution, sample
+from problems.distributions import Distribution, any_distribution
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +30,7 @@ class VectorAddition(Problem):
     title = "Vector Addition"
     difficulty = Difficulty.EASY
     tags = ("element-wise",)
+    dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* d_input1, const float* d_input2, float* d_output, size_t n"
     outputs: ClassVar[Mapping[str, Initial]] = {"d_output": Initial.POISON}
     tolerance = Tolerance(1.0, "1 unit of eps * |sum|: one fp32 addition, correctly rounded, errs by half of that.")
@@ -57,7 +58,11 @@ class VectorAddition(Problem):
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         n, distribution = case.values["n"], case.values["distribution"]
-        return {"d_input1": sample(distribution, (n,), rng), "d_input2": sample(distribution, (n,), rng), "n": n}
+        return {
+            "d_input1": self.sample(distribution, (n,), rng),
+            "d_input2": self.sample(distribution, (n,), rng),
+            "n": n,
+        }
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         return {"d_output": (case.values["n"],)}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from problems.element_types import ELEMENT_TYPES
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from problems.element_types import ElementType
     from problems.signature import Parameter
-
-_HALF_TYPES = {"half": "__half", "__half": "__half", "float16": "_Float16"}
 
 
 def harness_source(parameters: Sequence[Parameter]) -> str:
@@ -31,14 +32,20 @@ def expected_declaration(parameters: Sequence[Parameter]) -> str:
 
 
 def _includes(parameters: Sequence[Parameter]) -> str:
-    lines = ["#include <hip/hip_runtime.h>", "#include <stddef.h>", "#include <stdint.h>"]
-    if any(_ctype(parameter) == "__half" for parameter in parameters):
-        lines.insert(1, "#include <hip/hip_fp16.h>")
-    return "\n".join(lines) + "\n"
+    scalars = [element for parameter in parameters if not parameter.pointer and (element := _element(parameter))]
+    headers = sorted({element.header for element in scalars if element.header})
+    names = ("hip/hip_runtime.h", *headers, "stddef.h", "stdint.h")
+    return "".join(f"#include <{name}>\n" for name in names)
+
+
+def _element(parameter: Parameter) -> ElementType | None:
+    return next((element for element in ELEMENT_TYPES.values() if parameter.ctype in element.spellings), None)
 
 
 def _ctype(parameter: Parameter) -> str:
-    return _HALF_TYPES.get(parameter.ctype, parameter.ctype)
+    """Our own name of the type, of which people write several."""
+    element = _element(parameter)
+    return parameter.ctype if element is None else element.ctype
 
 
 def _declared(parameter: Parameter) -> str:
@@ -46,7 +53,10 @@ def _declared(parameter: Parameter) -> str:
 
 
 def _pointer_type(parameter: Parameter) -> str:
-    return f"{'const ' if parameter.const else ''}{_ctype(parameter)}*"
+    """Pointers to what a header of its own declares are passed untyped, as all pointers are alike to the linker."""
+    element = _element(parameter)
+    untyped = element is not None and element.header
+    return f"{'const ' if parameter.const else ''}{'void' if untyped else _ctype(parameter)}*"
 
 
 def _argument(parameter: Parameter, at: int) -> str:
