@@ -17,6 +17,8 @@ from alembic.config import Config
 from sqlalchemy import BigInteger, Connection, Dialect, TypeDecorator, event
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
+from servicekit.sqlite_connection import SqliteConnection
+
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
@@ -104,9 +106,16 @@ def _create_engine(url: str) -> AsyncEngine:
     if not url.startswith("sqlite"):
         return create_async_engine(url, pool_size=10, max_overflow=10, pool_pre_ping=True)
     engine = create_async_engine(url)
+    event.listen(engine.sync_engine, "do_connect", _connect_sqlite)
     event.listen(engine.sync_engine, "connect", _prepare_sqlite)
     event.listen(engine.sync_engine, "begin", _begin_sqlite)
     return engine
+
+
+def _connect_sqlite(dialect: object, record: object, arguments: list[Any], options: dict[str, Any]) -> None:
+    """Have the connections made by our own class; what it is made with stays as SQLAlchemy wants it."""
+    del dialect, record, arguments
+    options["async_creator_fn"] = SqliteConnection
 
 
 def _prepare_sqlite(connection: Any, record: object) -> None:  # noqa: ANN401 - a DBAPI connection
