@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 from math import prod
 from time import process_time
@@ -11,6 +12,7 @@ import numpy as np
 
 from problems.comparison import compare
 from problems.definition import SizeSet
+from problems.element_types import is_floating, largest_finite
 from problems.findings import Finding
 from problems.lazy import Call, lazy_answers
 
@@ -45,6 +47,25 @@ def lint_cases(problem: Problem) -> Iterator[Finding]:
         yield Finding(problem.slug, "speed", f"the CPU cases take {seconds:.1f} s to make; stay below 2 s")
     dishonest = [finding for call in calls for finding in _honest(call)]
     yield from dishonest or _lazy(problem, calls)
+
+
+def lint_variant(variant: Problem) -> Iterator[Finding]:
+    """Findings about a problem in another element type, once the problem itself is in order."""
+    calls, _ = _drawn(variant)
+    dishonest = [finding for call in calls for finding in (*_overflows(call), *_honest(call))]
+    for finding in dishonest or _lazy(variant, calls):
+        yield replace(finding, message=f"{variant.dtype}: {finding.message}")
+
+
+def _overflows(call: Call) -> Iterator[Finding]:
+    """Where the exact result lies beyond the type's range, right kernels may differ about infinity."""
+    for parameter in call.problem.parameters:
+        if parameter.pointer and is_floating(parameter.dtype):
+            values = call.expected[parameter.name] if parameter.output else call.inputs[parameter.name]
+            # As floats: numpy compares some of the types without its warnings, others with them.
+            if not (np.abs(values.astype(np.float64)) < largest_finite(parameter.dtype) / 2).all():
+                message = f"`{call.case.name}`: `{parameter.name}` comes near the type's largest number"
+                yield Finding(call.problem.slug, "inputs", message)
 
 
 def _drawn(problem: Problem) -> tuple[list[Call], float]:

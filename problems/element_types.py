@@ -79,6 +79,11 @@ def spacing_at_one(dtype: np.dtype[Any]) -> float:
     return float(cast("Any", ml_dtypes.finfo(dtype)).eps)
 
 
+def largest_finite(dtype: np.dtype[Any]) -> float:
+    """The largest number of a floating-point type."""
+    return float(cast("Any", ml_dtypes.finfo(dtype)).max)
+
+
 def underflow(dtype: np.dtype[Any]) -> float:
     """How far off a result may be that is too small for full precision.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from problems.distributions import TILE_ELEMENTS
+from problems.element_types import ELEMENT_TYPES, largest_finite
 from problems.signature import Initial
 
 if TYPE_CHECKING:
@@ -123,9 +124,12 @@ def _last_tile(call: Call, rng: np.random.Generator) -> Answers:
 
 
 def _low_precision(call: Call, _: np.random.Generator) -> Answers:
-    floats = [p.name for p in call.problem.parameters if p.pointer and not p.output and p.dtype == np.float32]
-    for name, rounded in (("bfloat16", to_bfloat16), ("float16", _to_float16)):
-        yield name, call.answer({**call.inputs, **{key: rounded(call.inputs[key]) for key in floats}})
+    problem = call.problem
+    element = ELEMENT_TYPES[problem.dtype]
+    names = [p.name for p in problem.parameters if p.pointer and not p.output and p.dtype == element.dtype]
+    for narrow in _NARROWER[problem.dtype] if names else ():
+        rounded = {name: _rounded(call.inputs[name], ELEMENT_TYPES[narrow].dtype) for name in names}
+        yield narrow, call.answer({**call.inputs, **rounded})
 
 
 def _previous_call(call: Call, rng: np.random.Generator) -> Answers:
@@ -142,18 +146,18 @@ def _with_tail_untouched(call: Call, rng: np.random.Generator, count: Callable[[
     return call.outputs(fill)
 
 
-def to_bfloat16(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """To the nearest bfloat16, ties to even: the upper half of the bits."""
-    bits = np.ascontiguousarray(values).view(np.uint32)
-    odd = (bits >> np.uint32(16)) & np.uint32(1)
-    return ((bits + np.uint32(0x7FFF) + odd) & np.uint32(0xFFFF0000)).view(np.float32)
+def _rounded(values: NDArray[Any], narrow: np.dtype[Any]) -> NDArray[Any]:
+    """To the nearest value of a narrower type, its largest finite one at most."""
+    largest = values.dtype.type(min(largest_finite(narrow), largest_finite(values.dtype)))
+    return np.clip(values, -largest, largest).astype(narrow).astype(values.dtype)
 
 
-def _to_float16(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """To the nearest float16, the largest finite one at most."""
-    largest = np.float32(np.finfo(np.float16).max)
-    return np.clip(values, -largest, largest).astype(np.float16).astype(np.float32)
-
+_NARROWER = {
+    "float32": ("bfloat16", "float16"),
+    "float16": ("bfloat16", "float8_e4m3fn"),
+    "bfloat16": ("float8_e4m3fn",),
+}
+"""What a kernel may be tempted to compute in, by the type that it should compute in."""
 
 _LAZY: dict[str, Callable[[Call, np.random.Generator], Answers]] = {
     "zero": _zero,

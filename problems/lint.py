@@ -8,9 +8,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from problems.case_lint import lint_cases
+from problems.case_lint import lint_cases, lint_variant
 from problems.catalogue import Catalogue, CatalogueError
 from problems.text_lint import lint_texts
+from problems.variants import variants_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
 def lint(entry: CatalogueEntry) -> list[Finding]:
     """Everything that is wrong with a problem; empty for a good one."""
-    return [*lint_texts(entry), *lint_cases(entry.problem)]
+    findings = [*lint_texts(entry), *lint_cases(entry.problem)]
+    if not findings:
+        findings = [finding for variant in variants_of(entry.problem) for finding in lint_variant(variant)]
+    return findings
 
 
 def main(slugs: Sequence[str]) -> int:
