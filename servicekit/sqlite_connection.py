@@ -8,7 +8,7 @@ loop cannot be closed any more (aiosqlite 0.22.1, SQLAlchemy 2.1.9). Here both w
 from __future__ import annotations
 
 import sqlite3
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import aiosqlite
 
@@ -32,5 +32,6 @@ class SqliteConnection(aiosqlite.Connection):
         """End the thread after what it was asked before; later calls answer the same as the first."""
         if not self._was_stopped:
             self._was_stopped = True
-            self._stopping = cast("asyncio.Future[Any] | None", super().stop())  # its types leave out the result
+            # aiosqlite leaves out what the future holds.
+            self._stopping = super().stop()  # pyright: ignore[reportUnknownMemberType]
         return self._stopping
