@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from problems.catalogue import Catalogue
+    from problems.definition import Problem
 
     Answers = dict[str, NDArray[np.float32]]
 
@@ -41,6 +42,10 @@ def call_of(catalogue: Catalogue) -> Callable[[str], Call]:
     return draw
 
 
+def dtypes_read(problem: Problem) -> set[np.dtype[Any]]:
+    return {parameter.dtype for parameter in problem.parameters if parameter.pointer and not parameter.output}
+
+
 def answers_to(call: Call) -> Answers:
     (output,) = call.problem.outputs
     return {name: outputs[output] for name, outputs in lazy_answers(call, np.random.default_rng(2))}
@@ -52,7 +57,8 @@ def test_all_nine_lazy_kernels_answer_in_the_outputs_type_and_shape(catalogue: C
         dtypes = {parameter.name: parameter.dtype for parameter in problem.parameters}
         call = Call.draw(problem, problem.sizes.cpu[0], np.random.default_rng(1))
         answers = list(lazy_answers(call, np.random.default_rng(2)))
-        assert {name.split(" (")[0] for name, _ in answers} == NINE
+        unfit = set() if np.dtype(np.float32) in dtypes_read(problem) else {"low precision"}
+        assert {name.split(" (")[0] for name, _ in answers} == NINE - unfit
         for _, outputs in answers:
             assert {name: values.shape for name, values in outputs.items()} == problem.output_shapes(call.case)
             assert all(values.dtype == dtypes[name] for name, values in outputs.items())
