@@ -31,6 +31,7 @@ class ExitWitness:
 
     def __init__(self, pid: int) -> None:
         self._pidfd = os.pidfd_open(pid)
+        self._knows = True
 
     @classmethod
     def of_only_child(cls, parent_pid: int) -> Self | None:
@@ -41,6 +42,11 @@ class ExitWitness:
         except (OSError, ValueError):
             return None
 
+    @property
+    def is_told_at_all(self) -> bool:
+        """Whether this kernel knows the question."""
+        return self._knows
+
     def wait_status(self) -> int | None:
         """As of `os.waitpid`, once the process has ended and was waited for; None where the kernel does not tell."""
         if self._pidfd < 0:
@@ -49,6 +55,7 @@ class ExitWitness:
         try:
             fcntl.ioctl(self._pidfd, _GET_INFO, info)
         except OSError:
+            self._knows = False
             return None
         mask, *_, status = _INFO.unpack(info)
         return status if mask & _INFO_EXIT else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,9 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import OutputListener, Stream
 
 _CHUNK_BYTES = 1 << 16
+# https://docs.docker.com/engine/api, "Stream format" of ContainerAttach
+_FRAME = struct.Struct(">B3xI")
+_FRAME_OF_STDERR = 2
 
 
 class CappedOutput:
@@ -30,9 +34,10 @@ class CappedOutput:
     async def drain(self, reader: asyncio.StreamReader) -> None:
         """Read to the end."""
         while chunk := await reader.read(_CHUNK_BYTES):
-            self._take(chunk)
+            self.take(chunk)
 
-    def _take(self, chunk: bytes) -> None:
+    def take(self, chunk: bytes) -> None:
+        """Keep and tell what there is room for."""
         room = self._limit_bytes - len(self._kept)
         piece = chunk[:room]
         self.truncated = self.truncated or len(piece) < len(chunk)
@@ -47,7 +52,7 @@ class Capture:
 
     stdout: CappedOutput
     stderr: CappedOutput
-    done: asyncio.Future[tuple[None, None]]
+    done: asyncio.Future[None]
 
 
 Readers = tuple[asyncio.StreamReader, asyncio.StreamReader]
@@ -57,4 +62,48 @@ def capture(readers: Readers, limit_bytes: int, listener: OutputListener | None)
     """Begin to read stdout and stderr to their ends."""
     stdout = CappedOutput("stdout", limit_bytes, listener)
     stderr = CappedOutput("stderr", limit_bytes, listener)
-    return Capture(stdout, stderr, asyncio.gather(stdout.drain(readers[0]), stderr.drain(readers[1])))
+    return Capture(stdout, stderr, asyncio.create_task(_drain((stdout, readers[0]), (stderr, readers[1]))))
+
+
+async def _drain(*streams: tuple[CappedOutput, asyncio.StreamReader]) -> None:
+    await asyncio.gather(*(output.drain(reader) for output, reader in streams))
+
+
+class FramedOutput:
+    """Both streams of a box on one connection, as Docker's attach sends them: a kind, a length, and that many bytes."""
+
+    def __init__(self, reader: asyncio.StreamReader, limit_bytes: int, listener: OutputListener | None) -> None:
+        self._reader = reader
+        self._stdout = CappedOutput("stdout", limit_bytes, listener)
+        self._stderr = CappedOutput("stderr", limit_bytes, listener)
+
+    async def first_frame(self) -> bytes:
+        """What comes first, before anything is kept; empty at the end."""
+        _, length = await self._header()
+        return await self._reader.readexactly(length) if length else b""
+
+    def capture(self) -> Capture:
+        """Begin to read to the end."""
+        return Capture(self._stdout, self._stderr, asyncio.create_task(self._drain()))
+
+    async def _drain(self) -> None:
+        kind, length = await self._header()
+        while kind is not None:
+            output = self._stderr if kind == _FRAME_OF_STDERR else self._stdout
+            while length and (chunk := await self._piece(length)):
+                output.take(chunk)
+                length -= len(chunk)
+            kind, length = await self._header()
+
+    async def _header(self) -> tuple[int | None, int]:
+        try:
+            kind, length = _FRAME.unpack(await self._reader.readexactly(_FRAME.size))
+        except (asyncio.IncompleteReadError, ConnectionError):
+            return None, 0
+        return int(kind), int(length)
+
+    async def _piece(self, most_bytes: int) -> bytes:
+        try:
+            return await self._reader.read(min(most_bytes, _CHUNK_BYTES))
+        except ConnectionError:
+            return b""

@@ -79,12 +79,17 @@ _SOCKET = (41, 198)
 _SOCKETPAIR = (53, 199)
 _AUDIT_ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 # CLONE_NEW{NS,CGROUP,UTS,IPC,USER,PID,NET}
-_NAMESPACE_FLAGS = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000
+_NAMESPACE_FLAG_LIST = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
+_NAMESPACE_FLAGS = sum(_NAMESPACE_FLAG_LIST)
 _X32_CALLS = 0x40000000
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL_PROCESS, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _OFFSET_CALL, _OFFSET_ARCHITECTURE, _OFFSET_FIRST_ARGUMENT = 0, 4, 16
+
+_PROFILE_ARCHITECTURES = {"x86_64": ["SCMP_ARCH_X86_64"], "aarch64": ["SCMP_ARCH_AARCH64"]}
+# Linux 6.x knows 46 families (AF_MAX).
+_FAMILIES = 64
 
 _LOCAL_FAMILIES = (socket.AF_UNIX,)
 _NETWORK_FAMILIES = (socket.AF_INET, socket.AF_INET6)
@@ -114,6 +119,41 @@ def seccomp_filter(*, internet: bool) -> bytes | None:
             _step(_RETURN, _ALLOW),
         ]
     )
+
+
+def seccomp_profile() -> dict[str, object]:
+    """The same filter as the JSON that container engines take, with internet sockets: their network is empty.
+
+    The format: https://github.com/opencontainers/runtime-spec, "Seccomp".
+    """
+    return {
+        "defaultAction": "SCMP_ACT_ALLOW",
+        "architectures": _PROFILE_ARCHITECTURES.get(os.uname().machine, []),
+        "syscalls": [
+            _refusal(["clone3"], errno.ENOSYS),
+            _refusal(sorted(_DENIED_CALLS), errno.EPERM),
+            *(
+                _refusal(
+                    ["clone"], errno.EPERM, {"index": 0, "value": flag, "valueTwo": flag, "op": "SCMP_CMP_MASKED_EQ"}
+                )
+                for flag in _NAMESPACE_FLAG_LIST
+            ),
+            *_other_families("socketpair", _LOCAL_FAMILIES),
+            *_other_families("socket", _LOCAL_FAMILIES + _NETWORK_FAMILIES),
+        ],
+    }
+
+
+def _refusal(names: list[str], error: int, *arguments: dict[str, object]) -> dict[str, object]:
+    return {"names": names, "action": "SCMP_ACT_ERRNO", "errnoRet": error, "args": list(arguments)}
+
+
+def _other_families(name: str, families: tuple[int, ...]) -> list[dict[str, object]]:
+    """A rule takes one comparison of an argument, so each family that is not allowed has its own."""
+    refused = [family for family in range(_FAMILIES) if family not in families]
+    beyond: dict[str, object] = {"index": 0, "value": _FAMILIES, "op": "SCMP_CMP_GE"}
+    equal: list[dict[str, object]] = [{"index": 0, "value": family, "op": "SCMP_CMP_EQ"} for family in refused]
+    return [_refusal([name], errno.EAFNOSUPPORT, argument) for argument in (*equal, beyond)]
 
 
 def _step(code: int, value: int, on_true: int = 0, on_false: int = 0) -> bytes:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.executor.sandboxes.bubblewrap_sandbox import BubblewrapSandbox
+from services.executor.sandboxes.docker_sandbox import DockerSandbox, open_docker_sandbox
 from services.executor.sandboxes.launch_order import Hold
 from services.executor.sandboxes.process_sandbox import open_process_sandbox
 from tests.services.executor.sandboxes.box import Box
@@ -28,10 +29,26 @@ _FORGONE = {
 }
 
 
-@pytest.fixture(params=[pytest.param("bubblewrap", marks=pytest.mark.bubblewrap), *_FORGONE])
+_REAL = [
+    pytest.param("bubblewrap", marks=pytest.mark.bubblewrap),
+    pytest.param("docker", marks=pytest.mark.docker),
+]
+_docker: list[DockerSandbox] = []
+
+
+async def docker_sandbox() -> DockerSandbox:
+    """Tried out once in this process."""
+    if not _docker:
+        _docker.append(await open_docker_sandbox())
+    return _docker[0]
+
+
+@pytest.fixture(params=[*_REAL, *_FORGONE])
 async def sandbox(request: pytest.FixtureRequest) -> Sandbox:
     if request.param == "bubblewrap":
         return BubblewrapSandbox()
+    if request.param == "docker":
+        return await docker_sandbox()
     return await open_process_sandbox(_FORGONE[request.param])
 
 

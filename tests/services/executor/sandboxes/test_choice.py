@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from services.executor.sandboxes import choice
+from services.executor.sandboxes import choice, docker_sandbox
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import SandboxError
 
@@ -19,6 +19,11 @@ def _no_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
 
 
+@pytest.fixture
+def _no_docker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
+
+
 @pytest.mark.bubblewrap
 @pytest.mark.parametrize("setting", ["auto", "required", "bubblewrap"])
 async def test_bubblewrap_is_taken_where_it_works(setting: str) -> None:
@@ -30,11 +35,18 @@ async def test_the_box_is_tried_out_once() -> None:
 
 
 @pytest.mark.usefixtures("_no_bubblewrap")
-async def test_auto_takes_the_plain_box_where_bubblewrap_is_missing() -> None:
+@pytest.mark.docker
+async def test_docker_is_the_second_choice() -> None:
+    assert (await choose_sandbox("auto")).name == "docker"
+    assert (await choose_sandbox("required")).name == "docker"
+
+
+@pytest.mark.usefixtures("_no_bubblewrap", "_no_docker")
+async def test_auto_takes_the_plain_box_where_nothing_better_works() -> None:
     assert (await choose_sandbox("auto")).name == "process"
 
 
-@pytest.mark.usefixtures("_no_bubblewrap")
+@pytest.mark.usefixtures("_no_bubblewrap", "_no_docker")
 @pytest.mark.parametrize("setting", ["required", "bubblewrap"])
 async def test_a_real_box_that_is_missing_is_refused_with_what_to_install(setting: str) -> None:
     with pytest.raises(SandboxError, match="apt-get install bubblewrap"):
@@ -42,5 +54,36 @@ async def test_a_real_box_that_is_missing_is_refused_with_what_to_install(settin
 
 
 async def test_an_unknown_setting_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(SandboxError, match=r"'dcoker'.*auto, required, bubblewrap, process"):
+    with pytest.raises(SandboxError, match=r"'dcoker'.*auto, required, bubblewrap, docker, process"):
         await choose_sandbox("dcoker")
+
+
+@pytest.mark.parametrize("setting", ["process:runsc", "docker:", "auto:runsc"])
+async def test_only_docker_takes_a_runtime(setting: str) -> None:
+    with pytest.raises(SandboxError, match="only docker takes a runtime"):
+        await choose_sandbox(setting)
+
+
+@pytest.mark.docker
+async def test_a_runtime_that_the_engine_does_not_know_is_refused_with_those_that_it_knows() -> None:
+    with pytest.raises(SandboxError, match=r"no runtime 'rnsc'; it has .*runc.*daemon\.json"):
+        await choose_sandbox("docker:rnsc")
+
+
+@pytest.mark.docker
+async def test_a_missing_image_is_refused_with_what_makes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(docker_sandbox, "IMAGE", "wavepool-sandbox:none-such")
+    with pytest.raises(SandboxError, match="deploy/sandbox-image"):
+        await choose_sandbox("docker")
+
+
+@pytest.mark.parametrize(
+    ("address", "advice"),
+    [("unix:///nowhere/docker.sock", "Start one"), ("tcp://elsewhere:2375", "the engine must be here")],
+)
+async def test_without_an_engine_docker_is_refused_with_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, address: str, advice: str
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", address)
+    with pytest.raises(SandboxError, match=advice):
+        await choose_sandbox("docker")

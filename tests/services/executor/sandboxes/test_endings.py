@@ -16,6 +16,7 @@ import pytest
 
 from services.executor.sandboxes.box_user import BoxUser
 from services.executor.sandboxes.cgroup import cgroup_parents
+from services.executor.sandboxes.running_box import RunningBox
 from services.executor.sandboxes.sandbox import Mount, SandboxError
 from tests.services.executor.sandboxes.box import SHORT_WALL, processes_with
 
@@ -65,10 +66,15 @@ async def test_closed_streams_do_not_hide_a_running_program(box: Box, marker: st
 
 async def test_nothing_is_left_on_the_host(box: Box) -> None:
     process = await box.start("sleep 300")
-    made = _own_groups()
+    assert isinstance(process, RunningBox)
+    counters = process._parts.cgroup
+    groups = counters.folders if counters else []
+    assert all(group.is_dir() for group in groups)
+    assert bool(groups) == bool(cgroup_parents())
+
     await process.kill()
 
-    assert bool(made) == bool(cgroup_parents())
+    assert not any(group.exists() for group in groups)
     assert _own_groups() == set()
     assert sorted(path.name for path in box.folder.parent.iterdir()) == ["build", "outside"]
 
@@ -108,7 +114,14 @@ def test_a_user_id_is_held_by_one_box_at_a_time() -> None:
     third.release()
 
 
-@pytest.mark.parametrize("setting", [pytest.param("bubblewrap", marks=pytest.mark.bubblewrap), "process"])
+@pytest.mark.parametrize(
+    "setting",
+    [
+        pytest.param("bubblewrap", marks=pytest.mark.bubblewrap),
+        pytest.param("docker", marks=pytest.mark.docker),
+        "process",
+    ],
+)
 async def test_a_box_dies_with_the_process_that_started_it(setting: str, marker: str) -> None:
     owner = subprocess.Popen(
         [sys.executable, str(Path(__file__).with_name("box_owner.py")), setting, marker],
