@@ -75,7 +75,9 @@ async def _row(slug: str, sandbox: Sandbox, repeats: int) -> tuple[float, float]
     entry = Catalogue.load().get(slug)
     parameters = entry.problem.parameters
     unit = Unit(BuildKind.SOLUTION, entry.solution, harness_source(parameters), expected_declaration(parameters))
-    bare, cold, hit = [], [], []
+    bare: list[float] = []
+    cold: list[float] = []
+    hit: list[float] = []
     for _ in range(repeats):
         bare.append(_bare_ms(entry.solution))
         with tempfile.TemporaryDirectory() as cache:
