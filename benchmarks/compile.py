@@ -65,9 +65,8 @@ async def main() -> int:
     print(f"{'file':<28}{'bare ms':>10}{'cold ms':>10}{'ratio':>8}{'hit ms':>10}")
     rows = [await _row(slug, sandbox, chosen.repeats) for slug in chosen.slugs]
     cold_ratio, hit_ms = median(ratio for ratio, _ in rows), max(hit for _, hit in rows)
-    print(
-        f"\ncold over bare: {cold_ratio:.2f} (goal at most {_COLD_RATIO_GOAL}); slowest hit: {hit_ms:.1f} ms (goal {_HIT_MS_GOAL:g})"
-    )
+    print(f"\ncold over bare: {cold_ratio:.2f} (goal at most {_COLD_RATIO_GOAL})")
+    print(f"slowest hit: {hit_ms:.1f} ms (goal at most {_HIT_MS_GOAL:g})")
     return int(cold_ratio > _COLD_RATIO_GOAL or hit_ms > _HIT_MS_GOAL)
 
 
