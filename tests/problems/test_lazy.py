@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from problems.distributions import TILE_ELEMENTS
-from problems.lazy import Call, lazy_answers, to_bfloat16
+from problems.element_types import ELEMENT_TYPES
+from problems.lazy import Call, lazy_answers
+from problems.variants import variant_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,14 +94,16 @@ def test_the_previous_answer_is_right_for_other_inputs(call_of: Callable[[str], 
     assert previous.max() < call.case.values["shape"][call.case.values["dim"]]
 
 
-@settings(deadline=None)
-@given(st.floats(min_value=2.0**-100, max_value=2.0**100, width=32))
-def test_bfloat16_keeps_eight_bits_and_rounds_to_nearest(value: float) -> None:
-    rounded = float(to_bfloat16(np.array([value], np.float32))[0])
-    assert abs(rounded - value) <= value * 2.0**-8
-    assert np.float32(rounded).view(np.uint32) % (1 << 16) == 0
-
-
-def test_bfloat16_ties_go_to_even() -> None:
-    ties = np.array([1.0 + 2**-8, 1.0 + 3 * 2**-8], np.float32)
-    assert to_bfloat16(ties).tolist() == [1.0, 1.0 + 2**-6]
+@pytest.mark.parametrize(
+    ("dtype", "narrower"),
+    [("float32", ["bfloat16", "float16"]), ("float16", ["bfloat16", "float8_e4m3fn"]), ("bfloat16", ["float8_e4m3fn"])],
+)
+def test_low_precision_is_lower_than_the_problems_own(catalogue: Catalogue, dtype: str, narrower: list[str]) -> None:
+    problem = variant_of(catalogue.get("relu").problem, dtype)
+    call = Call.draw(problem, problem.sizes.cpu[0], np.random.default_rng(1))
+    answers = {name: outputs["output"] for name, outputs in lazy_answers(call, np.random.default_rng(2))}
+    assert [name for name in answers if name.startswith("low")] == [f"low precision ({name})" for name in narrower]
+    for name in narrower:
+        exact, rounded = call.inputs["input"].astype(np.float64), answers[f"low precision ({name})"].astype(np.float64)
+        error = np.abs(rounded - exact)[(exact > 2.0**-6) & (exact < 448)].max()
+        assert 0 < error <= 448 * ELEMENT_TYPES[name].eps / 2

@@ -1,25 +1,30 @@
 """Kernels that do not do the work, made for any problem from its signature and its honest solution.
 
 A problem that lets one of them pass is a bad problem. All of them are in one source, which acts on each call as a table
-says: so that one compile and one runner serve all.
+says: so that one compile and one runner serve all, in all of the problem's element types.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from enum import IntEnum
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from problems.element_types import DEFAULT, ELEMENT_TYPES
+from problems.variants import variants_of
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from problems.definition import Case, Problem
     from problems.signature import Parameter
 
-LAST_TILE_ELEMENTS = 16
+_PRELUDE = Path(__file__).with_name("lazy_kernels.hpp")
 
 
 class Lazy(IntEnum):
@@ -39,55 +44,123 @@ class Lazy(IntEnum):
 
 @dataclass(frozen=True)
 class LazyCall:
-    """One entry of the table: how to be lazy, on a case with so many elements."""
+    """One entry of the table: how to be lazy, on a case of the problem in one of its element types."""
 
     lazy: Lazy
+    problem: Problem
     case: Case
     case_index: int
 
 
-def lazy_calls(problem: Problem, cases: Sequence[Case]) -> list[LazyCall]:
-    """The table: each way on each case."""
-    ways = [way for way in Lazy if way is not Lazy.LOW_PRECISION or _has_float_output(problem)]
-    return [LazyCall(way, case, index) for index, case in enumerate(cases) for way in ways]
+def lazy_calls(problem: Problem, hidden: Case) -> list[LazyCall]:
+    """The table: each way on each public case, and the honest one on a hidden case too.
+
+    In the other element types only what differs there is tried: the honest solution, and lower precision.
+    """
+    calls: list[LazyCall] = []
+    for posed in (problem, *variants_of(problem)):
+        ways = [Lazy.PREPARE]
+        if posed.dtype == DEFAULT:
+            ways = [way for way in Lazy if way is not Lazy.LOW_PRECISION]
+        if _float_outputs(posed):
+            ways.append(Lazy.LOW_PRECISION)
+        cases = list(enumerate(problem.sizes.cpu))
+        calls += [LazyCall(way, posed, case, index) for index, case in cases for way in ways]
+        calls.append(LazyCall(Lazy.PREPARE, posed, hidden, len(cases)))
+    return calls
 
 
-def lazy_source(problem: Problem, honest: str, calls: Sequence[LazyCall]) -> str:
-    """The HIP source that acts as `calls` say, in that order."""
-    parameters = problem.parameters
-    outputs = [parameter for parameter in parameters if parameter.output]
-    source = next(parameter for parameter in parameters if parameter.pointer and not parameter.output)
-    rows = ",\n  ".join(_row(problem, call, outputs, source) for call in calls)
+def lazy_source(problem: Problem, honest: Mapping[str, str], calls: Sequence[LazyCall]) -> str:
+    """The HIP source that acts as `calls` say, in that order; `honest` are the honest solutions by element type."""
+    parts = [_honest_in(dtype, source) for dtype, source in honest.items()]
+    headers = "\n".join(sorted({line for source in honest.values() for line in _INCLUDE.findall(source)}))
+    posed = [problem, *variants_of(problem)]
+    counts = {call.case_index: _counts(problem, call.case) for call in calls if call.problem is problem}
+    rows = ",\n  ".join(
+        f"{{{problem.dtypes.index(call.problem.dtype)}, {int(call.lazy)}, {counts[call.case_index]}}}" for call in calls
+    )
+    outputs = [parameter for parameter in problem.parameters if parameter.output]
+    dispatch = "".join(
+        f"    case {at}: wavepool_act_{one.dtype}::act_on({', '.join(['call', *_arguments(one)])}); break;\n"
+        for at, one in enumerate(posed)
+    )
     return (
-        f"#define solution wavepool_honest\n{honest}\n#undef solution\n{_PRELUDE}\n"
-        f"struct Call {{ int lazy; size_t input; size_t outputs[{len(outputs)}]; }};\n"
+        f"{headers}\n{''.join(parts)}{_PRELUDE.read_text('utf-8')}\n"
+        f"struct Call {{ int posed; int lazy; size_t input; size_t outputs[{len(outputs)}]; }};\n"
         f"static const Call table[] = {{\n  {rows}\n}};\nstatic size_t next_call = 0;\n}}\n\n"
-        f'extern "C" void solution({", ".join(parameter.declaration for parameter in parameters)}) {{\n'
-        "  using namespace wavepool_lazy;\n  const Call& call = table[next_call++];\n"
-        f"{''.join(_saved(output, at) for at, output in enumerate(outputs))}"
-        f"  if (call.lazy >= 5 && call.lazy <= 8) wavepool_honest({', '.join(p.name for p in parameters)});\n"
-        f"{''.join(_act(output, at, source) for at, output in enumerate(outputs))}"
-        "  (void)hipDeviceSynchronize();\n}\n"
+        f"{''.join(_act_on(one) for one in posed)}"
+        f'extern "C" void solution({", ".join(_untyped(parameter) for parameter in problem.parameters)}) {{\n'
+        "  const wavepool_lazy::Call& call = wavepool_lazy::table[wavepool_lazy::next_call++];\n"
+        f"  switch (call.posed) {{\n{dispatch}  }}\n  (void)hipDeviceSynchronize();\n}}\n"
     )
 
 
-def _has_float_output(problem: Problem) -> bool:
-    return any(parameter.output and parameter.ctype == "float" for parameter in problem.parameters)
+def _float_outputs(problem: Problem) -> list[Parameter]:
+    """Those of the problem's element type, which can be given in a lower precision."""
+    element = ELEMENT_TYPES[problem.dtype]
+    return [p for p in problem.parameters if p.output and p.dtype == element.dtype]
 
 
-def _row(problem: Problem, call: LazyCall, outputs: Sequence[Parameter], source: Parameter) -> str:
-    shapes = problem.output_shapes(call.case)
-    counts = ", ".join(str(math.prod(shapes[output.name])) for output in outputs)
-    inputs = problem.inputs(call.case, np.random.default_rng(0))
-    return f"{{{int(call.lazy)}, {np.size(inputs[source.name])}, {{{counts}}}}}"
+def _honest_in(dtype: str, source: str) -> str:
+    body = _INCLUDE.sub("", source)
+    return f"#define solution wavepool_honest_{dtype}\nnamespace wavepool_in_{dtype} {{\n{body}\n}}\n#undef solution\n"
 
 
-def _saved(output: Parameter, at: int) -> str:
+def _counts(problem: Problem, case: Case) -> str:
+    """The elements of the first input and of the outputs."""
+    shapes = problem.output_shapes(case)
+    written = ", ".join(str(math.prod(shapes[parameter.name])) for parameter in problem.parameters if parameter.output)
+    inputs = problem.inputs(case, np.random.default_rng(0))
+    return f"{np.size(inputs[_first_input(problem).name])}, {{{written}}}"
+
+
+def _first_input(problem: Problem) -> Parameter:
+    return next(parameter for parameter in problem.parameters if parameter.pointer and not parameter.output)
+
+
+def _untyped(parameter: Parameter) -> str:
+    if not parameter.pointer:
+        return parameter.declaration
+    return f"{'const ' if parameter.const else ''}void* {parameter.name}"
+
+
+def _arguments(problem: Problem) -> list[str]:
+    """Pointers as the honest solution in that element type wants them."""
+    return [
+        f"static_cast<{'const ' if p.const else ''}{p.ctype}*>({p.name})" if p.pointer else p.name
+        for p in problem.parameters
+    ]
+
+
+def _act_on(problem: Problem) -> str:
+    """Acts on a call in one element type."""
+    outputs = [parameter for parameter in problem.parameters if parameter.output]
+    declared = ", ".join(["const Call& call", *(parameter.declaration for parameter in problem.parameters)])
+    honest = f"wavepool_in_{problem.dtype}::wavepool_honest_{problem.dtype}"
+    names = ", ".join(parameter.name for parameter in problem.parameters)
+    lower = _float_outputs(problem)
+    narrow = "".join(
+        f"  if (call.lazy == 7) lower_precision<{_WORDS[problem.dtype]}>({output.name}, call.outputs[{at}]);\n"
+        for at, output in enumerate(outputs)
+        if output in lower
+    )
+    ways = [_way(output, at, _first_input(problem)) for at, output in enumerate(outputs)]
+    saves = [f"  {_tail(output, at)}\n" for at, output in enumerate(outputs)]
+    if problem.dtype != DEFAULT:
+        ways, saves = [], []
+    return (
+        f"namespace wavepool_act_{problem.dtype} {{\nusing namespace wavepool_lazy;\n"
+        f"static void act_on({declared}) {{\n{''.join(saves)}"
+        f"  if (call.lazy >= 5 && call.lazy <= 8) {honest}({names});\n{narrow}{''.join(ways)}}}\n}}\n\n"
+    )
+
+
+def _tail(output: Parameter, at: int) -> str:
     n = f"call.outputs[{at}]"
-    return f"  Tail<{output.ctype}> tail{at}({output.name}, {n}, unwritten(call.lazy, {n}));\n"
+    return f"Tail<{output.ctype}> tail{at}({output.name}, {n}, unwritten(call.lazy, {n}));"
 
 
-def _act(output: Parameter, at: int, source: Parameter) -> str:
+def _way(output: Parameter, at: int, source: Parameter) -> str:
     n = f"call.outputs[{at}]"
     return (
         f"  static {output.ctype}* previous{at} = nullptr;\n"
@@ -95,85 +168,6 @@ def _act(output: Parameter, at: int, source: Parameter) -> str:
     )
 
 
-_PRELUDE = f"""
-#include <stdlib.h>
-#include <string.h>
-namespace wavepool_lazy {{
-
-template <typename T>
-__global__ void fill(T* out, size_t n, T value) {{
-  const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
-  if (i < n) out[i] = value;
-}}
-
-template <typename T, typename S>
-__global__ void copy(T* out, size_t n, const S* in, size_t m) {{
-  const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
-  if (i < n) out[i] = static_cast<T>(in[i % m]);
-}}
-
-__global__ void round_to_bf16(float* out, size_t n) {{
-  const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
-  if (i >= n) return;
-  unsigned bits;
-  memcpy(&bits, &out[i], 4);
-  bits = (bits + 0x7fffu + ((bits >> 16) & 1u)) & 0xffff0000u;
-  memcpy(&out[i], &bits, 4);
-}}
-
-inline unsigned blocks(size_t n) {{ return static_cast<unsigned>((n + 255) / 256); }}
-
-inline void lower_precision(float* out, size_t n) {{ round_to_bf16<<<blocks(n), 256>>>(out, n); }}
-template <typename T>
-void lower_precision(T*, size_t) {{}}
-
-inline size_t unwritten(int lazy, size_t n) {{
-  if (lazy == 5) return n / 100 + 1;
-  return n < {LAST_TILE_ELEMENTS} ? n : {LAST_TILE_ELEMENTS};
-}}
-
-// What the end of an output held before the honest solution wrote it.
-template <typename T>
-struct Tail {{
-  T* at;
-  size_t bytes;
-  void* saved;
-  Tail(T* out, size_t n, size_t count) : at(out + (n - count)), bytes(count * sizeof(T)), saved(malloc(bytes)) {{
-    (void)hipMemcpy(saved, at, bytes, hipMemcpyDeviceToHost);
-  }}
-  ~Tail() {{ free(saved); }}
-  void restore() {{ (void)hipMemcpy(at, saved, bytes, hipMemcpyHostToDevice); }}
-}};
-
-template <typename S>
-double mean(const S* in, size_t m) {{
-  S* host = static_cast<S*>(malloc(m * sizeof(S)));
-  (void)hipMemcpy(host, in, m * sizeof(S), hipMemcpyDeviceToHost);
-  double sum = 0;
-  for (size_t i = 0; i < m; ++i) sum += static_cast<double>(host[i]);
-  free(host);
-  return sum / static_cast<double>(m);
-}}
-
-template <typename T, typename S>
-void act(int lazy, T* out, size_t n, const S* in, size_t m, Tail<T>& tail, T*& previous) {{
-  switch (lazy) {{
-    case 0: fill<T><<<blocks(n), 256>>>(out, n, static_cast<T>(0)); break;
-    case 1: fill<T><<<blocks(n), 256>>>(out, n, static_cast<T>(1)); break;
-    case 2: copy<T, S><<<blocks(n), 256>>>(out, n, in, m); break;
-    case 3: fill<T><<<blocks(n), 256>>>(out, n, static_cast<T>(mean(in, m))); break;
-    case 5:
-    case 6: tail.restore(); break;
-    case 7: lower_precision(out, n); break;
-    case 8:
-      (void)hipMalloc(reinterpret_cast<void**>(&previous), n * sizeof(T));
-      (void)hipMemcpy(previous, out, n * sizeof(T), hipMemcpyDeviceToDevice);
-      break;
-    case 9:
-      (void)hipMemcpy(out, previous, n * sizeof(T), hipMemcpyDeviceToDevice);
-      (void)hipFree(previous);
-      break;
-    default: break;
-  }}
-}}
-"""
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[^\n]*$", re.MULTILINE)
+# The words that hold an element, and how many of its low bits are rounded away: to bfloat16, to 7 bits, to 3 bits.
+_WORDS = {"float32": "unsigned, 16", "float16": "unsigned short, 3", "bfloat16": "unsigned short, 4"}

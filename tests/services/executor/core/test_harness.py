@@ -26,6 +26,14 @@ def test_the_half_header_is_included_only_where_it_is_needed() -> None:
     assert "fp16" not in harness_source(parse_signature("float* y", {"y": Initial.POISON}, frozenset()))
 
 
+def test_pointers_to_small_floats_are_untyped_as_people_spell_those_in_many_ways() -> None:
+    signature = "const hip_bfloat16* x, float16* y, __hip_fp8_e4m3_fnuz* z"
+    source = harness_source(parse_signature(signature, {"y": Initial.POISON, "z": Initial.POISON}, frozenset()))
+    assert "void solution(const void* x, void* y, void* z);" in source
+    assert "static_cast<const void*>(arguments[0])" in source
+    assert "hip_bf16.h" not in source
+
+
 def test_the_declaration_is_what_an_author_would_write() -> None:
     parameters = parse_signature("const float* x, float* y, size_t n", {"y": Initial.POISON}, frozenset())
     assert expected_declaration(parameters) == 'extern "C" void solution(const float* x, float* y, size_t n)'

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from problems.catalogue import Catalogue
 from problems.definition import CatalogueEntry, Tolerance
-from services.executor.core.lazy_kernels import Lazy
 from services.executor.core.lint import faults_of, lazy_passes, lint
 from tests.services.executor.core.mixed_problem import MIXED_SOLUTION, MixedProblem
 
@@ -31,9 +31,9 @@ async def test_the_honest_solution_is_accepted_and_every_lazy_kernel_is_found_ou
 
 
 async def test_a_lax_problem_is_found_out(equipment: Equipment) -> None:
-    passed = await lazy_passes(LaxProblem(), MIXED_SOLUTION, equipment)
-    assert {Lazy.ZERO, Lazy.MEAN, Lazy.LOW_PRECISION, Lazy.PREVIOUS_ANSWER} <= set(passed)
-    assert Lazy.NOTHING_WRITTEN not in passed, "poison holds NaN and infinities, which no tolerance lets pass"
+    passed = await lazy_passes(CatalogueEntry(LaxProblem(), "", "", MIXED_SOLUTION, ""), equipment)
+    assert {"ZERO", "MEAN", "LOW_PRECISION", "PREVIOUS_ANSWER"} <= set(passed)
+    assert "NOTHING_WRITTEN" not in passed, "poison holds NaN and infinities, which no tolerance lets pass"
 
 
 async def test_a_dishonest_solution_is_a_fault(equipment: Equipment) -> None:
@@ -42,6 +42,23 @@ async def test_a_dishonest_solution_is_a_fault(equipment: Equipment) -> None:
     assert broken != entry.solution
     faults = await faults_of(CatalogueEntry(entry.problem, "", "", broken, ""), equipment)
     assert "WRONG_ANSWER" in faults[0]
+
+
+async def test_a_solution_that_is_wrong_in_half_only_is_a_fault(equipment: Equipment) -> None:
+    entry = Catalogue.load().get("vector-addition")
+    half = entry.solution_in("float16")
+    broken = half.replace("a[i] + b[i]", "__half(static_cast<float>(a[i]) * 1.01f) + b[i]")
+    assert broken != half
+    faults = await faults_of(replace(entry, overrides={"solution.float16.hip": broken}), equipment)
+    assert "WRONG_ANSWER" in faults[0]
+
+
+async def test_halfs_of_low_precision_are_found_out(equipment: Equipment) -> None:
+    class Lax(type(Catalogue.load().get("vector-addition").problem)):  # type: ignore[misc]
+        tolerance = Tolerance(1 << 16, "lax in float, and so in half")
+
+    entry = replace(Catalogue.load().get("vector-addition"), problem=Lax())
+    assert "LOW_PRECISION in float16" in await lazy_passes(entry, equipment)
 
 
 async def test_an_unknown_slug_is_bad_usage(equipment: Equipment, capsys: pytest.CaptureFixture[str]) -> None:
