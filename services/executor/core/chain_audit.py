@@ -1,0 +1,76 @@
+"""Whether the time that a case is ranked by can be true, as its chains tell.
+
+In a chain the input of each call follows from the outputs before it, so a call cannot begin before the previous one has
+a right answer, and the judge's clock around the whole chain cannot be forged. What the chain costs without its calls is
+known from a runner of our own that makes the same chain with calls that do nothing.
+
+Chains only ever take too long: the shortest is nearest to the truth. So a claim is untrue only when it is too short for
+every one of them, and a judge that still doubts makes more chains. An honest kernel needs a single undisturbed one; a
+forger would have to speed up all.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True)
+class ChainMeasurement:
+    """One chain of `calls`: the judge's time for it, that of the empty chain beside it, and how many were checked.
+
+    `device_median_ns` is the median of what the runner claims of the calls within the chain: caches are warm there.
+    """
+
+    calls: int
+    wall_ns: int
+    null_ns: int
+    device_median_ns: float
+    checked: int
+
+    @property
+    def call_ns(self) -> float:
+        """The time of one call by the judge's clock."""
+        return (self.wall_ns - self.null_ns) / self.calls
+
+
+@dataclass(frozen=True)
+class ChainRule:
+    """How far a claim may be below what the chains say: a share of it, and `slack_ns` for the clocks."""
+
+    least_share: float
+    slack_ns: float
+
+
+GPU_CHAIN_RULE = ChainRule(least_share=0.9, slack_ns=2e3)
+
+CPU_CHAIN_RULE = ChainRule(least_share=0.75, slack_ns=100e3)
+"""The cpu device shares its cores, and its times rank nowhere. Half of a true millisecond is found out all the same."""
+
+
+def audited_call_ns(chains: Sequence[ChainMeasurement]) -> float | None:
+    """What a call takes at least, by the judge's clock; None without chains."""
+    return min((chain.call_ns for chain in chains), default=None)
+
+
+def audit_ratio(claimed_ns: float, chains: Sequence[ChainMeasurement]) -> float | None:
+    """The claimed time over the audited one, for the report; None where the chains are too short to tell."""
+    audited = audited_call_ns(chains)
+    return claimed_ns / audited if audited is not None and audited > 0 else None
+
+
+def chain_fault(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: ChainRule) -> str | None:
+    """Why a claimed median cannot be true, or None."""
+    if not 0 < claimed_ns < math.inf:
+        return "a call is said to have taken no time at all"
+    audited = audited_call_ns(chains)
+    if audited is None or claimed_ns >= rule.least_share * audited - rule.slack_ns:
+        return None
+    return (
+        f"calls are said to take {claimed_ns / 1e3:.1f} us, but when each needed the answer of the one before, the "
+        f"judge waited {audited / 1e3:.1f} us for each"
+    )
