@@ -30,10 +30,10 @@ _PROBE = "#include <iostream>\n#include <thread>\nint main() { std::thread([] { 
 def prepare() -> toolchain.Prepared:
     """Build what is missing; raises ToolchainError with the compiler's text where that fails."""
     prepared = toolchain.prepared()
-    _build_once(prepared.libraries, _build_libraries)
+    build_once(prepared.libraries, _build_libraries)
     # A precompiled header names its inputs, so the headers are at their final place before it is made.
-    _build_once(prepared.include, _copy_headers)
-    _build_once(prepared.device, _build_device)
+    build_once(prepared.include, _copy_headers)
+    build_once(prepared.device, _build_device)
     return prepared
 
 
@@ -47,7 +47,8 @@ def refresh() -> toolchain.Prepared:
     return prepare()
 
 
-def _build_once(folder: Path, build: Callable[[Path], None]) -> None:
+def build_once(folder: Path, build: Callable[[Path], None]) -> None:
+    """Let `build` fill `folder`, unless it is there; it appears whole or not at all."""
     if folder.is_dir():
         return
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -69,7 +70,7 @@ def _build_libraries(folder: Path) -> None:
     (work / "probe.cpp").write_text(_PROBE)
     command = [toolchain.compiler().program, "c++", "-target", "x86_64-linux-musl", "-O2", "-static", "probe.cpp"]
     environment = {**os.environ, "ZIG_VERBOSE_LINK": "1", "ZIG_GLOBAL_CACHE_DIR": "zig", "ZIG_LOCAL_CACHE_DIR": "zig"}
-    log = _run([*command, "-o", "probe"], work, environment)
+    log = run_tool([*command, "-o", "probe"], work, environment)
     for word in _link_inputs(log):
         shutil.copy(work / word, folder)
     if not (folder / "crt1.o").is_file() or not (folder / "libc.a").is_file():
@@ -103,17 +104,18 @@ def _runtime_sources() -> list[Path]:
 
 def _compile(source: Path, folder: Path) -> None:
     options = ("-x", "c++", "-emit-obj", str(source), "-o", str(folder / f"{source.stem}.o"))
-    _run(toolchain.compiler().clang(toolchain.prepared().include, *options))
+    run_tool(toolchain.compiler().clang(toolchain.prepared().include, *options))
 
 
 def _precompile(folder: Path, *, kernels: bool) -> None:
     target = folder / ("kernels.pch" if kernels else "host.pch")
     include = toolchain.prepared().include
     options = ("-emit-pch", "-fno-pch-timestamp", str(include / "wavepool" / "prelude.h"), "-o", str(target))
-    _run(toolchain.compiler().hip(include, *options, kernels=kernels))
+    run_tool(toolchain.compiler().hip(include, *options, kernels=kernels))
 
 
-def _run(command: Sequence[str], folder: Path | None = None, environment: dict[str, str] | None = None) -> str:
+def run_tool(command: Sequence[str], folder: Path | None = None, environment: dict[str, str] | None = None) -> str:
+    """Run one of our own commands, for its messages; raises ToolchainError with them where it fails."""
     done = subprocess.run(  # noqa: S603 - our own compiler on our own sources
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False
     )

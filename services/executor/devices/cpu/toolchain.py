@@ -67,13 +67,17 @@ class Compiler:
         command = [self.program, "clang", "-cc1", "-triple", TRIPLE, "-std=c++20", "-O2", "-target-cpu", "x86-64"]
         command += ["-mrelocation-model", "static", "-mframe-pointer=none", "-funwind-tables=2", "-fgnuc-version=4.2.1"]
         command += ["-fcxx-exceptions", "-fexceptions", "-fno-rounding-math", "-mconstructor-aliases", "-fdeclspec"]
-        command += ["-fskip-odr-check-in-gmf", "-faddrsig", "-nostdsysteminc", "-nobuiltininc", "-disable-free"]
-        command += ["-I", str(include)]
-        for folder in _SYSTEM_HEADERS:
-            command += ["-isystem", str(self.folder / "lib" / folder)]
-        for define in (*_LIBCXX_DEFINES, "_GNU_SOURCE=1", "__HIP_PLATFORM_AMD__=1"):
-            command += ["-D", define]
+        command += ["-fskip-odr-check-in-gmf", "-faddrsig", "-disable-free", *self.headers(include)]
         return [*command, *options]
+
+    def headers(self, include: Path) -> list[str]:
+        """The options that find our headers in `include` and those of libc++ and musl, for any target of clang."""
+        options = ["-nostdsysteminc", "-nobuiltininc", "-I", str(include)]
+        for folder in _SYSTEM_HEADERS:
+            options += ["-isystem", str(self.folder / "lib" / folder)]
+        for define in (*_LIBCXX_DEFINES, "_GNU_SOURCE=1", "__HIP_PLATFORM_AMD__=1"):
+            options += ["-D", define]
+        return options
 
     def hip(self, include: Path, *options: str, kernels: bool) -> list[str]:
         """A clang frontend command for one pass over HIP: the kernels, or the host's side with their launch stubs.

@@ -8,7 +8,16 @@
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
 #define __managed__ __attribute__((managed))
+#if defined(__AMDGCN__)
+// As HIP's own headers say it: threads of a block, and wavefronts that shall fit on each SIMD.
+#define WP_LAUNCH_BOUNDS_1(THREADS) __attribute__((amdgpu_flat_work_group_size(1, THREADS)))
+#define WP_LAUNCH_BOUNDS_2(THREADS, WAVES) WP_LAUNCH_BOUNDS_1(THREADS) __attribute__((amdgpu_waves_per_eu(WAVES)))
+#define WP_LAUNCH_BOUNDS_OF(ONE, TWO, CHOSEN, ...) CHOSEN
+#define __launch_bounds__(...) \
+    WP_LAUNCH_BOUNDS_OF(__VA_ARGS__, WP_LAUNCH_BOUNDS_2, WP_LAUNCH_BOUNDS_1)(__VA_ARGS__)
+#else
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#endif
 #else
 #define __host__
 #define __device__

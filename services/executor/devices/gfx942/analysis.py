@@ -1,0 +1,139 @@
+"""The report of one submission, from the compiler's IR and assembly; pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from services.executor.devices.gfx942.accesses import accesses_of
+from services.executor.devices.gfx942.addresses import Addresses
+from services.executor.devices.gfx942.assembly import MATRIX_INSTRUCTIONS, codes_from_assembly, figures_from_assembly
+from services.executor.devices.gfx942.debug_locations import DebugLocations
+from services.executor.devices.gfx942.hints.arithmetic import arithmetic_hints
+from services.executor.devices.gfx942.hints.hint import chosen
+from services.executor.devices.gfx942.hints.memory import memory_hints
+from services.executor.devices.gfx942.hints.resources import resource_hints
+from services.executor.devices.gfx942.ir import kernels_from_ir
+from services.executor.devices.gfx942.listing import listing_of
+from services.executor.devices.gfx942.loops import loop_depths
+from services.executor.devices.gfx942.occupancy import LDS_BYTES, MAX_BLOCK_THREADS, Demand, Occupancy, occupancy_of
+from services.executor.devices.gfx942.row_lengths import row_lengths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from services.executor.devices.gfx942.assembly import Code, Figures
+    from services.executor.devices.gfx942.hints.hint import Hint
+    from services.executor.devices.gfx942.ir import Kernel
+
+MAX_KERNELS = 200
+ASSUMED_BLOCK_THREADS = 256
+"""Where a kernel does not say its block size by __launch_bounds__."""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What the compiler wrote; `source` is the submission's file, `file` its name. `ir` is empty where unknown."""
+
+    assembly: str
+    source: str
+    file: str
+    ir: str = ""
+
+
+def report_of(texts: Texts) -> dict[str, Any]:
+    """`kernels` by the name that people know them by, `listing`, and whether either was cut off."""
+    codes = codes_from_assembly(texts.assembly, texts.file)
+    figures = [each for each in figures_from_assembly(texts.assembly) if each.name in codes]
+    kernels = {kernel.symbol: kernel for kernel in kernels_from_ir(texts.ir)}
+    places = DebugLocations(texts.ir, texts.file)
+    titles = _titles(figures, kernels, places)
+    listing, cut = listing_of(codes.values(), texts.source.splitlines())
+    entries = {
+        titles[each.name]: _entry(each, codes, kernels.get(each.name), places) for each in figures[:MAX_KERNELS]
+    }
+    return {"kernels": entries, "kernel_count": len(figures), "listing": listing, "listing_cut": cut}
+
+
+def _entry(figures: Figures, codes: Mapping[str, Code], kernel: Kernel | None, places: DebugLocations) -> dict[str, Any]:
+    code = codes[figures.name]
+    mfma = sum(item.mnemonic.startswith(MATRIX_INSTRUCTIONS) for item in code.instructions)
+    demand, known = _demand(figures)
+    fits = demand.lds_bytes <= LDS_BYTES
+    occupancy = occupancy_of(demand) if fits else None
+    hints: list[Hint] = []
+    if occupancy is not None:
+        hints += resource_hints(code, figures, demand, occupancy, known=known)
+    if kernel is not None:
+        hints += _ir_hints(kernel, places, mfma=mfma)
+    return {
+        "symbol": figures.name,
+        "line": places.subprogram(kernel.subprogram)[1] if kernel else 0,
+        **_resources(figures, occupancy),
+        "block_threads": demand.block_threads,
+        "block_threads_known": known,
+        "mfma": mfma,
+        "instructions": sum(1 for _ in code.instructions),
+        "uncounted": sorted(code.uncounted.union(*_callees(code, codes))),
+        "hints": [asdict(hint) for hint in chosen(hints)],
+    }
+
+
+def _resources(figures: Figures, occupancy: Occupancy | None) -> dict[str, Any]:
+    agpr = figures["agpr_count"]
+    return {
+        "vgpr": figures["vgpr_count"] - agpr if agpr else figures["vgpr_count"],
+        "sgpr": figures["sgpr_count"],
+        "agpr": agpr,
+        "lds_bytes": figures["group_segment_fixed_size"],
+        "scratch_bytes": figures["private_segment_fixed_size"],
+        "spills": figures["vgpr_spill_count"] + figures["sgpr_spill_count"],
+        "vgpr_spills": figures["vgpr_spill_count"],
+        "occupancy": occupancy.wavefronts if occupancy else 0,
+        "limited_by": occupancy.limit.value if occupancy else "lds",
+    }
+
+
+def _demand(figures: Figures) -> tuple[Demand, bool]:
+    """On gfx942 `.vgpr_count` is the whole of a lane's registers: architected ones, rounded up, and accumulation ones."""
+    most = figures["max_flat_workgroup_size"] or MAX_BLOCK_THREADS
+    known = most < MAX_BLOCK_THREADS
+    threads = most if known else ASSUMED_BLOCK_THREADS
+    return Demand(figures["vgpr_count"], figures["sgpr_count"], figures["group_segment_fixed_size"], threads), known
+
+
+def _ir_hints(kernel: Kernel, places: DebugLocations, *, mfma: int) -> Iterator[Hint]:
+    addresses, depths = Addresses(kernel), loop_depths(kernel.successors)
+    accesses = list(accesses_of(kernel, addresses, depths))
+    yield from memory_hints(
+        accesses, row_lengths(kernel, addresses), lambda access: places.line(access.operation.location)
+    )
+    loads = {access.operation.result: access for access in accesses if not access.is_store}
+    for hint in arithmetic_hints(kernel, addresses, depths, loads, lambda operation: places.line(operation.location)):
+        if not (mfma and hint.subject == "no-mfma"):
+            yield hint
+
+
+def _callees(code: Code, codes: Mapping[str, Code]) -> Iterator[frozenset[str]]:
+    """What the functions that a kernel calls do not count; which they are is seen by their names in its operands."""
+    waiting, seen = [code], {code.name}
+    while waiting:
+        current = waiting.pop()
+        for item in current.instructions:
+            name = item.operands.partition(" ")[2].partition("@")[0]
+            if name in codes and name not in seen:
+                seen.add(name)
+                waiting.append(codes[name])
+                yield codes[name].uncounted
+
+
+def _titles(figures: Iterable[Figures], kernels: Mapping[str, Kernel], places: DebugLocations) -> dict[str, str]:
+    """The name in the source, with template arguments; with the symbol too where that names several kernels."""
+    names = {each.name: _name(kernels.get(each.name), places) or each.name for each in figures}
+    count = Counter(names.values())
+    return {symbol: name if count[name] == 1 else f"{name} [{symbol}]" for symbol, name in names.items()}
+
+
+def _name(kernel: Kernel | None, places: DebugLocations) -> str:
+    return places.subprogram(kernel.subprogram)[0] if kernel else ""

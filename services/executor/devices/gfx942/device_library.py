@@ -1,0 +1,101 @@
+"""AMD's device library (ocml): where its bitcode is on this machine, and how to get it without being root.
+
+It is part of ROCm, of Debian's rocm-device-libs and of Triton's wheel. Without it, functions like `sinf` and `tanhf`
+are counted as calls (`math/as_calls.hip`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from services.executor.devices.device import ToolchainError
+
+PACKAGE = "rocm-device-libs"
+REMEDY = (
+    "install Debian's rocm-device-libs or ROCm, or run `python -m services.executor.devices.gfx942.prepare --fetch`"
+    " (it unpacks the package into the cache and installs nothing)"
+)
+_FOLDERS = (
+    "opt/rocm/amdgcn/bitcode",
+    "opt/rocm/lib/llvm/lib/clang/*/lib/amdgcn/bitcode",
+    "opt/rocm-*/amdgcn/bitcode",
+    "usr/lib/x86_64-linux-gnu/amdgcn/bitcode",
+    "usr/lib/llvm-*/lib/clang/*/amdgcn/bitcode",
+    "usr/lib/llvm-*/lib/clang/*/lib/amdgcn/bitcode",
+)
+_FETCH_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class DeviceLibrary:
+    """`title` says whose it is."""
+
+    bitcode: Path
+    title: str
+
+    @property
+    def digest(self) -> str:
+        """Of the bitcode, in hex."""
+        return hashlib.sha256(self.bitcode.read_bytes()).hexdigest()
+
+
+def find(cache: Path, root: Path = Path("/")) -> DeviceLibrary | None:
+    """ROCm's own first, then the distribution's, what was fetched into `cache`, and Triton's."""
+    for base in (root, fetched_folder(cache)):
+        for pattern in _FOLDERS:
+            for folder in sorted(base.glob(pattern), reverse=True):
+                if (folder / "ocml.bc").is_file():
+                    return DeviceLibrary(folder / "ocml.bc", _title(folder.relative_to(base), fetched=base != root))
+    return _triton()
+
+
+def fetched_folder(cache: Path) -> Path:
+    """Where `fetch` unpacks the package."""
+    return cache / PACKAGE
+
+
+def fetch(cache: Path) -> Path:
+    """Unpack Debian's package, which apt verifies, into the cache; raises ToolchainError."""
+    target = fetched_folder(cache)
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache) as name:
+        work = Path(name)
+        _run(["apt-get", "download", PACKAGE], work)
+        packages = list(work.glob(f"{PACKAGE}_*.deb"))
+        if not packages:
+            raise ToolchainError(f"apt-get downloaded no {PACKAGE}")
+        _run(["dpkg-deb", "-x", str(packages[0]), "new"], work)
+        shutil.rmtree(target, ignore_errors=True)
+        (work / "new").rename(target)
+    return target
+
+
+def _title(folder: Path, *, fetched: bool) -> str:
+    if folder.parts[0] == "opt":
+        return "ROCm's device library"
+    return f"Debian's {PACKAGE}{' (unpacked)' if fetched else ''}"
+
+
+def _triton() -> DeviceLibrary | None:
+    spec = importlib.util.find_spec("triton")
+    folder = Path(spec.origin).parent / "backends" / "amd" / "lib" if spec and spec.origin else None
+    if folder is None or not (folder / "ocml.bc").is_file():
+        return None
+    return DeviceLibrary(folder / "ocml.bc", "Triton's device library")
+
+
+def _run(command: list[str], folder: Path) -> None:
+    try:
+        done = subprocess.run(  # noqa: S603  fixed words
+            command, cwd=folder, capture_output=True, text=True, timeout=_FETCH_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ToolchainError(f"{command[0]}: {error}") from error
+    if done.returncode:
+        raise ToolchainError(f"{' '.join(command)} failed:\n{done.stderr[-2000:]}")

@@ -1,0 +1,43 @@
+"""One piece of advice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_MOST_PER_KERNEL = 12
+
+
+@dataclass(frozen=True)
+class Hint:
+    """`line` is the submission's, 0 where a hint is about the whole kernel; the texts are sentences."""
+
+    subject: str
+    """A word for programs: `spills`, `occupancy`, `uncoalesced`, ..."""
+    line: int
+    what: str
+    why: str
+    advice: str
+
+
+def chosen(hints: Iterable[Hint]) -> list[Hint]:
+    """The first hint of each subject and line, and no more of them than anyone reads."""
+    found: dict[tuple[str, int], Hint] = {}
+    for hint in hints:
+        found.setdefault((hint.subject, hint.line), hint)
+    return list(found.values())[:_MOST_PER_KERNEL]
+
+
+def line_list(lines: Iterable[int]) -> str:
+    """`line 4` or `lines 4, 7 and 9`, the first few; `` where none is known."""
+    known = sorted({line for line in lines if line})
+    if not known:
+        return ""
+    shown = [str(line) for line in known[:6]]
+    if len(known) == 1:
+        return f"line {shown[0]}"
+    more = f" and {len(known) - 6} more" if len(known) > 6 else ""  # noqa: PLR2004  as many as are shown
+    return f"lines {', '.join(shown)}{more}"

@@ -1,0 +1,45 @@
+"""The ISA of a submission as text for people: each group of instructions below the source line that it is from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.executor.devices.gfx942.assembly import Code, Instruction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+MAX_LISTING_BYTES = 256 << 10
+CUT = "; the rest was cut off: the listing is longer than 256 KiB\n"
+
+
+def listing_of(codes: Iterable[Code], source: Sequence[str]) -> tuple[str, bool]:
+    """The text, and whether its end was cut off; `source` are the submission's lines."""
+    rows: list[str] = []
+    size = 0
+    for row in _rows(codes, source):
+        size += len(row.encode(errors="replace")) + 1
+        if size > MAX_LISTING_BYTES - len(CUT):
+            return "".join([*rows, CUT]), True
+        rows.append(f"{row}\n")
+    return "".join(rows), False
+
+
+def _rows(codes: Iterable[Code], source: Sequence[str]) -> Iterator[str]:
+    for code in codes:
+        yield f"{code.name}:"
+        line = 0
+        for item in code.body:
+            if not isinstance(item, Instruction):
+                yield item
+                continue
+            if item.line != line and item.line:
+                yield f"  ; {item.line}: {_line(source, item.line)}"
+            line = item.line or line
+            note = f"  ; {item.note}" if item.note else ""
+            yield f"    {item.mnemonic} {item.operands}".rstrip() + note
+        yield ""
+
+
+def _line(source: Sequence[str], number: int) -> str:
+    return source[number - 1].strip() if 0 < number <= len(source) else ""

@@ -1,0 +1,65 @@
+"""Which blocks of a control-flow graph lie in loops, and how deep."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+
+def loop_depths(successors: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """How many loops are around each block: 0 for code that runs once.
+
+    A loop is a set of blocks that reach each other; without its first block in the text's order, which LLVM makes its
+    header, the loops within it remain.
+    """
+    depths = dict.fromkeys(successors, 0)
+    waiting: list[list[str]] = [list(successors)]
+    while waiting:
+        blocks = waiting.pop()
+        for component in components(blocks, successors):
+            if len(component) == 1 and component[0] not in successors[component[0]]:
+                continue
+            for block in component:
+                depths[block] += 1
+            ordered = [block for block in blocks if block in set(component)]
+            waiting.append(ordered[1:])
+    return depths
+
+
+def components(blocks: Iterable[str], successors: Mapping[str, Sequence[str]]) -> list[list[str]]:
+    """The strongly connected components of the graph that `blocks` span (Kosaraju's two passes, without recursion)."""
+    inside = dict.fromkeys(blocks)
+    forward = {block: [each for each in successors[block] if each in inside] for block in inside}
+    backward: dict[str, list[str]] = {block: [] for block in inside}
+    for block, targets in forward.items():
+        for target in targets:
+            backward[target].append(block)
+    finished: list[str] = []
+    seen: set[str] = set()
+    for block in inside:
+        finished += _postorder(block, forward, seen)
+    found: list[list[str]] = []
+    seen = set()
+    for block in reversed(finished):
+        if component := _postorder(block, backward, seen):
+            found.append(component)
+    return found
+
+
+def _postorder(root: str, edges: Mapping[str, Sequence[str]], seen: set[str]) -> list[str]:
+    if root in seen:
+        return []
+    seen.add(root)
+    order: list[str] = []
+    stack = [(root, iter(edges[root]))]
+    while stack:
+        block, rest = stack[-1]
+        following = next((each for each in rest if each not in seen), None)
+        if following is None:
+            order.append(stack.pop()[0])
+        else:
+            seen.add(following)
+            stack.append((following, iter(edges[following])))
+    return order

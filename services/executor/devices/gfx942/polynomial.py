@@ -1,0 +1,102 @@
+"""Whole-number polynomials over named unknowns: what an address is made of.
+
+A polynomial is a mapping from a product of unknowns (their names, sorted) to its factor; the empty product is the
+constant. Immutable, and cut off at a size beyond which nobody could read it: then an operation answers None.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_MAX_TERMS = 48
+_MAX_DEGREE = 4
+Product = tuple[str, ...]
+
+
+class Polynomial:
+    """A sum of products."""
+
+    __slots__ = ("terms",)
+
+    def __init__(self, terms: Mapping[Product, int]) -> None:
+        self.terms = {product: factor for product, factor in terms.items() if factor}
+
+    @classmethod
+    def constant(cls, value: int) -> Polynomial:
+        """A number."""
+        return cls({(): value})
+
+    @classmethod
+    def unknown(cls, name: str) -> Polynomial:
+        """One unknown."""
+        return cls({(name,): 1})
+
+    def plus(self, other: Polynomial) -> Polynomial | None:
+        """The sum."""
+        total = Counter(self.terms)
+        for product, factor in other.terms.items():
+            total[product] += factor
+        return _bounded(total)
+
+    def times(self, other: Polynomial) -> Polynomial | None:
+        """The product."""
+        total: Counter[Product] = Counter()
+        for left, factor in self.terms.items():
+            for right, other_factor in other.terms.items():
+                total[tuple(sorted(left + right))] += factor * other_factor
+        return _bounded(total)
+
+    def scaled(self, factor: int) -> Polynomial:
+        """Times a number."""
+        return Polynomial({product: value * factor for product, value in self.terms.items()})
+
+    def coefficient(self, name: str) -> Polynomial | None:
+        """What `name` is multiplied with; None where it is not linear in `name`."""
+        found: dict[Product, int] = {}
+        for product, factor in self.terms.items():
+            count = product.count(name)
+            if count > 1:
+                return None
+            if count:
+                found[tuple(part for part in product if part != name)] = factor
+        return Polynomial(found)
+
+    @property
+    def value(self) -> int | None:
+        """The number that it is, if it is one."""
+        return self.terms.get((), 0) if all(product == () for product in self.terms) else None
+
+    @property
+    def offset(self) -> int:
+        """Its constant term."""
+        return self.terms.get((), 0)
+
+    @property
+    def without_offset(self) -> Polynomial:
+        """All but its constant term."""
+        return Polynomial({product: factor for product, factor in self.terms.items() if product})
+
+    @property
+    def unknowns(self) -> Iterator[str]:
+        """The names in it, some more than once."""
+        return (name for product in self.terms for name in product)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Polynomial) and self.terms == other.terms
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.terms.items()))
+
+    def __repr__(self) -> str:
+        return " + ".join("*".join([str(factor), *product]) for product, factor in sorted(self.terms.items())) or "0"
+
+
+def _bounded(terms: Mapping[Product, int]) -> Polynomial | None:
+    result = Polynomial(terms)
+    if len(result.terms) > _MAX_TERMS or any(len(product) > _MAX_DEGREE for product in result.terms):
+        return None
+    return result

@@ -1,0 +1,60 @@
+"""Fill the cache for gfx942: `python -m services.executor.devices.gfx942.prepare [--fetch]`.
+
+A few seconds, once per compiler, device library and edit of our headers. With `--fetch`, AMD's device library is
+unpacked into the cache first where this machine has none.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
+from services.executor.devices.cpu import toolchain as cpu
+from services.executor.devices.cpu.prepare import build_once, run_tool
+from services.executor.devices.device import ToolchainError
+from services.executor.devices.gfx942 import device_library, toolchain
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def prepare() -> toolchain.Prepared:
+    """Build what is missing; raises ToolchainError with the compiler's text where that fails."""
+    prepared = toolchain.prepared()
+    build_once(prepared.include, _copy_headers)
+    build_once(prepared.compiled, _compile)
+    return prepared
+
+
+def _copy_headers(folder: Path) -> None:
+    for package in (cpu.PACKAGE, toolchain.PACKAGE):
+        shutil.copytree(package / "include", folder, dirs_exist_ok=True)
+
+
+def _compile(folder: Path) -> None:
+    include = toolchain.prepared().include
+    prelude = str(include / "wavepool" / "prelude.h")
+    run_tool(toolchain.clang(include, "-emit-pch", "-fno-pch-timestamp", prelude, "-o", str(folder / "prelude.pch")))
+    library = device_library.find(toolchain.cache_folder())
+    source = toolchain.PACKAGE / "math" / ("from_ocml.hip" if library else "as_calls.hip")
+    command = [cpu.compiler().program, "clang", "-cc1", *toolchain.target_options(), "-O2", "-emit-llvm-bc"]
+    command += ["-mlink-builtin-bitcode", str(library.bitcode)] if library else []
+    run_tool([*command, str(source), "-o", str(folder / "mathematics.bc")])
+
+
+def main(arguments: list[str]) -> int:
+    """Prepare and say what with."""
+    try:
+        if "--fetch" in arguments and device_library.find(toolchain.cache_folder()) is None:
+            device_library.fetch(toolchain.cache_folder())
+        prepared = prepare()
+    except ToolchainError as error:
+        print(error, file=sys.stderr)  # noqa: T201  a command-line program
+        return 1
+    print(f"gfx942 reports ready: {prepared.title}")  # noqa: T201  the same
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,66 @@
+"""Make the report of one submission: `python boxed_report.py FOLDER`, in a box.
+
+Reads FOLDER/solution.hip and leaves FOLDER/report.json: `toolchain`, `note` (why there is nothing, or what is missing),
+and what `analysis.report_of` gives. Exit status 0 whenever the file is there.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from services.executor.devices.gfx942 import toolchain
+from services.executor.devices.gfx942.analysis import Texts, report_of
+from services.executor.devices.gfx942.code_generator import assembly_from_ir
+
+REPORT = "report.json"
+_MOST_ERROR_CHARACTERS = 2000
+
+
+def main(arguments: list[str]) -> int:
+    """Report; the exit status."""
+    folder = Path(arguments[0])
+    (folder / REPORT).write_text(json.dumps(report(folder)))
+    return 0
+
+
+def report(folder: Path) -> dict[str, Any]:
+    """The report of `folder`/solution.hip."""
+    prepared = toolchain.prepared()
+    said: dict[str, Any] = {"toolchain": prepared.title, "note": "", "kernels": {}, "kernel_count": 0}
+    compiled = _optimised_ir(folder, prepared)
+    if compiled.returncode != 0:
+        return {**said, "note": f"The source does not compile for gfx942: {_first_error(compiled.stderr)}"}
+    ir = compiled.stdout.decode(errors="replace")
+    if "amdgpu_kernel" not in ir:
+        return {**said, "note": "The source has no kernel that is launched or that is not a template."}
+    source = (folder / toolchain.SOURCE).read_text(errors="replace")
+    found = report_of(Texts(assembly_from_ir(ir), source, toolchain.SOURCE, ir))
+    return {**said, **found, "note": _note(found)}
+
+
+def _optimised_ir(folder: Path, prepared: toolchain.Prepared) -> subprocess.CompletedProcess[bytes]:
+    command = toolchain.clang(prepared.include, "-include-pch", str(prepared.prelude))
+    command += ["-mlink-builtin-bitcode", str(prepared.mathematics), "-emit-llvm", toolchain.SOURCE, "-o", "-"]
+    return subprocess.run(command, cwd=folder, capture_output=True, check=False)  # noqa: S603  our own compiler, boxed
+
+
+def _first_error(text: bytes) -> str:
+    lines = [line.strip() for line in text.decode(errors="replace").splitlines()]
+    first = next((line for line in lines if "error:" in line), lines[0] if lines else "no reason given")
+    return first[:_MOST_ERROR_CHARACTERS]
+
+
+def _note(found: dict[str, Any]) -> str:
+    parts: list[str] = []
+    functions = sorted({name for kernel in found["kernels"].values() for name in kernel["uncounted"]})
+    if functions:
+        parts.append(
+            f"No device library is installed: calls of {', '.join(functions)} are counted without their own registers"
+            " and instructions. `wavepool doctor` says how to get one."
+        )
+    if found["kernel_count"] > len(found["kernels"]):
+        parts.append(f"Only the first {len(found['kernels'])} of {found['kernel_count']} kernels are shown.")
+    return " ".join(parts)

@@ -1,0 +1,102 @@
+"""The compiler for gfx942, which is the `cpu` device's clang with another target, and what it needs in the cache."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from services.executor.devices.cpu import toolchain as cpu
+from services.executor.devices.gfx942 import device_library
+
+PACKAGE = Path(__file__).parent
+TRIPLE = "amdgcn-amd-amdhsa"
+PROCESSOR = "gfx942"
+SOURCE = "solution.hip"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What `prepare` leaves in the cache; all of it is read-only afterwards."""
+
+    include: Path
+    """Our headers for the cpu device with those of gfx942 laid over them."""
+    compiled: Path
+    """The precompiled prelude and the mathematics."""
+    library: str
+    """Whose functions the mathematics is made of; empty where they are counted as calls."""
+
+    @property
+    def prelude(self) -> Path:
+        """The precompiled prelude."""
+        return self.compiled / "prelude.pch"
+
+    @property
+    def mathematics(self) -> Path:
+        """Bitcode that defines the functions of <math.h>."""
+        return self.compiled / "mathematics.bc"
+
+    @property
+    def complete(self) -> bool:
+        """Whether all parts are there."""
+        return self.include.is_dir() and self.compiled.is_dir()
+
+    @property
+    def title(self) -> str:
+        """One line for people."""
+        functions = self.library or "no device library"
+        return f"clang 22.1.8 (ziglang {cpu.compiler().version}) for {PROCESSOR}, {functions}"
+
+
+def target_options() -> list[str]:
+    """Options that every use of clang for gfx942 shares; hipcc's own defaults where they matter to the code."""
+    options = ["-triple", TRIPLE, "-target-cpu", PROCESSOR, "-aux-triple", cpu.TRIPLE, "-x", "hip", "-fcuda-is-device"]
+    options += ["-fhip-new-launch-api", "-fcuda-allow-variadic-functions", "-std=c++20", "-fgnuc-version=4.2.1"]
+    options += ["-ffp-contract=fast", "-fno-rounding-math", "-mcode-object-version=5", "-fdeclspec", "-disable-free"]
+    return [*options, "-fvisibility=hidden", "-fapply-global-visibility-to-externs", "-cuid=wavepool"]
+
+
+def clang(include: Path, *options: str) -> list[str]:
+    """A clang frontend command for the kernels of a HIP source, with source lines and optimised as hipcc does.
+
+    Functions of <math.h> stay calls (`-fmath-errno`), so that those of `mathematics` take their place.
+    """
+    command = [cpu.compiler().program, "clang", "-cc1", *target_options(), "-O3", "-fmath-errno", "-ferror-limit", "20"]
+    command += ["-mllvm", "-amdgpu-internalize-symbols", "-mllvm", "-amdgpu-early-inline-all=true"]
+    command += ["-debug-info-kind=line-tables-only", "-dwarf-version=5", "-fskip-odr-check-in-gmf"]
+    return [*command, *cpu.compiler().headers(include), *options]
+
+
+def cache_folder() -> Path:
+    """Below the cpu device's cache."""
+    return cpu.cache_folder() / PROCESSOR
+
+
+@cache
+def prepared() -> Prepared:
+    """Where `prepare` puts what belongs to this compiler, these sources and this device library."""
+    library = device_library.find(cache_folder())
+    digest = hashlib.sha256(f"{cpu.compiler().version} {cpu.compiler().folder}".encode())
+    for source in _own_sources():
+        digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    headers = digest.hexdigest()[:16]
+    digest.update((library.digest if library else "none").encode())
+    key = digest.hexdigest()[:16]
+    folder = cache_folder()
+    return Prepared(folder / f"include-{headers}", folder / f"compiled-{key}", library.title if library else "")
+
+
+@cache
+def steps_digest() -> str:
+    """Changes whenever the steps of a report, which are Python, change."""
+    digest = hashlib.sha256()
+    for source in sorted(PACKAGE.rglob("*.py")):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+def _own_sources() -> list[Path]:
+    folders = (cpu.PACKAGE / "include", PACKAGE / "include", PACKAGE / "math")
+    ours = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
+    return [*ours, PACKAGE / "toolchain.py", PACKAGE / "prepare.py"]
