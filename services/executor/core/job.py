@@ -37,3 +37,7 @@ class CoreJob:
     dtype: str = "float32"
     size_set: SizeSet = SizeSet.CPU
     seed: str = ""
+    launch_plan: str = ""
+    """JSON (docs/contracts.md); where there is one, the source is kernels only: contract D."""
+    problem_def: str = ""
+    """Python source of a problem class; where there is one, it is used in place of the catalogue's problem."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from services.executor.core.events import Sample
+from services.executor.core.launched_problem import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,7 +38,7 @@ async def show_sample(checker: Checker, case: Case, progress: Progress) -> None:
     outputs = judge.collect(checker.session.channel, trial)
     failure = judge.fault(trial, outputs)
     progress.sample = Sample(
-        input_json=values_json(trial.inputs),
+        input_json=values_json(shown(checker.problem, trial.inputs)),
         output_json=values_json(outputs),
         expected_output_json=values_json(judge.expected(trial)),
         passed=failure is None,

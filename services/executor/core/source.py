@@ -34,7 +34,7 @@ def source_fault(source: str, declaration: str) -> str | None:
             f"A file is included by its absolute path (`{found[0].strip()}...`); "
             "include headers of HIP and C++ by name: no other file is there."
         )
-    if declaration and _KERNEL_NAMED_SOLUTION.search(code):
+    if declaration and "__global__" not in declaration and _KERNEL_NAMED_SOLUTION.search(code):
         return (
             "`solution` is a __global__ kernel, but it is called from the host: give the kernel another name, and "
             f"define a host function `{declaration}` that launches it."

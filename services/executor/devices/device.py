@@ -18,6 +18,14 @@ class BuildKind(StrEnum):
     SOLUTION = "solution"
     """Contract H: `solution.hip` with `extern "C" void solution(...)`, and our `harness.cpp` that calls it."""
 
+    KERNELS = "kernels"
+    """Contract D: `solution.hip`, of which nothing but its kernels becomes part of the build, and our `harness.cpp`.
+
+    The harness's first line is `// kernels: {"name": argument count, ...}`; a source without one of these kernels, or
+    with another count, is at fault. The build links an image that `hipModuleLoadData` takes as `wavepool_kernels` (on a
+    GPU the code object, on `cpu` the table of kernels), the harness and the core's runner.
+    """
+
     PROGRAM = "program"
     """A whole program with its own `main`: `solution.hip` alone (the sandbox endpoint)."""
 
@@ -36,6 +44,9 @@ class DeviceDescription:
     compute_units: int
     memory_mib: int
     is_gpu: bool
+    max_threads_per_block: int = 1024
+    max_lds_bytes: int = 64 << 10
+    """Of a block, static and dynamic together."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +81,22 @@ class Device(Protocol):
 
     def run_command(self, folder: Path, kind: BuildKind) -> Command:
         """The boxed command that runs the finished build in `folder`, mounted read-only at `/build`."""
+        ...
+
+
+class Inspector(Protocol):
+    """Says what a compiler makes of a submission, for a GPU that need not be here.
+
+    The folder holds `solution.hip` and is mounted writable at `/build`. Exit status 0 leaves `/build/report.json` there
+    (the fields of `core.events.IsaReport`, and `listing`); any other status means that there is no report.
+    """
+
+    def toolchain(self) -> Toolchain:
+        """What reports are made with; raises ToolchainError, with what to do about it, where it is not installed."""
+        ...
+
+    def command(self, folder: Path) -> Command:
+        """The boxed command that reports on what is in `folder` on the host."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Compile one submission: `python -m services.executor.devices.cpu.build FOLDER solution|program`.
+"""Compile one submission: `python -m services.executor.devices.cpu.build FOLDER solution|kernels|program`.
 
 Exit status 0: FOLDER/runner (or FOLDER/program) is there. 1: the source is at fault; the compiler's text is on stderr
 and in FOLDER/diagnostics.json. 2: the toolchain is at fault.
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from services.executor.devices.cpu import front_end, toolchain
 from services.executor.devices.cpu.contract import contract_violation
 from services.executor.devices.cpu.diagnostics import SOURCE, Diagnostic, assembly_error, diagnostics_from_text, hints
-from services.executor.devices.cpu.harness import compile_harness
+from services.executor.devices.cpu.harness import compile_harness, kernel_violation
 from services.executor.devices.cpu.host_module import host_module_from_text
-from services.executor.devices.cpu.join import ForeignAssemblyError, join
+from services.executor.devices.cpu.join import ForeignAssemblyError, ForeignCallError, join, join_kernels
 from services.executor.devices.cpu.linking import SymbolError, link
 from services.executor.devices.device import BuildKind, ToolchainError
 
@@ -37,13 +37,14 @@ def build(folder: Path, kind: BuildKind) -> str:
     if parsed.host is None or parsed.kernels is None:
         raise SourceError(_with_hints(parsed))
     host = host_module_from_text(parsed.host)
-    violation = contract_violation(host, kind)
+    violation = kernel_violation(host, folder) if kind is BuildKind.KERNELS else contract_violation(host, kind)
     if violation:
         raise SourceError(f"{parsed.messages}{SOURCE}:1:1: error: {violation}\n")
-    objects = _write_objects(folder, join(host, parsed.kernels))
-    if kind is BuildKind.SOLUTION:
+    contents = join_kernels(host, parsed.kernels) if kind is BuildKind.KERNELS else join(host, parsed.kernels)
+    objects = _write_objects(folder, contents)
+    if kind is not BuildKind.PROGRAM:
         objects += [compile_harness(folder), *sorted((toolchain.prepared().device / "runner").glob("*.o"))]
-    link(objects, folder / ("runner" if kind is BuildKind.SOLUTION else "program"))
+    link(objects, folder / ("program" if kind is BuildKind.PROGRAM else "runner"))
     return parsed.messages
 
 
@@ -77,6 +78,9 @@ def main(arguments: list[str]) -> int:
         return _SOURCE_AT_FAULT
     except ForeignAssemblyError as error:
         _report(folder, assembly_error((folder / SOURCE).read_text(errors="replace"), str(error)))
+        return _SOURCE_AT_FAULT
+    except ForeignCallError as error:
+        _report(folder, f"{SOURCE}:1:1: error: {error}\n")
         return _SOURCE_AT_FAULT
     except SymbolError as error:
         _report(folder, "".join(f"{SOURCE}: error: {fault}\n" for fault in error.args))

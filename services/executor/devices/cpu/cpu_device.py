@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _BUILD = Path("/build")
 _WAVEFRONT_SIZE = 64
 _BUILD_PROGRAM = Path(__file__).with_name("boxed_build.py")
-_EXECUTABLES = {BuildKind.SOLUTION: "runner", BuildKind.PROGRAM: "program"}
+_EXECUTABLES = {BuildKind.SOLUTION: "runner", BuildKind.KERNELS: "runner", BuildKind.PROGRAM: "program"}
 
 
 class CpuDevice:

@@ -17,6 +17,7 @@ verifies the result. Each kernel gets a thunk (`thunks`) that unpacks the array 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from services.executor.devices.cpu import back_end
@@ -27,14 +28,22 @@ from services.executor.devices.cpu.device_module import (
     shared_variables_of,
     without_cpu_attributes,
 )
+from services.executor.devices.cpu.foreign_calls import ForeignCallError, refuse_foreign_calls
 from services.executor.devices.cpu.ir_text import plain
 from services.executor.devices.cpu.kernel_forms import with_forms
 from services.executor.devices.cpu.thunks import table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from services.executor.devices.cpu.back_end import Machine, Module
     from services.executor.devices.cpu.device_module import DeviceModule
     from services.executor.devices.cpu.host_module import HostModule
+
+__all__ = ["ForeignAssemblyError", "ForeignCallError", "join", "join_kernels"]
+
+KERNEL_TABLE = "wavepool_kernels"
+"""The symbol under which a build of kernels alone has its table."""
 
 
 class ForeignAssemblyError(Exception):
@@ -50,6 +59,16 @@ def join(host: HostModule, device_text: str) -> list[bytes]:
     return [host_object, _device_object(host, device_text)]
 
 
+def join_kernels(host: HostModule, device_text: str) -> list[bytes]:
+    """The object file of the kernels alone, whose table is `wavepool_kernels`; nothing of the host side is in it.
+
+    Raises ForeignAssemblyError, and ForeignCallError where device code wants more than a device has.
+    """
+    back_end.initialise()
+    back_end.unroll_more()
+    return [_device_object(replace(host, variables=(), table=KERNEL_TABLE), device_text, check=refuse_foreign_calls)]
+
+
 def _host_object(host: HostModule) -> bytes:
     machine = back_end.target_machine()
     module = back_end.parse(with_init_array(without_cpu_attributes(host.text)))
@@ -57,7 +76,7 @@ def _host_object(host: HostModule) -> bytes:
     return back_end.object_file(module, machine)
 
 
-def _device_object(host: HostModule, text: str) -> bytes:
+def _device_object(host: HostModule, text: str, check: Callable[[str], None] = lambda _: None) -> bytes:
     module = device_module_from_text(text, [kernel.symbol for kernel in host.kernels])
     if module.assembly:
         raise ForeignAssemblyError(module.assembly[0])
@@ -76,6 +95,7 @@ def _device_object(host: HostModule, text: str) -> bytes:
     final = back_end.parse("\n".join([joined, *tables]))
     back_end.internalise(final, frozenset({host.table or ""}))
     back_end.optimise(final, machine, level=3)
+    check(str(final))
     return back_end.object_file(final, machine)
 
 

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "errors.h"
+#include "launch.h"
 #include "launch_limits.h"
 #include "registry.h"
 #include "wavepool/host_api.h"
@@ -26,13 +27,16 @@ bool fits(const KernelEntry& kernel, dim3 grid, dim3 block, size_t shared_bytes)
 
 hipError_t launch(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes) {
     const KernelEntry* kernel = kernel_of(function);
-    if (!kernel) return hipErrorInvalidDeviceFunction;
-    if (!fits(*kernel, grid, block, shared_bytes)) return hipErrorInvalidConfiguration;
-    BlockIndex shape{0, 0, 0, 0, 0, 0, block.x, block.y, block.z, grid.x, grid.y, grid.z, 0};
-    run_grid(*kernel, arguments, shape);
-    return hipSuccess;
+    return kernel ? launch_kernel(*kernel, grid, block, arguments, shared_bytes) : hipErrorInvalidDeviceFunction;
 }
 }  // namespace
+
+hipError_t launch_kernel(const KernelEntry& kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes) {
+    if (!fits(kernel, grid, block, shared_bytes)) return hipErrorInvalidConfiguration;
+    BlockIndex shape{0, 0, 0, 0, 0, 0, block.x, block.y, block.z, grid.x, grid.y, grid.z, 0};
+    run_grid(kernel, arguments, shape);
+    return hipSuccess;
+}
 }  // namespace wavepool
 
 using namespace wavepool;

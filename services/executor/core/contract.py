@@ -1,0 +1,48 @@
+"""What a submission has to be: a host function that launches its own kernels (H), kernels that we launch by a plan (D),
+or a whole program."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from services.executor.core.build import Unit
+from services.executor.core.harness import expected_declaration, harness_source
+from services.executor.core.job import Mode
+from services.executor.core.kernel_harness import kernel_harness_source
+from services.executor.core.launched_problem import LaunchedProblem
+from services.executor.devices.device import BuildKind
+
+if TYPE_CHECKING:
+    from problems.definition import Problem
+    from services.executor.core.job import CoreJob
+
+
+class Contract(StrEnum):
+    """The name of a contract, as reports have it."""
+
+    HOST = "H"
+    """`extern "C" void solution(...)`: host code of the submission's own, which launches its kernels."""
+    DEVICE = "D"
+    """Kernels, and a launch plan: no code of the submission's runs on the host."""
+    PROGRAM = "program"
+    """A whole program with its own `main`."""
+
+
+def contract_of(job: CoreJob) -> Contract:
+    """The contract that a job is under."""
+    if job.mode is Mode.SANDBOX:
+        return Contract.PROGRAM
+    return Contract.DEVICE if job.launch_plan else Contract.HOST
+
+
+def unit_of(source: str, problem: Problem | None) -> Unit:
+    """What is compiled; without a problem, a whole program."""
+    if problem is None:
+        return Unit(BuildKind.PROGRAM, source, "", "int main()")
+    parameters = problem.parameters
+    if isinstance(problem, LaunchedProblem):
+        kernels = ", ".join(problem.plan.kernels)
+        harness = kernel_harness_source(problem.plan, parameters)
+        return Unit(BuildKind.KERNELS, source, harness, f'extern "C" __global__ void {kernels}(...)')
+    return Unit(BuildKind.SOLUTION, source, harness_source(parameters), expected_declaration(parameters))

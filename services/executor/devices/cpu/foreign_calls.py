@@ -1,0 +1,48 @@
+"""What a build of kernels alone may use from outside itself: our runtime, arithmetic, and what devices really have.
+
+On this device the whole C library could be linked into a kernel. A GPU has no files, processes and threads to offer,
+and a submission of kernels alone is one that runs no code but its kernels', so such a build is refused.
+"""
+
+from __future__ import annotations
+
+import re
+
+_EXTERNAL = re.compile(
+    r'^declare [^@]*@("[^"]*"|[-\w$.]+)\(|^@("[^"]*"|[-\w$.]+) = (?:external|extern_weak) ', re.MULTILINE
+)
+_CONSTRUCTORS = re.compile(r"^@llvm\.global_[cd]tors = ", re.MULTILINE)
+_OURS = ("__wp_", "llvm.")
+# C's mathematics, also with the suffix of float or long double.
+_MATHEMATICS = frozenset(
+    "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh cospi erf erfc erfcinv erfinv exp exp10 exp2 "
+    "expm1 fabs fdim floor fma fmax fmin fmod frexp hypot ilogb j0 j1 jn ldexp lgamma llrint llround log log10 log1p "
+    "log2 logb lrint lround modf nan nearbyint nextafter pow pow10 powi remainder remquo rint round scalbln scalbn sin "
+    "sincos sinh sqrt tan tanh tgamma trunc y0 y1 yn".split()
+)
+_DEVICE_LIBRARY = frozenset(
+    "memcpy memmove memset memcmp memchr strlen strcmp strncmp abort __assert_fail __cxa_pure_virtual printf vprintf "
+    "puts putchar malloc free _Znwm _Znam _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm".split()
+)
+
+
+class ForeignCallError(Exception):
+    """Device code wants something that no device has; the message is for its author."""
+
+
+def refuse_foreign_calls(text: str) -> None:
+    """Raises ForeignCallError for a module of kernels, in LLVM's text, that needs more than a device has."""
+    if _CONSTRUCTORS.search(text):
+        raise ForeignCallError("a device variable has a constructor: nothing but kernels runs in a build of kernels")
+    found = sorted({(match[1] or match[2]).strip('"') for match in _EXTERNAL.finditer(text)})
+    if foreign := [name for name in found if not _is_device_function(name)]:
+        raise ForeignCallError(
+            f"kernels call {', '.join(f'`{name}`' for name in foreign[:5])}, which no device has: kernels that are "
+            "launched by a plan may use arithmetic, memory, printf and assert only"
+        )
+
+
+def _is_device_function(name: str) -> bool:
+    if name.startswith(_OURS) or name in _DEVICE_LIBRARY or name in _MATHEMATICS:
+        return True
+    return name[-1:] in {"f", "l"} and (name[:-1] in _MATHEMATICS or name.removesuffix("_r") in _MATHEMATICS)
