@@ -65,6 +65,10 @@ class Call:
         ]
         return max(arrays, key=lambda item: item[1].size)
 
+    def has_many_outputs(self) -> bool:
+        """Whether an output has more elements than one, whose median and mean are the right answer."""
+        return any(values.size > 1 for values in self.expected.values())
+
     def without(self, places: slice) -> Mapping[str, Any]:
         """The inputs, with those elements of the main input not read (taken as 0)."""
         name, values = self.main_input()
@@ -93,7 +97,8 @@ def _zero(call: Call, _: np.random.Generator) -> Answers:
 
 def _constant(call: Call, _: np.random.Generator) -> Answers:
     yield "one", call.outputs(lambda _parameter, expected: np.ones_like(expected))
-    yield "median", call.outputs(lambda _parameter, expected: np.median(expected))
+    if call.has_many_outputs():
+        yield "median", call.outputs(lambda _parameter, expected: np.median(expected))
 
 
 def _input_copy(call: Call, _: np.random.Generator) -> Answers:
@@ -102,7 +107,8 @@ def _input_copy(call: Call, _: np.random.Generator) -> Answers:
 
 
 def _mean(call: Call, _: np.random.Generator) -> Answers:
-    yield "of the outputs", call.outputs(lambda _parameter, expected: np.mean(expected))
+    if call.has_many_outputs():
+        yield "of the outputs", call.outputs(lambda _parameter, expected: np.mean(expected))
     values = call.main_input()[1]
     yield "of the inputs", call.outputs(lambda _parameter, _expected: np.mean(values))
 

@@ -34,7 +34,7 @@ class BoxBlur(Problem):
     tolerance = Tolerance(
         2.0,
         "2 units of eps * sqrt(n + height + width) * (the image's largest pixel): the mean of n pixels added in fp32 "
-        "in any order errs by sqrt(n) roundings, and one that slides along columns and rows by one for each step besides.",
+        "in any order errs by sqrt(n) roundings, and one that slides along columns and rows by one more for each step.",
     )
     sizes = Sizes(
         cpu=(
