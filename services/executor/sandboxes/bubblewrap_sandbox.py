@@ -55,15 +55,13 @@ class BubblewrapSandbox:
         """Start `command`; raises SandboxError when bwrap is missing or cannot make the box."""
         return await started(self, command, limits, on_output)
 
-    async def prepare(self, command: Command, limits: Limits, on_output: OutputListener | None = None) -> WaitingBox:
+    async def prepare(self, command: Command, limits: Limits) -> WaitingBox:
         """Make the box of `command`; raises SandboxError as `start` does."""
         if self._program is None:
             raise SandboxError("bwrap is not installed: run `apt-get install bubblewrap`")
-        return await whole_or_nothing(self._prepare(self._program, command, limits, on_output))
+        return await whole_or_nothing(self._prepare(self._program, command, limits))
 
-    async def _prepare(
-        self, bwrap: str, command: Command, limits: Limits, on_output: OutputListener | None
-    ) -> WaitingBox:
+    async def _prepare(self, bwrap: str, command: Command, limits: Limits) -> WaitingBox:
         async with AsyncExitStack() as cleanup:
             claim = self._host.claim(command, limits, cleanup)
             options = [*user_options(claim.uid), *bubblewrap_options(command, limits, self._system)]
@@ -73,6 +71,6 @@ class BubblewrapSandbox:
             readers = await tree.child.outputs()
             cleanup.callback(tree.let_go)
             await tree.make(*readers)
-            captured = capture(readers, limits.output_bytes, on_output)
+            captured = capture(readers, limits.output_bytes)
             watchdog = Watchdog(limits, lambda: tree_usage(tree.child.pid), claim.cgroup, command.writable_folders)
             return WaitingBox(BoxParts(tree, watchdog, captured, claim.cgroup, cleanup.pop_all()))

@@ -68,15 +68,15 @@ class DockerSandbox:
         """Start `command`; raises SandboxError when the engine cannot make the box."""
         return await started(self, command, limits, on_output)
 
-    async def prepare(self, command: Command, limits: Limits, on_output: OutputListener | None = None) -> WaitingBox:
+    async def prepare(self, command: Command, limits: Limits) -> WaitingBox:
         """Make the box of `command`; raises SandboxError as `start` does."""
-        return await whole_or_nothing(self._prepare(command, limits, on_output))
+        return await whole_or_nothing(self._prepare(command, limits))
 
     async def sees_processes(self) -> bool:
         """Whether the processes of a box can be seen from here; raises SandboxError when it cannot run /bin/true."""
         async with AsyncExitStack() as cleanup:
             name = await self._make(_TRIAL, _TRIAL_LIMITS, cleanup)
-            output, tree = await self._attach(name, _TRIAL_LIMITS, None, cleanup)
+            output, tree = await self._attach(name, _TRIAL_LIMITS, cleanup)
             pid = await self._begin(name, output)
             seen = shows_processes(pid)
             tree.watch(pid, ContainerCounters(pid), witnessed=False)
@@ -86,10 +86,10 @@ class DockerSandbox:
             raise SandboxError(f"a Docker box cannot run /bin/true: it ended with {status}")
         return seen
 
-    async def _prepare(self, command: Command, limits: Limits, on_output: OutputListener | None) -> WaitingBox:
+    async def _prepare(self, command: Command, limits: Limits) -> WaitingBox:
         async with AsyncExitStack() as cleanup:
             name = await self._make(command, limits, cleanup)
-            output, tree = await self._attach(name, limits, on_output, cleanup)
+            output, tree = await self._attach(name, limits, cleanup)
             pid = await self._begin(name, output)
             counters = ContainerCounters(pid)
             tree.watch(pid, counters, witnessed=self._witnessed)
@@ -106,13 +106,11 @@ class DockerSandbox:
         cleanup.push_async_callback(self._engine.remove, name)
         return name
 
-    async def _attach(
-        self, name: str, limits: Limits, on_output: OutputListener | None, cleanup: AsyncExitStack
-    ) -> tuple[FramedOutput, DockerTree]:
+    async def _attach(self, name: str, limits: Limits, cleanup: AsyncExitStack) -> tuple[FramedOutput, DockerTree]:
         reader, writer = await asyncio.open_connection(sock=await self._engine.attach(name))
         tree = DockerTree(self._engine, name, writer)
         cleanup.callback(tree.let_go)
-        return FramedOutput(reader, limits.output_bytes, on_output), tree
+        return FramedOutput(reader, limits.output_bytes), tree
 
     async def _begin(self, name: str, output: FramedOutput) -> int:
         """Start the container and wait until its program could begin; the process id of its first process."""

@@ -19,12 +19,13 @@ _FRAME_OF_STDERR = 2
 class CappedOutput:
     """One stream of a box: at most `limit_bytes` are kept and told to `listener`, the rest is thrown away."""
 
-    def __init__(self, stream: Stream, limit_bytes: int, listener: OutputListener | None) -> None:
+    listener: OutputListener | None = None
+
+    def __init__(self, stream: Stream, limit_bytes: int) -> None:
         self.truncated = False
         self._stream: Stream = stream
         self._kept = bytearray()
         self._limit_bytes = limit_bytes
-        self._listener = listener
 
     @property
     def kept(self) -> bytes:
@@ -42,8 +43,8 @@ class CappedOutput:
         piece = chunk[:room]
         self.truncated = self.truncated or len(piece) < len(chunk)
         self._kept += piece
-        if piece and self._listener is not None:
-            self._listener(self._stream, piece)
+        if piece and self.listener is not None:
+            self.listener(self._stream, piece)
 
 
 @dataclass(frozen=True)
@@ -54,14 +55,18 @@ class Capture:
     stderr: CappedOutput
     done: asyncio.Future[None]
 
+    def tell(self, listener: OutputListener | None) -> None:
+        """Tell `listener` what comes from now on."""
+        self.stdout.listener = self.stderr.listener = listener
+
 
 Readers = tuple[asyncio.StreamReader, asyncio.StreamReader]
 
 
-def capture(readers: Readers, limit_bytes: int, listener: OutputListener | None) -> Capture:
+def capture(readers: Readers, limit_bytes: int) -> Capture:
     """Begin to read stdout and stderr to their ends."""
-    stdout = CappedOutput("stdout", limit_bytes, listener)
-    stderr = CappedOutput("stderr", limit_bytes, listener)
+    stdout = CappedOutput("stdout", limit_bytes)
+    stderr = CappedOutput("stderr", limit_bytes)
     return Capture(stdout, stderr, asyncio.create_task(_drain((stdout, readers[0]), (stderr, readers[1]))))
 
 
@@ -72,10 +77,10 @@ async def _drain(*streams: tuple[CappedOutput, asyncio.StreamReader]) -> None:
 class FramedOutput:
     """Both streams of a box on one connection, as Docker's attach sends them: a kind, a length, and that many bytes."""
 
-    def __init__(self, reader: asyncio.StreamReader, limit_bytes: int, listener: OutputListener | None) -> None:
+    def __init__(self, reader: asyncio.StreamReader, limit_bytes: int) -> None:
         self._reader = reader
-        self._stdout = CappedOutput("stdout", limit_bytes, listener)
-        self._stderr = CappedOutput("stderr", limit_bytes, listener)
+        self._stdout = CappedOutput("stdout", limit_bytes)
+        self._stderr = CappedOutput("stderr", limit_bytes)
 
     async def first_frame(self) -> bytes:
         """What comes first, before anything is kept; empty at the end."""

@@ -53,27 +53,25 @@ class ProcessSandbox:
         """Start `command`; raises SandboxError when the box cannot be made as strong as `gaps` says."""
         return await started(self, command, limits, on_output)
 
-    async def prepare(self, command: Command, limits: Limits, on_output: OutputListener | None = None) -> WaitingBox:
+    async def prepare(self, command: Command, limits: Limits) -> WaitingBox:
         """Make the box of `command`; raises SandboxError as `start` does."""
-        return await whole_or_nothing(self._prepare(command, limits, on_output))
+        return await whole_or_nothing(self._prepare(command, limits))
 
-    async def _prepare(self, command: Command, limits: Limits, on_output: OutputListener | None) -> WaitingBox:
-        box, held = await self.launch(command, limits, on_output)
+    async def _prepare(self, command: Command, limits: Limits) -> WaitingBox:
+        box, held = await self.launch(command, limits)
         if not held >= self._held:
             await box.discard()
             raise SandboxError(f"the box came out without {', '.join(sorted(self._held - held))}")
         return box
 
-    async def launch(
-        self, command: Command, limits: Limits, on_output: OutputListener | None = None
-    ) -> tuple[WaitingBox, frozenset[Hold]]:
+    async def launch(self, command: Command, limits: Limits) -> tuple[WaitingBox, frozenset[Hold]]:
         """Make the box of `command` and say which holds it has."""
         async with AsyncExitStack() as cleanup:
             claim = self._host.claim(command, limits, cleanup)
             order = self._order(command, limits, claim, _scratch_folder(claim.uid, cleanup))
             tree = await start_launcher(order)
             cleanup.push_async_callback(tree.destroy)
-            captured = capture(await tree.child.outputs(), limits.output_bytes, on_output)
+            captured = capture(await tree.child.outputs(), limits.output_bytes)
             held = await tree.check_made()
             folders = [*command.writable_folders, Path(order.scratch)]
             watchdog = Watchdog(limits, lambda: tree_usage(tree.child.pid), claim.cgroup, folders)

@@ -63,10 +63,11 @@ class WaitingBox:
         self._running: RunningBox | None = None
         self._ending: asyncio.Task[None] | None = None
 
-    async def start(self) -> RunningBox:
+    async def start(self, on_output: OutputListener | None = None) -> RunningBox:
         """Let the program begin."""
         if self._running is not None or self._ending is not None:
             raise SandboxError("a prepared box is used once")
+        self._parts.capture.tell(on_output)
         if not self._parts.tree.release():
             await self.discard()
             raise SandboxError("the prepared box ended while it waited")
@@ -77,7 +78,9 @@ class WaitingBox:
     async def discard(self) -> None:
         """Remove the box."""
         if self._running is not None:
-            await self._running.kill()
+            # One that broke down is gone as well.
+            with suppress(SandboxError):
+                await self._running.kill()
             return
         self._ending = self._ending or asyncio.create_task(self._parts.end())
         await asyncio.shield(self._ending)
@@ -129,8 +132,8 @@ async def whole_or_nothing(preparing: Coroutine[Any, Any, WaitingBox]) -> Waitin
 
 async def started(sandbox: Sandbox, command: Command, limits: Limits, on_output: OutputListener | None) -> BoxedProcess:
     """Prepare a box and let its program begin; who is cancelled meanwhile leaves none behind."""
-    box = await sandbox.prepare(command, limits, on_output)
-    return await box.start()
+    box = await sandbox.prepare(command, limits)
+    return await box.start(on_output)
 
 
 def _exit_of(wait_status: int, excess: Excess | None, capture: Capture) -> Exit:

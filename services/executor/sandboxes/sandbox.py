@@ -107,7 +107,7 @@ class BoxedProcess(Protocol):
 class PreparedBox(Protocol):
     """A box that is made, in which the program has not begun; it is used once, or discarded."""
 
-    async def start(self) -> BoxedProcess:
+    async def start(self, on_output: OutputListener | None = None) -> BoxedProcess:
         """Let the program begin, which takes no more than a message; the limits on time count from here.
 
         Raises SandboxError when the box broke down while it waited.
@@ -140,7 +140,7 @@ class Sandbox(Protocol):
         """
         ...
 
-    async def prepare(self, command: Command, limits: Limits, on_output: OutputListener | None = None) -> PreparedBox:
+    async def prepare(self, command: Command, limits: Limits) -> PreparedBox:
         """Make the box for `command` and leave its program waiting.
 
         All mounts must exist by now; what is put into a mounted folder before `start` is seen by the program.

@@ -47,14 +47,14 @@ class Watchdog:
         self.begin()
 
     def begin(self) -> None:
-        """Count the wall clock from now."""
-        self._deadline = time.monotonic() + self._limits.wall.total_seconds()
+        """Count the wall clock from now; `deadline` is on the monotonic clock."""
+        self.deadline = time.monotonic() + self._limits.wall.total_seconds()
         self._next_folder_poll = time.monotonic() + _FOLDER_POLL_INTERVAL.total_seconds()
 
     async def excess(self) -> Excess:
         """Wait until a limit is exceeded; for ever if none is."""
         while True:
-            remaining = self._deadline - time.monotonic()
+            remaining = self.deadline - time.monotonic()
             if remaining <= 0:
                 return Excess.WALL
             await asyncio.sleep(min(remaining, _POLL_INTERVAL.total_seconds()))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import time
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -11,8 +13,10 @@ from typing import TYPE_CHECKING
 from services.executor.sandboxes.sandbox import Command, Limits, Mount
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from services.executor.sandboxes.gaps import Gap
-    from services.executor.sandboxes.sandbox import BoxedProcess, Exit, OutputListener, Sandbox
+    from services.executor.sandboxes.sandbox import BoxedProcess, Exit, OutputListener, PreparedBox, Sandbox
 
 GENEROUS = Limits(
     wall=timedelta(seconds=60),
@@ -50,10 +54,15 @@ class Box:
         mounts: tuple[Mount, ...] = (),
         on_output: OutputListener | None = None,
     ) -> BoxedProcess:
+        return await self.sandbox.start(self.command(script, mounts), limits, on_output)
+
+    async def prepare(self, script: str, limits: Limits = GENEROUS) -> PreparedBox:
+        return await self.sandbox.prepare(self.command(script), limits)
+
+    def command(self, script: str, mounts: tuple[Mount, ...] = ()) -> Command:
         build = Mount(self.folder, Path("/build"), writable=True)
         environment = {"PATH": "/usr/bin:/bin", "GREETING": "hello"}
-        command = Command(["/bin/bash", "-c", script], Path("/build"), (build, *mounts), environment)
-        return await self.sandbox.start(command, limits, on_output)
+        return Command(["/bin/bash", "-c", script], Path("/build"), (build, *mounts), environment)
 
     async def run(self, script: str, limits: Limits = GENEROUS, mounts: tuple[Mount, ...] = ()) -> Exit:
         return await (await self.start(script, limits, mounts)).wait()
@@ -73,3 +82,10 @@ def _command_line(folder: Path) -> bytes:
         return (folder / "cmdline").read_bytes()
     except OSError:
         return b""
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline, "the condition did not come true within 20 s"
+        await asyncio.sleep(0.005)

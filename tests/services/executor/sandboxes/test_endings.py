@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,11 +17,9 @@ from services.executor.sandboxes.box_user import BoxUser
 from services.executor.sandboxes.cgroup import cgroup_parents
 from services.executor.sandboxes.running_box import RunningBox
 from services.executor.sandboxes.sandbox import Mount, SandboxError
-from tests.services.executor.sandboxes.box import SHORT_WALL, processes_with
+from tests.services.executor.sandboxes.box import SHORT_WALL, processes_with, until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tests.services.executor.sandboxes.box import Box
 
 REPOSITORY = Path(__file__).parents[4]
@@ -138,10 +135,3 @@ async def test_a_box_dies_with_the_process_that_started_it(setting: str, marker:
     owner.stdout.close()
 
     await until(lambda: processes_with(marker) == [])
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline, "the condition did not come true within 10 s"
-        await asyncio.sleep(0.005)

@@ -1,0 +1,89 @@
+"""Boxes made ahead: a sandbox that gives a waiting box to the command that it was made for."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from services.executor.sandboxes.running_box import started
+from services.executor.sandboxes.sandbox import SandboxError
+
+if TYPE_CHECKING:
+    from services.executor.sandboxes.sandbox import (
+        BoxedProcess,
+        Command,
+        Limits,
+        OutputListener,
+        PreparedBox,
+        Sandbox,
+    )
+
+
+class WarmSandbox:
+    """Implements Sandbox around another one; every waiting box is used once, and `close` discards the rest."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._waiting: list[tuple[object, asyncio.Task[PreparedBox]]] = []
+
+    @property
+    def name(self) -> str:
+        """That of the sandbox within."""
+        return self._sandbox.name
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """Those of the sandbox within."""
+        return self._sandbox.gaps
+
+    def expect(self, command: Command, limits: Limits) -> None:
+        """Begin to make a box for `command` in the background; that it fails is told when the box is asked for."""
+        making = asyncio.ensure_future(self._sandbox.prepare(command, limits))
+        self._waiting.append((_identity(command, limits), making))
+
+    async def start(self, command: Command, limits: Limits, on_output: OutputListener | None = None) -> BoxedProcess:
+        """Let the program begin in the box that waits for it, or else in a new one."""
+        if (making := self._take(command, limits)) is not None:
+            with suppress(SandboxError):
+                return await (await _whole(making)).start(on_output)
+        return await started(self._sandbox, command, limits, on_output)
+
+    async def prepare(self, command: Command, limits: Limits) -> PreparedBox:
+        """The box that waits for `command`, or else a new one."""
+        if (making := self._take(command, limits)) is not None:
+            with suppress(SandboxError):
+                return await _whole(making)
+        return await self._sandbox.prepare(command, limits)
+
+    async def close(self) -> None:
+        """Discard what nobody asked for."""
+        left = [making for _, making in self._waiting]
+        self._waiting.clear()
+        for box in await asyncio.gather(*left, return_exceptions=True):
+            if not isinstance(box, BaseException):
+                await box.discard()
+
+    def _take(self, command: Command, limits: Limits) -> asyncio.Task[PreparedBox] | None:
+        identity = _identity(command, limits)
+        for at, (expected, making) in enumerate(self._waiting):
+            if expected == identity:
+                del self._waiting[at]
+                return making
+        return None
+
+
+async def _whole(making: asyncio.Task[PreparedBox]) -> PreparedBox:
+    """The box; who is cancelled meanwhile leaves none behind."""
+    try:
+        return await asyncio.shield(making)
+    except asyncio.CancelledError:
+        with suppress(SandboxError):
+            await (await making).discard()
+        raise
+
+
+def _identity(command: Command, limits: Limits) -> object:
+    """Equal for commands that are the same, whatever kinds of sequences they are made of."""
+    words = (tuple(command.arguments), command.workdir, tuple(command.mounts), tuple(command.devices))
+    return (*words, tuple(sorted(command.environment.items())), limits)

@@ -1,0 +1,177 @@
+"""A prepared box is wholly made, begins with a word, is used once, and leaves nothing when nobody wants it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.executor.sandboxes.process_tree import descendants
+from services.executor.sandboxes.running_box import BoxParts, WaitingBox
+from services.executor.sandboxes.sandbox import Command, Mount, SandboxError
+from services.executor.sandboxes.warm_sandbox import WarmSandbox
+from tests.services.executor.sandboxes.box import GENEROUS, SHORT_WALL, processes_with, until
+
+if TYPE_CHECKING:
+    from services.executor.sandboxes.sandbox import PreparedBox, Sandbox, Stream
+    from tests.services.executor.sandboxes.box import Box
+
+
+def parts_of(prepared: PreparedBox) -> BoxParts:
+    assert isinstance(prepared, WaitingBox)
+    return prepared._parts
+
+
+def groups_of(prepared: PreparedBox) -> list[Path]:
+    counters = parts_of(prepared).cgroup
+    return counters.folders if counters else []
+
+
+def pids_in(group: Path) -> list[int]:
+    try:
+        return [int(line) for line in (group / "cgroup.procs").read_text().split()]
+    except OSError:
+        return []
+
+
+def is_boxed(pid: int) -> bool:
+    command = b" ".join(Path("/proc", str(pid), "cmdline").read_bytes().split(b"\0"))
+    return b"bwrap" in command or b"process_launcher" in command
+
+
+async def test_the_program_begins_only_when_it_is_told_to_and_sees_what_has_come_since(box: Box) -> None:
+    prepared = await box.prepare("echo begun; cat /build/late")
+    (box.folder / "late").write_text("just in time\n")
+    heard: list[tuple[Stream, bytes]] = []
+
+    running = await prepared.start(lambda stream, piece: heard.append((stream, piece)))
+    ending = await running.wait()
+
+    assert ending.stdout == b"begun\njust in time\n"
+    assert b"".join(piece for _, piece in heard) == ending.stdout
+
+
+async def test_the_time_limits_count_from_the_beginning_of_the_program(box: Box) -> None:
+    prepared = await box.prepare("sleep 300", SHORT_WALL)
+    deadline = parts_of(prepared).watchdog.deadline
+    await until(lambda: time.monotonic() > deadline)
+
+    running = await prepared.start()
+
+    assert parts_of(prepared).watchdog.deadline > deadline
+    assert (await running.wait()).wall_exceeded
+
+
+async def test_a_box_that_is_not_wanted_leaves_nothing(box: Box) -> None:
+    prepared = await box.prepare("true")
+    groups = groups_of(prepared)
+    assert all(pids_in(group) for group in groups)
+
+    await prepared.discard()
+    await prepared.discard()
+
+    assert not any(group.exists() for group in groups)
+    assert not any(map(is_boxed, descendants(os.getpid())))
+
+
+async def test_a_box_is_used_once(box: Box) -> None:
+    prepared = await box.prepare("true")
+    await (await prepared.start()).wait()
+
+    with pytest.raises(SandboxError, match="once"):
+        await prepared.start()
+    await prepared.discard()
+
+
+async def test_discarding_a_box_in_use_ends_it(box: Box, marker: str) -> None:
+    prepared = await box.prepare(f"sleep {marker}")
+    running = await prepared.start()
+
+    await prepared.discard()
+
+    assert (await running.wait()).signal == signal.SIGKILL
+    assert processes_with(marker) == []
+
+
+async def test_a_box_that_broke_down_while_it_waited_says_so(box: Box) -> None:
+    prepared = await box.prepare("echo begun")
+    for group in groups_of(prepared):
+        for pid in pids_in(group):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    # Its end is seen at the start, or else told as the end of a program that was killed.
+    try:
+        ending = await (await prepared.start()).wait()
+    except SandboxError:
+        return
+    finally:
+        await prepared.discard()
+    assert ending.signal == signal.SIGKILL or not groups_of(prepared)
+
+
+async def test_exit_statuses_that_look_like_signals_are_told_from_them(box: Box) -> None:
+    signalled = await box.run("kill -SEGV $$")
+    assert (signalled.code, signalled.signal) == (None, signal.SIGSEGV)
+    if _kernel_tells_exits() or box.sandbox.name == "process":
+        exited = await box.run("exit 139")
+        assert (exited.code, exited.signal) == (139, None)
+
+
+def _kernel_tells_exits() -> bool:
+    """PIDFD_GET_INFO tells of exits since Linux 6.15."""
+    major, minor, *_ = os.uname().release.split(".")
+    return (int(major), int(minor)) >= (6, 15)
+
+
+class Counting:
+    """Counts how many boxes a sandbox makes."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.sandbox = sandbox
+        self.name, self.gaps, self.start = sandbox.name, sandbox.gaps, sandbox.start
+        self.made = 0
+
+    async def prepare(self, command: Command, limits: object) -> PreparedBox:
+        self.made += 1
+        return await self.sandbox.prepare(command, limits)  # type: ignore[arg-type]
+
+
+async def test_a_waiting_box_serves_the_command_that_it_was_made_for_and_that_once(box: Box) -> None:
+    counting = Counting(box.sandbox)
+    warm = WarmSandbox(counting)
+    expected = Command(["/bin/echo", "expected"], Path("/"))
+    warm.expect(expected, GENEROUS)
+
+    other = await (await warm.start(Command(("/bin/echo", "other"), Path("/")), GENEROUS)).wait()
+    assert (other.stdout, counting.made) == (b"other\n", 2)
+    first = await (await warm.start(Command(("/bin/echo", "expected"), Path("/")), GENEROUS)).wait()
+    assert (first.stdout, counting.made) == (b"expected\n", 2)
+    second = await (await warm.start(expected, GENEROUS)).wait()
+    assert (second.stdout, counting.made) == (b"expected\n", 3)
+    await warm.close()
+
+
+async def test_waiting_boxes_are_discarded_with_their_sandbox(box: Box, marker: str) -> None:
+    warm = WarmSandbox(box.sandbox)
+    warm.expect(Command(["/bin/sleep", marker], Path("/")), GENEROUS)
+
+    await warm.close()
+
+    assert processes_with(marker) == []
+    assert not any(map(is_boxed, descendants(os.getpid())))
+
+
+async def test_a_box_that_cannot_be_made_ahead_is_told_when_it_is_asked_for(box: Box) -> None:
+    warm = WarmSandbox(box.sandbox)
+    command = Command(["/bin/true"], Path("/"), [Mount(Path("/nowhere-at-all"), Path("/toolchain"))])
+    warm.expect(command, GENEROUS)
+
+    with pytest.raises(SandboxError, match="nowhere-at-all"):
+        await warm.start(command, GENEROUS)
+    await warm.close()
