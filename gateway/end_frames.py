@@ -10,7 +10,7 @@ from wavepool.scheduler.v1.scheduler_pb2 import JOB_STATE_CANCELLED
 
 from gateway.enum_names import verdict_name
 from gateway.json_values import from_json
-from gateway.run_frames import benchmarked_fields, test_entries
+from gateway.run_frames import benchmarked_fields, isa_fields, test_entries
 from gateway.verdicts import final_status
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ def _test_fields(status: str, result: Finished) -> dict[str, Any]:
     }
     if result.HasField("wrong_answer"):
         fields["debug_info"] = debug_info(result.wrong_answer, result.message)
+    if result.HasField("isa"):
+        fields |= isa_fields(result.isa)
     if result.HasField("benchmarked"):
         key = "test_results" if status == "BENCHMARKED" else "benchmark_results"
         fields |= benchmarked_fields(result.benchmarked, key)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
         BenchmarkResult,
         Checked,
         Compiled,
+        IsaReport,
+        KernelHint,
         KernelReport,
         TestResult,
     )
@@ -41,12 +43,21 @@ def compiled_fields(compiled: Compiled) -> dict[str, Any]:
         "warnings": compiled.warnings,
         "duration_ms": seconds_of(compiled.duration) * 1000,
         "cached": compiled.cached,
-        "isa": {kernel.name: kernel_entry(kernel) for kernel in compiled.kernels},
+        **isa_fields(compiled.isa),
     }
 
 
-def kernel_entry(kernel: KernelReport) -> dict[str, int]:
-    """What one kernel needs of a compute unit."""
+def isa_fields(isa: IsaReport) -> dict[str, Any]:
+    """What the MI300X's compiler makes of the source, with or without such a GPU."""
+    return {
+        "isa": {kernel.name: kernel_entry(kernel) for kernel in isa.kernels},
+        "isa_toolchain": isa.toolchain or None,
+        "isa_note": isa.note or None,
+    }
+
+
+def kernel_entry(kernel: KernelReport) -> dict[str, Any]:
+    """What one kernel needs of a compute unit, and what its author could do better."""
     return {
         "vgpr": kernel.vgpr,
         "sgpr": kernel.sgpr,
@@ -55,6 +66,28 @@ def kernel_entry(kernel: KernelReport) -> dict[str, int]:
         "scratch_bytes": kernel.scratch_bytes,
         "spills": kernel.spills,
         "occupancy": kernel.occupancy,
+        "symbol": kernel.symbol,
+        "line": kernel.line or None,
+        "vgpr_spills": kernel.vgpr_spills,
+        "limited_by": kernel.limited_by or None,
+        "block_threads": kernel.block_threads or None,
+        "block_threads_known": kernel.block_threads_known,
+        "dynamic_lds": kernel.dynamic_lds,
+        "mfma": kernel.mfma,
+        "instructions": kernel.instructions,
+        "uncounted": list(kernel.uncounted),
+        "hints": [hint_entry(hint) for hint in kernel.hints],
+    }
+
+
+def hint_entry(hint: KernelHint) -> dict[str, Any]:
+    """One piece of advice; without a line it is about the whole kernel."""
+    return {
+        "subject": hint.subject,
+        "line": hint.line or None,
+        "what": hint.what,
+        "why": hint.why,
+        "advice": hint.advice,
     }
 
 

@@ -10,6 +10,7 @@ from wavepool.executor.v1 import run_event_pb2
 
 from servicekit.proto_time import instant_to_proto
 from services.executor.core import events
+from services.executor.wire_isa import isa_to_proto, well_formed
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -40,28 +41,15 @@ def _body(event: object) -> Any:  # noqa: ANN401  any of the messages of the one
 
 @_body.register
 def _(event: events.Compiling) -> run_event_pb2.Compiling:
-    return run_event_pb2.Compiling(toolchain=_text(event.toolchain), cached=event.cached)
+    return run_event_pb2.Compiling(toolchain=well_formed(event.toolchain), cached=event.cached)
 
 
 @_body.register
 def _(event: events.Compiled) -> run_event_pb2.Compiled:
     duration = Duration()
     duration.FromNanoseconds(round(event.duration_ms * 1e6))
-    kernels = [
-        run_event_pb2.KernelReport(
-            name=_text(name),
-            vgpr=kernel.vgpr,
-            sgpr=kernel.sgpr,
-            agpr=kernel.agpr,
-            lds_bytes=kernel.lds_bytes,
-            scratch_bytes=kernel.scratch_bytes,
-            spills=kernel.spills,
-            occupancy=kernel.occupancy,
-        )
-        for name, kernel in event.isa.items()
-    ]
     return run_event_pb2.Compiled(
-        warnings=_text(event.warnings), duration=duration, cached=event.cached, kernels=kernels
+        warnings=well_formed(event.warnings), duration=duration, cached=event.cached, isa=isa_to_proto(event.isa)
     )
 
 
@@ -73,7 +61,7 @@ def _(event: events.Checking) -> run_event_pb2.Checking:
 @_body.register
 def _(event: events.TestResult) -> run_event_pb2.TestResult:
     return run_event_pb2.TestResult(
-        test_id=event.test_id, name=_text(event.name), passed=event.passed, total_tests=event.total_tests
+        test_id=event.test_id, name=well_formed(event.name), passed=event.passed, total_tests=event.total_tests
     )
 
 
@@ -95,7 +83,7 @@ def _(event: events.Benchmarking) -> run_event_pb2.Benchmarking:
 def _(event: events.BenchmarkResult) -> run_event_pb2.BenchmarkResult:
     return run_event_pb2.BenchmarkResult(
         test_id=event.test_id,
-        name=_text(event.name),
+        name=well_formed(event.name),
         total_tests=event.total_tests,
         runtime_ns=event.runtime_ns,
         ci_low_ns=event.ci_low_ns,
@@ -133,16 +121,16 @@ def _(_event: events.ProgramStarted) -> run_event_pb2.ProgramStarted:
 
 @_body.register
 def _(event: events.ProgramOutput) -> run_event_pb2.ProgramOutput:
-    return run_event_pb2.ProgramOutput(stream=event.stream, line=_text(event.line))
+    return run_event_pb2.ProgramOutput(stream=event.stream, line=well_formed(event.line))
 
 
 @_body.register
 def _(event: events.Finished) -> run_event_pb2.Finished:
     return run_event_pb2.Finished(
         verdict=run_event_pb2.Verdict.Value(f"VERDICT_{event.verdict}"),
-        message=_text(event.message),
-        details=_text(event.details),
-        reason=_text(event.reason),
+        message=well_formed(event.message),
+        details=well_formed(event.details),
+        reason=well_formed(event.reason),
         wrong_answer=_wrong_answer(event.wrong_answer) if event.wrong_answer else None,
         test_results=map(_body, event.test_results),
         passed_tests=event.passed_tests,
@@ -150,8 +138,9 @@ def _(event: events.Finished) -> run_event_pb2.Finished:
         sample=_sample(event.sample) if event.sample else None,
         program=_program(event.program) if event.program else None,
         benchmarked=_body(event.benchmarked) if event.benchmarked else None,
-        stdout=_text(event.stdout),
-        stderr=_text(event.stderr),
+        stdout=well_formed(event.stdout),
+        stderr=well_formed(event.stderr),
+        isa=isa_to_proto(event.isa) if event.isa else None,
     )
 
 
@@ -177,9 +166,9 @@ def _wrong_answer(answer: events.WrongAnswer) -> run_event_pb2.WrongAnswer:
 
 def _sample(sample: events.Sample) -> run_event_pb2.Sample:
     return run_event_pb2.Sample(
-        input_json=_text(sample.input_json),
-        output_json=_text(sample.output_json),
-        expected_output_json=_text(sample.expected_output_json),
+        input_json=well_formed(sample.input_json),
+        output_json=well_formed(sample.output_json),
+        expected_output_json=well_formed(sample.expected_output_json),
         passed=sample.passed,
     )
 
@@ -187,14 +176,10 @@ def _sample(sample: events.Sample) -> run_event_pb2.Sample:
 def _program(program: events.ProgramResult) -> run_event_pb2.ProgramResult:
     return run_event_pb2.ProgramResult(
         return_code=program.return_code,
-        stdout=_text(program.stdout),
-        stderr=_text(program.stderr),
+        stdout=well_formed(program.stdout),
+        stderr=well_formed(program.stderr),
         truncated=program.truncated,
     )
-
-
-def _text(text: str) -> str:
-    return text.encode(errors="replace").decode()
 
 
 def _duration(duration: timedelta) -> Duration:

@@ -54,7 +54,9 @@ STEPS: Mapping[str, run_event_pb2.RunEvent] = {
         compiled=run_event_pb2.Compiled(
             warnings="line 3: unused",
             duration=Duration(nanos=250_000_000),
-            kernels=[run_event_pb2.KernelReport(name="add", vgpr=8, sgpr=16, lds_bytes=2**60, occupancy=8)],
+            isa=run_event_pb2.IsaReport(
+                kernels=[run_event_pb2.KernelReport(name="add", vgpr=8, sgpr=16, lds_bytes=2**60, occupancy=8)]
+            ),
         )
     ),
     "checking": run_event_pb2.RunEvent(checking=run_event_pb2.Checking(total_tests=1)),

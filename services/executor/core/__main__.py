@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = _parser().parse_args(arguments)
     if chosen.command == "bench":
         try:
-            chosen.source = chosen.file.read_text("utf-8", errors="replace")
+            _read_files(chosen)
         except OSError as error:
             sys.stderr.write(f"{chosen.file}: {error.strerror}\n")
             return BAD_USAGE
@@ -56,6 +56,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SandboxError as error:
         sys.stderr.write(f"{error}\n")
         return INFRASTRUCTURE
+
+
+def _read_files(chosen: argparse.Namespace) -> None:
+    """Raises OSError with the name of a file that cannot be read."""
+    chosen.source = chosen.file.read_text("utf-8", errors="replace")
+    for name in ("launch_plan", "problem_def"):
+        file: Path | None = getattr(chosen, name)
+        setattr(chosen, f"{name}_text", file.read_text("utf-8", errors="replace") if file else "")
 
 
 def _nursery(options: Options) -> int:
@@ -80,6 +88,9 @@ async def _ready(options: Options) -> Equipment:
     catalogue()
     with suppress(ToolchainError):
         equipment.device.toolchain()
+    with suppress(ToolchainError):
+        if equipment.inspector is not None:
+            equipment.inspector.toolchain()
     return equipment
 
 

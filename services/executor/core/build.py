@@ -6,6 +6,7 @@ import hashlib
 import os
 import stat
 import time
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,18 +14,21 @@ from services.executor.core.boxes import run_to_end
 from services.executor.core.cache import CachedBuild, CompileCache
 from services.executor.core.compiler_text import compile_error, missing_build
 from services.executor.core.endings import build_limit_failure
-from services.executor.core.events import Compiled, Compiling, Event
-from services.executor.core.failure import InfrastructureFailure
+from services.executor.core.events import Compiled, Compiling, Event, IsaReport
+from services.executor.core.failure import Failure, InfrastructureFailure
+from services.executor.core.isa import shown
 from services.executor.core.report import canonical_json
 from services.executor.devices.device import BuildKind, Device, Toolchain, ToolchainError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import asyncio
+    from collections.abc import AsyncGenerator, Callable
     from pathlib import Path
 
+    from services.executor.core.isa import Inspection, IsaReporter
     from services.executor.sandboxes.sandbox import Command, Exit, Limits, Sandbox
 
-_EXECUTABLE_NAMES = {BuildKind.SOLUTION: "runner", BuildKind.PROGRAM: "program"}
+_EXECUTABLE_NAMES = {BuildKind.SOLUTION: "runner", BuildKind.KERNELS: "runner", BuildKind.PROGRAM: "program"}
 _MAX_EXECUTABLE_BYTES = 256 << 20
 
 
@@ -46,6 +50,7 @@ class Builder:
     sandbox: Sandbox
     cache: CompileCache
     limits: Limits
+    isa: IsaReporter | None = None
 
     async def build(self, unit: Unit, scratch: Path, target: Path, emit: Callable[[Event], None]) -> CachedBuild:
         """Put the executable of `unit` into `target`, using the empty folder `scratch`; raises Failure."""
@@ -56,12 +61,32 @@ class Builder:
         build = self.cache.get(key)
         emit(Compiling(toolchain.title, cached=build is not None))
         cached = build is not None
-        if build is None:
-            build = await self._compile(unit, scratch, command)
-            self.cache.put(key, build)
-        _install(build.executable, target / _EXECUTABLE_NAMES[unit.kind])
-        emit(Compiled(build.warnings, (time.perf_counter() - begin) * 1e3, cached))
+        async with self._reporting(unit, scratch) as report:
+            if build is None:
+                build = await self._compiled(unit, scratch, command, report)
+                self.cache.put(key, build)
+            _install(build.executable, target / _EXECUTABLE_NAMES[unit.kind])
+            isa = await _isa(report)
+        emit(Compiled(build.warnings, (time.perf_counter() - begin) * 1e3, cached, isa))
         return build
+
+    @asynccontextmanager
+    async def _reporting(self, unit: Unit, scratch: Path) -> AsyncGenerator[asyncio.Task[Inspection] | None]:
+        if self.isa is None:
+            yield None
+            return
+        async with self.isa.reporting(unit.source, scratch.with_name("isa")) as report:
+            yield report
+
+    async def _compiled(
+        self, unit: Unit, scratch: Path, command: Command, report: asyncio.Task[Inspection] | None
+    ) -> CachedBuild:
+        """Where the device's compiler refuses a source, the MI300X's may still have something to say."""
+        try:
+            return await self._compile(unit, scratch, command)
+        except Failure as failure:
+            failure.isa = await _isa(report)
+            raise
 
     def _toolchain(self) -> Toolchain:
         try:
@@ -94,6 +119,10 @@ class Builder:
         if end.code != 0:
             raise missing_build(f"{text}\nstatus {end.code}, signal {end.signal}".strip())
         return CachedBuild.of(_harvest(scratch / _EXECUTABLE_NAMES[unit.kind], text), text)
+
+
+async def _isa(report: asyncio.Task[Inspection] | None) -> IsaReport:
+    return shown((await report).report) if report is not None else IsaReport()
 
 
 def _text(end: Exit) -> str:

@@ -15,6 +15,7 @@ from services.executor.core.cache import CompileCache
 from services.executor.core.forbidden import rules
 from services.executor.core.run import Equipment
 from services.executor.core.scratch import memory_parent, sweep
+from services.executor.devices.gfx942.inspector import Gfx942Inspector
 from services.executor.sandboxes.cgroup import cgroup_parents, remove_leftover_cgroups
 from services.executor.sandboxes.choice import choose_sandbox
 
@@ -81,4 +82,12 @@ async def open_equipment(options: Options) -> Equipment:
         sweep(parent)
     remove_leftover_cgroups(cgroup_parents())
     builds = CompileCache(options.cache_folder, options.cache_mib << 20)
-    return Equipment(device, sandbox, builds, find_problem, scratch_parent=scratch_parent, forbidden=forbidden)
+    return Equipment(
+        device,
+        sandbox,
+        builds,
+        find_problem,
+        scratch_parent=scratch_parent,
+        forbidden=forbidden,
+        inspector=Gfx942Inspector(),
+    )

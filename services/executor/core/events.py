@@ -28,8 +28,24 @@ class Bound(StrEnum):
 
 
 @dataclass(frozen=True)
+class KernelHint:
+    """What the author of a kernel could do better, and what shows it; `line` is 0 for the whole kernel."""
+
+    subject: str
+    line: int
+    what: str
+    why: str
+    advice: str
+
+
+@dataclass(frozen=True)
 class KernelReport:
-    """What the gfx942 compiler says of one kernel; `occupancy` is wavefronts on each SIMD."""
+    """What the gfx942 compiler says of one kernel.
+
+    `occupancy` is wavefronts on each SIMD, with blocks of `block_threads`, and `limited_by` what keeps more from
+    fitting (`wavefronts`: nothing else). `mfma` counts instructions for the matrix cores, `spills` registers of both
+    kinds, `vgpr_spills` those that go to scratch memory. `uncounted` are functions whose code is not in the figures.
+    """
 
     vgpr: int
     sgpr: int
@@ -38,6 +54,26 @@ class KernelReport:
     scratch_bytes: int
     spills: int
     occupancy: int
+    symbol: str = ""
+    line: int = 0
+    vgpr_spills: int = 0
+    limited_by: str = ""
+    block_threads: int = 0
+    block_threads_known: bool = False
+    dynamic_lds: bool = False
+    mfma: int = 0
+    instructions: int = 0
+    uncounted: tuple[str, ...] = ()
+    hints: tuple[KernelHint, ...] = ()
+
+
+@dataclass(frozen=True)
+class IsaReport:
+    """What the MI300X's compiler makes of a source; `note` says why there are no kernels, or what to know of them."""
+
+    toolchain: str = ""
+    note: str = ""
+    kernels: Mapping[str, KernelReport] = field(default_factory=dict[str, KernelReport])
 
 
 @dataclass(frozen=True)
@@ -50,12 +86,12 @@ class Compiling:
 
 @dataclass(frozen=True)
 class Compiled:
-    """The builder succeeded; `isa` is by kernel name, and empty where no gfx942 toolchain is installed."""
+    """The builder succeeded."""
 
     warnings: str
     duration_ms: float
     cached: bool
-    isa: Mapping[str, KernelReport] = field(default_factory=dict[str, KernelReport])
+    isa: IsaReport = field(default_factory=IsaReport)
 
 
 @dataclass(frozen=True)
@@ -96,9 +132,18 @@ class Benchmarking:
 class BenchmarkResult:
     """The measured times of one test case.
 
-    `runtime_ns` is the median of the samples and `ci_low_ns`..`ci_high_ns` its 95 % order-statistic interval.
-    `converged` says that the stopping rule reached its precision before a cap; `stopped_by` names what ended it.
-    `wall_runtime_ns` is the median by the judge's own clock, with the way to the runner and back in it.
+    `runtime_ns` is the median of the sessions' medians (`session_median_ns`), and `ci_low_ns`..`ci_high_ns` the 95 %
+    order-statistic interval of the median of all samples, widened for samples that depend on each other
+    (`correlation_time` of them make an independent one). `converged` says that the stopping rule reached its precision
+    in every session before a cap; `stopped_by` names what ended the first that did not. `timing` is the case's own.
+    `disagreement` is how far the sessions' medians are apart, relative to the time. `bimodality` is above 5/9 where two
+    modes or a long tail are likely.
+
+    `wall_runtime_ns` is the median by the judge's own clock, with the way to the runner and back (`null_ns`) in it.
+    `audit_ratio` is the claimed time over what the judge's clock allows: below 1 it needs a reason. `floor_ns` is the
+    least time that the hardware allows; None where its roofs are not known. `arithmetic_intensity` is in operations a
+    byte. `flush_bytes` were swept through the caches before each sample; 0 where nothing was. The bands are None where
+    the device has no such instrument.
     """
 
     test_id: int
@@ -143,6 +188,21 @@ class ProgramStarted:
 
 
 @dataclass(frozen=True)
+    timing: Timing = Timing.VALID
+    session_median_ns: tuple[float, ...] = ()
+    disagreement: float = 0.0
+    correlation_time: float = 1.0
+    iqr_ns: float = 0.0
+    bimodality: float | None = None
+    null_ns: float = 0.0
+    audit_ratio: float | None = None
+    floor_ns: float | None = None
+    arithmetic_intensity: float | None = None
+    flush_bytes: int = 0
+    clock_mhz: Band | None = None
+    temperature_celsius: Band | None = None
+    power_watts: Band | None = None
+    replaced: tuple[ReplacedSample, ...] = ()
 class ProgramOutput:
     """A line (or the rest of one) that the sandbox endpoint's program printed; `stream` is `stdout` or `stderr`."""
 
@@ -201,7 +261,8 @@ class Finished:
     BENCHMARKED), that event was the last frame to show. `message` is one sentence for the author with what to do,
     `details` the long form (compiler output, limit), `reason` finer than the verdict where there is such
     (`signal:SIGSEGV`, `early_exit`, `assert`, `gpu_fault`, `host`, `vram`, `wall`, `cpu`). `stdout` and `stderr` are
-    what the user's code printed, capped. `stage_seconds` says where the time went; `first_call_time` is when the
+    what the user's code printed, capped. `isa` is of a source that the device's compiler refused.
+    `stage_seconds` says where the time went; `first_call_time` is when the
     runner was told to make its first call, in Unix seconds, and None if that never came to be. `report` is
     the canonical report.
     """
@@ -239,3 +300,4 @@ Event = (
     | ProgramOutput
     | Finished
 )
+    isa: IsaReport | None = None

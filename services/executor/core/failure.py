@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from services.executor.core.verdict import Verdict
 
 if TYPE_CHECKING:
-    from services.executor.core.events import WrongAnswer
+    from services.executor.core.events import IsaReport, WrongAnswer
 
 
 class Failure(Exception):  # noqa: N818  an outcome of the submission, no error of ours
@@ -28,6 +28,7 @@ class Failure(Exception):  # noqa: N818  an outcome of the submission, no error 
         self.reason = reason
         self.details = details
         self.wrong_answer = wrong_answer
+        self.isa: IsaReport | None = None
 
 
 class InfrastructureFailure(Failure):

@@ -88,6 +88,11 @@ def _hints(kind: type[Any]) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
+def read_as(kind: type[T], fields: Mapping[str, Any]) -> T:
+    """The dataclass that `plain` gave `fields` of; raises LineError."""
+    return _from_plain(kind, fields)
+
+
 def _from_plain(kind: type[T], fields: Mapping[str, Any]) -> T:
     hints = _hints(kind)
     try:

@@ -77,6 +77,7 @@ class Progress:
             stdout=_text(self.end.stdout if self.end else b""),
             stderr=_text(self.end.stderr if self.end else b""),
             output_truncated=truncated,
+            isa=failure.isa if failure else None,
             stage_seconds=self.stage_seconds,
             first_call_time=self.first_call_time,
             report={**self.report, "verdict": verdict},

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from problems.variants import UnknownElementTypeError, variant_of
 from services.executor.core.benchmarking import benchmark, profile_of
-from services.executor.core.build import Builder, Unit
+from services.executor.core.build import Builder
 from services.executor.core.checking import Checker, check
 from services.executor.core.failure import Failure, InfrastructureFailure
 from services.executor.core.forbidden import check_build, check_source, rules, rules_for
-from services.executor.core.harness import expected_declaration, harness_source
+from services.executor.core.isa import IsaReporter
 from services.executor.core.job import Mode
 from services.executor.core.limits import StageLimits
 from services.executor.core.playground import run_program
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from services.executor.core.forbidden import Rule
     from services.executor.core.job import CoreJob
     from services.executor.core.stopping import StoppingProfile
-    from services.executor.devices.device import Device
+    from services.executor.devices.device import Device, Inspector
     from services.executor.sandboxes.sandbox import Sandbox
 
 REPORT_VERSION = 1
@@ -63,6 +63,20 @@ class Equipment:
 
 async def run(job: CoreJob, equipment: Equipment, emit: Callable[[Event], None]) -> Finished:
     """Run `job`, telling every event; the last of them is also the answer.
+    inspector: Inspector | None = None
+
+    place: RunPlace | None = None
+    """Where the next run takes place, if that was prepared; it is used once."""
+
+    def place_for(self, mode: Mode) -> AbstractAsyncContextManager[RunPlace]:
+        """The place of a run: the prepared one, or one of its own."""
+        return nullcontext(self.place) if self.place else open_place(self, {mode})
+
+    @property
+    def builder(self) -> Builder:
+        """What compiles submissions, and says what the MI300X's compiler makes of them."""
+        reporter = IsaReporter(self.inspector, self.sandbox, self.cache) if self.inspector else None
+        return Builder(self.device, self.sandbox, self.cache, self.limits.builder, reporter)
 
     Raises JobError, before any event, for a job that is not well formed. A cancelled task leaves no process and no
     file behind, and tells no last event.
@@ -103,10 +117,7 @@ async def _stages(job: CoreJob, problem: Problem | None, equipment: Equipment, p
         raise Failure(Verdict.COMPILE_ERROR, fault)
     held = rules_for(equipment.forbidden, problem.forbidden) if problem else ()
     check_source(job.source, held)
-    with ScratchFolder(equipment.scratch_parent) as scratch:
-        for name in ("compile", "run"):
-            (scratch / name).mkdir(mode=0o755)
-        builder = Builder(equipment.device, equipment.sandbox, equipment.cache, equipment.limits.builder)
+    async with equipment.place_for(job.mode) as place:
         with progress.stage("compile"):
             build = await builder.build(unit, scratch / "compile", scratch / "run", progress.tell)
         progress.report["toolchain"] = equipment.device.toolchain().identity

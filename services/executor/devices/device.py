@@ -44,6 +44,8 @@ class DeviceDescription:
     compute_units: int
     memory_mib: int
     is_gpu: bool
+    is_simulated: bool = False
+    """Times are made up: they say nothing of any hardware."""
     max_threads_per_block: int = 1024
     max_lds_bytes: int = 64 << 10
     """Of a block, static and dynamic together."""

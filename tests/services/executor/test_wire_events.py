@@ -57,9 +57,12 @@ FINISHED = events.Finished(
     benchmarked=BENCHMARKED,
     stdout=BROKEN,
 )
+HINT = events.KernelHint("spills", 3, BROKEN, "why", "advice")
+KERNEL = events.KernelReport(32, 16, 0, 65536, 0, 0, 8, BROKEN, uncounted=("tanhf",), hints=(HINT,))
+ISA = events.IsaReport("clang", BROKEN, {"kernel": KERNEL, BROKEN: KERNEL})
 EXAMPLES: list[events.Event] = [
     events.Compiling("clang", cached=True),
-    events.Compiled(BROKEN, 12.5, cached=False, isa={"kernel": events.KernelReport(32, 16, 0, 65536, 0, 0, 8)}),
+    events.Compiled(BROKEN, 12.5, cached=False, isa=ISA),
     events.Checking(2),
     PASSED,
     events.Checked((PASSED,), 1, 1),

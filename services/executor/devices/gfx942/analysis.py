@@ -50,13 +50,13 @@ def report_of(texts: Texts) -> dict[str, Any]:
     places = DebugLocations(texts.ir, texts.file)
     titles = _titles(figures, kernels, places)
     listing, cut = listing_of(codes.values(), texts.source.splitlines())
-    entries = {
-        titles[each.name]: _entry(each, codes, kernels.get(each.name), places) for each in figures[:MAX_KERNELS]
-    }
+    entries = {titles[each.name]: _entry(each, codes, kernels.get(each.name), places) for each in figures[:MAX_KERNELS]}
     return {"kernels": entries, "kernel_count": len(figures), "listing": listing, "listing_cut": cut}
 
 
-def _entry(figures: Figures, codes: Mapping[str, Code], kernel: Kernel | None, places: DebugLocations) -> dict[str, Any]:
+def _entry(
+    figures: Figures, codes: Mapping[str, Code], kernel: Kernel | None, places: DebugLocations
+) -> dict[str, Any]:
     code = codes[figures.name]
     mfma = sum(item.mnemonic.startswith(MATRIX_INSTRUCTIONS) for item in code.instructions)
     demand, known = _demand(figures)
@@ -73,6 +73,7 @@ def _entry(figures: Figures, codes: Mapping[str, Code], kernel: Kernel | None, p
         **_resources(figures, occupancy),
         "block_threads": demand.block_threads,
         "block_threads_known": known,
+        "dynamic_lds": kernel is not None and kernel.dynamic_lds,
         "mfma": mfma,
         "instructions": sum(1 for _ in code.instructions),
         "uncounted": sorted(code.uncounted.union(*_callees(code, codes))),

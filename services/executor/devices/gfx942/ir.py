@@ -12,11 +12,14 @@ if TYPE_CHECKING:
 
 NAME = r'[%@](?:"[^"]*"|[-\w$.]+)'
 _VALUE = re.compile(NAME)
-_KERNEL = re.compile(rf"^define [^\n]*\bamdgpu_kernel void (?P<name>{NAME})\((?P<arguments>.*)\)[^\n(]*\{{\n", re.MULTILINE)
+_KERNEL = re.compile(
+    rf"^define [^\n]*\bamdgpu_kernel void (?P<name>{NAME})\((?P<arguments>.*)\)[^\n(]*\{{\n", re.MULTILINE
+)
 _RESULT = re.compile(rf"^  (?:(?P<result>{NAME}) = )?(?P<opcode>[a-z]+)\b(?P<rest>.*)$")
 _TAIL_CALL = frozenset({"tail", "musttail", "notail"})
 _BLOCK = re.compile(r'^(?P<name>"[^"]*"|[-\w$.]+):')
 _STRUCT = re.compile(rf"^({NAME}) = type (<?\{{.*\}}>?)$", re.MULTILINE)
+_DYNAMIC_LDS = re.compile(rf"^({NAME}) = external [^\n]*addrspace\(3\) global \[0 x ", re.MULTILINE)
 _MOST_NESTED = 8
 _DEBUG = re.compile(r", !dbg !(\d+)")
 _SUBPROGRAM_OF = re.compile(r"!dbg !(\d+) \{$")
@@ -47,6 +50,8 @@ class Kernel:
     arguments: str
     subprogram: int
     operations: tuple[Operation, ...]
+    dynamic_lds: bool = False
+    """Whether it uses an `extern __shared__` array."""
 
     @cached_property
     def definitions(self) -> Mapping[str, Operation]:
@@ -65,6 +70,7 @@ class Kernel:
 
 def kernels_from_ir(text: str) -> list[Kernel]:
     """The kernels that are defined in the text."""
+    dynamic = frozenset(_DYNAMIC_LDS.findall(text))
     structs = dict(_STRUCT.findall(text))
     found: list[Kernel] = []
     for match in _KERNEL.finditer(text):
@@ -72,7 +78,9 @@ def kernels_from_ir(text: str) -> list[Kernel]:
         body = text[match.end() : end + 1]
         subprogram = _SUBPROGRAM_OF.search(match[0].rstrip("\n"))
         operations = tuple(_operations(_written_out(body, structs)))
-        found.append(Kernel(_plain(match["name"]), match["arguments"], int(subprogram[1]) if subprogram else -1, operations))
+        node = int(subprogram[1]) if subprogram else -1
+        uses_dynamic = any(not dynamic.isdisjoint(operation.operands) for operation in operations)
+        found.append(Kernel(_plain(match["name"]), match["arguments"], node, operations, uses_dynamic))
     return found
 
 

@@ -89,7 +89,9 @@ def covered_bytes(access: Access, stride_bytes: int, accesses: Iterable[Access])
 
 def _is_row_length(stride: Polynomial, access: Access, lengths: list[Polynomial]) -> bool:
     """Whether threads are a row apart and each walks along its row: then the rows' length is the loop's."""
-    return _walks(access) and any(length.scaled(access.size_bytes) == stride for length in lengths if length.value is None)
+    return _walks(access) and any(
+        length.scaled(access.size_bytes) == stride for length in lengths if length.value is None
+    )
 
 
 def _walks(access: Access) -> bool:

@@ -28,7 +28,9 @@ _VERY_FEW_WAVEFRONTS = 3
 _SCRATCH = ("scratch_load", "scratch_store")
 
 
-def resource_hints(code: Code, figures: Figures, demand: Demand, occupancy: Occupancy, *, known: bool) -> Iterator[Hint]:
+def resource_hints(
+    code: Code, figures: Figures, demand: Demand, occupancy: Occupancy, *, known: bool
+) -> Iterator[Hint]:
     """Hints that the figures and the instructions show; `known` says that the kernel names its block size."""
     scratch = [item for item in code.instructions if item.mnemonic.startswith(_SCRATCH)]
     yield from _spills(figures, [item for item in scratch if _is_spill(item)])

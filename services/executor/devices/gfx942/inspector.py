@@ -1,0 +1,49 @@
+"""Reports for the MI300X from a box; implements Inspector."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from pathlib import Path
+
+from services.executor.devices.cpu import toolchain as cpu
+from services.executor.devices.device import Toolchain
+from services.executor.devices.gfx942 import toolchain
+from services.executor.devices.gfx942.prepare import prepare
+from services.executor.sandboxes.sandbox import Command, Mount
+
+_BUILD = Path("/build")
+_PROGRAM = Path(__file__).with_name("boxed_report.py")
+
+
+class Gfx942Inspector:
+    """Clang for gfx942; needs no GPU."""
+
+    def toolchain(self) -> Toolchain:
+        """What is in the cache, which takes seconds to make once; raises ToolchainError where there is no clang."""
+        prepared = toolchain.prepared()
+        if not prepared.complete:
+            prepare()
+        identity = hashlib.sha256(f"{prepared.compiled.name} {toolchain.steps_digest()}".encode()).hexdigest()
+        return Toolchain(identity, prepared.title)
+
+    def command(self, folder: Path) -> Command:
+        """A Python process that runs clang and the code generator."""
+        environment = {
+            "PYTHONPATH": str(cpu.compiler().folder.parent),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "WAVEPOOL_CACHE_DIR": str(cpu.cache_folder()),
+            "PATH": "/usr/bin:/bin",
+        }
+        arguments = [sys.executable, "-P", "-S", str(_PROGRAM), str(_BUILD)]
+        return Command(arguments, _BUILD, [*_mounts(), Mount(folder, _BUILD, writable=True)], environment)
+
+
+def _mounts() -> list[Mount]:
+    """Each at its own path, because precompiled headers and the Python environment name absolute paths."""
+    folders = [Path(sys.prefix), Path(sys.base_prefix), cpu.PACKAGE.parents[2], toolchain.cache_folder()]
+    folders.append(cpu.compiler().folder.parent)
+    outermost = [folder for folder in folders if not any(other in folder.parents for other in folders)]
+    usable = [folder for folder in dict.fromkeys(outermost) if folder != Path("/usr")]
+    return [Mount(folder, folder) for folder in usable if Path("/usr") not in folder.parents]
