@@ -31,7 +31,9 @@ class Capabilities:
     clock: Clock
     start_time: datetime
 
-    def to_proto(self, runs_in_flight: int, capacity: Capacity) -> executor_pb2.GetCapabilitiesResponse:
+    def to_proto(
+        self, runs_in_flight: int, capacity: Capacity, unfit_reason: str
+    ) -> executor_pb2.GetCapabilitiesResponse:
         """The answer to GetCapabilities."""
         uptime = Duration()
         uptime.FromTimedelta(self.clock.now() - self.start_time)
@@ -53,6 +55,7 @@ class Capabilities:
             max_runs=capacity.max_runs,
             uptime=uptime,
             version=_version(),
+            unfit_reason=unfit_reason,
         )
 
 

@@ -83,6 +83,13 @@ class NoSlotError(ExecutorError):
         self.retry_after = SLOT_RETRY
 
 
+class UnfitError(Exception):
+    """The machine takes no run any more, because its device cannot be trusted."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"this machine is unfit ({reason}); run elsewhere, it is about to be replaced")
+
+
 class DrainingError(ExecutorError):
     """The executor is about to stop."""
 

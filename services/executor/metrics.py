@@ -11,4 +11,5 @@ runs_in_flight = gauge("wavepool_executor_runs_in_flight", "Runs being carried o
 run_seconds = histogram(
     "wavepool_executor_run_seconds", "Time that a run held its slot.", ("mode",), RUN_SECONDS_BUCKETS
 )
+canaries_failed = counter("wavepool_executor_canaries_failed", "Canaries that found the machine unfit.")
 spare_judges = gauge("wavepool_executor_spare_judges", "Judge processes that wait for a run.")

@@ -11,7 +11,14 @@ from servicekit import logging
 from servicekit.request_id import set_request_id
 from services.executor import metrics
 from services.executor.core.events import Finished
-from services.executor.errors import DrainingError, NoSlotError, RunConflictError, StaleLeaseError, UnknownRunError
+from services.executor.errors import (
+    DrainingError,
+    NoSlotError,
+    RunConflictError,
+    StaleLeaseError,
+    UnfitError,
+    UnknownRunError,
+)
 from services.executor.execution import EndReason, Execution
 from services.executor.lease import EIGHTHS_OF_A_GPU, Fence
 from services.executor.run import Run
@@ -20,6 +27,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from servicekit.clock import Clock
+    from services.executor.hygiene import Hygiene
     from services.executor.judge_pool import JudgePool
     from services.executor.run import RunSpec
 
@@ -45,15 +53,21 @@ class Capacity:
 class Runs:
     """Everything happens on one event loop; what must not interleave is under one lock."""
 
-    def __init__(self, judges: JudgePool, clock: Clock, capacity: Capacity) -> None:
+    def __init__(self, judges: JudgePool, hygiene: Hygiene, clock: Clock, capacity: Capacity) -> None:
         self.capacity = capacity
         self._judges = judges
+        self._hygiene = hygiene
         self._clock = clock
         self._fence = Fence(capacity.eighths)
         self._executions: dict[str, Execution] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], Execution] = {}
         self._beginning = asyncio.Lock()
         self._draining = False
+
+    @property
+    def unfit_reason(self) -> str:
+        """Why the machine takes no run any more; empty while it does."""
+        return self._hygiene.unfit_reason
 
     @property
     def in_flight(self) -> list[Execution]:
@@ -63,8 +77,10 @@ class Runs:
     async def begin_or_attach(self, spec: RunSpec, after_seq: int) -> Run:
         """The run of this id, begun now if it is new and `after_seq` is 0.
 
-        Raises RunConflictError, UnknownRunError, StaleLeaseError, NoSlotError, DrainingError.
+        Raises RunConflictError, UnknownRunError, StaleLeaseError, NoSlotError, DrainingError, UnfitError.
         """
+        if spec.run_id not in self._executions:
+            await self._settle()
         async with self._beginning:
             self._forget()
             known = self._executions.get(spec.run_id)
@@ -87,6 +103,7 @@ class Runs:
     def start(self) -> None:
         """Have judges ready for the first runs."""
         self._judges.refill()
+        self._hygiene.start()
 
     def drain(self) -> None:
         """Begin no more runs."""
@@ -102,11 +119,20 @@ class Runs:
         self.drain()
         self.end_all(EndReason.EXECUTOR_STOPPED)
         await asyncio.gather(*self._tasks)
+        await self._hygiene.close()
         await self._judges.close()
+
+    async def _settle(self) -> None:
+        """Wait until nothing is left of runs that are over, and the machine has proved itself after them."""
+        if leaving := [task for task, execution in self._tasks.items() if execution.run.is_finished]:
+            await asyncio.wait(leaving)
+        await self._hygiene.settle()
 
     async def _begin(self, spec: RunSpec) -> Run:
         if self._draining:
             raise DrainingError
+        if self._hygiene.unfit_reason:
+            raise UnfitError(self._hygiene.unfit_reason)
         spec.lease.check_alive(self._clock.now())
         self._fence.admit(spec.lease)
         await self._end_superseded(spec)
@@ -114,8 +140,8 @@ class Runs:
         execution = Execution(Run(spec, self._clock), self._judges, self._clock, self.capacity.run_limit)
         self._executions[spec.run_id] = execution
         task = asyncio.create_task(self._carry_out(execution))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[task] = execution
+        task.add_done_callback(self._tasks.pop)
         return execution.run
 
     async def _end_superseded(self, spec: RunSpec) -> None:
@@ -143,6 +169,8 @@ class Runs:
         if isinstance(finished := execution.run.last_event, Finished):
             metrics.runs.labels(spec.job.mode, finished.verdict).inc()
             log.info("run ends", extra={"run_id": spec.run_id, "verdict": finished.verdict, "reason": finished.reason})
+        if not self._draining and isinstance(finished, Finished):
+            self._hygiene.after(finished.verdict)
         if not self._draining and not self.in_flight:
             self._judges.refill()
 

@@ -15,11 +15,13 @@ from servicekit.server import PortTakenError, ServiceServer
 from services.executor import errors
 from services.executor.capabilities import Capabilities
 from services.executor.config import ExecutorSettings
+from services.executor.core.canary import canary_job
 from services.executor.core.equipment import UnknownDeviceError, catalogue, device_named
 from services.executor.core.forbidden import ForbiddenRulesError, rules
 from services.executor.core.scratch import memory_parent, sweep
 from services.executor.devices.device import ToolchainError
 from services.executor.execution import EndReason
+from services.executor.hygiene import Hygiene
 from services.executor.judge_nursery import JudgeNursery
 from services.executor.judge_pool import JudgePool
 from services.executor.runs import Runs
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from servicekit.errors import ErrorMap
+    from services.executor.core.job import CoreJob
     from services.executor.judge import Judge
     from services.executor.signing import Signer
 
@@ -50,6 +53,7 @@ ERROR_MAP: ErrorMap = {
     errors.StaleLeaseError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.NoSlotError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors.DrainingError: grpc.StatusCode.UNAVAILABLE,
+    errors.UnfitError: grpc.StatusCode.UNAVAILABLE,
 }
 # What whoever starts the executor is told without a traceback: the message says what to do.
 _CANNOT_START = (
@@ -88,11 +92,16 @@ class ExecutorServer(ServiceServer):
 
 
 def build_server(
-    settings: ExecutorSettings, capabilities: Capabilities, signer: Signer, start_judge: Callable[[], Awaitable[Judge]]
+    settings: ExecutorSettings,
+    capabilities: Capabilities,
+    signer: Signer,
+    start_judge: Callable[[], Awaitable[Judge]],
+    canary: CoreJob,
 ) -> ExecutorServer:
     """The server with all its parts; `start_judge` raises OSError where it cannot."""
     judges = JudgePool(start_judge, settings.judge_spares)
-    server = ExecutorServer(settings, Runs(judges, capabilities.clock, settings.capacity()))
+    hygiene = Hygiene(judges, canary, always=capabilities.device.is_gpu)
+    server = ExecutorServer(settings, Runs(judges, hygiene, capabilities.clock, settings.capacity()))
     size_set = SizeSet.GPU if capabilities.device.is_gpu else SizeSet.CPU
     decoder = RunDecoder(catalogue(), size_set, server.runs.capacity.eighths)
     servicer = ExecutorServicer(server.runs, decoder, settings.tokens(), signer, capabilities)
@@ -144,7 +153,8 @@ async def main() -> None:
         capabilities = await find_capabilities(settings, signer, SystemClock())
         nursery = JudgeNursery(settings.nursery_command(), settings.judge_environment())
         try:
-            await build_server(settings, capabilities, signer, nursery.start).run_until_signalled()
+            canary = canary_job(capabilities.device)
+            await build_server(settings, capabilities, signer, nursery.start, canary).run_until_signalled()
         finally:
             await nursery.close()
     except _CANNOT_START as error:

@@ -69,7 +69,7 @@ class ExecutorServicer(executor_pb2_grpc.ExecutorServiceServicer):
     ) -> executor_pb2.GetCapabilitiesResponse:
         """What this executor is."""
         del request, context
-        return self.capabilities.to_proto(len(self.runs.in_flight), self.runs.capacity)
+        return self.capabilities.to_proto(len(self.runs.in_flight), self.runs.capacity, self.runs.unfit_reason)
 
     def _encoded(self, run: Run, event: RunEvent) -> run_event_pb2.RunEvent:
         encoded = run_event_to_proto(event)

@@ -127,6 +127,9 @@ class MachineDriver:
             await self._unanswered(machine, error)
             return
         self._health.heard(machine.machine_id, self._clock.now())
+        if health.unfit_reason and machine.state in READY:
+            await self._change(machine, machine.drain(self._clock.now(), f"unfit: {health.unfit_reason}"))
+            return
         if machine.occupied != (0,) * machine.gpu_count:
             await self._free_expired(machine, health)
 

@@ -26,6 +26,7 @@ class Health:
 
     inventory: Inventory
     runs_in_flight: int
+    unfit_reason: str = ""
 
 
 class Executors(Protocol):
@@ -57,7 +58,7 @@ class ExecutorClient:
             await channel.close()
             raise
         self._channels[endpoint] = channel
-        return Health(_inventory_from_proto(answer), answer.runs_in_flight)
+        return Health(_inventory_from_proto(answer), answer.runs_in_flight, answer.unfit_reason)
 
     async def close(self) -> None:
         """Close all channels."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from servicekit.channels import open_channel
 from servicekit.clock import SystemClock
 from services.executor.capabilities import Capabilities
 from services.executor.config import ExecutorSettings
+from services.executor.core.job import CoreJob, Mode
 from services.executor.devices.device import DeviceDescription, Toolchain
 from services.executor.judge import Judge
 from services.executor.server import build_server
@@ -51,11 +53,17 @@ async def start_executor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asy
 
     async with AsyncExitStack() as cleanup:
 
-        async def start(**settings: object) -> tuple[ExecutorServer, Client]:
+        async def start(
+            *, canary: str = "finish ACCEPTED", is_gpu: bool = False, **settings: object
+        ) -> tuple[ExecutorServer, Client]:
             tokens = {"token": LEASE_TOKEN, "admin_token": ADMIN_TOKEN}
             fixed = {"port": 0, "work_dir": tmp_path, "drain": 0.2, "judge_spares": 0, **tokens}
             chosen = ExecutorSettings.model_validate({**fixed, **settings})
-            server = build_server(chosen, CAPABILITIES, Signer.kept_in(tmp_path / "signing-key"), start_judge)
+            signer = Signer.kept_in(tmp_path / "signing-key")
+            device = replace(CAPABILITIES.device, is_gpu=is_gpu)
+            capabilities = replace(CAPABILITIES, device=device)
+            job = CoreJob(canary, Mode.SANDBOX)
+            server = build_server(chosen, capabilities, signer, start_judge, job)
             await server.start()
             cleanup.push_async_callback(server.stop)
             channel = open_channel(f"127.0.0.1:{server.port}")

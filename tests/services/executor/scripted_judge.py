@@ -2,6 +2,8 @@
 
 tell NAME      an event: compiling, checking, output TEXT, random (a number of each shared generator)
 wait FILE      until the file exists
+append FILE    a line to it
+fail-once FILE crash unless the file exists; make it
 ignore-term    be deaf to SIGTERM from now on
 crash          end without a verdict
 babble         write what is no event
@@ -37,7 +39,15 @@ def drawn() -> str:
     return f"{random.random()} {numpy_random.random()}"  # noqa: S311  that it can be foreseen is the point
 
 
-def step(verb: str, argument: str) -> None:
+def leave_trace(verb: str, file: Path) -> None:
+    is_new = not file.exists()
+    with file.open("a") as stream:
+        stream.write("here\n")
+    if is_new and verb == "fail-once":
+        sys.exit("the script made me crash once")
+
+
+def step(verb: str, argument: str) -> None:  # noqa: C901  one branch for each word of the script
     if verb == "tell" and argument in EVENTS:
         tell(EVENTS[argument])
     elif verb == "tell":
@@ -45,6 +55,8 @@ def step(verb: str, argument: str) -> None:
     elif verb == "wait":
         while not Path(argument).exists():
             time.sleep(0.005)
+    elif verb in {"append", "fail-once"}:
+        leave_trace(verb, Path(argument))
     elif verb == "ignore-term":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     elif verb == "babble":

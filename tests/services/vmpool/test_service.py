@@ -228,3 +228,15 @@ async def test_metrics_sum_the_pool_up(bench: Bench, stub: VmPoolServiceAsyncStu
         total_machines=1, active_machines=1, busy_machines=1, warm_reuses=3, idle_seconds=30, cost_micros=50_000_000
     )
     assert (await stub.GetMachine(pb.GetMachineRequest(machine_id=machine.machine_id))).machine.jobs_run == 2
+
+
+async def test_a_machine_that_calls_itself_unfit_is_drained_with_its_reason(
+    bench: Bench, stub: VmPoolServiceAsyncStub
+) -> None:
+    machine = await bench.warm_machine()
+    bench.executors.unfit_reason = "its canary failed"
+    bench.clock.advance(timedelta(minutes=1))
+    await bench.passes(2)
+    assert await bench.state_of(machine.machine_id) is MachineState.STOPPED
+    (listed,) = (await stub.ListMachines(pb.ListMachinesRequest(include_ended=True))).machines
+    assert listed.reason == "unfit: its canary failed"

@@ -1,0 +1,105 @@
+"""Keeps the machine fit for the next stranger: a canary runs after what may have hurt it, and two bad ones condemn it.
+
+A GPU's memory is scrubbed after every run. On the cpu device a run leaves nothing behind with its process, so there the
+canary follows only runs that ended as a hurt machine would make them end. No run begins while a canary is under way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from servicekit import logging
+from services.executor import metrics
+from services.executor.core.events import Finished
+from services.executor.core.verdict import Verdict
+
+if TYPE_CHECKING:
+    from services.executor.core.job import CoreJob
+    from services.executor.judge_pool import JudgePool
+
+log = logging.get_logger(__name__)
+
+STRIKES = 2
+"""One canary may fail for a reason of its own; a second one in a row does not."""
+CANARY_SECONDS = 60.0
+DOUBTFUL = frozenset(
+    {
+        Verdict.INFRA_ERROR,
+        Verdict.LAUNCH_ERROR,
+        Verdict.MEMORY_LIMIT_EXCEEDED,
+        Verdict.OUT_OF_BOUNDS,
+        Verdict.RUNTIME_ERROR,
+        Verdict.TIME_LIMIT_EXCEEDED,
+    }
+)
+
+
+class Hygiene:
+    """`canary` is the job that proves the machine; `always` has it follow every run, and go before the first."""
+
+    def __init__(self, judges: JudgePool, canary: CoreJob, *, always: bool, seconds: float = CANARY_SECONDS) -> None:
+        self._judges = judges
+        self._canary = canary
+        self._always = always
+        self._seconds = seconds
+        self._proving: asyncio.Task[None] | None = None
+        self.unfit_reason = ""
+        """Why the machine takes no run any more; empty while it does."""
+
+    def start(self) -> None:
+        """Before the first run."""
+        if self._always:
+            self._begin()
+
+    def after(self, verdict: Verdict) -> None:
+        """A run is over, and nothing of it is left."""
+        if self._always or verdict in DOUBTFUL:
+            self._begin()
+
+    async def settle(self) -> None:
+        """Wait for the canary that is under way, if one is."""
+        if self._proving is not None:
+            await asyncio.wait({self._proving})
+
+    async def close(self) -> None:
+        """End the canary that is under way."""
+        if self._proving is not None:
+            self._proving.cancel()
+            await asyncio.wait({self._proving})
+
+    def _begin(self) -> None:
+        if not self.unfit_reason and (self._proving is None or self._proving.done()):
+            self._proving = asyncio.create_task(self._prove())
+
+    async def _prove(self) -> None:
+        faults: list[str] = []
+        while len(faults) < STRIKES:
+            fault = await self._fault()
+            if not fault:
+                return
+            metrics.canaries_failed.inc()
+            log.warning("the canary failed", extra={"strike": len(faults) + 1, "fault": fault})
+            faults.append(fault)
+        self.unfit_reason = f"its canary failed {STRIKES} times in a row: {faults[-1]}"
+        log.error("this machine takes no more runs: %s", self.unfit_reason)
+
+    async def _fault(self) -> str:
+        """What is wrong with the machine, as far as one canary shows."""
+        try:
+            async with asyncio.timeout(self._seconds):
+                finished = await self._last_event()
+        except TimeoutError:
+            return f"it was not over after {self._seconds:g} s; the device may hang"
+        except OSError as error:
+            return f"no judge can be started: {error}"
+        if finished.verdict is Verdict.ACCEPTED:
+            return ""
+        return f"{finished.verdict}: {finished.stderr.strip() or finished.message}"
+
+    async def _last_event(self) -> Finished:
+        judge = await self._judges.take()
+        try:
+            return [event async for event in judge.run(self._canary) if isinstance(event, Finished)][-1]
+        finally:
+            await judge.end()
