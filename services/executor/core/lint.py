@@ -13,6 +13,7 @@ from problems.element_types import DEFAULT
 from services.executor.core.bench import BAD_USAGE
 from services.executor.core.build import Builder, Unit
 from services.executor.core.case_judge import CaseJudge
+from services.executor.core.channel import Channel
 from services.executor.core.equipment import catalogue
 from services.executor.core.failure import Failure
 from services.executor.core.forbidden import check_source, rules_for
@@ -73,7 +74,7 @@ async def lazy_passes(entry: CatalogueEntry, equipment: Equipment) -> list[str]:
         builder = Builder(equipment.device, equipment.sandbox, equipment.cache, equipment.limits.builder)
         await builder.build(_unit(entry, calls, equipment), scratch / "compile", scratch / "run", _ignore)
         with ScratchFolder(memory_parent(scratch)) as folder:
-            session = RunnerSession(equipment.device, equipment.sandbox, equipment.limits, folder)
+            session = RunnerSession(equipment.device, equipment.sandbox, equipment.limits, Channel(folder))
             async with session.open(scratch / "run"):
                 found_out = {_label(call) for call in calls if await _is_found_out(call, session, seed)}
     tried = dict.fromkeys(_label(call) for call in calls if call.lazy is not Lazy.PREPARE)

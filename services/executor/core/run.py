@@ -4,38 +4,38 @@ from __future__ import annotations
 
 import hashlib
 import traceback
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
 from problems.variants import UnknownElementTypeError, variant_of
-from services.executor.core.benchmarking import benchmark, profile_of
 from services.executor.core.build import Builder
-from services.executor.core.checking import Checker, check
+from services.executor.core.contract import contract_of, unit_of
 from services.executor.core.failure import Failure, InfrastructureFailure
 from services.executor.core.forbidden import check_build, check_source, rules, rules_for
 from services.executor.core.isa import IsaReporter
 from services.executor.core.job import Mode
+from services.executor.core.judging import Judging
+from services.executor.core.launched_problem import launched
 from services.executor.core.limits import StageLimits
 from services.executor.core.playground import run_program
 from services.executor.core.progress import Progress
-from services.executor.core.sampling import show_sample, smallest
-from services.executor.core.scratch import ScratchFolder, memory_parent
-from services.executor.core.seeds import RunSeed
-from services.executor.core.session import RunnerSession
+from services.executor.core.run_place import open_place
 from services.executor.core.source import source_fault
 from services.executor.core.verdict import Verdict
-from services.executor.devices.device import BuildKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
 
-    from problems.definition import Case, Problem
+    from problems.definition import Problem
     from services.executor.core.cache import CompileCache
     from services.executor.core.events import Event, Finished
     from services.executor.core.forbidden import Rule
     from services.executor.core.job import CoreJob
+    from services.executor.core.run_place import RunPlace
     from services.executor.core.stopping import StoppingProfile
     from services.executor.devices.device import Device, Inspector
     from services.executor.sandboxes.sandbox import Sandbox
@@ -59,10 +59,6 @@ class Equipment:
     profile: StoppingProfile | None = None
     scratch_parent: Path = field(default_factory=lambda: Path(gettempdir()))
     forbidden: tuple[Rule, ...] = field(default_factory=rules)
-
-
-async def run(job: CoreJob, equipment: Equipment, emit: Callable[[Event], None]) -> Finished:
-    """Run `job`, telling every event; the last of them is also the answer.
     inspector: Inspector | None = None
 
     place: RunPlace | None = None
@@ -77,6 +73,10 @@ async def run(job: CoreJob, equipment: Equipment, emit: Callable[[Event], None])
         """What compiles submissions, and says what the MI300X's compiler makes of them."""
         reporter = IsaReporter(self.inspector, self.sandbox, self.cache) if self.inspector else None
         return Builder(self.device, self.sandbox, self.cache, self.limits.builder, reporter)
+
+
+async def run(job: CoreJob, equipment: Equipment, emit: Callable[[Event], None]) -> Finished:
+    """Run `job`, telling every event; the last of them is also the answer.
 
     Raises JobError, before any event, for a job that is not well formed. A cancelled task leaves no process and no
     file behind, and tells no last event.
@@ -112,62 +112,24 @@ def _problem(job: CoreJob, equipment: Equipment) -> Problem | None:
 
 async def _stages(job: CoreJob, problem: Problem | None, equipment: Equipment, progress: Progress) -> None:
     progress.report.update(_origin(job, equipment))
-    unit = _unit(job, problem)
+    if problem is not None and job.launch_plan:
+        problem = launched(problem, job.launch_plan, equipment.device.describe())
+    unit = unit_of(job.source, problem)
     if fault := source_fault(job.source, unit.declaration if problem else ""):
         raise Failure(Verdict.COMPILE_ERROR, fault)
     held = rules_for(equipment.forbidden, problem.forbidden) if problem else ()
     check_source(job.source, held)
     async with equipment.place_for(job.mode) as place:
         with progress.stage("compile"):
-            build = await builder.build(unit, scratch / "compile", scratch / "run", progress.tell)
+            build = await equipment.builder.build(unit, place.compile, place.run, progress.tell)
         progress.report["toolchain"] = equipment.device.toolchain().identity
         progress.report["executable_sha256"] = build.sha256
         progress.report["needed_libraries"] = check_build(build.executable, held)
         if problem is None:
             with progress.stage("program"):
-                await run_program(
-                    equipment.device, equipment.sandbox, equipment.limits.program, scratch / "run", progress
-                )
+                await run_program(equipment.device, place.sandbox, equipment.limits.program, place.run, progress)
             return
-        await _judged(job, problem, equipment, scratch, progress)
-
-
-def _unit(job: CoreJob, problem: Problem | None) -> Unit:
-    if problem is None:
-        return Unit(BuildKind.PROGRAM, job.source, "", "int main()")
-    parameters = problem.parameters
-    return Unit(BuildKind.SOLUTION, job.source, harness_source(parameters), expected_declaration(parameters))
-
-
-async def _judged(job: CoreJob, problem: Problem, equipment: Equipment, scratch: Path, progress: Progress) -> None:
-    seed = RunSeed(job.seed)
-    progress.report["seed_commitment"] = seed.commitment
-    with ScratchFolder(memory_parent(scratch)) as channel_folder:
-        session = RunnerSession(equipment.device, equipment.sandbox, equipment.limits, channel_folder)
-        try:
-            async with session.open(scratch / "run"):
-                await _calls(job, problem, equipment, Checker(problem, seed, session), progress)
-        finally:
-            progress.report["seed"] = seed.reveal()
-            progress.leave(session)
-
-
-async def _calls(job: CoreJob, problem: Problem, equipment: Equipment, checker: Checker, progress: Progress) -> None:
-    cases = problem.sizes.of(job.size_set)
-    if job.mode is Mode.SAMPLE:
-        with progress.stage("check"):
-            return await show_sample(checker, smallest(problem, cases), progress)
-    with progress.stage("check"):
-        await check(checker, [*cases, _hidden(job, problem, checker.seed)], progress)
-    if job.mode in {Mode.BENCHMARK, Mode.FULL}:
-        device = equipment.device.describe()
-        with progress.stage("benchmark"):
-            await benchmark(checker, cases, device, equipment.profile or profile_of(device), progress)
-    return None
-
-
-def _hidden(job: CoreJob, problem: Problem, seed: RunSeed) -> Case:
-    return problem.hidden_case(job.size_set, seed.generator("hidden case"))
+        await Judging(job, problem, equipment, place).judge(progress)
 
 
 def _origin(job: CoreJob, equipment: Equipment) -> dict[str, object]:
@@ -177,8 +139,14 @@ def _origin(job: CoreJob, equipment: Equipment) -> dict[str, object]:
         "problem": job.problem,
         "mode": job.mode,
         "dtype": job.dtype,
+        "contract": contract_of(job),
         "size_set": job.size_set,
-        "source_sha256": hashlib.sha256(job.source.encode(errors="replace")).hexdigest(),
+        "source_sha256": _sha256(job.source),
+        **({"launch_plan_sha256": _sha256(job.launch_plan)} if job.launch_plan else {}),
         "device": {"name": device.name, "title": device.title, "architecture": device.architecture},
         "sandbox": {"name": equipment.sandbox.name, "gaps": list(equipment.sandbox.gaps)},
     }
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()

@@ -13,11 +13,14 @@ import os
 import signal
 import stat
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from services.executor.core.events import Event, Finished
+from services.executor.core.job import Mode
 from services.executor.core.jsonlines import LineError, decode_job, encode_event
 from services.executor.core.run import JobError, run
+from services.executor.core.run_place import open_place
 from services.executor.core.verdict import Verdict, status_of
 
 if TYPE_CHECKING:
@@ -41,6 +44,15 @@ async def serve(equipment: Equipment, parent: int) -> int:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     _end_with_parent(parent)
     emit = _event_writer()
+    async with open_place(equipment, set(Mode)) as place:
+        try:
+            return await _serve(replace(equipment, place=place), emit, parent)
+        finally:
+            # Told to end, we do so already: what is left is to clean up.
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, _ignore)
+
+
+async def _serve(equipment: Equipment, emit: Callable[[Event], None], parent: int) -> int:
     try:
         line = await _first_line()
     except asyncio.CancelledError:
@@ -53,6 +65,10 @@ async def serve(equipment: Equipment, parent: int) -> int:
         emit(_refusal(f"The job is not well formed: {error}"))
         return _BAD_JOB
     return await _run(job, equipment, emit, parent)
+
+
+def _ignore() -> None:
+    """What a signal does that asks for nothing new."""
 
 
 async def _run(job: CoreJob, equipment: Equipment, emit: Callable[[Event], None], parent: int) -> int:

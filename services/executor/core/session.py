@@ -9,20 +9,21 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from services.executor.core.boxes import end_of, running
-from services.executor.core.channel import Channel, ChannelClosedError
+from services.executor.core.channel import ChannelClosedError
 from services.executor.core.endings import runner_failure
 from services.executor.core.messages import Order, ProtocolError, Reply, ReplyMessage
+from services.executor.core.run_place import runner_command
 from services.executor.core.runner_claims import claimed_failure, hung, interference, never_came_up
-from services.executor.devices.device import BuildKind
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
     from pathlib import Path
 
+    from services.executor.core.channel import Channel
     from services.executor.core.limits import StageLimits
     from services.executor.devices.device import Device
     from services.executor.sandboxes.sandbox import BoxedProcess, Exit, Sandbox
@@ -42,8 +43,8 @@ class CallTimes:
 class RunnerSession:
     """Used through `open`. After its end, `end` says how the box ended, if it ever began."""
 
-    def __init__(self, device: Device, sandbox: Sandbox, limits: StageLimits, folder: Path) -> None:
-        self.channel = Channel(folder)
+    def __init__(self, device: Device, sandbox: Sandbox, limits: StageLimits, channel: Channel) -> None:
+        self.channel = channel
         self.end: Exit | None = None
         self.calls = 0
         self.first_call_time: float | None = None
@@ -56,9 +57,7 @@ class RunnerSession:
     @asynccontextmanager
     async def open(self, build: Path) -> AsyncGenerator[None]:
         """Start the runner that lies in `build`, and end it with the context; raises Failure."""
-        command = self._device.run_command(build, BuildKind.SOLUTION)
-        arguments = (*command.arguments, *self.channel.arguments)
-        command = replace(command, arguments=arguments, mounts=(*command.mounts, *self.channel.mounts))
+        command = runner_command(self._device, build, self.channel)
         try:
             async with running(self._sandbox, command, self._limits.runner) as self._box:
                 await self._begin(self._box)
