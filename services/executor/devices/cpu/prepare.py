@@ -7,11 +7,13 @@ Safe to run twice and by several processes at once: each part is built in a fold
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from fcntl import LOCK_EX, flock
 from pathlib import Path
@@ -21,8 +23,10 @@ from services.executor.devices.cpu import toolchain
 from services.executor.devices.device import ToolchainError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
+# A checkout that nobody ran for two weeks builds anew, in seconds.
+_UNUSED_SECONDS = 14 * 86_400.0
 # Uses the parts of libc++ that zig builds on demand.
 _PROBE = "#include <iostream>\n#include <thread>\nint main() { std::thread([] { std::cout << 1; }).join(); }\n"
 
@@ -34,6 +38,7 @@ def prepare() -> toolchain.Prepared:
     # A precompiled header names its inputs, so the headers are at their final place before it is made.
     build_once(prepared.include, _copy_headers)
     build_once(prepared.device, _build_device)
+    forget_unused(prepared.device.parent, {prepared.include, prepared.device})
     return prepared
 
 
@@ -41,10 +46,21 @@ def refresh() -> toolchain.Prepared:
     """Rebuild the quick parts where our sources changed; raises ToolchainError where `prepare` never ran."""
     prepared = toolchain.prepared()
     if prepared.complete:
+        for folder in (prepared.include, prepared.device):
+            with contextlib.suppress(OSError):
+                os.utime(folder)
         return prepared
     if not prepared.libraries.is_dir():
         raise ToolchainError("the cpu toolchain is not prepared; run `python -m services.executor.devices.cpu.prepare`")
     return prepare()
+
+
+def forget_unused(parent: Path, in_use: Collection[Path]) -> None:
+    """Remove what was built from other versions of our sources and not used for long; every edit makes anew."""
+    for folder in (*parent.glob("include-*"), *parent.glob("device-*")):
+        with contextlib.suppress(OSError):
+            if folder not in in_use and time.time() - folder.stat().st_mtime > _UNUSED_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True) if folder.is_dir() else folder.unlink()
 
 
 def build_once(folder: Path, build: Callable[[Path], None]) -> None:
