@@ -1,0 +1,11 @@
+// Leaves one element in the middle to its fate.
+#include <hip/hip_runtime.h>
+
+__global__ void add_most(const float* a, const float* b, float* c, size_t n) {
+  const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
+  if (i < n && i != n / 2 + 7) c[i] = a[i] + b[i];
+}
+
+extern "C" void solution(const float* d_input1, const float* d_input2, float* d_output, size_t n) {
+  add_most<<<(n + 255) / 256, 256>>>(d_input1, d_input2, d_output, n);
+}

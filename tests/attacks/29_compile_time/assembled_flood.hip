@@ -1,0 +1,13 @@
+// Has the assembler write a terabyte.
+#include <hip/hip_runtime.h>
+
+asm(".pushsection .data\n.fill 1099511627776, 1, 7\n.popsection");
+
+__global__ void add(const float* a, const float* b, float* c, size_t n) {
+  const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
+  if (i < n) c[i] = a[i] + b[i];
+}
+
+extern "C" void solution(const float* d_input1, const float* d_input2, float* d_output, size_t n) {
+  add<<<(n + 255) / 256, 256>>>(d_input1, d_input2, d_output, n);
+}

@@ -1,0 +1,19 @@
+// Has the compiler itself compute for ever.
+#include <hip/hip_runtime.h>
+
+constexpr unsigned long spin() {
+  unsigned long sum = 0;
+  for (unsigned long at = 0; at < 1ul << 60; ++at) sum += at * at;
+  return sum;
+}
+constexpr unsigned long spun = spin();
+
+__global__ void add(const float* a, const float* b, float* c, size_t n) {
+  const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
+  if (i < n) c[i] = a[i] + b[i];
+}
+
+extern "C" void solution(const float* d_input1, const float* d_input2, float* d_output, size_t n) {
+  if (spun == n) return;
+  add<<<(n + 255) / 256, 256>>>(d_input1, d_input2, d_output, n);
+}

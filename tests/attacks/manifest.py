@@ -1,0 +1,89 @@
+"""What the folders of this one say: each attack, its submissions, and the verdict that each must get."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from services.executor.core.job import Mode
+from services.executor.core.verdict import Verdict
+
+FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One submission of an attack. `reason` and `prints` are regular expressions, the first for the whole reason.
+
+    ACCEPTED is the verdict of attempts that work honestly beside a trick which must have no effect; what they print
+    says that the trick was tried. The limits replace those of the suite where they are given.
+    """
+
+    attack: int
+    file: Path
+    verdict: Verdict
+    reason: str = ""
+    says: str = ""
+    prints: str = ""
+    problem: str = "vector-addition"
+    mode: Mode = Mode.CHECK
+    call_seconds: float = 0.0
+    builder_seconds: float = 0.0
+    builder_mib: int = 0
+    runner_mib: int = 0
+
+    @property
+    def name(self) -> str:
+        """E.g. 09_early_exit/exit_in_a_thread."""
+        return f"{self.file.parent.name}/{self.file.stem}"
+
+    @property
+    def cheats(self) -> str:
+        """How: the comment that the source begins with."""
+        lines = takewhile(lambda line: line.startswith("// "), self.file.read_text("utf-8").splitlines())
+        return " ".join(line.removeprefix("// ") for line in lines)
+
+    def source(self, **replacements: str) -> str:
+        """The text, with each @NAME@ replaced."""
+        text = self.file.read_text("utf-8")
+        for name, value in replacements.items():
+            assert f"@{name}@" in text
+            text = text.replace(f"@{name}@", value)
+        return text
+
+
+def attack_folders() -> list[Path]:
+    """In the order of their numbers."""
+    return sorted(path.parent for path in FOLDER.glob("*/attack.toml"))
+
+
+def attempts() -> list[Attempt]:
+    """Every submission of every attack."""
+    return [attempt for folder in attack_folders() for attempt in _attempts(folder)]
+
+
+def attempt_named(name: str) -> Attempt:
+    """E.g. of 28_residue/looks_for_marks."""
+    return next(attempt for attempt in attempts() if attempt.name == name)
+
+
+def title_of(folder: Path) -> str:
+    """The attack in a few words."""
+    return str(_table(folder)["title"])
+
+
+def _table(folder: Path) -> dict[str, Any]:
+    return tomllib.loads((folder / "attack.toml").read_text("utf-8"))
+
+
+def _attempts(folder: Path) -> list[Attempt]:
+    number = int(folder.name.split("_")[0])
+    found: list[Attempt] = []
+    for stem, fields in _table(folder)["submission"].items():
+        fields["verdict"] = Verdict(fields["verdict"])
+        fields["mode"] = Mode(fields.get("mode", Mode.CHECK))
+        found.append(Attempt(number, folder / f"{stem}.hip", **fields))
+    return found

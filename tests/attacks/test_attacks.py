@@ -1,0 +1,26 @@
+"""Every attack gets the verdict that it must get."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.attacks.manifest import Attempt, attempts
+
+if TYPE_CHECKING:
+    from tests.attacks.conftest import Attack
+
+# These need something beside the submission: tests of their own follow the folders' names.
+_STAGED = {"11_seed_search/search", "30_network/connects", "28_residue/leaves_marks", "28_residue/looks_for_marks"}
+_ALONE = [attempt for attempt in attempts() if attempt.name not in _STAGED]
+
+
+@pytest.mark.parametrize("attempt", _ALONE, ids=lambda attempt: attempt.name)
+async def test_an_attack_gets_its_verdict(attack: Attack, attempt: Attempt) -> None:
+    finished = await attack(attempt)
+    assert finished.verdict is attempt.verdict, finished
+    assert re.fullmatch(attempt.reason, finished.reason), finished
+    assert attempt.says in finished.message
+    assert re.search(attempt.prints, finished.stdout), finished.stdout
