@@ -12,7 +12,7 @@ import numpy as np
 
 from problems.comparison import compare
 from problems.definition import SizeSet
-from problems.element_types import is_floating, largest_finite
+from problems.element_types import DEFAULT, is_floating, largest_finite
 from problems.findings import Finding
 from problems.lazy import Call, lazy_answers
 
@@ -164,7 +164,8 @@ def _lazy(problem: Problem, calls: list[Call]) -> Iterator[Finding]:
         for name, outputs in lazy_answers(call, rng):
             passed.setdefault(name, []).append(_mismatches(call, outputs) == 0)
     for name, cases in passed.items():
-        never_right = name.split(" (")[0] in NEVER_RIGHT
+        # In a narrow type, functions of small numbers may round to the numbers themselves.
+        never_right = problem.dtype == DEFAULT and name.split(" (")[0] in NEVER_RIGHT
         if (any if never_right else all)(cases):
             names = [call.case.name for call, right in zip(calls, cases, strict=True) if right]
             message = f"{name}: passes {'; '.join(names)}; sharpen the inputs or the tolerance"

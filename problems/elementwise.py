@@ -59,10 +59,16 @@ class Elementwise(Problem):
     scale: ClassVar[float] = 1.0
     """Inputs are multiplied by it, to where the function bends."""
     spike: ClassVar[float] = SPIKE_FACTOR
+    limit: ClassVar[float] = np.inf
+    """Inputs are cut off there, where usual formulas overflow on the way to a finite value."""
 
     @abstractmethod
     def apply(self, x: NDArray[np.float64], case: Case) -> NDArray[np.float64]:
         """The function, in fp64."""
+
+    def magnitude(self, x: NDArray[np.float64], y: NDArray[np.float64], case: Case) -> NDArray[np.float64]:
+        """What rounding errors of `y = f(x)` scale with: by default `y` itself."""
+        return np.abs(y)
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
         return matrix_case(*hidden_shape(size_set, rng), any_distribution(rng))
@@ -70,13 +76,19 @@ class Elementwise(Problem):
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         n, m = case.values["n"], case.values["m"]
         values = self.sample(case.values["distribution"], (n, m), rng, self.spike)
-        return {"input": values * np.float32(self.scale), "n": n, "m": m}
+        scaled = np.clip(values * np.float32(self.scale), -np.float32(self.limit), np.float32(self.limit))
+        return {"input": scaled, "n": n, "m": m}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         return {"output": (case.values["n"], case.values["m"])}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"output": self.apply(inputs["input"].astype(np.float64), case)}
+
+    def condition(
+        self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
+    ) -> dict[str, NDArray[Any]]:
+        return {"output": self.magnitude(inputs["input"].astype(np.float64), expected["output"], case)}
 
     def flops(self, case: Case) -> float:
         return self.flops_per_element * case.values["n"] * case.values["m"]

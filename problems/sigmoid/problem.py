@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,8 +10,6 @@ from problems.definition import Case, Difficulty, Tolerance
 from problems.elementwise import Elementwise
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
 
@@ -36,11 +34,8 @@ class Sigmoid(Elementwise):
         decay = np.exp(-np.abs(x))
         return np.where(x < 0.0, decay, 1.0) / (1.0 + decay)
 
-    def condition(
-        self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
-    ) -> dict[str, NDArray[Any]]:
-        y = expected["output"]
-        return {"output": y * (1.0 + np.abs(inputs["input"]) * (1.0 - y))}
+    def magnitude(self, x: NDArray[np.float64], y: NDArray[np.float64], case: Case) -> NDArray[np.float64]:
+        return y * (1.0 + np.abs(x) * (1.0 - y))
 
 
 PROBLEM = Sigmoid()

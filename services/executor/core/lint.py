@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
 
 from problems.catalogue import CatalogueError
 from problems.definition import SizeSet
@@ -27,7 +29,9 @@ from services.executor.core.verdict import Verdict
 from services.executor.devices.device import BuildKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from problems.definition import CatalogueEntry
     from services.executor.core.events import Event
@@ -109,7 +113,12 @@ async def _is_found_out(call: LazyCall, session: RunnerSession, seed: RunSeed) -
         if call.lazy is Lazy.PREPARE:
             raise
         return True
-    return False
+    return call.lazy is Lazy.LOW_PRECISION and _needs_few_bits(judge.expected(trial))
+
+
+def _needs_few_bits(expected: Mapping[str, NDArray[Any]]) -> bool:
+    """Whether lower precision cannot be told from the problem's own, as with an image of black and white."""
+    return all((values == values.astype(ml_dtypes.bfloat16).astype(values.dtype)).all() for values in expected.values())
 
 
 def _ignore(event: Event) -> None:

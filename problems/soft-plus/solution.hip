@@ -1,0 +1,15 @@
+#include <hip/hip_runtime.h>
+
+__global__ void softplus(const float* input, float* output, size_t count) {
+    const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    const float x = input[i];
+    output[i] = fmaxf(x, 0.0f) + log1pf(expf(-fabsf(x)));
+}
+
+extern "C" void solution(const float* input, float* output, size_t n, size_t m) {
+    const size_t count = n * m;
+    const unsigned threads = 256;
+    const unsigned blocks = static_cast<unsigned>((count + threads - 1) / threads);
+    softplus<<<blocks, threads>>>(input, output, count);
+}

@@ -1,0 +1,15 @@
+#include <hip/hip_runtime.h>
+
+__global__ void hyperbolic_tangent(const float* input, float* output, size_t count) {
+    const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    const float x = input[i];
+    output[i] = tanhf(x);
+}
+
+extern "C" void solution(const float* input, float* output, size_t n, size_t m) {
+    const size_t count = n * m;
+    const unsigned threads = 256;
+    const unsigned blocks = static_cast<unsigned>((count + threads - 1) / threads);
+    hyperbolic_tangent<<<blocks, threads>>>(input, output, count);
+}
