@@ -1,0 +1,25 @@
+"""What the problems over finite fields share: the primes, and elements of the field as integers below them."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from problems.distributions import spike_places
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+MERSENNE_31 = 2**31 - 1
+MERSENNE_61 = 2**61 - 1
+"""Both are prime."""
+
+
+def residues(prime: int, shape: tuple[int, ...], rng: np.random.Generator, dtype: DTypeLike) -> NDArray[Any]:
+    """Elements of the field, with 0, 1 and -1 at random places, the last tile among them."""
+    elements = rng.integers(0, prime, prod(shape), dtype)
+    places = spike_places(elements.size, rng)
+    elements[places] = rng.choice(np.array([0, 1, prime - 1], dtype), places.size)
+    return elements.reshape(shape)
