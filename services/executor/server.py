@@ -16,10 +16,11 @@ from services.executor import errors
 from services.executor.capabilities import Capabilities
 from services.executor.config import ExecutorSettings
 from services.executor.core.canary import canary_job
-from services.executor.core.equipment import UnknownDeviceError, catalogue, device_named
+from services.executor.core.equipment import catalogue
 from services.executor.core.forbidden import ForbiddenRulesError, rules
 from services.executor.core.scratch import memory_parent, sweep
 from services.executor.devices.device import ToolchainError
+from services.executor.devices.plugins import BrokenDeviceError, UnknownDeviceError, device_named
 from services.executor.execution import EndReason
 from services.executor.hygiene import Hygiene
 from services.executor.judge_nursery import JudgeNursery
@@ -59,6 +60,7 @@ ERROR_MAP: ErrorMap = {
 _CANNOT_START = (
     SandboxError,
     UnknownDeviceError,
+    BrokenDeviceError,
     ToolchainError,
     PortTakenError,
     SigningKeyError,
@@ -120,7 +122,7 @@ def prepare_folders(settings: ExecutorSettings) -> None:
 async def find_capabilities(settings: ExecutorSettings, signer: Signer, clock: Clock) -> Capabilities:
     """Try out everything, and say loudly what the box does not hold back.
 
-    Raises SandboxError, UnknownDeviceError, ToolchainError, ForbiddenRulesError.
+    Raises SandboxError, UnknownDeviceError, BrokenDeviceError, ToolchainError, ForbiddenRulesError.
     """
     rules(settings.forbidden_file)
     sandbox = await choose_sandbox(settings.sandbox)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import gettempdir
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from problems.catalogue import Catalogue
 from services.executor.core.cache import CompileCache
@@ -16,24 +15,12 @@ from services.executor.core.forbidden import rules
 from services.executor.core.run import Equipment
 from services.executor.core.scratch import memory_parent, sweep
 from services.executor.devices.gfx942.inspector import Gfx942Inspector
+from services.executor.devices.plugins import device_named
 from services.executor.sandboxes.cgroup import cgroup_parents, remove_leftover_cgroups
 from services.executor.sandboxes.choice import choose_sandbox
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from problems.definition import Problem
-    from services.executor.devices.device import Device
-
-# Imported only when asked for: a device may need libraries that others do without.
-_DEVICES = {"cpu": "services.executor.devices.cpu.cpu_device:CpuDevice"}
-
-
-class UnknownDeviceError(ValueError):
-    """No device has this name."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"device: {name!r} is not known here; known are {', '.join(sorted(_DEVICES))}")
 
 
 @dataclass(frozen=True)
@@ -53,14 +40,6 @@ def default_cache_folder() -> Path:
     return (Path(home) if home else Path.home() / ".cache") / "wavepool" / "builds"
 
 
-def device_named(name: str) -> Device:
-    """The device; raises UnknownDeviceError."""
-    if name not in _DEVICES:
-        raise UnknownDeviceError(name)
-    module, _, attribute = _DEVICES[name].partition(":")
-    return cast("Callable[[], Device]", getattr(importlib.import_module(module), attribute))()
-
-
 @cache
 def catalogue() -> Catalogue:
     """The problems of our own folder, loaded once."""
@@ -73,7 +52,7 @@ def find_problem(slug: str) -> Problem:
 
 
 async def open_equipment(options: Options) -> Equipment:
-    """Raises UnknownDeviceError, ForbiddenRulesError, and SandboxError where the sandbox asked for does not work."""
+    """Raises UnknownDeviceError, BrokenDeviceError, ForbiddenRulesError; SandboxError where the box does not work."""
     device = device_named(options.device)
     forbidden = rules(options.forbidden_file)
     sandbox = await choose_sandbox(options.sandbox)
