@@ -1,5 +1,5 @@
-// Looks for the run's seed wherever a program can look: its environment, its arguments, every file that it can open,
-// and its own memory. What it looks for is handed to it for the test: both halves of the seed's hex digits.
+// Looks for the run's seed wherever a program can look: in its own memory, its environment, and every file that it can
+// open. What it looks for is handed to it for the test, as both halves of the seed's hex digits, written backwards.
 #include <hip/hip_runtime.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -11,47 +11,76 @@
 static const char* const wanted[] = {"@FIRST_HALF@", "@SECOND_HALF@"};
 static size_t looked_at = 0;
 static size_t files = 0;
-static int hits = 0;
 
-static void look(const char* bytes, size_t size) {
-  looked_at += size;
-  for (const char* half : wanted) {
-    char text[33] = {};
-    unsigned char raw[16];
-    // The words are stored reversed, so that the search does not find itself.
-    for (int at = 0; at < 32; ++at) text[at] = half[31 - at];
-    for (int at = 0; at < 16; ++at) sscanf(text + 2 * at, "%2hhx", raw + at);
-    hits += memmem(bytes, size, text, 32) != nullptr;
-    hits += memmem(bytes, size, raw, 16) != nullptr;
-    memset(text, 0, sizeof text);
-    memset(raw, 0, sizeof raw);
-  }
+static unsigned char nibble(char digit) { return static_cast<unsigned char>(digit <= '9' ? digit - '0' : digit - 'a' + 10); }
+
+// Compares without ever putting what it looks for together, or it would find itself.
+static bool is_text(const char* bytes, const char* half) {
+  for (int at = 0; at < 32; ++at)
+    if (bytes[at] != half[31 - at]) return false;
+  return true;
 }
 
-static void look_into_file(const char* path) {
+static bool is_raw(const char* bytes, const char* half) {
+  for (int at = 0; at < 16; ++at)
+    if (static_cast<unsigned char>(bytes[at]) != nibble(half[31 - 2 * at]) * 16 + nibble(half[30 - 2 * at])) return false;
+  return true;
+}
+
+static int look(const char* bytes, size_t size) {
+  int hits = 0;
+  looked_at += size;
+  for (size_t at = 0; at + 32 <= size; ++at)
+    for (const char* half : wanted) hits += is_text(bytes + at, half) || is_raw(bytes + at, half);
+  return hits;
+}
+
+static int look_into_memory() {
+  FILE* maps = fopen("/proc/self/maps", "r");
+  char line[512], access[8];
+  size_t first, last;
+  int hits = 0;
+  while (fgets(line, sizeof line, maps) != nullptr)
+    if (sscanf(line, "%zx-%zx %7s", &first, &last, access) == 3 && access[0] == 'r' && !strstr(line, "[v"))
+      hits += look(reinterpret_cast<const char*>(first), last - first);
+  fclose(maps);
+  return hits;
+}
+
+static int look_into_file(const char* path) {
   static char bytes[1 << 20];
   const int descriptor = open(path, O_RDONLY | O_NONBLOCK);
-  if (descriptor < 0) return;
+  if (descriptor < 0) return 0;
   ++files;
+  int hits = 0;
   for (int piece = 0; piece < 16; ++piece) {
     const ssize_t got = read(descriptor, bytes, sizeof bytes);
     if (got <= 0) break;
-    look(bytes, static_cast<size_t>(got));
+    hits += look(bytes, static_cast<size_t>(got));
   }
   close(descriptor);
+  memset(bytes, 0, sizeof bytes);
+  return hits;
 }
+
+static int hits_in_files = 0;
 
 static int visit(const char* path, const struct stat*, int type, FTW*) {
   const bool endless = strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/usr/", 5) == 0;
-  if (type == FTW_F && !endless) look_into_file(path);
+  if (type == FTW_F && !endless && strcmp(path, "/tmp/own") != 0) hits_in_files += look_into_file(path);
   return 0;
 }
 
 static void look_everywhere() {
+  const int hits_in_memory = look_into_memory();
   for (const char* folder : {"/proc/self", "/proc/1", "/channel", "/build", "/tmp", "/etc", "/root", "/home", "/var"})
     nftw(folder, visit, 16, FTW_PHYS);
-  for (char** variable = environ; *variable != nullptr; ++variable) look(*variable, strlen(*variable));
-  printf("%d hits in %zu bytes of %zu files\n", hits, looked_at, files);
+  // One that it must find, or the search is worth nothing.
+  const int own = open("/tmp/own", O_RDWR | O_CREAT, 0600);
+  for (int at = 31; at >= 0; --at) (void)!write(own, wanted[0] + at, 1);
+  close(own);
+  printf("%d hits in %zu bytes of memory and %zu files, ", hits_in_memory + hits_in_files, looked_at, files);
+  printf("%d of its own\n", look_into_file("/tmp/own"));
 }
 
 __global__ void add(const float* a, const float* b, float* c, size_t n) {

@@ -36,6 +36,8 @@ def build(folder: Path, kind: BuildKind) -> str:
     parsed = front_end.parse(folder, SOURCE)
     if parsed.host is None or parsed.kernels is None:
         raise SourceError(_with_hints(parsed))
+    if parsed.foreign_files:
+        raise SourceError(_foreign_file(parsed.foreign_files[0]))
     host = host_module_from_text(parsed.host)
     violation = kernel_violation(host, folder) if kind is BuildKind.KERNELS else contract_violation(host, kind)
     if violation:
@@ -46,6 +48,10 @@ def build(folder: Path, kind: BuildKind) -> str:
         objects += [compile_harness(folder), *sorted((toolchain.prepared().device / "runner").glob("*.o"))]
     link(objects, folder / ("program" if kind is BuildKind.PROGRAM else "runner"))
     return parsed.messages
+
+
+def _foreign_file(name: str) -> str:
+    return f"{SOURCE}:1:1: error: `{name}` is included or embedded: only headers of HIP, C and C++ are there\n"
 
 
 def _write_objects(folder: Path, contents: list[bytes]) -> list[Path]:

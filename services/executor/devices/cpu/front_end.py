@@ -8,18 +8,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from services.executor.devices.cpu import toolchain
+from services.executor.devices.cpu.included_files import dependency_options, foreign_files
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+_DEPENDENCIES = ("host.d", "kernels.d")
+
 
 @dataclass(frozen=True)
 class Parsed:
-    """Both sides' IR and what clang said; the IR is None for a side that has errors."""
+    """Both sides' IR and what clang said; the IR is None for a side that has errors.
+
+    `foreign_files` were included or embedded, and are neither the source nor a header of the toolchain.
+    """
 
     host: str | None
     kernels: str | None
     messages: str
+    foreign_files: tuple[str, ...] = ()
 
 
 def parse(folder: Path, source: str) -> Parsed:
@@ -29,18 +36,26 @@ def parse(folder: Path, source: str) -> Parsed:
     texts = [
         out if process.returncode == 0 else None for process, (out, _) in zip((host, kernels), outputs, strict=True)
     ]
-    return Parsed(texts[0], texts[1], _merge(outputs[0][1], outputs[1][1]))
+    return Parsed(texts[0], texts[1], _merge(outputs[0][1], outputs[1][1]), _foreign_files(folder, source))
 
 
 def _start(folder: Path, source: str, *, kernels: bool) -> subprocess.Popen[str]:
     prepared = toolchain.prepared()
     prelude = prepared.kernel_prelude if kernels else prepared.host_prelude
-    command = toolchain.compiler().hip(
-        prepared.include, "-include-pch", str(prelude), "-emit-llvm", source, "-o", "-", kernels=kernels
-    )
+    options = ["-include-pch", str(prelude), "-emit-llvm", source, "-o", "-"]
+    options += dependency_options(folder / _DEPENDENCIES[kernels])
+    command = toolchain.compiler().hip(prepared.include, *options, kernels=kernels)
     return subprocess.Popen(  # noqa: S603 - our own compiler, in the build's box
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace"
     )
+
+
+def _foreign_files(folder: Path, source: str) -> tuple[str, ...]:
+    prepared = toolchain.prepared()
+    own = (folder / source, prepared.include, prepared.device, toolchain.compiler().folder)
+    # A side with errors may leave no rule; the source is refused for them.
+    rules = [file.read_text(errors="replace") for name in _DEPENDENCIES if (file := folder / name).is_file()]
+    return tuple(dict.fromkeys(name for rule in rules for name in foreign_files(rule, folder, own)))
 
 
 _SUMMARY = re.compile(r"^\d+ (?:error|warning)s?(?: and \d+ errors?)? generated.*\n", re.MULTILINE)

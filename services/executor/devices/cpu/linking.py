@@ -32,6 +32,8 @@ def link(objects: Sequence[Path], target: Path) -> None:
     runtime = sorted((prepared.device / "runtime").glob("*.o"))
     inputs = [prepared.libraries / "crt1.o", *objects, *runtime, *(path for path in libraries if path.is_file())]
     command = [toolchain.compiler().program, "ld.lld", "--entry", "_start", "--gc-sections", "--eh-frame-hdr"]
+    # `#pragma comment(lib, ...)` would have the linker open any file.
+    command += ["--no-dependent-libraries"]
     command += ["-znow", "-m", "elf_x86_64", "-static", "--error-limit=0", "-o", str(target), *map(str, inputs)]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)  # noqa: S603 - our linker
     if done.returncode != 0:

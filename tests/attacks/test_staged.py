@@ -1,0 +1,100 @@
+"""Attacks that need more than one submission, or something of the machine that they attack."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import socket
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.executor.core import roofline
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.run import run
+from services.executor.core.seeds import RunSeed
+from services.executor.core.verdict import Verdict
+from tests.attacks.conftest import PROBLEMS
+from tests.attacks.manifest import attempt_named
+
+if TYPE_CHECKING:
+    from services.executor.core.events import Event, Finished
+    from services.executor.core.run import Equipment
+    from tests.attacks.conftest import Attack
+
+HONEST = (PROBLEMS / "vector-addition/solution.hip").read_text("utf-8")
+
+
+async def _benchmark(judged: Equipment, source: str, seed: str = "") -> Finished:
+    return await run(CoreJob(source, Mode.BENCHMARK, "vector-addition", seed=seed), judged, lambda _: None)
+
+
+async def test_the_seed_is_nowhere_that_a_submission_can_look(judged: Equipment) -> None:
+    secret = secrets.token_hex(32)
+    assert RunSeed(secret).reveal() == secret
+    halves = {"FIRST_HALF": secret[:32][::-1], "SECOND_HALF": secret[32:][::-1]}
+    source = attempt_named("11_seed_search/search").source(**halves)
+    finished = await run(CoreJob(source, Mode.CHECK, "vector-addition", seed=secret), judged, lambda _: None)
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    assert finished.report["seed"] == secret
+    found = re.match(r"(\d+) hits in (\d+) bytes of memory and (\d+) files, (\d+) of its own", finished.stdout)
+    assert found, finished.stdout
+    hits, looked_at, files, own = map(int, found.groups())
+    assert (hits, own) == (0, 1)
+    assert (looked_at > 1 << 20, files > 16) == (True, True)
+
+
+async def test_a_submission_reaches_no_network(attack: Attack) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setblocking(False)
+        finished = await attack(attempt_named("30_network/connects"), PORT=str(listener.getsockname()[1]))
+        with pytest.raises(BlockingIOError):
+            listener.accept()
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    assert finished.stdout.startswith("reached 0 of 38"), finished.stdout
+
+
+async def test_the_next_submission_finds_nothing_of_the_one_before(attack: Attack) -> None:
+    for name in ("leaves_marks", "looks_for_marks"):
+        finished = await attack(attempt_named(f"28_residue/{name}"))
+        assert finished.verdict is Verdict.ACCEPTED, finished
+        assert finished.stdout.startswith(attempt_named(f"28_residue/{name}").prints.removeprefix("^"))
+
+
+@pytest.mark.parametrize("name", ["10_daemon/daemon", "10_daemon/fork_bomb", "33_hang/stopped"])
+async def test_the_machine_serves_the_next_submission_as_if_nothing_had_been(
+    attack: Attack, judged: Equipment, name: str
+) -> None:
+    attempt = attempt_named(name)
+    assert (await attack(attempt)).verdict is attempt.verdict
+    after = await run(CoreJob(HONEST, Mode.CHECK, "vector-addition"), judged, lambda _: None)
+    assert after.verdict is Verdict.ACCEPTED, after
+
+
+async def test_sleeping_through_the_warm_up_leaves_no_fewer_samples(judged: Equipment) -> None:
+    assert judged.profile is not None
+    profile = replace(judged.profile, fewest_samples=12, max_samples=12, max_wall_seconds=0.01)
+    counted = replace(judged, profile=profile)
+    sleepy = await _benchmark(counted, attempt_named("25_slow_warm_up/sleeps_at_first").source())
+    awake = await _benchmark(counted, HONEST)
+    assert sleepy.benchmarked is not None
+    assert awake.benchmarked is not None
+    counts = [result.samples for run in (sleepy, awake) for result in run.benchmarked.results]
+    assert [count % 12 for count in counts] == [0] * len(counts), "whole sessions of the planned size"
+
+
+async def test_a_time_below_the_physical_floor_is_no_time(judged: Equipment, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow_memory = roofline.Roofs(1e6, {"float32": 1e9}, write_cache_bytes=0.0, launch_seconds=1e-9)
+    monkeypatch.setitem(roofline._ROOFS, "x86_64", slow_memory)
+    finished = await _benchmark(judged, HONEST)
+    assert finished.verdict is Verdict.TIMING_INVALID, finished
+    assert "but moving" in finished.message
+
+
+async def test_two_runs_of_one_submission_share_no_input(judged: Equipment) -> None:
+    told: list[list[Event]] = [[], []]
+    for events in told:
+        await run(CoreJob(HONEST, Mode.SAMPLE, "vector-addition"), judged, events.append)
+    first, second = (events[-1].sample.input_json for events in told)
+    assert first != second
