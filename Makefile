@@ -12,7 +12,7 @@ help: ## Show this list
 setup: ## Make .venv from uv.lock and prepare the cpu device's compiler
 	@deploy/setup
 	@echo "preparing the cpu device's compiler (some minutes the first time, at once later)"
-	@$(RUN)/python -m services.executor.devices.cpu.prepare
+	@$(RUN)/python -m services.executor.devices.cpu.prepare && $(RUN)/python -m services.executor.devices.gfx942.prepare
 
 protos: setup ## Generate the Python code of protos/ again
 	$(RUN)/python protos/generate.py

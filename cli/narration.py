@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from cli.isa_text import isa_text
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -65,7 +67,8 @@ def _compiling(fields: Fields) -> str:
 
 def _compiled(fields: Fields) -> str:
     warnings = str(fields.get("warnings") or "").strip()
-    return f"compiled in {format_milliseconds(fields.get('duration_ms'))}" + (f"\n{warnings}" if warnings else "")
+    said = [f"compiled in {format_milliseconds(fields.get('duration_ms'))}", warnings, isa_text(fields)]
+    return "\n".join(part for part in said if part)
 
 
 def _test_result(fields: Fields) -> str:

@@ -3,6 +3,7 @@
 import { benchmarkTable } from "./benchmark_view.js";
 import { element, table } from "./dom.js";
 import { dollars, exact, figure, milliseconds } from "./format.js";
+import { kernelsView } from "./kernels_view.js";
 import { inline } from "./markdown.js";
 import { GOOD } from "./run_state.js";
 
@@ -57,7 +58,7 @@ export function outcome(run, goTo) {
     tests.length ? testList(tests) : null,
     benchmarks.length ? benchmarkTable(benchmarks, device(run)) : null,
     run.compiled?.warnings ? diagnostics("Compiler warnings", run.compiled.warnings, goTo) : null,
-    run.compiled ? kernels(run.compiled.isa) : null,
+    kernelsView(data.isa ? data : (run.compiled ?? {}), goTo),
     output(run, data),
   ].filter(Boolean);
 }
@@ -192,33 +193,6 @@ function testList(tests) {
     );
   });
   return element("section", {}, element("h3", {}, "Tests"), element("ul", { className: "tests" }, ...items));
-}
-
-function kernels(isa) {
-  const entries = Object.entries(isa ?? {});
-  if (!entries.length) return null;
-  const columns = ["Kernel", "VGPR", "SGPR", "AGPR", "LDS", "Scratch", "Spills", "Waves / SIMD"].map((title, at) => ({
-    title,
-    className: at ? "number" : "mono",
-  }));
-  const cells = entries.map(([name, kernel]) =>
-    [
-      name,
-      kernel.vgpr,
-      kernel.sgpr,
-      kernel.agpr,
-      `${kernel.lds_bytes} B`,
-      `${kernel.scratch_bytes} B`,
-      kernel.spills,
-      kernel.occupancy,
-    ].map(String),
-  );
-  return element(
-    "details",
-    {},
-    element("summary", {}, "What the kernels need on an MI300X"),
-    element("div", { className: "table-scroll" }, table("Kernel resources", columns, cells)),
-  );
 }
 
 function output(run, data) {

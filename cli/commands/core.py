@@ -22,3 +22,16 @@ def bench(
     """Compile, check and benchmark a kernel on this machine; further options go to the core as they are."""
     core = [sys.executable, "-m", "services.executor.core", "bench", str(file), "--problem", problem]
     raise typer.Exit(subprocess.run([*core, *context.args], check=False).returncode)  # noqa: S603 - our own program
+
+
+@app.command()
+def isa(
+    file: Annotated[Path, typer.Argument(help="The kernel's source.", exists=True, dir_okay=False)],
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    asm: Annotated[bool, typer.Option("--asm", help="With the instructions, below the lines they are from.")] = False,
+) -> None:
+    """Say what the MI300X's compiler makes of a kernel: registers, LDS, occupancy, hints. No GPU takes part."""
+    core = [sys.executable, "-m", "services.executor.core", "isa", str(file)]
+    options = [*(["--json"] if as_json else []), *(["--asm"] if asm else [])]
+    raise typer.Exit(subprocess.run([*core, *options], check=False).returncode)  # noqa: S603 - our own program

@@ -31,6 +31,10 @@ LEAST_DISK_MIB = 512
 TRIAL_SECONDS = 300
 TRIAL_KERNEL = Path(__file__).parents[2] / "problems" / "vector-addition" / "solution.hip"
 TRIAL = ("-m", "services.executor.core", "bench", str(TRIAL_KERNEL), "--problem", "vector-addition", "--mode", "check")
+DEVICE_LIBRARY_REMEDY = (
+    "functions like sinf are counted as calls; for exact figures install Debian's rocm-device-libs or ROCm, or run"
+    " `python -m services.executor.devices.gfx942.prepare --fetch`, which needs no root"
+)
 GAP = "does not hold back: "
 
 
@@ -114,6 +118,23 @@ def _judged(trial: subprocess.CompletedProcess[str]) -> Iterator[Finding]:
         yield Finding("sandbox", Health.NOTE, f"{box} does not hold back: {'; '.join(gaps)}", remedy)
     elif box:
         yield Finding("sandbox", Health.OK, box)
+
+
+def mi300x_report() -> Finding:
+    """Whether reports for the MI300X can be made here, and with which mathematics."""
+    program = [sys.executable, "-m", "services.executor.core", "isa", str(TRIAL_KERNEL), "--json"]
+    try:
+        said = _last_object(
+            subprocess.run(program, capture_output=True, text=True, timeout=TRIAL_SECONDS, check=False).stdout  # noqa: S603 - our own program
+        )
+    except subprocess.TimeoutExpired:
+        said = {"note": f"a trial report took over {TRIAL_SECONDS} s"}
+    toolchain = str(said.get("toolchain") or "")
+    if not said.get("kernels"):
+        detail = str(said.get("note") or "no report could be made")
+        return Finding("MI300X report", Health.NOTE, detail, "run make setup; it installs and prepares the compiler")
+    remedy = DEVICE_LIBRARY_REMEDY if "no device library" in toolchain else ""
+    return Finding("MI300X report", Health.NOTE if remedy else Health.OK, toolchain, remedy)
 
 
 def services(transport: Transport, connection: Connection) -> list[Finding]:

@@ -8,6 +8,7 @@ from functools import singledispatch
 from typing import TYPE_CHECKING, TextIO
 
 from services.executor.core import events
+from services.executor.core.isa_command import hint_text
 from services.executor.core.jsonlines import plain
 from services.executor.core.report import canonical_json
 from services.executor.core.run import JobError, run
@@ -54,7 +55,7 @@ def _(event: events.Compiling) -> str:
 @line_of.register
 def _(event: events.Compiled) -> str:
     warnings = f"\n{event.warnings}" if event.warnings else ""
-    return f"compiled in {event.duration_ms:.0f} ms{warnings}"
+    return "\n".join([f"compiled in {event.duration_ms:.0f} ms{warnings}", *_isa_lines(event.isa)])
 
 
 @line_of.register
@@ -103,6 +104,17 @@ def _(event: events.Finished) -> str:
     parts += [_mismatches(event.wrong_answer)] if event.wrong_answer else []
     parts += [f"[stderr of the submission]\n{event.stderr}"] if event.stderr and event.program is None else []
     return "\n".join(part.rstrip() for part in parts if part)
+
+
+def _isa_lines(report: events.IsaReport) -> list[str]:
+    """The MI300X's figures where there are some; a machine without its compiler says so in `wavepool doctor`."""
+    hints = [hint_text(hint) for kernel in report.kernels.values() for hint in kernel.hints]
+    return [*(f"  MI300X {name}: {_figures(kernel)}" for name, kernel in report.kernels.items()), *hints]
+
+
+def _figures(kernel: events.KernelReport) -> str:
+    registers = f"{kernel.vgpr} VGPR, {kernel.sgpr} SGPR, {kernel.lds_bytes} B LDS, {kernel.scratch_bytes} B scratch"
+    return f"{registers}, {kernel.occupancy} of 8 wavefronts"
 
 
 def _mismatches(wrong: events.WrongAnswer) -> str:

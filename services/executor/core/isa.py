@@ -95,13 +95,18 @@ class IsaReporter:
                 await task
 
     async def _make(self, source: str, scratch: Path) -> bytes:
-        scratch.mkdir(mode=0o755)
-        (scratch / "solution.hip").write_bytes(source.encode(errors="replace"))
-        (scratch / "solution.hip").chmod(0o644)
+        _write_source(source, scratch)
         end = await run_to_end(self.sandbox, self.inspector.command(scratch), self.limits)
         if end.code != 0:
             raise _NoReportError(_reason(end.stderr, f"It ended with status {end.code}, signal {end.signal}."))
         return _harvest(scratch / _REPORT)
+
+
+def _write_source(source: str, folder: Path) -> None:
+    folder.mkdir(mode=0o755)
+    path = folder / "solution.hip"
+    path.write_bytes(source.encode(errors="replace"))
+    path.chmod(0o644)
 
 
 class _NoReportError(Exception):
@@ -124,9 +129,11 @@ def _harvest(path: Path) -> bytes:
 
 def _inspection(data: bytes, toolchain: Toolchain) -> Inspection:
     try:
-        fields = json.loads(data)
-        report = read_as(IsaReport, cast("dict[str, Any]", fields) if isinstance(fields, dict) else {})
-        listing = fields.get("listing", "") if isinstance(fields, dict) else ""
+        parsed: object = json.loads(data)
+        if not isinstance(parsed, dict):
+            return _without(f"{_FAILED} It is no object.", toolchain)
+        fields = cast("dict[str, Any]", parsed)
+        report, listing = read_as(IsaReport, fields), fields.get("listing", "")
     except (ValueError, LineError, RecursionError) as error:
         return _without(f"{_FAILED} {str(error)[:_MOST_TEXT]}", toolchain)
     return Inspection(_bounded(report), listing if isinstance(listing, str) else "")

@@ -97,7 +97,7 @@ def _resources(figures: Figures, occupancy: Occupancy | None) -> dict[str, Any]:
 
 
 def _demand(figures: Figures) -> tuple[Demand, bool]:
-    """On gfx942 `.vgpr_count` is the whole of a lane's registers: architected ones, rounded up, and accumulation ones."""
+    """On gfx942 `.vgpr_count` is all of a lane's registers: architected ones, rounded up, and accumulation ones."""
     most = figures["max_flat_workgroup_size"] or MAX_BLOCK_THREADS
     known = most < MAX_BLOCK_THREADS
     threads = most if known else ASSUMED_BLOCK_THREADS

@@ -65,27 +65,30 @@ def codes_from_assembly(text: str, source: str) -> dict[str, Code]:
     """Every function of the text, by symbol; `source` is the name of the submission's file."""
     place = re.compile(rf"(?:^|[\s/\[]){re.escape(source)}:(\d+):\d+")
     codes: dict[str, Code] = {}
-    name, line = "", 0
-    body: list[Instruction | str] = []
-    uncounted: set[str] = set()
+    name = ""
+    rows: list[str] = []
     for row in text.splitlines():
         if found := _LABEL.match(row):
-            name, line, body, uncounted = found["name"].strip('"'), 0, [], set()
-        elif not name:
-            continue
+            name, rows = found["name"].strip('"'), []
         elif _END.match(row):
-            codes[name] = Code(name, tuple(body), frozenset(uncounted))
-            name = ""
-        elif row.lstrip().startswith(".loc"):
+            codes[name] = _code(name, rows, place)
+        else:
+            rows.append(row)
+    return codes
+
+
+def _code(name: str, rows: list[str], place: re.Pattern[str]) -> Code:
+    line = 0
+    body: list[Instruction | str] = []
+    for row in rows:
+        if row.lstrip().startswith(".loc"):
             match = place.search(row.partition(";")[2])
             line = int(match[1]) if match else 0
-        elif called := _UNCOUNTED.search(row):
-            uncounted.add(called[1])
         elif _BRANCH_TARGET.match(row):
             body.append(row.partition(":")[0] + ":")
         elif instruction := _instruction(row, line):
             body.append(instruction)
-    return codes
+    return Code(name, tuple(body), frozenset(_UNCOUNTED.findall("\n".join(rows))))
 
 
 def figures_from_assembly(text: str) -> list[Figures]:

@@ -43,9 +43,8 @@ def components(blocks: Iterable[str], successors: Mapping[str, Sequence[str]]) -
     found: list[list[str]] = []
     seen = set()
     for block in reversed(finished):
-        if component := _postorder(block, backward, seen):
-            found.append(component)
-    return found
+        found.append(_postorder(block, backward, seen))  # noqa: PERF401  `seen` grows on the way
+    return [component for component in found if component]
 
 
 def _postorder(root: str, edges: Mapping[str, Sequence[str]], seen: set[str]) -> list[str]:
@@ -55,8 +54,7 @@ def _postorder(root: str, edges: Mapping[str, Sequence[str]], seen: set[str]) ->
     order: list[str] = []
     stack = [(root, iter(edges[root]))]
     while stack:
-        block, rest = stack[-1]
-        following = next((each for each in rest if each not in seen), None)
+        following = next((each for each in stack[-1][1] if each not in seen), None)
         if following is None:
             order.append(stack.pop()[0])
         else:

@@ -10,7 +10,7 @@ from services.executor.devices.gfx942.polynomial import Polynomial
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_SCALAR_BYTES = {"half": 2, "bfloat": 2, "float": 4, "double": 8, "i1": 1}
+_SCALAR_BYTES = {"half": 2, "bfloat": 2, "float": 4, "double": 8}
 _INTEGER = re.compile(r"^i(\d+)$")
 _POINTER_BYTES = {"3": 4, "5": 4}
 _POINTER = re.compile(r"^ptr(?: addrspace\((\d+)\))?$")
@@ -23,13 +23,19 @@ _FLAGS = re.compile(r"^(?:inbounds|nuw|nusw|inrange\([^)]*\)) ")
 def size_of(type_text: str) -> int | None:
     """Bytes of one element of an array of this type; None for types whose layout the text does not say."""
     text = type_text.strip()
-    if text in _SCALAR_BYTES:
-        return _SCALAR_BYTES[text]
+    return _scalar_bytes(text) or _aggregate_bytes(text)
+
+
+def _scalar_bytes(text: str) -> int | None:
     if found := _INTEGER.match(text):
         bits = int(found[1])
         return max(1, bits // 8) if bits & (bits - 1) == 0 else None
     if found := _POINTER.match(text):
         return _POINTER_BYTES.get(found[1] or "", 8)
+    return _SCALAR_BYTES.get(text)
+
+
+def _aggregate_bytes(text: str) -> int | None:
     if found := _ARRAY.match(text):
         element = size_of(found[2])
         return None if element is None else int(found[1]) * element

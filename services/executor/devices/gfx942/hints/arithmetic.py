@@ -1,7 +1,8 @@
 """Hints about arithmetic: double precision by accident, divisions in loops, matrix products without matrix cores.
 
 Rates are those of AMD's CDNA3 white paper, per compute unit and clock: 256 operations in float (half of it where the
-compiler does not pack two into one instruction), 128 in double; on the matrix cores 256 in float, 2048 in fp16 and bf16.
+compiler does not pack two into one instruction), 128 in double; on the matrix cores 256 in float, 2048 in fp16 and
+bf16.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ def _doubles(kernel: Kernel, line_of: Callable[[Operation], int]) -> Iterator[Hi
                 "double",
                 line_of(operation),
                 "this line computes in double precision though no data of the kernel is double",
-                f"the compiler emits a double {operation.opcode} there, at half the rate of float and with two registers"
-                " for each value",
+                f"the compiler emits a double {operation.opcode} there, at half the rate of float and with two"
+                " registers for each value",
                 "write float literals (1.0f, not 1.0) and call the float functions (expf, not exp)",
             )
 
@@ -115,7 +116,8 @@ def _matrix_products(
             line_of(operation),
             "this loop multiplies matrices without the matrix cores (MFMA)",
             "it sums products of one factor that threads along x share and one that threads along y share, which is a"
-            f" matrix product; a compute unit does 128 operations a clock with v_fma (256 where two are packed), {rates} with MFMA",
+            " matrix product; a compute unit does 128 operations a clock with v_fma (256 where two are packed),"
+            f" {rates} with MFMA",
             "use __builtin_amdgcn_mfma_f32_* (in rocWMMA: mma_sync) for the inner tile",
         )
         return

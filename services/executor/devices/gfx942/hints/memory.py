@@ -65,7 +65,8 @@ def _global(
         "uncoalesced",
         line,
         f"neighbouring threads (in x) {_singular(moved)} {access.size_bytes} bytes that lie {far} apart",
-        f"a wavefront touches {count} cache lines of {CACHE_LINE_BYTES} bytes where its {moved} would fit into {needed}",
+        f"a wavefront touches {count} cache lines of {CACHE_LINE_BYTES} bytes where its {moved} would fit into"
+        f" {needed}",
         "let threadIdx.x walk along neighbouring elements, or go through a tile in __shared__ memory",
     )
 
@@ -114,7 +115,7 @@ def _lds(access: Access, stride_bytes: int, line: int) -> Iterator[Hint]:
         "bank-conflict",
         line,
         f"neighbouring threads (in x) access words of LDS that lie {abs(stride_bytes)} bytes apart",
-        f"every {BANKS // ways}{_ordinal(BANKS // ways)} thread uses the same one of {BANKS} banks: of {BANKS} threads"
+        f"{_every(BANKS // ways)} uses the same one of {BANKS} banks: of {BANKS} threads"
         f" in a row of a block, {ways} wait for each other",
         "pad the rows of the array by one element, e.g. [32][33] for [32][32]",
     )
@@ -134,5 +135,5 @@ def _singular(moved: str) -> str:
     return moved.removesuffix("s")
 
 
-def _ordinal(number: int) -> str:
-    return {1: "st", 2: "nd", 3: "rd"}.get(number, "th")
+def _every(number: int) -> str:
+    return {1: "every thread", 2: "every second thread"}.get(number, f"every {number}th thread")

@@ -61,7 +61,7 @@ def _spills(figures: Figures, moves: list[Instruction]) -> Iterator[Hint]:
         "spills",
         next((item.line for item in moves if item.line), 0),
         f"{count} vector registers are spilled to scratch memory",
-        f"{len(moves)} instructions move them out and back{f' ({places})' if places else ''}; scratch is in global memory",
+        f"{len(moves)} instructions move them out and back{f' ({places})' if places else ''}; scratch is global memory",
         advice,
     )
 
@@ -94,7 +94,7 @@ def _few_wavefronts(demand: Demand, occupancy: Occupancy, *, known: bool) -> Ite
         "occupancy",
         0,
         f"only {occupancy.wavefronts} of 8 wavefronts fit on a SIMD",
-        f"{what} ({'' if known else 'if '}blocks of {demand.block_threads} threads) keep more from fitting; a SIMD has nothing else to do"
-        " while all of its wavefronts wait for memory",
+        f"{what} ({'' if known else 'if '}blocks of {demand.block_threads} threads) keep more from fitting; a SIMD has"
+        " nothing else to do while all of its wavefronts wait for memory",
         f"{amount} {unit} less would let one wavefront more in",
     )

@@ -1,0 +1,61 @@
+"""`isa`: what the MI300X's compiler makes of one file, on the terminal."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from services.executor.core.isa import IsaReporter
+from services.executor.core.jsonlines import plain
+from services.executor.core.report import canonical_json
+from services.executor.core.scratch import ScratchFolder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from services.executor.core.events import IsaReport, KernelHint, KernelReport
+    from services.executor.core.run import Equipment
+
+REPORTED, NOT_REPORTED = 0, 1
+_COLUMNS = ("vgpr", "sgpr", "agpr", "lds_bytes", "scratch_bytes", "spills", "mfma", "instructions", "occupancy")
+
+
+async def isa(source: str, equipment: Equipment, *, as_json: bool, assembly: bool) -> int:
+    """Report on `source`; answers the exit status, which is 1 where there is nothing to show."""
+    if equipment.inspector is None:
+        sys.stderr.write("no compiler for the MI300X is set up\n")
+        return NOT_REPORTED
+    reporter = IsaReporter(equipment.inspector, equipment.sandbox, equipment.cache)
+    with ScratchFolder(equipment.scratch_parent) as scratch:
+        inspection = await reporter.inspect(source, scratch / "isa")
+    if as_json:
+        fields = {**plain(inspection.report), **({"listing": inspection.listing} if assembly else {})}
+        sys.stdout.write(f"{canonical_json(fields)}\n")
+    else:
+        sys.stdout.write("\n".join(_lines(inspection.report)) + "\n")
+        sys.stdout.write(f"\n{inspection.listing}" if assembly else "")
+    return REPORTED if inspection.report.kernels else NOT_REPORTED
+
+
+def _lines(report: IsaReport) -> Iterator[str]:
+    if report.toolchain:
+        yield report.toolchain
+    if report.note:
+        yield report.note
+    yield from kernel_table(report.kernels)
+
+
+def kernel_table(kernels: Mapping[str, KernelReport]) -> Iterator[str]:
+    """A row for each kernel, and its hints below it."""
+    if kernels:
+        yield f"{'kernel':<32} " + " ".join(f"{column:>13}" for column in _COLUMNS)
+    for name, kernel in kernels.items():
+        limit = "" if kernel.limited_by == "wavefronts" else f" (limited by {kernel.limited_by})"
+        yield f"{name:<32} " + " ".join(f"{getattr(kernel, column):>13}" for column in _COLUMNS) + limit
+        yield from map(hint_text, kernel.hints)
+
+
+def hint_text(hint: KernelHint) -> str:
+    """What, why and what to do, on three lines."""
+    place = f"line {hint.line}: " if hint.line else ""
+    return f"  {place}{hint.what}\n    why: {hint.why}\n    do:  {hint.advice}"
