@@ -7,15 +7,25 @@ after the call. So there is nothing by which a submission could tell calls apart
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from problems.comparison import Comparison, compare
 from problems.signature import Initial
-from services.executor.core.layout import GUARD_BYTES, Layout, Region, layout_of, plan_bytes
-from services.executor.core.mismatches import modified_input, out_of_bounds, wrong_answer
+from services.executor.core.layout import (
+    GUARD_BYTES,
+    SHIFT_STEP_BYTES,
+    SHIFTS,
+    Layout,
+    LinkRule,
+    Region,
+    layout_of,
+    plan_bytes,
+)
+from services.executor.core.mismatches import modified_input, nondeterministic, out_of_bounds, wrong_answer
+from services.executor.core.problem_host.objection import objection
 from services.executor.core.runner_claims import interference
 
 if TYPE_CHECKING:
@@ -35,12 +45,13 @@ _NO_POISON = bytes(_POISON_BYTES)
 
 @dataclass(frozen=True)
 class Trial:
-    """One call's inputs, guard band and poison."""
+    """One call's inputs, guard band and poison; `rules` are those of the chain that it begins, if it begins one."""
 
     inputs: Mapping[str, Any]
     layout: Layout
     guard: bytes
     poison: bytes
+    rules: Mapping[str, LinkRule] = field(default_factory=dict[str, LinkRule])
 
 
 class CaseJudge:
@@ -55,31 +66,43 @@ class CaseJudge:
 
     def publish(self, channel: Channel, call: int) -> Trial:
         """Write everything that call number `call` of the run needs into the shared memory."""
-        inputs = self.problem.inputs(self.case, self._seed.generator("inputs", self._case_index, call))
-        shapes = {name: np.shape(value) for name, value in inputs.items()}
-        layout = layout_of(self.problem.parameters, shapes | dict(self.problem.output_shapes(self.case)))
-        bits = self._seed.generator("poison", self._case_index, call)
-        trial = Trial(inputs, layout, bits.bytes(GUARD_BYTES), bits.bytes(_POISON_BYTES))
-        channel.resize(layout.file_bytes)
-        channel.write(0, [plan_bytes(layout, inputs)])
-        for region in layout.regions.values():
-            data = _initial(region, trial) if region.parameter.output else [_bytes_of(inputs, region)]
-            channel.write(region.offset, [trial.guard, *data, trial.guard])
+        trial = self.draw(call)
+        self.write(channel, trial)
         return trial
+
+    def draw(self, call: int, links: int = 0) -> Trial:
+        """Inputs of their own for call number `call`, with room for the records of a chain."""
+        inputs = self.problem.inputs(self.case, self._seed.generator("inputs", self._case_index, call))
+        return self._surrounded(inputs, call, links)
+
+    def again(self, trial: Trial, call: int) -> Trial:
+        """The same inputs at other addresses, with other poison and guards."""
+        return self._surrounded(trial.inputs, call, 0)
+
+    def write(self, channel: Channel, trial: Trial) -> None:
+        """Write a trial into the shared memory."""
+        layout = trial.layout
+        channel.resize(layout.file_bytes)
+        channel.write(0, [plan_bytes(layout, trial.inputs, trial.rules)])
+        for region in layout.regions.values():
+            data = _initial(region, trial) if region.parameter.output else [_bytes_of(trial.inputs, region)]
+            channel.write(region.offset, [trial.guard, *data, trial.guard])
 
     def collect(self, channel: Channel, trial: Trial) -> dict[str, NDArray[Any]]:
         """Read everything back; raises Failure when anything but the outputs has changed."""
-        outputs: dict[str, NDArray[Any]] = {}
+        outputs = self.collect_outputs(channel, trial)
         for name, region in trial.layout.regions.items():
-            data, guards = self._read(channel, region)
-            for guard, is_after in zip(guards, (False, True), strict=True):
-                if guard != trial.guard:
-                    raise out_of_bounds(self.case, region, _first_change(guard, trial.guard), is_after=is_after)
             if region.parameter.output:
-                outputs[name] = data
-            elif region.parameter.const and not _same_bytes(data, trial.inputs[name]):
+                continue
+            data = self._guarded(channel, region, trial)
+            if region.parameter.const and not _same_bytes(data, trial.inputs[name]):
                 raise modified_input(self.case, region, data, trial.inputs[name])
         return outputs
+
+    def collect_outputs(self, channel: Channel, trial: Trial) -> dict[str, NDArray[Any]]:
+        """Read the outputs alone; raises Failure when a guard beside them has changed."""
+        regions = trial.layout.regions
+        return {name: self._guarded(channel, r, trial) for name, r in regions.items() if r.parameter.output}
 
     def expected(self, trial: Trial) -> dict[str, NDArray[Any]]:
         """The fp64 reference."""
@@ -95,12 +118,38 @@ class CaseJudge:
             comparisons[name] = compare(output, expected[name], condition[name], self.problem.tolerance)
             if not comparisons[name].passed:
                 unwritten[name] = _unwritten(output, trial.layout.regions[name], trial)
-        return wrong_answer(self.case, comparisons, unwritten) if unwritten else None
+        if unwritten:
+            return wrong_answer(self.case, comparisons, unwritten)
+        return objection(self.problem, self.case, trial.inputs, outputs, expected)
 
     def verify(self, channel: Channel, trial: Trial) -> None:
         """Raises Failure unless the call was right in every respect."""
         if failure := self.fault(trial, self.collect(channel, trial)):
             raise failure
+
+    def differs(self, outputs: Mapping[str, NDArray[Any]], others: Mapping[str, NDArray[Any]]) -> Failure | None:
+        """What is wrong with two answers to the same inputs, if they are not the same bit for bit."""
+        if self.problem.nondeterministic:
+            return None
+        for name, output in outputs.items():
+            if not _same_bytes(output, others[name]):
+                return nondeterministic(self.case, name, output, others[name])
+        return None
+
+    def _surrounded(self, inputs: Mapping[str, Any], call: int, links: int) -> Trial:
+        shapes = {name: np.shape(value) for name, value in inputs.items()}
+        bits = self._seed.generator("poison", self._case_index, call)
+        shift_bytes = int(bits.integers(SHIFTS)) * SHIFT_STEP_BYTES
+        shapes |= dict(self.problem.output_shapes(self.case))
+        layout = layout_of(self.problem.parameters, shapes, links, shift_bytes)
+        return Trial(inputs, layout, bits.bytes(GUARD_BYTES), bits.bytes(_POISON_BYTES))
+
+    def _guarded(self, channel: Channel, region: Region, trial: Trial) -> NDArray[Any]:
+        data, guards = self._read(channel, region)
+        for guard, is_after in zip(guards, (False, True), strict=True):
+            if guard != trial.guard:
+                raise out_of_bounds(self.case, region, _first_change(guard, trial.guard), is_after=is_after)
+        return data
 
     def _read(self, channel: Channel, region: Region) -> tuple[NDArray[Any], tuple[bytes, bytes]]:
         name = region.parameter.name

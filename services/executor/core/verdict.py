@@ -35,6 +35,8 @@ class Verdict(StrEnum):
     TIMING_INVALID = "TIMING_INVALID"
     """The claimed times cannot be true."""
     UNSTABLE = "UNSTABLE"
+    PROBLEM_ERROR = "PROBLEM_ERROR"
+    """The problem definition that came with the submission cannot be used; the reason says why."""
     CANCELLED = "CANCELLED"
     INFRA_ERROR = "INFRA_ERROR"
     """Our fault: never billed, retried on another machine."""
@@ -58,6 +60,7 @@ _STATUS = {
     Verdict.OUTPUT_LIMIT_EXCEEDED: "RUNTIME_ERROR",
     Verdict.TIMING_INVALID: "ERROR",
     Verdict.UNSTABLE: "ERROR",
+    Verdict.PROBLEM_ERROR: "ERROR",
     Verdict.CANCELLED: "CANCELLED",
     Verdict.INFRA_ERROR: "ERROR",
 }

@@ -1,0 +1,220 @@
+"""What a problem definition says: its cases, the inputs of a call, what is right, and its own verdict on outputs."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import inspect
+import json
+import random
+import re
+import sys
+from typing import Any
+
+import host_processor
+from author_class import loaded
+from problem import DTYPES, Problem
+from signature import DefinitionError, Parameter, parameters_of, passed, settle_type
+
+torch: Any = importlib.import_module("torch")
+_DTYPES = {"float32": "float", "float64": "double", "float16": "half", "bfloat16": "__hip_bfloat16"}
+_MOST_DEBUG = 16 << 10
+_SAMPLE = -1
+
+
+class Answers:
+    """A loaded definition; `to` answers one question."""
+
+    def __init__(self, source: str) -> None:
+        host_processor.install()
+        with host_processor.HostProcessorMode():
+            self._definition = loaded(source)
+        self._dtype: Any = torch.float32
+        self._place: tuple[int, int] | None = None
+        self._case: dict[str, Any] = {}
+        self._inputs: tuple[Any, ...] = ()
+        self._expected: Any = None
+        self._parameters: list[Parameter] = []
+        self._output_count = 0
+
+    def to(self, question: dict[str, Any], payload: bytearray) -> tuple[dict[str, Any], list[bytes]]:
+        """The answer's object and the bytes of its arrays."""
+        place = int(question.get("case", 0)), int(question.get("seed", 0))
+        with torch.no_grad(), host_processor.HostProcessorMode():
+            match question["ask"]:
+                case "open":
+                    return self._open(str(question["dtype"])), []
+                case "size":
+                    return self._size(*place), []
+                case "describe":
+                    return self._describe(*place), []
+                case "inputs":
+                    return self._values(*place)
+                case "reference":
+                    self._work_out(*place)
+                    outputs = _tuple(self._expected)
+                    return {"shapes": [list(output.shape) for output in outputs]}, [_bytes_of(o) for o in outputs]
+                case "verify":
+                    return self._verdict(payload), []
+                case other:
+                    raise DefinitionError(f"the judge asked {other!r}")
+
+    def _open(self, dtype: str) -> dict[str, Any]:
+        self._dtype = DTYPES[_DTYPES.get(dtype, "float")]
+        names = [str(case.get("name", f"case {at + 1}"))[:200] for at, case in enumerate(self._cases(0))]
+        return {
+            "cases": names,
+            "has_sample": hasattr(self._definition, "generate_sample"),
+            "time_limit": float(self._definition.time_limit),
+        }
+
+    def _size(self, case: int, seed: int) -> dict[str, Any]:
+        self._create(case, seed)
+        size = sum(tensor.numel() * tensor.element_size() for tensor in self._inputs if torch.is_tensor(tensor))
+        flops = float(self._definition.get_flops(self._case)) if hasattr(self._definition, "get_flops") else 0.0
+        return {"bytes": size, "flops": flops}
+
+    def _describe(self, case: int, seed: int) -> dict[str, Any]:
+        self._work_out(case, seed)
+        first, outputs = len(self._inputs), _tuple(self._expected)
+        return {
+            "parameters": [
+                {
+                    "name": p.name,
+                    "ctype": p.ctype,
+                    "pointer": p.pointer,
+                    "const": p.const,
+                    "role": "input" if at < first else "output" if at < first + len(outputs) else "extra",
+                }
+                for at, p in enumerate(self._parameters)
+            ],
+            "shapes": [list(output.shape) for output in outputs],
+        }
+
+    def _cases(self, seed: int) -> list[dict[str, Any]]:
+        _seed_all(seed)
+        cases = self._with_dtype(self._definition.generate_test_cases)
+        if not isinstance(cases, list | tuple) or not cases or not all(isinstance(case, dict) for case in cases):
+            raise DefinitionError("generate_test_cases must return a list of dicts, at least one")
+        return list(cases)
+
+    def _sample(self, seed: int) -> dict[str, Any]:
+        _seed_all(seed)
+        sample = self._with_dtype(self._definition.generate_sample)
+        sample = sample[0] if isinstance(sample, list | tuple) and sample else sample
+        if not isinstance(sample, dict):
+            raise DefinitionError("generate_sample must return a dict, or a list of one")
+        return sample
+
+    def _create(self, case: int, seed: int) -> None:
+        """Make the inputs of a call, unless they are there."""
+        if self._place == (case, seed):
+            return
+        self._place, self._expected = None, None
+        self._case = self._sample(seed) if case == _SAMPLE else self._cases(seed)[case]
+        if not callable(self._case.get("create_inputs")):
+            raise DefinitionError("a test case needs `create_inputs`, which gives a tuple of tensors and numbers")
+        created = self._case["create_inputs"]()
+        self._inputs = tuple(created) if isinstance(created, tuple | list) else (created,)
+        self._place = case, seed
+
+    def _work_out(self, case: int, seed: int) -> None:
+        """Compute what is right for a call, unless it is there."""
+        self._create(case, seed)
+        if self._expected is not None:
+            return
+        answer = self._definition.reference_solution(*self._inputs)
+        outputs = _tuple(answer)
+        if not outputs or not all(torch.is_tensor(output) for output in outputs):
+            raise DefinitionError("reference_solution must return a tensor, or a tuple of tensors")
+        if not self._parameters:
+            self._parameters = self._resolved(outputs)
+        declared = self._parameters[len(self._inputs) :]
+        outputs = tuple(o.to(DTYPES[p.ctype]) for p, o in zip(declared, outputs, strict=False))
+        self._expected = outputs if isinstance(answer, tuple | list) else outputs[0]
+
+    def _resolved(self, outputs: tuple[Any, ...]) -> list[Parameter]:
+        parameters = parameters_of(self._definition, len(self._inputs), len(outputs))
+        tensors = [*self._inputs, *outputs]
+        extras = self._extras(parameters[len(tensors) :])
+        if len(parameters) != len(tensors) + len(extras):
+            raise DefinitionError(
+                f"the signature has {len(parameters)} parameters, but there are {len(self._inputs)} inputs, "
+                f"{len(outputs)} outputs and {len(extras)} extra parameters"
+            )
+        for parameter, value in zip(parameters, [*tensors, *extras], strict=True):
+            settle_type(parameter, value)
+        self._output_count = len(outputs)
+        return parameters
+
+    def _values(self, case: int, seed: int) -> tuple[dict[str, Any], list[bytes]]:
+        """All that is passed to `solution` but the outputs."""
+        self._create(case, seed)
+        rest = self._parameters[len(self._inputs) + self._output_count :]
+        named = [*self._parameters[: len(self._inputs)], *rest]
+        values = [passed(p, v) for p, v in zip(named, [*self._inputs, *self._extras(rest)], strict=True)]
+        listed = [{"shape": list(v.shape)} if torch.is_tensor(v) else {"value": v} for v in values]
+        return {"values": listed}, [_bytes_of(v) for v in values if torch.is_tensor(v)]
+
+    def _extras(self, rest: list[Parameter]) -> list[Any]:
+        """The parameters after the outputs: what the definition says, or what the case has under their names."""
+        if hasattr(self._definition, "get_extra_params"):
+            return list(self._definition.get_extra_params(self._case) or [])
+        by_name = {str(name).lower(): value for name, value in self._case.items()}
+        for parameter in rest:
+            if parameter.name.lower() not in by_name:
+                raise DefinitionError(f"there is no get_extra_params, and a test case has no `{parameter.name}`")
+        return [self._case.get(p.name, by_name[p.name.lower()]) for p in rest]
+
+    def _verdict(self, payload: bytearray) -> dict[str, Any]:
+        outputs: list[Any] = []
+        at = 0
+        for expected in _tuple(self._expected):
+            outputs.append(_tensor_of(payload, at, expected))
+            at += expected.numel() * expected.element_size()
+        actual = tuple(outputs) if isinstance(self._expected, tuple) else outputs[0]
+        verdict = self._with_dtype(self._definition.verify_result, self._expected, actual)
+        right, debug = verdict if isinstance(verdict, tuple) else (verdict, {})
+        return {"right": bool(right), "debug": _plain(debug)}
+
+    def _with_dtype(self, method: Any, *args: Any) -> Any:  # noqa: ANN401
+        """Older definitions take the element type as one more argument."""
+        names = list(inspect.signature(method).parameters)
+        return method(*args, self._dtype) if len(names) > len(args) and names[len(args)] == "dtype" else method(*args)
+
+
+def _seed_all(seed: int) -> None:
+    Problem.call_seed = seed
+    random.seed(seed)
+    torch.default_generator.manual_seed(seed)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(seed % (1 << 32))
+
+
+def _bytes_of(tensor: Any) -> bytes:  # noqa: ANN401
+    flat = tensor.detach().contiguous()
+    return ctypes.string_at(flat.data_ptr(), flat.numel() * flat.element_size()) if flat.numel() else b""
+
+
+def _tensor_of(payload: bytearray, offset: int, like: Any) -> Any:  # noqa: ANN401
+    size = like.numel() * like.element_size()
+    if not size:
+        return torch.empty_like(like)
+    return torch.frombuffer(payload, dtype=torch.uint8, count=size, offset=offset).view(like.dtype).reshape(like.shape)
+
+
+def _tuple(value: Any) -> tuple[Any, ...]:  # noqa: ANN401
+    return tuple(value) if isinstance(value, tuple | list) else (value,)
+
+
+def _plain(debug: Any) -> Any:  # noqa: ANN401
+    text = json.dumps(debug, default=_number)
+    text = re.sub(r"\b-?(?:NaN|Infinity)\b", "null", text)
+    return json.loads(text) if len(text) <= _MOST_DEBUG else {"message": text[:_MOST_DEBUG]}
+
+
+def _number(value: Any) -> Any:  # noqa: ANN401
+    try:
+        return value.item()
+    except Exception:  # noqa: BLE001 - whatever it is, it is only shown
+        return str(value)[:200]

@@ -1,0 +1,27 @@
+"""Loads the class that a definition's source defines."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from problem import Problem
+from signature import DefinitionError
+
+
+def loaded(source: str) -> Any:  # noqa: ANN401
+    """An instance of the class that the source defines: the last one that derives from Problem."""
+    scope: dict[str, Any] = {"__name__": "problem_def"}
+    exec(compile(source, "problem_def.py", "exec"), scope)  # noqa: S102 - in a box, which is there for it
+    classes = [
+        kind
+        for kind in scope.values()
+        if inspect.isclass(kind) and issubclass(kind, Problem) and kind.__module__ == "problem_def"
+    ]
+    if not classes:
+        raise DefinitionError("no class derives from Problem: begin with `from problem import Problem`")
+    definition = classes[-1]()
+    for name in ("reference_solution", "generate_test_cases"):
+        if not callable(getattr(definition, name, None)):
+            raise DefinitionError(f"the class {classes[-1].__name__} has no method {name}")
+    return definition

@@ -1,0 +1,78 @@
+"""The host of a problem definition: loads it in a box, and answers the judge's questions about it.
+
+    python main.py SOCKET DEFINITION MEMORY_MIB
+
+What the definition prints is thrown away. Whatever it raises is an answer; what ends this process ends the run.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import socket
+import sys
+import traceback
+from pathlib import Path
+
+
+_FOLDER = Path(__file__).parent
+_MOST_TEXT = 4000
+_MOST_BYTES = 1 << 40
+
+
+def main() -> int:
+    """Answer until the judge hangs up."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.connect(sys.argv[1])
+    limit = int(sys.argv[3]) << 20
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    sys.path.insert(0, str(_FOLDER))
+    from framing import receive, send  # noqa: PLC0415 - the path is set only now
+
+    silence()
+    answers = None
+    while True:
+        try:
+            question, payload = receive(connection, _MOST_BYTES)
+        except EOFError:
+            return 0
+        try:
+            if answers is None:
+                from answers import Answers  # noqa: PLC0415 - imports torch, whose failure is an answer, too
+
+                answers = Answers(Path(sys.argv[2]).read_text("utf-8", errors="replace"))
+            reply, arrays = answers.to(question, payload)
+        except BaseException as error:  # noqa: BLE001 - an author's SystemExit is an answer as well
+            send(connection, {"error": said(error), "kind": kind_of(error)})
+            continue
+        send(connection, reply, arrays)
+
+
+def silence() -> None:
+    """Let prints go nowhere: a full pipe would stop the definition."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nowhere, number)
+
+
+def said(error: BaseException) -> str:
+    """The exception with the author's own lines of the traceback."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == "problem_def.py"]
+    lines = [f"  line {frame.lineno}, in {frame.name}\n" for frame in frames]
+    try:
+        what = "".join(traceback.format_exception_only(error))
+    except Exception:  # noqa: BLE001 - an author's exception may not even be shown
+        what = type(error).__name__
+    return ("".join(lines[-10:]) + what)[-_MOST_TEXT:].encode(errors="replace").decode()
+
+
+def kind_of(error: BaseException) -> str:
+    """`memory`, `definition` or `raised`."""
+    text = str(error) if isinstance(error, RuntimeError) else ""
+    if isinstance(error, MemoryError) or "allocate memory" in text or "not enough memory" in text:
+        return "memory"
+    return "definition" if type(error).__name__ == "DefinitionError" else "raised"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

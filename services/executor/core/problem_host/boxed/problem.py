@@ -1,0 +1,79 @@
+"""What `from problem import Problem` gives in a problem definition: the base class that authors derive from."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+from typing import Any
+
+torch: Any = importlib.import_module("torch")
+
+# By the C type that a parameter is declared with.
+DTYPES: dict[str, Any] = {
+    "float": torch.float32,
+    "double": torch.float64,
+    "half": torch.float16,
+    "__half": torch.float16,
+    "float16": torch.float16,
+    "__hip_bfloat16": torch.bfloat16,
+    "hip_bfloat16": torch.bfloat16,
+    "bool": torch.bool,
+    "int": torch.int32,
+    "int8_t": torch.int8,
+    "int16_t": torch.int16,
+    "int32_t": torch.int32,
+    "int64_t": torch.int64,
+    "uint8_t": torch.uint8,
+    "uint16_t": torch.uint16,
+    "uint32_t": torch.uint32,
+    "uint64_t": torch.uint64,
+    "unsigned": torch.uint32,
+    "unsigned int": torch.uint32,
+    "size_t": torch.uint64,
+}
+
+_SEED_LIMIT = 1 << 31
+
+
+class Problem:
+    """A problem by its author; methods that a definition does not have are these."""
+
+    is_exact = False
+    time_limit: float = 10.0
+    parameters: list[dict[str, Any]] | None = None
+    call_seed = 0
+    """Differs from call to call, and set by us: what `get_seed` gives differs with it."""
+
+    def __init__(self, name: str = "", time_limit: float | None = None) -> None:
+        self.name = name or type(self).__name__
+        if time_limit is not None:
+            self.time_limit = time_limit
+
+    @staticmethod
+    def get_seed(text: str = "") -> int:
+        """A seed for a case's inputs, other for every call."""
+        digest = hashlib.sha256(f"{Problem.call_seed} {text}".encode(errors="replace")).digest()
+        return int.from_bytes(digest[:8], "little") % _SEED_LIMIT
+
+    def param_dtype(self, index: int) -> Any:  # noqa: ANN401  torch has no types here
+        """The torch type of a parameter, by its place."""
+        if self.parameters is None:
+            raise TypeError("param_dtype: this class has no `parameters`")
+        return DTYPES[self.parameters[index]["type"]]
+
+    def verify_result(self, expected: Any, actual: Any) -> tuple[bool, dict[str, Any]]:  # noqa: ANN401
+        """Close to the reference, or equal to it where the problem is exact."""
+        pairs = zip(_tuple(expected), _tuple(actual), strict=True)
+        differences = [(right.double() - got.double()).abs() for right, got in pairs]
+        largest = max((float(difference.max()) for difference in differences if difference.numel()), default=0.0)
+        if self.is_exact:
+            return largest == 0.0, {"max_difference": largest}
+        close = all(
+            torch.allclose(got.double(), right.double(), rtol=1e-3, atol=1e-3)
+            for right, got in zip(_tuple(expected), _tuple(actual), strict=True)
+        )
+        return close, {"max_difference": largest}
+
+
+def _tuple(value: Any) -> tuple[Any, ...]:  # noqa: ANN401
+    return tuple(value) if isinstance(value, tuple | list) else (value,)

@@ -1,0 +1,108 @@
+"""The parameters of `solution` as a problem class tells them: by `parameters`, or by ctypes in the older way."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+from problem import DTYPES
+
+torch: Any = importlib.import_module("torch")
+
+# By the code that ctypes gives a type; c_size_t is c_ulong here.
+_CTYPES = {
+    "f": "float", "d": "double", "?": "bool", "b": "int8_t", "B": "uint8_t", "h": "int16_t", "H": "uint16_t",
+    "i": "int", "I": "uint32_t", "l": "int64_t", "L": "size_t", "q": "int64_t", "Q": "uint64_t",
+}  # fmt: skip
+_C_OF_DTYPE = {dtype: name for name, dtype in reversed(DTYPES.items())}
+
+
+class DefinitionError(Exception):
+    """The definition is not as a problem class has to be; the message says what to change."""
+
+
+@dataclass
+class Parameter:
+    """One parameter; `ctype` is empty where only its tensor tells the type."""
+
+    name: str
+    ctype: str
+    pointer: bool
+    const: bool = False
+
+
+def c_type_of(dtype: Any) -> str:  # noqa: ANN401  torch has no types here
+    """The C name of a torch type."""
+    if dtype not in _C_OF_DTYPE:
+        raise DefinitionError(f"tensors of {dtype} cannot be passed to a kernel")
+    return _C_OF_DTYPE[dtype]
+
+
+def parameters_of(definition: Any, inputs: int, outputs: int) -> list[Parameter]:  # noqa: ANN401
+    """The parameters, in order; `inputs` and `outputs` are how many there are, for the older way."""
+    declared = definition.parameters
+    if declared:
+        return [_declared(item, at) for at, item in enumerate(declared)]
+    if not hasattr(definition, "get_function_signature"):
+        raise DefinitionError("the class has neither `parameters` nor `get_function_signature`")
+    kinds = definition.get_function_signature()["argtypes"]
+    return [
+        _from_ctypes(kind, name, const=at < inputs)
+        for at, (kind, name) in enumerate(zip(kinds, _names(definition, len(kinds), inputs, outputs), strict=True))
+    ]
+
+
+def _declared(item: Any, at: int) -> Parameter:  # noqa: ANN401
+    try:
+        name, ctype, pointer = str(item["name"]), item["type"], bool(item["pointer"])
+    except (TypeError, KeyError) as error:
+        raise DefinitionError(f"parameters[{at}] needs name, type and pointer") from error
+    if ctype not in DTYPES:
+        raise DefinitionError(f"parameters[{at}].type is {ctype!r}; known are {', '.join(DTYPES)}")
+    return Parameter(name, str(ctype), pointer, bool(item.get("const", False)))
+
+
+def _from_ctypes(kind: Any, name: str, *, const: bool) -> Parameter:  # noqa: ANN401
+    if kind is ctypes.c_void_p or issubclass(kind, ctypes._Pointer):  # noqa: SLF001  ctypes has no other name for it
+        pointed = getattr(kind, "_type_", None)
+        return Parameter(name, _CTYPES.get(getattr(pointed, "_type_", ""), ""), pointer=True, const=const)
+    if kind._type_ not in _CTYPES:  # noqa: SLF001
+        raise DefinitionError(f"get_function_signature: {kind.__name__} cannot be passed")
+    return Parameter(name, _CTYPES[kind._type_], pointer=False)  # noqa: SLF001
+
+
+def _names(definition: Any, count: int, inputs: int, outputs: int) -> list[str]:  # noqa: ANN401
+    """The reference's words for the inputs; the rest has none."""
+    named = [name for name in inspect.signature(definition.reference_solution).parameters if name.isidentifier()]
+    names = [*named[:inputs], *(f"input{at}" for at in range(len(named[:inputs]), inputs))]
+    names += ["output"] if outputs == 1 else [f"output{at}" for at in range(outputs)]
+    return [*names, *(f"extra{at}" for at in range(count - len(names)))][:count]
+
+
+def settle_type(parameter: Parameter, value: Any) -> None:  # noqa: ANN401
+    """Give a parameter the type of its tensor where the class does not tell it."""
+    if torch.is_tensor(value) and parameter.pointer and not parameter.ctype:
+        parameter.ctype = c_type_of(value.dtype)
+    if torch.is_tensor(value) and parameter.pointer and value.dtype.is_floating_point:
+        # Older definitions declare halves as 16-bit integers, as ctypes has none.
+        if not DTYPES[parameter.ctype].is_floating_point:
+            parameter.ctype = c_type_of(value.dtype)
+    if not parameter.ctype:
+        raise DefinitionError(f"the type of parameter {parameter.name} is not known")
+
+
+def passed(parameter: Parameter, value: Any) -> Any:  # noqa: ANN401
+    """The value in the type that it is passed in: a tensor for a pointer, a number otherwise."""
+    if parameter.pointer:
+        if isinstance(value, ctypes.Array):
+            value = list(value)
+        dtype = DTYPES[parameter.ctype]
+        return value.to(dtype) if torch.is_tensor(value) else torch.tensor(value, dtype=dtype)
+    if hasattr(value, "item"):
+        value = value.item()
+    if not isinstance(value, bool | int | float):
+        raise DefinitionError(f"{parameter.name} is {type(value).__name__}; a number is passed by value")
+    return value

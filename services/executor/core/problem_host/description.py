@@ -1,0 +1,160 @@
+"""What a problem definition says of itself, checked: its answers come from code that we do not trust."""
+
+from __future__ import annotations
+
+import keyword
+import math
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self, cast
+
+import numpy as np
+
+from problems.signature import DTYPES, Initial, Parameter
+from services.executor.core.problem_host.host import definition_failure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from services.executor.core.problem_host.host import ProblemHost
+
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
+_MOST_PARAMETERS = 40
+_MOST_DIMENSIONS = 16
+_ROLES = ("input", "output", "extra")
+
+
+@dataclass(frozen=True)
+class CaseSize:
+    """How large a case is: the bytes of its inputs, and its operations where the definition counts them."""
+
+    input_bytes: float
+    flops: float
+
+    @classmethod
+    def asked(cls, host: ProblemHost, case: int) -> Self:
+        """Have the host make a case's inputs."""
+        answer, _ = host.ask("size", case=case, seed=0)
+        return cls(_amount(answer.get("bytes")), _amount(answer.get("flops")))
+
+    def fits(self, most: CaseSize) -> bool:
+        """Neither is larger than `most`'s."""
+        return self.input_bytes <= most.input_bytes and self.flops <= most.flops
+
+    def __str__(self) -> str:
+        return f"{self.input_bytes / (1 << 20):.0f} MiB of inputs and {self.flops:.2g} operations"
+
+
+@dataclass(frozen=True)
+class Description:
+    """The parameters of `solution`, and the shapes of the outputs of the cases that were asked about."""
+
+    parameters: tuple[Parameter, ...]
+    shapes: dict[int, list[tuple[int, ...]]] = field(default_factory=dict[int, list[tuple[int, ...]]])
+
+    @classmethod
+    def asked(cls, host: ProblemHost, case: int) -> Self:
+        """Have the host work one case out."""
+        answer, _ = host.ask("describe", case=case, seed=0)
+        listed = answer.get("parameters")
+        if not isinstance(listed, list) or not 0 < len(cast("list[Any]", listed)) <= _MOST_PARAMETERS:
+            raise definition_failure(f"must have 1 to {_MOST_PARAMETERS} parameters", "answer")
+        parameters = tuple(_parameter(item) for item in cast("list[Any]", listed))
+        if len({parameter.name for parameter in parameters}) != len(parameters):
+            raise definition_failure("has two parameters of one name", "answer")
+        description = cls(parameters)
+        description.keep(case, answer.get("shapes"))
+        return description
+
+    @property
+    def outputs(self) -> list[Parameter]:
+        """In order."""
+        return [parameter for parameter in self.parameters if parameter.output]
+
+    def shapes_of(self, host: ProblemHost, case: int, seed: int) -> dict[str, tuple[int, ...]]:
+        """The shape of each output of a case."""
+        if case not in self.shapes:
+            self.keep(case, host.ask("describe", case=case, seed=seed)[0].get("shapes"))
+        return {p.name: shape for p, shape in zip(self.outputs, self.shapes[case], strict=True)}
+
+    def keep(self, case: int, shapes: object) -> None:
+        """Note what the host said of a case."""
+        listed = cast("list[Any]", shapes) if isinstance(shapes, list) else []
+        if len(listed) != len(self.outputs):
+            raise definition_failure("has another number of outputs than its signature", "answer")
+        self.shapes[case] = [_shape(shape) for shape in listed]
+
+
+def case_values(parameters: Sequence[Parameter], listed: object, payload: bytearray) -> dict[str, Any]:
+    """The values of parameters: arrays from `payload`, numbers from `listed`; raises Failure where they do not fit."""
+    items = cast("list[Any]", listed) if isinstance(listed, list) else []
+    if len(items) != len(parameters):
+        raise definition_failure(f"gives {len(items)} values for {len(parameters)} parameters", "answer")
+    values: dict[str, Any] = {}
+    offset = 0
+    for parameter, item in zip(parameters, items, strict=True):
+        fields = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
+        if parameter.pointer:
+            array = _array(parameter, fields.get("shape"), payload, offset)
+            offset += array.nbytes
+            values[parameter.name] = array
+        else:
+            values[parameter.name] = _number(parameter, fields.get("value"))
+    if offset != len(payload):
+        raise definition_failure("gives arrays of other sizes than it says", "answer")
+    return values
+
+
+def _array(parameter: Parameter, shape: object, payload: bytearray, offset: int) -> NDArray[Any]:
+    extents = _shape(shape)
+    size = math.prod(extents) * parameter.dtype.itemsize
+    if offset + size > len(payload):
+        raise definition_failure(f"gives fewer bytes than the shape of `{parameter.name}` needs", "answer")
+    return np.frombuffer(payload, parameter.dtype, math.prod(extents), offset).reshape(extents)
+
+
+def _number(parameter: Parameter, value: object) -> int | float:
+    if not isinstance(value, bool | int | float):
+        raise definition_failure(f"gives no number for `{parameter.name}`", "answer")
+    try:
+        np.array(value if parameter.dtype.kind in "fV" else int(value), parameter.dtype)
+    except (OverflowError, ValueError) as error:
+        raise definition_failure(f"gives {value} for `{parameter.name}`, a {parameter.ctype}", "answer") from error
+    return value if parameter.dtype.kind in "fV" else int(value)
+
+
+def _parameter(item: object) -> Parameter:
+    fields = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
+    name, ctype, role = fields.get("name"), fields.get("ctype"), fields.get("role")
+    if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name) or keyword.iskeyword(name):
+        raise definition_failure(f"has a parameter called {str(name)[:60]!r}: give it a C identifier", "answer")
+    if not isinstance(ctype, str) or ctype not in DTYPES or role not in _ROLES:
+        raise definition_failure(f"has a parameter `{name}` of an unknown type", "answer")
+    pointer, output = fields.get("pointer") is True, role == "output"
+    if output and not pointer:
+        raise definition_failure(f"has the output `{name}` by value: it must be a pointer", "answer")
+    return Parameter(
+        name=name,
+        ctype=ctype,
+        pointer=pointer,
+        # What the definition passes in is read-only, whatever it calls it.
+        const=pointer and not output,
+        output=output,
+        initial=Initial.POISON,
+        valid_on_host=pointer and role == "extra",
+    )
+
+
+def _shape(value: object) -> tuple[int, ...]:
+    extents = cast("list[Any]", value) if isinstance(value, list) else [None]
+    if len(extents) > _MOST_DIMENSIONS or not all(type(extent) is int and 0 <= extent for extent in extents):
+        raise definition_failure("gave an answer that cannot be taken", "answer")
+    return tuple(cast("list[int]", extents))
+
+
+def _amount(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+        raise definition_failure("counts operations that are no number", "answer")
+    return float(value)

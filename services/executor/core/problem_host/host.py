@@ -1,0 +1,158 @@
+"""A problem definition's own process, in a box of its own, and the questions that the judge asks it.
+
+The definition is as foreign as the submission: it sees neither the judge nor the runner. Questions are asked without
+giving way to other tasks, as everything about a call is decided in order; each has a deadline.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from services.executor.core.boxes import end_of, running
+from services.executor.core.failure import Failure
+from services.executor.core.problem_host.boxed.framing import FramingError, receive, send
+from services.executor.core.problem_host.interpreter import BOXED
+from services.executor.core.verdict import Verdict
+from services.executor.sandboxes.sandbox import Command, Limits, Mount
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+
+    from services.executor.core.problem_host.interpreter import TorchPython
+    from services.executor.sandboxes.sandbox import BoxedProcess, Exit, Sandbox
+
+_IN_BOX = Path("/problem")
+_FAREWELL_SECONDS = 5.0
+_MOST_SAID = 4000
+
+
+@dataclass(frozen=True)
+class HostLimits:
+    """What a definition may use: its box, the time for one answer, and the arrays of one answer."""
+
+    box: Limits
+    answer_seconds: float
+    array_bytes: int
+
+
+class _HostGoneError(Exception):
+    """The process ended, or hung up."""
+
+
+class ProblemHost:
+    """Made by `open_host`."""
+
+    def __init__(self, connection: socket.socket, limits: HostLimits) -> None:
+        self._connection = connection
+        self._limits = limits
+
+    def ask(self, what: str, *payloads: memoryview, **fields: object) -> tuple[dict[str, Any], bytearray]:
+        """The answer's object and its arrays; raises Failure for a definition that has none."""
+        deadline = time.monotonic() + self._limits.answer_seconds
+        try:
+            self._connection.settimeout(self._limits.answer_seconds)
+            send(self._connection, {"ask": what, **fields}, payloads)
+            answer, arrays = receive(self._connection, self._limits.array_bytes, deadline)
+        except TimeoutError as error:
+            seconds = self._limits.answer_seconds
+            message = f"took more than {seconds:g} seconds ({what}): make its test cases smaller, or the reference faster"
+            raise definition_failure(message, "time") from error
+        except FramingError as error:
+            raise definition_failure(f"gave an answer that cannot be taken ({what}): {error}", "answer") from error
+        except (EOFError, OSError) as error:
+            raise _HostGoneError from error
+        if "error" in answer:
+            raise _raised(what, answer)
+        return answer, arrays
+
+
+@asynccontextmanager
+async def open_host(
+    sandbox: Sandbox, python: TorchPython, definition: str, limits: HostLimits, folder: Path
+) -> AsyncGenerator[ProblemHost]:
+    """Start the host of `definition`, with the empty `folder` for its files; raises Failure."""
+    folder.chmod(0o755)
+    source = folder / "problem_def.py"
+    source.write_text(definition, "utf-8", errors="replace")
+    source.chmod(0o644)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+    with listener:
+        listener.bind(str(folder / "socket"))
+        (folder / "socket").chmod(0o666)
+        listener.listen(1)
+        async with running(sandbox, _command(python, folder, limits.box), limits.box) as box:
+            with await _connected(listener, box, limits) as connection:
+                connection.setblocking(True)  # noqa: FBT003
+                try:
+                    yield ProblemHost(connection, limits)
+                except _HostGoneError as error:
+                    raise _ended(await _end(box), limits.box) from error
+
+
+async def _connected(listener: socket.socket, box: BoxedProcess, limits: HostLimits) -> socket.socket:
+    accepting = asyncio.ensure_future(asyncio.get_running_loop().sock_accept(listener))
+    ending = asyncio.ensure_future(end_of(box))
+    try:
+        await asyncio.wait(
+            (accepting, ending), timeout=limits.answer_seconds, return_when=asyncio.FIRST_COMPLETED
+        )
+        if accepting.done():
+            return accepting.result()[0]
+        if ending.done():
+            raise _ended(ending.result(), limits.box)
+        raise definition_failure(f"did not come up within {limits.answer_seconds:g} seconds", "time")
+    finally:
+        accepting.cancel()
+        ending.cancel()
+        await asyncio.gather(accepting, ending, return_exceptions=True)
+
+
+def _command(python: TorchPython, folder: Path, limits: Limits) -> Command:
+    files = ("problem_def.py", "socket")
+    mounts = [Mount(place, place) for place in python.folders]
+    mounts += [Mount(folder / name, _IN_BOX / name) for name in files]
+    arguments = [str(python.program), "-I", "-B", str(BOXED / "main.py"), str(_IN_BOX / "socket")]
+    arguments += [str(_IN_BOX / "problem_def.py"), str(limits.memory_mib)]
+    environment = {"HOME": "/tmp", "PATH": "/usr/bin:/bin", "OMP_WAIT_POLICY": "passive"}  # noqa: S108  the box's own
+    return Command(arguments, Path("/"), mounts, environment)
+
+
+async def _end(box: BoxedProcess) -> Exit | None:
+    try:
+        async with asyncio.timeout(_FAREWELL_SECONDS):
+            return await end_of(box)
+    except TimeoutError:
+        return None
+
+
+def _ended(end: Exit | None, limits: Limits) -> Failure:
+    if end is None:
+        return definition_failure("hung up on the judge", "answer")
+    if end.memory_exceeded:
+        return definition_failure(f"used up {limits.memory_mib} MiB of memory: make its test cases smaller", "memory")
+    if end.wall_exceeded or end.cpu_exceeded:
+        return definition_failure("used up the time of a whole run: make its test cases smaller", "time")
+    how = f"signal {end.signal}" if end.signal else f"exit status {end.code}"
+    text = end.stderr.decode(errors="replace")
+    return definition_failure(f"ended its own process ({how})", "crashed", text[-_MOST_SAID:])
+
+
+def _raised(what: str, answer: dict[str, Any]) -> Failure:
+    text = str(answer["error"])[:_MOST_SAID]
+    if answer.get("kind") == "memory":
+        return definition_failure(f"ran out of memory ({what}): make its test cases smaller", "memory", text)
+    last = text.strip().splitlines()[-1] if text.strip() else "an exception without words"
+    return definition_failure(f"failed ({what}): {last[:300]}", "raised", text)
+
+
+def definition_failure(what: str, reason: str, details: str = "") -> Failure:
+    """The verdict on a definition; `what` goes on from `The problem definition`."""
+    return Failure(
+        Verdict.PROBLEM_ERROR, f"The problem definition {what}.", reason=f"problem_def:{reason}", details=details
+    )

@@ -1,0 +1,63 @@
+"""The Python that problem definitions run on: one with torch, which may be another than ours."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+BOXED = Path(__file__).with_name("boxed")
+_PROBE = """
+import importlib.metadata, importlib.util, json, pathlib, sys
+found = importlib.util.find_spec("torch")
+print(json.dumps({
+    "prefixes": [sys.prefix, sys.base_prefix],
+    "packages": str(pathlib.Path(found.origin).parents[1]) if found else "",
+    "version": importlib.metadata.version("torch") if found else "",
+}))
+"""
+_PROBE_SECONDS = 60.0
+_INSTALL = (
+    "install torch for the executor's Python (pip install 'wavepool[torch]'), or set EXECUTOR_TORCH_PYTHON to a Python "
+    "that has it"
+)
+
+
+class TorchMissingError(Exception):
+    """Problem definitions cannot be evaluated on this machine; the message says what to install."""
+
+
+@dataclass(frozen=True)
+class TorchPython:
+    """A Python program, the folders that it needs to see, and its torch."""
+
+    program: Path
+    folders: tuple[Path, ...]
+    version: str
+
+
+@cache
+def torch_python(setting: Path | None) -> TorchPython:
+    """The Python of `EXECUTOR_TORCH_PYTHON`, ours where nothing is set; raises TorchMissingError."""
+    program = setting or Path(sys.executable)
+    try:
+        done = subprocess.run(  # noqa: S603  the operator named it
+            [str(program), "-I", "-c", _PROBE], capture_output=True, text=True, timeout=_PROBE_SECONDS, check=True
+        )
+        said = json.loads(done.stdout)
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        raise TorchMissingError(f"EXECUTOR_TORCH_PYTHON={program} does not run as a Python: {error}") from error
+    if not said["packages"]:
+        raise TorchMissingError(f"{program} has no torch: {_INSTALL}")
+    folders = [Path(folder) for folder in (*said["prefixes"], said["packages"])]
+    return TorchPython(program, _outermost([*folders, BOXED]), said["version"])
+
+
+def _outermost(folders: list[Path]) -> tuple[Path, ...]:
+    """Each once, without those inside another; boxes have /usr anyway."""
+    usr = Path("/usr")
+    wanted = [folder for folder in dict.fromkeys(folders) if folder != usr and usr not in folder.parents]
+    return tuple(folder for folder in wanted if not any(other in folder.parents for other in wanted))

@@ -1,0 +1,68 @@
+"""What an author's own check has against outputs that our rules let pass."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from services.executor.core.events import Mismatch, WrongAnswer
+from services.executor.core.failure import Failure
+from services.executor.core.problem_host.authors_problem import AuthorsProblem
+from services.executor.core.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from problems.definition import Case, Problem
+
+_MOST_SHOWN = 10
+_MOST_SAID = 300
+
+
+def objection(
+    problem: Problem,
+    case: Case,
+    inputs: Mapping[str, Any],
+    outputs: Mapping[str, NDArray[Any]],
+    expected: Mapping[str, NDArray[Any]],
+) -> Failure | None:
+    """WRONG_ANSWER where the definition's `verify_result` says so; None for problems of the catalogue."""
+    if not isinstance(problem, AuthorsProblem):
+        return None
+    answer = problem.verdict(case, inputs, outputs)
+    if answer.get("right") is True:
+        return None
+    debug = answer.get("debug")
+    said = cast("dict[str, Any]", debug).get("message", "") if isinstance(debug, dict) else ""
+    wrong = _differences(outputs, expected)
+    message = f"Case `{case.name}`: the problem definition's verify_result says that the outputs are wrong"
+    if said:
+        message += f" ({str(said)[:_MOST_SAID]})"
+    return Failure(
+        Verdict.WRONG_ANSWER,
+        f"{message}; the largest difference is {wrong.max_difference:.4g}.",
+        details=str(debug)[:4000],
+        wrong_answer=wrong,
+    )
+
+
+def _differences(outputs: Mapping[str, NDArray[Any]], expected: Mapping[str, NDArray[Any]]) -> WrongAnswer:
+    """The largest differences first, as nobody knows which of them it minds."""
+    found: list[Mismatch] = []
+    largest, total, count, unequal = 0.0, 0.0, 0, 0
+    for name, output in outputs.items():
+        with np.errstate(all="ignore"):
+            difference = np.nan_to_num(output.astype(np.float64) - expected[name].astype(np.float64), posinf=0, neginf=0)
+        size = np.abs(difference).reshape(-1)
+        largest, total, count = max(largest, float(size.max(initial=0.0))), total + float(size.sum()), count + size.size
+        unequal += int(np.count_nonzero(size))
+        for at in np.argsort(size)[::-1][:_MOST_SHOWN]:
+            index = tuple(int(place) for place in np.unravel_index(at, output.shape))
+            right, got = float(expected[name].reshape(-1)[at]), float(output.reshape(-1)[at])
+            if size[at] or not math.isfinite(right):
+                found.append(Mismatch(name, index, right, got, got - right))
+    return WrongAnswer(largest, total / count if count else 0.0, unequal, count, tuple(found[:_MOST_SHOWN]))
