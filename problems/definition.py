@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from problems.chaining import ChainRule
+
 
 class SizeSet(StrEnum):
     """Which sizes a run uses: `CPU` takes seconds on two cores, `GPU` is the full set of the catalogue."""
@@ -83,6 +85,11 @@ class Problem(ABC):
     """The output parameters and what each holds before a call."""
     nondeterministic: ClassVar[bool] = False
     """Two runs on the same input may differ within the tolerance (sums by floating-point atomics)."""
+    fixed_algorithm: ClassVar[bool] = False
+    """No right kernel does fewer operations than `flops`, nor in a faster type: then they are part of the time's floor.
+    False wherever a cleverer algorithm, or products put together from those of narrower types, may do with less."""
+    chain: ClassVar[Mapping[str, ChainRule]] = {}
+    """How inputs may change along a chained audit, by name; those that are not named are judged by their looks."""
     host_readable: ClassVar[frozenset[str]] = frozenset()
     """Pointer parameters (shapes) that host and device code may both read."""
     forbidden: ClassVar[Sequence[str]] = ()

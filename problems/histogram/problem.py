@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.chaining import integers
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
 from problems.rounding import EXACT
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.chaining import ChainRule
 
 
 def _case(height: int, width: int, num_bins: int, values: str) -> Case:
@@ -28,6 +31,7 @@ class Histogram(Problem):
     difficulty = Difficulty.EASY
     tags = ("image", "atomics")
     signature = "const float* image, int num_bins, float* histogram, size_t height, size_t width"
+    chain: ClassVar[Mapping[str, ChainRule]] = {"image": integers(0, 10)}
     outputs: ClassVar[Mapping[str, Initial]] = {"histogram": Initial.ZERO}
     tolerance = EXACT
     sizes = Sizes(

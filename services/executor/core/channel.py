@@ -64,10 +64,11 @@ class Channel:
         self._socket.setblocking(False)
         self._listener.close()
 
-    async def send(self, order: Order, sequence: int) -> None:
+    async def send(self, order: Order, sequence: int, first: int = 0, second: int = 0) -> None:
         """Raises ChannelClosedError when nobody is there."""
+        data = order_bytes(order, sequence, first, second)
         try:
-            await asyncio.get_running_loop().sock_sendall(self._connected, order_bytes(order, sequence))
+            await asyncio.get_running_loop().sock_sendall(self._connected, data)
         except OSError as error:
             raise ChannelClosedError from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING
 
 from services.executor.core.case_judge import CaseJudge
@@ -9,9 +10,10 @@ from services.executor.core.events import Checked, Checking, TestResult
 from services.executor.core.failure import Failure
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from problems.definition import Case, Problem
+    from services.executor.core.case_judge import Trial
     from services.executor.core.progress import Progress
     from services.executor.core.seeds import RunSeed
     from services.executor.core.session import CallTimes, RunnerSession
@@ -20,24 +22,58 @@ if TYPE_CHECKING:
 class Checker:
     """Makes verified calls; numbers them, so that no two calls of a run share their inputs."""
 
-    def __init__(self, problem: Problem, seed: RunSeed, session: RunnerSession) -> None:
+    def __init__(
+        self, problem: Problem, seed: RunSeed, session: RunnerSession, numbers: Iterator[int] | None = None
+    ) -> None:
+        """`numbers` are given to calls; the sessions of a run share them."""
         self.problem = problem
         self.seed = seed
         self.session = session
-        self._calls = 0
+        self._numbers = numbers or count(1)
 
     def judge(self, case: Case, case_index: int) -> CaseJudge:
         """The judge of one case."""
         return CaseJudge(self.problem, case, self.seed, case_index)
 
-    async def call(self, judge: CaseJudge) -> CallTimes:
-        """One call with fresh inputs, wholly verified; raises Failure."""
-        self._calls += 1
-        trial = judge.publish(self.session.channel, self._calls)
-        await self.session.load()
-        times = await self.session.call(self.problem.time_limit_seconds)
+    def next_call(self) -> int:
+        """A number that no other call of the run has."""
+        return next(self._numbers)
+
+    async def call(self, judge: CaseJudge, flush_bytes: int = 0) -> CallTimes:
+        """One call with fresh inputs, wholly verified; raises Failure.
+
+        With `flush_bytes` the device's caches are cold: that much memory is swept through them after the inputs came.
+        """
+        trial = judge.draw(self.next_call())
+        times = await self._make(judge, trial, flush_bytes)
         judge.verify(self.session.channel, trial)
         return times
+
+    async def call_twice(self, judge: CaseJudge) -> None:
+        """Two calls with the same inputs, whose answers must both be right and the same; raises Failure.
+
+        The second has other addresses, poison and guards, so that it also finds what reads memory that nobody wrote.
+        """
+        trial = judge.draw(self.next_call())
+        await self._make(judge, trial)
+        outputs = judge.collect(self.session.channel, trial)
+        if failure := judge.fault(trial, outputs):
+            raise failure
+        if self.problem.nondeterministic:
+            return
+        first = {name: output.copy() for name, output in outputs.items()}
+        again = judge.again(trial, self.next_call())
+        await self._make(judge, again)
+        second = judge.collect(self.session.channel, again)
+        if difference := judge.differs(first, second):
+            raise judge.fault(again, second) or difference
+
+    async def _make(self, judge: CaseJudge, trial: Trial, flush_bytes: int = 0) -> CallTimes:
+        judge.write(self.session.channel, trial)
+        await self.session.load()
+        if flush_bytes:
+            await self.session.flush(flush_bytes)
+        return await self.session.call(self.problem.time_limit_seconds)
 
 
 async def check(checker: Checker, cases: Sequence[Case], progress: Progress) -> None:
@@ -46,7 +82,7 @@ async def check(checker: Checker, cases: Sequence[Case], progress: Progress) -> 
     progress.tell(Checking(len(cases), checker.seed.commitment))
     for index, case in enumerate(cases):
         try:
-            await checker.call(checker.judge(case, index))
+            await checker.call_twice(checker.judge(case, index))
         except Failure:
             progress.test_results.append(TestResult(index + 1, case.name, passed=False, total_tests=len(cases)))
             raise

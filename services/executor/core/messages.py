@@ -7,18 +7,23 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 _MAGIC = 0x31525057
-_ORDER = struct.Struct("<IIQ")
+_ORDER = struct.Struct("<IIQQQ")
 _REPLY = struct.Struct("<IIQIiQQ88s")
 REPLY_BYTES = _REPLY.size
 
 
 class Order(IntEnum):
-    """What the judge asks for."""
+    """What the judge asks for; docs/protocols.md says what its two numbers mean."""
 
     LOAD = 1
     CALL = 2
     PING = 3
     END = 4
+    PREPARE = 5
+    CHAIN = 6
+    FETCH = 7
+    FLUSH = 8
+    PROBE = 9
 
 
 class Reply(IntEnum):
@@ -30,6 +35,8 @@ class Reply(IntEnum):
     STORED = 4
     PONG = 5
     FAILED = 6
+    PREPARED = 7
+    FLUSHED = 8
 
 
 class Step(IntEnum):
@@ -61,9 +68,9 @@ class ProtocolError(Exception):
     """The runner said something that no runner of ours says."""
 
 
-def order_bytes(order: Order, sequence: int) -> bytes:
-    """An order on the wire."""
-    return _ORDER.pack(_MAGIC, order, sequence)
+def order_bytes(order: Order, sequence: int, first: int = 0, second: int = 0) -> bytes:
+    """An order on the wire, with the numbers that it needs."""
+    return _ORDER.pack(_MAGIC, order, sequence, first, second)
 
 
 def reply_from_bytes(data: bytes) -> ReplyMessage:

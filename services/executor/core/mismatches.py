@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from services.executor.core.layout import Region
 
 _MOST_SHOWN = 10
+RACE_HINT = (
+    "Look for memory that is read before it is written, for a missing __syncthreads or other races, and for "
+    "floating-point atomics, which add up in any order."
+)
+"""What usually makes two calls differ."""
 
 
 def wrong_answer(case: Case, comparisons: Mapping[str, Comparison], unwritten: Mapping[str, int]) -> Failure:
@@ -60,6 +65,30 @@ def modified_input(case: Case, region: Region, actual: NDArray[Any], before: NDA
         "to memory of your own only."
     )
     return Failure(Verdict.INPUT_MODIFIED, message)
+
+
+def nondeterministic(case: Case, name: str, first: NDArray[Any], second: NDArray[Any]) -> Failure:
+    """The verdict on two answers to the same inputs, of which each is right for itself."""
+    flat = [np.ascontiguousarray(array).reshape(-1) for array in (first, second)]
+    size = flat[0].dtype.itemsize
+    bits = [array.view(np.uint8).reshape(-1, size) for array in flat]
+    wrong = np.flatnonzero((bits[0] != bits[1]).any(axis=1))
+    at = int(wrong[0])
+    index = ", ".join(str(part) for part in np.unravel_index(at, first.shape))
+    message = (
+        f"Case `{case.name}`: two calls with the same inputs gave different answers: {wrong.size:,} elements of "
+        f"`{name}` differ, the first at ({index}): {float(flat[0][at]):.9g}, then {float(flat[1][at]):.9g}. {RACE_HINT}"
+    )
+    return Failure(Verdict.NONDETERMINISTIC, message)
+
+
+def late_answer(case: Case) -> Failure:
+    """The verdict on a right answer that was not there yet when the call was said to have ended."""
+    message = (
+        f"Case `{case.name}`: an output changed after the call was said to be done: do all work on streams that the "
+        "default stream waits for, and start no work that goes on after `solution` has returned."
+    )
+    return Failure(Verdict.TIMING_INVALID, message)
 
 
 def _sentence(name: str, comparison: Comparison) -> str:

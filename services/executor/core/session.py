@@ -84,6 +84,33 @@ class RunnerSession:
         self.calls += 1
         return CallTimes(done.event_ns, done.clock_ns, wall_ns)
 
+    async def flush(self, size_bytes: int) -> None:
+        """Have it sweep that much memory through the device's caches; raises Failure."""
+        await self._order(Order.FLUSH, size_bytes)
+        await self._answer(Reply.FLUSHED, self._limits.copy_seconds)
+
+    async def probe_ns(self, flush_bytes: int, probe_bytes: int) -> int:
+        """The time to read memory that was read before a flush; a claim, so ask a runner of our own. Raises Failure."""
+        await self._order(Order.PROBE, flush_bytes, probe_bytes)
+        return (await self._answer(Reply.DONE, self._limits.copy_seconds)).event_ns
+
+    async def prepare_chain(self, links: int) -> None:
+        """Have it allocate what a chain of so many calls with the loaded data needs; raises Failure."""
+        await self._order(Order.PREPARE, links)
+        await self._answer(Reply.PREPARED, self._limits.copy_seconds)
+
+    async def chain_ns(self, nonce: int, seconds: float) -> int:
+        """Have it make the chain that is prepared, for at most `seconds`; the judge's time for it. Raises Failure."""
+        begin_ns = time.perf_counter_ns()
+        await self._order(Order.CHAIN, nonce)
+        await self._answer(Reply.DONE, seconds)
+        return time.perf_counter_ns() - begin_ns
+
+    async def fetch_link(self, link: int) -> None:
+        """Have it copy the outputs of one call of the chain back, and all else with those of the last."""
+        await self._order(Order.FETCH, link)
+        await self._answer(Reply.STORED, self._limits.copy_seconds)
+
     async def null_call_ns(self) -> int:
         """The way to the runner and back, which is part of every call's wall time."""
         begin_ns = time.perf_counter_ns()
@@ -109,10 +136,10 @@ class RunnerSession:
             ending.cancel()
             await asyncio.gather(accepting, ending, return_exceptions=True)
 
-    async def _order(self, order: Order) -> None:
+    async def _order(self, order: Order, first: int = 0, second: int = 0) -> None:
         self._sequence += 1
         try:
-            await self.channel.send(order, self._sequence)
+            await self.channel.send(order, self._sequence, first, second)
         except ChannelClosedError:
             await self._fail_by_end()
 

@@ -32,23 +32,25 @@ hipError_t Buffers::allocate(const Plan& plan) {
     if (const hipError_t status = release(buffers_[at]); status != hipSuccess) return status;
   }
   count_ = plan.argument_count;
+  guard_bytes_ = plan.guard_bytes;
+  shift_bytes_ = plan.shift_bytes;
   for (std::uint32_t at = 0; at < count_; ++at) {
     const Argument& argument = plan.arguments[at];
     Buffer& buffer = buffers_[at];
-    const std::size_t bytes = argument.data_bytes + 2 * static_cast<std::size_t>(plan.guard_bytes);
+    const std::size_t bytes = argument.data_bytes + 2 * guard_bytes_ + kMostShiftBytes;
     if (const hipError_t status = fit(buffer, argument.kind, bytes); status != hipSuccess) return status;
-    buffer.offset = argument.offset;
+    buffer.argument = argument;
     memcpy(buffer.value, argument.value, sizeof buffer.value);
-    pointers_[at] = argument.kind == Kind::kScalar ? static_cast<void*>(buffer.value) : buffer.address + plan.guard_bytes;
+    pointers_[at] = argument.kind == Kind::kScalar ? static_cast<void*>(buffer.value) : data(at);
   }
   return hipSuccess;
 }
 
 hipError_t Buffers::copy_in(const unsigned char* memory) {
   for (std::uint32_t at = 0; at < count_; ++at) {
-    Buffer& buffer = buffers_[at];
-    if (buffer.kind == Kind::kScalar) continue;
-    const hipError_t status = hipMemcpy(buffer.address, memory + buffer.offset, buffer.bytes, hipMemcpyHostToDevice);
+    if (argument(at).kind == Kind::kScalar) continue;
+    const hipError_t status =
+        hipMemcpy(region(at), memory + argument(at).offset, region_bytes(at), hipMemcpyHostToDevice);
     if (status != hipSuccess) return status;
   }
   return hipDeviceSynchronize();
@@ -56,9 +58,9 @@ hipError_t Buffers::copy_in(const unsigned char* memory) {
 
 hipError_t Buffers::copy_out(unsigned char* memory) const {
   for (std::uint32_t at = 0; at < count_; ++at) {
-    const Buffer& buffer = buffers_[at];
-    if (buffer.kind == Kind::kScalar) continue;
-    const hipError_t status = hipMemcpy(memory + buffer.offset, buffer.address, buffer.bytes, hipMemcpyDeviceToHost);
+    if (argument(at).kind == Kind::kScalar) continue;
+    const hipError_t status =
+        hipMemcpy(memory + argument(at).offset, region(at), region_bytes(at), hipMemcpyDeviceToHost);
     if (status != hipSuccess) return status;
   }
   return hipSuccess;

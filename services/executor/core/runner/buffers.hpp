@@ -20,11 +20,19 @@ class Buffers {
   // What `wavepool_call` takes.
   void** arguments() { return pointers_; }
 
+  std::uint32_t count() const { return count_; }
+  const Argument& argument(std::uint32_t at) const { return buffers_[at].argument; }
+  std::size_t guard_bytes() const { return guard_bytes_; }
+  // An array with its guards, and without.
+  unsigned char* region(std::uint32_t at) const { return buffers_[at].address + shift_bytes_; }
+  unsigned char* data(std::uint32_t at) const { return region(at) + guard_bytes_; }
+  std::size_t region_bytes(std::uint32_t at) const { return argument(at).data_bytes + 2 * guard_bytes_; }
+
  private:
   struct Buffer {
+    Argument argument{};
+    std::size_t bytes = 0;  // of the allocation: guards and the most shift included
     Kind kind = Kind::kScalar;
-    std::size_t offset = 0;
-    std::size_t bytes = 0;  // guards included
     unsigned char* address = nullptr;
     alignas(16) unsigned char value[16] = {};
   };
@@ -33,6 +41,8 @@ class Buffers {
   static hipError_t release(Buffer& buffer);
 
   std::uint32_t count_ = 0;
+  std::size_t guard_bytes_ = 0;
+  std::size_t shift_bytes_ = 0;
   Buffer buffers_[kMostArguments];
   void* pointers_[kMostArguments] = {};
 };

@@ -66,7 +66,8 @@ const Plan& Channel::plan() {
   const auto file_bytes = static_cast<std::size_t>(status.st_size);
   if (file_bytes != mapped_bytes_) map_again(file_bytes);
   const Plan& plan = *reinterpret_cast<const Plan*>(memory_);
-  if (plan.magic != kPlanMagic || plan.file_bytes != file_bytes || plan.argument_count > kMostArguments) {
+  if (plan.magic != kPlanMagic || plan.file_bytes != file_bytes || plan.argument_count > kMostArguments ||
+      plan.shift_bytes > kMostShiftBytes) {
     errno = EPROTO;
     give_up("the judge's plan makes no sense");
   }

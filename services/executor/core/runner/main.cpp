@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "buffers.hpp"
+#include "chain.hpp"
 #include "channel.hpp"
+#include "sweeps.hpp"
 
 extern "C" void wavepool_call(void** arguments);
 
@@ -50,6 +52,11 @@ class Runner {
       case Order::kLoad: return load(order.sequence);
       case Order::kCall: return call(order.sequence);
       case Order::kPing: return channel_.send(reply_of(Reply::kPong, order.sequence));
+      case Order::kPrepare: return prepare(order);
+      case Order::kChain: return chain(order);
+      case Order::kFetch: return fetch(order);
+      case Order::kFlush: return flush(order);
+      case Order::kProbe: return probe(order);
       case Order::kEnd: return;
     }
     give_up("the judge gave an unknown order");
@@ -57,6 +64,7 @@ class Runner {
 
   void load(std::uint64_t sequence) {
     const Plan& plan = channel_.plan();
+    chain_.release();
     if (!check(buffers_.allocate(plan), Step::kAllocate, sequence)) return;
     if (!check(buffers_.copy_in(channel_.memory()), Step::kCopyIn, sequence)) return;
     (void)hipGetLastError();
@@ -65,6 +73,7 @@ class Runner {
 
   void call(std::uint64_t sequence) {
     ReplyMessage done = reply_of(Reply::kDone, sequence);
+    if (!check(hipDeviceSynchronize(), Step::kRun, sequence)) return;
     const std::uint64_t begin_ns = clock_ns();
     const hipError_t started = hipEventRecord(start_, nullptr);
     wavepool_call(buffers_.arguments());
@@ -83,6 +92,43 @@ class Runner {
     channel_.send(reply_of(Reply::kStored, sequence));
   }
 
+  void prepare(const OrderMessage& order) {
+    const Plan& plan = channel_.plan();
+    if (order.first == 0 || order.first > plan.link_capacity || order.first > kMostLinks) give_up("a chain is too long");
+    if (!check(chain_.prepare(static_cast<std::uint32_t>(order.first)), Step::kAllocate, order.sequence)) return;
+    channel_.send(reply_of(Reply::kPrepared, order.sequence));
+  }
+
+  void chain(const OrderMessage& order) {
+    if (chain_.links() == 0) give_up("a chain was not prepared");
+    ReplyMessage done = reply_of(Reply::kDone, order.sequence);
+    const std::uint64_t begin_ns = clock_ns();
+    hipError_t launched = hipSuccess;
+    const hipError_t idle = chain_.run(order.first, wavepool_call, launched);
+    done.clock_ns = clock_ns() - begin_ns;
+    if (!check(launched, Step::kLaunch, order.sequence) || !check(idle, Step::kRun, order.sequence)) return;
+    auto* records = reinterpret_cast<LinkRecord*>(channel_.memory() + channel_.plan().records_offset);
+    if (!check(chain_.tell(records), Step::kCopyOut, order.sequence)) return;
+    channel_.send(done);
+  }
+
+  void fetch(const OrderMessage& order) {
+    if (order.first >= chain_.links()) give_up("a chain has no such link");
+    const hipError_t status = chain_.fetch(static_cast<std::uint32_t>(order.first), channel_.memory());
+    if (check(status, Step::kCopyOut, order.sequence)) channel_.send(reply_of(Reply::kStored, order.sequence));
+  }
+
+  void flush(const OrderMessage& order) {
+    if (!check(sweeps_.flush(order.first), Step::kAllocate, order.sequence)) return;
+    channel_.send(reply_of(Reply::kFlushed, order.sequence));
+  }
+
+  void probe(const OrderMessage& order) {
+    ReplyMessage done = reply_of(Reply::kDone, order.sequence);
+    if (!check(sweeps_.probe(order.first, order.second, done.event_ns), Step::kAllocate, order.sequence)) return;
+    channel_.send(done);
+  }
+
   // Tells the judge of a failure; it decides what becomes of us.
   bool check(hipError_t status, Step step, std::uint64_t sequence) {
     if (status == hipSuccess) return true;
@@ -96,6 +142,8 @@ class Runner {
 
   Channel channel_;
   Buffers buffers_;
+  Chain chain_{buffers_};
+  Sweeps sweeps_;
   hipEvent_t start_{};
   hipEvent_t stop_{};
 };

@@ -9,18 +9,52 @@ namespace wavepool {
 constexpr std::uint32_t kMessageMagic = 0x31525057;  // "WPR1"
 constexpr std::uint64_t kPlanMagic = 0x314e414c50505721;
 constexpr std::uint32_t kMostArguments = 60;
+constexpr std::uint32_t kMostShiftBytes = 16384;
 
-enum class Order : std::uint32_t { kLoad = 1, kCall = 2, kPing = 3, kEnd = 4 };
-enum class Reply : std::uint32_t { kReady = 1, kLoaded = 2, kDone = 3, kStored = 4, kPong = 5, kFailed = 6 };
+enum class Order : std::uint32_t {
+  kLoad = 1,
+  kCall = 2,
+  kPing = 3,
+  kEnd = 4,
+  kPrepare = 5,
+  kChain = 6,
+  kFetch = 7,
+  kFlush = 8,
+  kProbe = 9,
+};
+enum class Reply : std::uint32_t {
+  kReady = 1,
+  kLoaded = 2,
+  kDone = 3,
+  kStored = 4,
+  kPong = 5,
+  kFailed = 6,
+  kPrepared = 7,
+  kFlushed = 8,
+};
 enum class Step : std::uint32_t { kNone = 0, kProtocol = 1, kAllocate = 2, kCopyIn = 3, kLaunch = 4, kRun = 5, kCopyOut = 6 };
 enum class Kind : std::uint32_t { kScalar = 0, kDeviceArray = 1, kHostReadableArray = 2 };
+
+// What becomes of an argument from link to link of a chain.
+enum class Rule : std::uint32_t {
+  kFixed = 0,
+  kCopy = 1,
+  kFlipBits = 2,
+  kIntegers = 3,
+  kRoll = 4,
+  kPoison = 5,
+  kZero = 6,
+  kWholes = 7,
+};
 
 struct OrderMessage {
   std::uint32_t magic;
   Order order;
   std::uint64_t sequence;
+  std::uint64_t first;
+  std::uint64_t second;
 };
-static_assert(sizeof(OrderMessage) == 16, "the judge writes 16 bytes");
+static_assert(sizeof(OrderMessage) == 32, "the judge writes 32 bytes");
 
 struct ReplyMessage {
   std::uint32_t magic;
@@ -40,7 +74,10 @@ struct Argument {
   std::uint64_t offset;
   std::uint64_t data_bytes;
   unsigned char value[16];
-  unsigned char padding[24];
+  Rule rule;
+  std::uint32_t element_bytes;
+  std::uint64_t first;
+  std::uint64_t second;
 };
 static_assert(sizeof(Argument) == 64, "the judge writes 64 bytes");
 
@@ -49,9 +86,20 @@ struct Plan {
   std::uint64_t file_bytes;
   std::uint32_t argument_count;
   std::uint32_t guard_bytes;
-  unsigned char padding[40];
+  std::uint32_t shift_bytes;
+  std::uint32_t link_capacity;
+  std::uint64_t records_offset;
+  unsigned char padding[24];
   Argument arguments[kMostArguments];
 };
 static_assert(sizeof(Plan) <= 4096, "the plan fits its page");
+
+// One link of a chain, as the runner tells it before it answers DONE.
+struct LinkRecord {
+  std::uint64_t digest_first;
+  std::uint64_t digest_second;
+  std::uint64_t event_ns;
+};
+static_assert(sizeof(LinkRecord) == 24, "the judge reads 24 bytes");
 
 }  // namespace wavepool

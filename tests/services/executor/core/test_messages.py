@@ -47,7 +47,8 @@ def test_what_no_runner_of_ours_says_is_refused(data: bytes) -> None:
 
 
 def test_an_order_has_the_size_that_the_runner_reads() -> None:
-    assert order_bytes(Order.CALL, 5) == struct.pack("<IIQ", MARK, 2, 5)
+    assert order_bytes(Order.CALL, 5) == struct.pack("<IIQQQ", MARK, 2, 5, 0, 0)
+    assert order_bytes(Order.CHAIN, 6, 2**64 - 1, 8) == struct.pack("<IIQQQ", MARK, 6, 6, 2**64 - 1, 8)
 
 
 @pytest.mark.parametrize(

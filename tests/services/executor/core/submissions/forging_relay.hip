@@ -42,7 +42,7 @@ static void take_over() {
     dup2(pair[0], descriptor);
     static Way ways[2];
     ways[0] = {pair[1], judge, 128};
-    ways[1] = {judge, pair[1], 16};
+    ways[1] = {judge, pair[1], 32};
     for (Way& way : ways) {
       pthread_t thread;
       pthread_create(&thread, nullptr, relay, &way);

@@ -1,0 +1,49 @@
+"""How an input may change from call to call of a chained audit, so that each call needs the answer of the one before.
+
+Whatever comes out must be a valid input. A problem that says nothing gets a rule for each parameter that keeps what can
+be seen of it (see `services/executor/core/chain_rules.py`); one that knows better says so in `Problem.chain`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Change(StrEnum):
+    """What becomes of an array."""
+
+    FIXED = "fixed"
+    """Nothing: the same in every call of a chain."""
+    MANTISSAS = "mantissas"
+    """The mantissas of floats are drawn anew. Sign, exponent, zeros, infinities and NaNs stay."""
+    SIGNS = "signs"
+    """The signs of floats are drawn anew, but not those of zeros, infinities and NaNs."""
+    INTEGERS = "integers"
+    """Whole numbers are drawn from a range, for integers and float32."""
+    ROLL = "roll"
+    """The elements move along, in memory order, and around the end."""
+
+
+@dataclass(frozen=True)
+class ChainRule:
+    """A change; `low` and `high` are the range of INTEGERS, without `high` and of at most 2^32 values."""
+
+    change: Change
+    low: int = 0
+    high: int = 0
+
+    def __post_init__(self) -> None:
+        if self.change is Change.INTEGERS and not 0 < self.high - self.low <= 1 << 32:
+            raise ValueError(f"chain: the range {self.low}..{self.high} is empty or too wide; give at most 2^32 values")
+
+
+FIXED = ChainRule(Change.FIXED)
+MANTISSAS = ChainRule(Change.MANTISSAS)
+SIGNS = ChainRule(Change.SIGNS)
+ROLL = ChainRule(Change.ROLL)
+
+
+def integers(low: int, high: int) -> ChainRule:
+    """Integers from `low` on, below `high`."""
+    return ChainRule(Change.INTEGERS, low, high)

@@ -1,0 +1,157 @@
+"""The chained audit of one case: calls of which each needs the answer of the one before, on the judge's own clock.
+
+The judge gives a nonce when it starts its clock. From there on the runner's device makes each link's inputs from the
+digest of the outputs before, calls the submission, and takes the digest of what it wrote. When it says that it is done,
+the judge reads all digests first, then asks for outputs, of links that it chooses only now; makes their inputs again
+from the digests; and checks answers and digests. Nothing of a link can be known before the one before it has ended,
+and no answer can be bent afterwards to a digest that was told (see `chain_arithmetic.py`).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import TYPE_CHECKING
+
+from services.executor.core.chain_arithmetic import digest_of, first_key, next_key, remade
+from services.executor.core.chain_audit import ChainMeasurement, ChainRule, chain_fault
+from services.executor.core.chain_rules import CannotChainError, link_rules
+from services.executor.core.layout import GUARD_BYTES, LinkRecord, read_records
+from services.executor.core.mismatches import late_answer
+from services.executor.core.runner_claims import interference
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+
+    from services.executor.core.case_judge import CaseJudge, Trial
+    from services.executor.core.checking import Checker
+    from services.executor.core.session import RunnerSession
+
+
+@dataclass(frozen=True)
+class ChainProfile:
+    """What to spend on the audit of one case.
+
+    At least `chains` of `links` calls are made, and up to `most_chains` while the claim seems untrue, for
+    `most_seconds`; outputs of all links may take `most_bytes` on the device. All links are checked where their outputs
+    take up to `wholly_checked_bytes`, else `checked_links` at random and the last.
+    """
+
+    links: int
+    chains: int
+    most_chains: int
+    most_seconds: float
+    most_bytes: int
+    wholly_checked_bytes: int = 64 << 20
+    checked_links: int = 8
+
+
+GPU_CHAINS = ChainProfile(links=32, chains=3, most_chains=6, most_seconds=20.0, most_bytes=16 << 30)
+# Short chains, as whoever shares the cores disturbs long ones; and more of them, as one undisturbed is enough.
+CPU_CHAINS = ChainProfile(links=2, chains=4, most_chains=40, most_seconds=4.0, most_bytes=32 << 20)
+
+
+@dataclass(frozen=True)
+class ChainAudit:
+    """The chains of one case; without any, `why_none` says why, and the wall clock of single calls must do."""
+
+    chains: tuple[ChainMeasurement, ...]
+    why_none: str = ""
+
+
+async def audit_case(
+    checker: Checker,
+    trusted: RunnerSession,
+    judge: CaseJudge,
+    claimed_ns: float,
+    limits: tuple[ChainProfile, ChainRule],
+) -> ChainAudit:
+    """Make chains until the claim is believed, or the profile is spent; raises Failure for a wrong answer.
+
+    `trusted` is a session with a runner of our own (`trusted_runner.py`), `claimed_ns` the time that would be ranked.
+    """
+    profile, rule = limits
+    trial = judge.draw(checker.next_call())
+    links = min(profile.links, profile.most_bytes // max(1, _slot_bytes(trial)))
+    if links == 0:
+        return ChainAudit((), "the outputs are too large to keep")
+    try:
+        link_rules(judge.problem, trial.inputs)
+    except CannotChainError as error:
+        return ChainAudit((), str(error))
+    chains: list[ChainMeasurement] = []
+    begin = time.perf_counter()
+    while len(chains) < profile.most_chains:
+        chains.append(await _measure(checker, trusted, judge, links, profile))
+        null_ns = min(chain.null_ns for chain in chains)
+        chains = [replace(chain, null_ns=null_ns) for chain in chains]
+        enough = len(chains) >= profile.chains and not chain_fault(claimed_ns, chains, rule)
+        if enough or time.perf_counter() - begin > profile.most_seconds:
+            break
+    return ChainAudit(tuple(chains))
+
+
+async def _measure(
+    checker: Checker, trusted: RunnerSession, judge: CaseJudge, links: int, profile: ChainProfile
+) -> ChainMeasurement:
+    """One chain, and the empty one just before it."""
+    call = checker.next_call()
+    trial = judge.draw(call, links)
+    trial = replace(trial, rules=link_rules(judge.problem, trial.inputs))
+    random = checker.seed.generator("chain", call)
+    nonce = int(random.integers(1 << 63))
+    seconds = links * judge.problem.time_limit_seconds
+    for session in (trusted, checker.session):
+        judge.write(session.channel, trial)
+        await session.load()
+        await session.prepare_chain(links)
+    null_ns = await trusted.chain_ns(nonce, seconds)
+    wall_ns = await checker.session.chain_ns(nonce, seconds)
+    records = read_records(checker.session.channel, trial.layout, links)
+    if records is None:
+        raise interference("the shared memory was cut")
+    chosen = _chosen(links, _slot_bytes(trial), profile, random)
+    for link in chosen:
+        await _check_link(checker, judge, trial, link, (nonce, records))
+    claims = median(record.event_ns for record in records)
+    return ChainMeasurement(links, wall_ns, null_ns, claims, len(chosen))
+
+
+def _chosen(links: int, slot_bytes: int, profile: ChainProfile, random: np.random.Generator) -> Sequence[int]:
+    """The links to check; the last is always one of them."""
+    if links * slot_bytes <= profile.wholly_checked_bytes or links <= profile.checked_links + 1:
+        return range(links)
+    return [*sorted(int(link) for link in random.permutation(links - 1)[: profile.checked_links]), links - 1]
+
+
+async def _check_link(
+    checker: Checker, judge: CaseJudge, trial: Trial, link: int, told: tuple[int, Sequence[LinkRecord]]
+) -> None:
+    nonce, records = told
+    key = next_key(records[link - 1].digest, nonce) if link else first_key(nonce)
+    at_link = replace(trial, inputs=_inputs_of(trial, key))
+    await checker.session.fetch_link(link)
+    channel = checker.session.channel
+    is_last = link == len(records) - 1
+    outputs = judge.collect(channel, at_link) if is_last else judge.collect_outputs(channel, at_link)
+    if failure := judge.fault(at_link, outputs):
+        raise failure
+    places = {parameter.name: at for at, parameter in enumerate(trial.layout.parameters)}
+    if digest_of([(places[name], output) for name, output in outputs.items()], key) != records[link].digest:
+        raise late_answer(judge.case)
+
+
+def _inputs_of(trial: Trial, key: int) -> dict[str, object]:
+    inputs = dict(trial.inputs)
+    for at, parameter in enumerate(trial.layout.parameters):
+        if parameter.name in trial.rules and not parameter.output:
+            inputs[parameter.name] = remade(trial.inputs[parameter.name], trial.rules[parameter.name], key, at)
+    return inputs
+
+
+def _slot_bytes(trial: Trial) -> int:
+    regions = trial.layout.regions.values()
+    return sum(region.data_bytes + 2 * GUARD_BYTES for region in regions if region.parameter.output)

@@ -1,0 +1,120 @@
+"""Which inputs change along a chain, and how: what the problem says, or what its inputs look like.
+
+Without a word from the problem, floats get new mantissas: signs, magnitudes, zeros and spikes stay where they are, so
+that positive, sparse and triangular inputs remain what they are. Where an array looks as if its elements hung together
+(sorted, symmetric, or of small whole numbers) it stays as it is. Integers stay too, being mostly indices, unless there
+is nothing else: then they move along, which keeps their range.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, cast
+
+import ml_dtypes
+import numpy as np
+
+from problems.chaining import FIXED, MANTISSAS, ROLL, ChainRule, Change
+from problems.signature import Initial
+from services.executor.core.layout import LinkRule, RuleKind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from problems.definition import Problem
+    from problems.signature import Parameter
+
+_FEWEST_ELEMENTS = 2
+# Of drawn floats nearly all use the lower half of their mantissa, of float8 half of them do.
+_LEAST_SHARE_DRAWN = 0.25
+
+
+class CannotChainError(Exception):
+    """Why there is no chain for a problem's inputs, and what would help."""
+
+
+def link_rules(problem: Problem, inputs: Mapping[str, Any]) -> dict[str, LinkRule]:
+    """The rule of every array, by name; raises CannotChainError."""
+    arrays = [parameter for parameter in problem.parameters if parameter.pointer]
+    if any(parameter.output and parameter.valid_on_host for parameter in arrays):
+        raise CannotChainError("an output is in host memory")
+    changes = _changes(problem, inputs)
+    if all(rule.change is Change.FIXED for rule in changes.values()):
+        raise CannotChainError("no input is known to be free to change; the problem can say so in `Problem.chain`")
+    return {p.name: _output_rule(p) if p.output else _input_rule(p, changes[p.name]) for p in arrays}
+
+
+def _changes(problem: Problem, inputs: Mapping[str, Any]) -> dict[str, ChainRule]:
+    free = {
+        parameter.name: np.asarray(inputs[parameter.name])
+        for parameter in problem.parameters
+        if parameter.pointer and not parameter.output
+    }
+    said = problem.chain
+    on_host = {parameter.name for parameter in problem.parameters if parameter.valid_on_host}
+    looks = {name: FIXED if name in on_host else _look(array) for name, array in free.items()}
+    if not any(rule.change is Change.MANTISSAS for rule in looks.values()) and not said:
+        looks |= {name: ROLL for name, array in free.items() if name not in on_host and _may_roll(array)}
+    return {name: said.get(name, rule) for name, rule in looks.items()}
+
+
+def _look(array: NDArray[Any]) -> ChainRule:
+    if not _is_float(array.dtype) or array.size < _FEWEST_ELEMENTS or _hangs_together(array):
+        return FIXED
+    mantissa, _ = _widths(array.dtype)
+    lower_half = (1 << max(1, mantissa // 2)) - 1
+    drawn = np.count_nonzero(_bits(array) & _bits(array).dtype.type(lower_half))
+    return MANTISSAS if drawn >= _LEAST_SHARE_DRAWN * array.size else FIXED
+
+
+def _may_roll(array: NDArray[Any]) -> bool:
+    return array.size >= _FEWEST_ELEMENTS and not _is_float(array.dtype) and not _hangs_together(array)
+
+
+def _hangs_together(array: NDArray[Any]) -> bool:
+    """Whether it is sorted (all alike included), or a symmetric matrix, or a pile of these."""
+    flat = array.reshape(-1)
+    if bool(np.all(flat[1:] >= flat[:-1])) or bool(np.all(flat[1:] <= flat[:-1])):
+        return True
+    side = math.isqrt(flat.size)
+    if side > 1 and side * side == flat.size and _is_symmetric(flat.reshape(side, side)):
+        return True
+    is_pile = array.ndim > 1 and array.shape[-1] == array.shape[-2] > 1
+    return is_pile and _is_symmetric(array)
+
+
+def _is_symmetric(array: NDArray[Any]) -> bool:
+    return np.array_equal(array, np.swapaxes(array, -1, -2))
+
+
+def _input_rule(parameter: Parameter, rule: ChainRule) -> LinkRule:
+    if rule.change is Change.FIXED:
+        return LinkRule(RuleKind.FIXED if parameter.const else RuleKind.COPY)
+    if rule.change is Change.ROLL:
+        return LinkRule(RuleKind.ROLL)
+    if rule.change is Change.INTEGERS:
+        kind = RuleKind.WHOLES if parameter.dtype == np.float32 else RuleKind.INTEGERS
+        return LinkRule(kind, rule.low % (1 << 64), rule.high - rule.low)
+    mantissa, exponent = _widths(parameter.dtype)
+    mask = (1 << mantissa) - 1 if rule.change is Change.MANTISSAS else 1 << (mantissa + exponent)
+    return LinkRule(RuleKind.FLIP_BITS, mask, ((1 << exponent) - 1) << mantissa)
+
+
+def _output_rule(parameter: Parameter) -> LinkRule:
+    return LinkRule(RuleKind.ZERO if parameter.initial is Initial.ZERO else RuleKind.POISON)
+
+
+def _is_float(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind in "fV"
+
+
+def _widths(dtype: np.dtype[Any]) -> tuple[int, int]:
+    """Bits of mantissa and exponent."""
+    info = cast("Any", ml_dtypes.finfo(dtype))  # pyright: ignore[reportUnknownMemberType]  its stubs are partial
+    return int(info.nmant), int(info.nexp)
+
+
+def _bits(array: NDArray[Any]) -> NDArray[Any]:
+    return np.ascontiguousarray(array).reshape(-1).view(f"u{array.dtype.itemsize}")

@@ -1,0 +1,73 @@
+// The arithmetic of the chained audit: how an input follows from the outputs before it. The judge does the same in numpy
+// (services/executor/core/chain_arithmetic.py), bit for bit, so all of it is arithmetic on unsigned 64-bit integers.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__HIP__) || defined(__CUDACC__)
+#define WAVEPOOL_BOTH __host__ __device__
+#else
+#define WAVEPOOL_BOTH
+#endif
+
+namespace wavepool::chain {
+
+// 2^64 over the golden ratio, and the multipliers of SplitMix64 (Steele, Lea and Flood, 2014).
+constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
+constexpr std::uint64_t kFirst = 0xbf58476d1ce4e5b9;
+constexpr std::uint64_t kSecond = 0x94d049bb133111eb;
+// Words that one strip of the hash folds.
+constexpr std::uint64_t kStripWords = 32;
+
+WAVEPOOL_BOTH inline std::uint64_t rotated(std::uint64_t x, int bits) { return (x << bits) | (x >> (64 - bits)); }
+
+WAVEPOOL_BOTH inline std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * kFirst;
+  x = (x ^ (x >> 27)) * kSecond;
+  return x ^ (x >> 31);
+}
+
+// The key of one argument's data in the link with this key.
+WAVEPOOL_BOTH inline std::uint64_t argument_key(std::uint64_t link_key, std::uint64_t argument) {
+  return mixed(link_key ^ mixed(argument + 1));
+}
+
+WAVEPOOL_BOTH inline std::uint64_t random_word(std::uint64_t key, std::uint64_t at) {
+  return mixed(key + (at + 1) * kGolden);
+}
+
+// The two halves of a digest. One half of 64 bits could be met in the middle; two cannot.
+struct Digest {
+  std::uint64_t first;
+  std::uint64_t second;
+};
+
+WAVEPOOL_BOTH inline Digest opened(std::uint64_t key) { return {key, mixed(key)}; }
+
+WAVEPOOL_BOTH inline void fold(Digest& state, std::uint64_t word) {
+  std::uint64_t x = (state.first ^ word) * kFirst;
+  x ^= x >> 32;
+  state.first = x + rotated(state.second, 27);
+  state.second = (rotated(state.second + word, 31) * kSecond) ^ x;
+}
+
+WAVEPOOL_BOTH inline Digest closed(const Digest& state) {
+  return {mixed(state.first + state.second), mixed(state.second ^ rotated(state.first, 32))};
+}
+
+// The key of one level of the hash of `bytes` bytes.
+WAVEPOOL_BOTH inline std::uint64_t level_key(std::uint64_t key, std::uint64_t bytes, std::uint64_t level) {
+  return mixed(key + bytes * kGolden + level);
+}
+
+WAVEPOOL_BOTH inline std::uint64_t next_key(const Digest& digest, std::uint64_t nonce) {
+  return mixed(digest.first ^ mixed(digest.second ^ nonce));
+}
+
+inline std::uint64_t words_of(std::uint64_t bytes) { return (bytes + 7) / 8; }
+
+inline std::uint64_t strips_of(std::uint64_t words) {
+  return words <= kStripWords ? 1 : (words + kStripWords - 1) / kStripWords;
+}
+
+}  // namespace wavepool::chain

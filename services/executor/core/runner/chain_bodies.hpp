@@ -1,0 +1,160 @@
+// What a chain does on the device between two calls: makes inputs, fills outputs, hashes them, derives the next key.
+#pragma once
+
+#include "chain_arithmetic.hpp"
+
+namespace wavepool::chain {
+
+WAVEPOOL_BOTH inline std::uint64_t load_word(const unsigned char* data, std::uint64_t bytes, std::uint64_t at) {
+  const std::uint64_t begin = at * 8;
+  if (begin + 8 <= bytes) return *reinterpret_cast<const std::uint64_t*>(data + begin);
+  std::uint64_t word = 0;
+  for (std::uint64_t byte = begin; byte < bytes; ++byte) {
+    word |= static_cast<std::uint64_t>(data[byte]) << (8 * (byte - begin));
+  }
+  return word;
+}
+
+WAVEPOOL_BOTH inline void store_word(unsigned char* data, std::uint64_t bytes, std::uint64_t at, std::uint64_t word) {
+  const std::uint64_t begin = at * 8;
+  if (begin + 8 <= bytes) {
+    *reinterpret_cast<std::uint64_t*>(data + begin) = word;
+    return;
+  }
+  for (std::uint64_t byte = begin; byte < bytes; ++byte) {
+    data[byte] = static_cast<unsigned char>(word >> (8 * (byte - begin)));
+  }
+}
+
+// One array of a link; `first` and `second` are those of the plan's argument.
+struct Target {
+  const std::uint64_t* link_key;
+  std::uint64_t argument;
+  const unsigned char* base;
+  unsigned char* data;
+  std::uint64_t bytes;
+  std::uint64_t first;
+  std::uint64_t second;
+
+  WAVEPOOL_BOTH std::uint64_t key() const { return argument_key(*link_key, argument); }
+};
+
+struct Copy {
+  Target target;
+  WAVEPOOL_BOTH void operator()(std::uint64_t at) const {
+    store_word(target.data, target.bytes, at, load_word(target.base, target.bytes, at));
+  }
+};
+
+struct Zero {
+  Target target;
+  WAVEPOOL_BOTH void operator()(std::uint64_t at) const { store_word(target.data, target.bytes, at, 0); }
+};
+
+struct Poison {
+  Target target;
+  WAVEPOOL_BOTH void operator()(std::uint64_t at) const {
+    store_word(target.data, target.bytes, at, random_word(target.key(), at));
+  }
+};
+
+// Flips bits of the mask `first` at random, but not in elements whose exponent (mask `second`) is all zeros or ones.
+template <int kBits>
+struct FlipBits {
+  Target target;
+  WAVEPOOL_BOTH void operator()(std::uint64_t at) const {
+    const std::uint64_t word = load_word(target.base, target.bytes, at);
+    std::uint64_t allowed = 0;
+    for (int shift = 0; shift < 64; shift += kBits) {
+      const std::uint64_t exponent = (word >> shift) & target.second;
+      const bool ordinary = target.second == 0 || (exponent != 0 && exponent != target.second);
+      allowed |= (ordinary ? target.first : 0) << shift;
+    }
+    store_word(target.data, target.bytes, at, word ^ (random_word(target.key(), at) & allowed));
+  }
+};
+
+// Integers from `first` on, `second` (at most 2^32) of them alike likely.
+template <int kBytes>
+struct DrawIntegers {
+  Target target;
+  WAVEPOOL_BOTH void operator()(std::uint64_t element) const {
+    const std::uint64_t high = random_word(target.key(), element) >> 32;
+    const std::uint64_t value = target.first + ((high * target.second) >> 32);
+    for (int byte = 0; byte < kBytes; ++byte) {
+      target.data[element * kBytes + byte] = static_cast<unsigned char>(value >> (8 * byte));
+    }
+  }
+};
+
+// The same as float32; below 2^24 all of them are exact.
+struct DrawWholes {
+  Target target;
+  WAVEPOOL_BOTH void operator()(std::uint64_t element) const {
+    const std::uint64_t high = random_word(target.key(), element) >> 32;
+    const auto value = static_cast<std::int64_t>(target.first + ((high * target.second) >> 32));
+    reinterpret_cast<float*>(target.data)[element] = static_cast<float>(value);
+  }
+};
+
+// Element i becomes element i + d of the base, around the end; d is never 0.
+template <int kBytes>
+struct Roll {
+  Target target;
+  WAVEPOOL_BOTH void operator()(std::uint64_t element) const {
+    const std::uint64_t count = target.bytes / kBytes;
+    const std::uint64_t distance = count < 2 ? 0 : 1 + mixed(target.key()) % (count - 1);
+    std::uint64_t from = element + distance;
+    if (from >= count) from -= count;
+    for (int byte = 0; byte < kBytes; ++byte) {
+      target.data[element * kBytes + byte] = target.base[from * kBytes + byte];
+    }
+  }
+};
+
+// Folds every `strips`th word; the states are the words of the next level.
+struct FoldStrips {
+  const unsigned char* data;
+  std::uint64_t bytes;
+  const std::uint64_t* link_key;
+  std::uint64_t argument;
+  std::uint64_t level;
+  std::uint64_t strips;
+  std::uint64_t* states;
+  WAVEPOOL_BOTH void operator()(std::uint64_t strip) const {
+    const std::uint64_t key = level_key(argument_key(*link_key, argument), bytes, level);
+    const std::uint64_t words = (bytes + 7) / 8;
+    Digest state = opened(random_word(key, strip));
+    for (std::uint64_t at = strip; at < words; at += strips) fold(state, load_word(data, bytes, at));
+    states[strip] = state.first;
+    states[strips + strip] = state.second;
+  }
+};
+
+// Joins one state to the link's digest.
+struct JoinState {
+  const std::uint64_t* state;
+  Digest* record;
+  WAVEPOOL_BOTH void operator()(std::uint64_t) const {
+    fold(*record, state[0]);
+    fold(*record, state[1]);
+  }
+};
+
+struct OpenLink {
+  const std::uint64_t* link_key;
+  Digest* record;
+  WAVEPOOL_BOTH void operator()(std::uint64_t) const { *record = opened(*link_key); }
+};
+
+struct CloseLink {
+  std::uint64_t nonce;
+  Digest* record;
+  std::uint64_t* next;
+  WAVEPOOL_BOTH void operator()(std::uint64_t) const {
+    *record = closed(*record);
+    *next = next_key(*record, nonce);
+  }
+};
+
+}  // namespace wavepool::chain

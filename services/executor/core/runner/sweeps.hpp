@@ -1,0 +1,33 @@
+// Empties the device's caches between calls, and measures whether that worked.
+#pragma once
+
+#include <hip/hip_runtime.h>
+
+#include <cstdint>
+
+namespace wavepool {
+
+class Sweeps {
+ public:
+  // Reads, changes and writes back `bytes` bytes of memory, then reads them all once more.
+  hipError_t flush(std::uint64_t bytes);
+  // The time to read `probe_bytes` that were read once, after a flush of `flush_bytes` in between (none if 0).
+  hipError_t probe(std::uint64_t flush_bytes, std::uint64_t probe_bytes, std::uint64_t& elapsed_ns);
+
+ private:
+  struct Area {
+    std::uint64_t* words = nullptr;
+    std::uint64_t bytes = 0;
+  };
+
+  static hipError_t fit(Area& area, std::uint64_t bytes);
+  void read(const Area& area);
+
+  Area flushed_;
+  Area probed_;
+  Area sums_;
+  hipEvent_t start_{};
+  hipEvent_t stop_{};
+};
+
+}  // namespace wavepool

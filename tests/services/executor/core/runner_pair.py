@@ -1,0 +1,35 @@
+"""A submission's runner and one of our own, both come up and at the judge's orders."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from services.executor.core.build import Unit
+from services.executor.core.checking import Checker
+from services.executor.core.harness import expected_declaration, harness_source
+from services.executor.core.job import Mode
+from services.executor.core.run_place import open_place
+from services.executor.core.seeds import RunSeed
+from services.executor.core.session import RunnerSession
+from services.executor.core.trusted_runner import trusted_runner
+from services.executor.devices.device import BuildKind
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from problems.definition import Problem
+    from services.executor.core.run import Equipment
+
+
+@asynccontextmanager
+async def runner_pair(
+    equipment: Equipment, problem: Problem, source: str
+) -> AsyncGenerator[tuple[Checker, RunnerSession]]:
+    parameters = problem.parameters
+    unit = Unit(BuildKind.SOLUTION, source, harness_source(parameters), expected_declaration(parameters))
+    async with open_place(equipment, {Mode.CHECK}) as place, trusted_runner(equipment, equipment.cache) as trusted:
+        await equipment.builder.build(unit, place.compile, place.run, lambda _: None)
+        session = RunnerSession(equipment.device, place.sandbox, equipment.limits, place.channel())
+        async with session.open(place.run):
+            yield Checker(problem, RunSeed(), session), trusted
