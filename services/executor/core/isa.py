@@ -75,13 +75,15 @@ class IsaReporter:
         key = hashlib.sha256(f"isa {toolchain.identity} {source}".encode(errors="replace")).hexdigest()
         cached = self.cache.get(key)
         if cached is not None:
-            return _inspection(cached.executable, toolchain)
+            with suppress(_NoReportError):
+                return _inspection(cached.executable)
         try:
             data = await self._make(source, scratch)
+            inspection = _inspection(data)
         except (Failure, OSError, _NoReportError) as error:
             return _without(f"{_FAILED} {error}", toolchain)
         self.cache.put(key, CachedBuild.of(data, ""))
-        return _inspection(data, toolchain)
+        return inspection
 
     @asynccontextmanager
     async def reporting(self, source: str, scratch: Path) -> AsyncGenerator[asyncio.Task[Inspection]]:
@@ -120,22 +122,24 @@ def _reason(stderr: bytes, otherwise: str) -> str:
 
 def _harvest(path: Path) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
+        os.close(descriptor)
+        raise _NoReportError(f"It is no regular file of at most {_MOST_BYTES} bytes.")
     with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
-            raise _NoReportError(f"It is no regular file of at most {_MOST_BYTES} bytes.")
         return file.read(_MOST_BYTES)
 
 
-def _inspection(data: bytes, toolchain: Toolchain) -> Inspection:
+def _inspection(data: bytes) -> Inspection:
+    """What was left, with every field checked; raises _NoReportError."""
     try:
         parsed: object = json.loads(data)
         if not isinstance(parsed, dict):
-            return _without(f"{_FAILED} It is no object.", toolchain)
+            raise _NoReportError("It is no object.")
         fields = cast("dict[str, Any]", parsed)
         report, listing = read_as(IsaReport, fields), fields.get("listing", "")
     except (ValueError, LineError, RecursionError) as error:
-        return _without(f"{_FAILED} {str(error)[:_MOST_TEXT]}", toolchain)
+        raise _NoReportError(str(error)[:_MOST_TEXT]) from error
     return Inspection(_bounded(report), listing if isinstance(listing, str) else "")
 
 

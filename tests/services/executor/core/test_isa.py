@@ -1,0 +1,179 @@
+"""Reports from boxes: whatever a box leaves, a run goes on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from services.executor.core import isa
+from services.executor.core.cache import CompileCache
+from services.executor.core.events import Compiled, Finished, IsaReport, KernelHint, KernelReport
+from services.executor.core.isa import MAX_SHOWN_KERNELS, IsaReporter, shown
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.jsonlines import decode_event, encode_event, plain
+from services.executor.core.run import run
+from services.executor.core.verdict import Verdict
+from services.executor.devices.device import Toolchain, ToolchainError
+from services.executor.devices.gfx942.inspector import Gfx942Inspector
+from services.executor.sandboxes.choice import choose_sandbox
+from services.executor.sandboxes.sandbox import Command, Mount
+
+if TYPE_CHECKING:
+    from services.executor.core.events import Event
+    from services.executor.core.run import Equipment
+
+KERNEL = KernelReport(8, 16, 0, 0, 0, 0, 8, "_Z1k", 3, hints=(KernelHint("spills", 4, "what", "why", "advice"),))
+REPORT = IsaReport("clang", "note", {"k": KERNEL})
+SOLUTION = (Path(__file__).parents[4] / "problems" / "vector-addition" / "solution.hip").read_text()
+MATRIX_CORE_SOURCE = """#include <hip/hip_runtime.h>
+typedef _Float16 half4 __attribute__((ext_vector_type(4)));
+typedef float floats __attribute__((ext_vector_type(4)));
+__global__ void tile(const half4* a, floats* b) {
+    b[threadIdx.x] = __builtin_amdgcn_mfma_f32_16x16x16f16(a[threadIdx.x], a[64], b[threadIdx.x], 0, 0, 0);
+}
+extern "C" void solution(const float* a, const float* b, float* c, size_t n) {
+    tile<<<1, 64>>>((const half4*)a, (floats*)c);
+}
+"""
+
+
+@dataclass
+class ScriptedInspector:
+    """Runs a shell script in the box; `asked` counts how often."""
+
+    script: str
+    asked: int = 0
+    missing: str = ""
+    folders: list[Path] = field(default_factory=list[Path])
+
+    def toolchain(self) -> Toolchain:
+        if self.missing:
+            raise ToolchainError(self.missing)
+        return Toolchain("scripted", "scripted clang")
+
+    def command(self, folder: Path) -> Command:
+        self.asked += 1
+        self.folders.append(folder)
+        return Command(
+            ["/bin/sh", "-c", self.script], Path("/build"), [Mount(folder, Path("/build"), writable=True)], {}
+        )
+
+
+def _leaving(text: str) -> str:
+    return f"cat > report.json <<'END'\n{text}\nEND"
+
+
+@pytest.fixture
+async def reporter(tmp_path: Path) -> IsaReporter:
+    cache = CompileCache(tmp_path / "cache", 1 << 24)
+    return IsaReporter(ScriptedInspector("exit 1"), await choose_sandbox("auto"), cache)
+
+
+async def _inspect(reporter: IsaReporter, script: str, tmp_path: Path) -> isa.Inspection:
+    return await replace(reporter, inspector=ScriptedInspector(script)).inspect("source", tmp_path / "isa")
+
+
+async def test_a_report_is_read_and_kept_for_the_next_time(reporter: IsaReporter, tmp_path: Path) -> None:
+    inspector = ScriptedInspector(_leaving(json.dumps({**plain(REPORT), "listing": "s_endpgm"})))
+    reporter = replace(reporter, inspector=inspector)
+    first = await reporter.inspect("source", tmp_path / "one")
+    second = await reporter.inspect("source", tmp_path / "two")
+    assert first == second == isa.Inspection(REPORT, "s_endpgm")
+    assert inspector.asked == 1
+    await reporter.inspect("another source", tmp_path / "three")
+    assert inspector.asked == 2
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("echo the compiler broke >&2; exit 2", "the compiler broke"),
+        ("exit 0", "No such file"),
+        ("kill -SEGV $$", "signal"),
+        (_leaving("not JSON"), "Expecting value"),
+        (_leaving("[1]"), "no object"),
+        (_leaving('{"kernels": {"k": {"vgpr": "many"}}}'), "vgpr"),
+        (_leaving('{"kernels": {"k": {}}}'), "KernelReport"),
+        ("ln -s /etc/hostname report.json", "symbolic"),
+        ("mkdir report.json", "no regular file"),
+        ("mkfifo report.json", "no regular file"),
+        ("head -c 5000000 /dev/zero > report.json", "at most"),
+    ],
+)
+async def test_whatever_is_left_instead_of_a_report_is_said_and_harmless(
+    reporter: IsaReporter, tmp_path: Path, script: str, reason: str
+) -> None:
+    inspection = await _inspect(reporter, script, tmp_path)
+    assert inspection.report.kernels == {}
+    assert "the run is not touched" in inspection.report.note
+    assert reason in inspection.report.note
+
+
+async def test_a_compiler_that_hangs_is_ended(reporter: IsaReporter, tmp_path: Path) -> None:
+    reporter = replace(reporter, limits=replace(reporter.limits, wall=timedelta(seconds=1)))
+    inspection = await _inspect(reporter, "while :; do :; done", tmp_path)
+    assert "signal 9" in inspection.report.note
+
+
+async def test_a_missing_compiler_is_said(reporter: IsaReporter, tmp_path: Path) -> None:
+    reporter = replace(reporter, inspector=ScriptedInspector("", missing="install ziglang"))
+    inspection = await reporter.inspect("source", tmp_path / "isa")
+    assert inspection.report.note == "There is no compiler for the MI300X here: install ziglang"
+
+
+async def test_long_names_and_notes_are_cut(reporter: IsaReporter, tmp_path: Path) -> None:
+    flood = replace(REPORT, note="n" * 100_000, kernels={"k" * 100_000: replace(KERNEL, symbol="s" * 100_000)})
+    inspection = await _inspect(reporter, _leaving(json.dumps(plain(flood))), tmp_path)
+    assert len(json.dumps(plain(inspection.report))) < 5_000
+
+
+def test_events_carry_the_first_kernels_and_those_with_hints_before_others() -> None:
+    plain_kernel = replace(KERNEL, hints=())
+    kernels = {str(number): plain_kernel for number in range(99)} | {"hinted": KERNEL}
+    report = shown(IsaReport(kernels=kernels))
+    assert len(report.kernels) == MAX_SHOWN_KERNELS
+    assert "hinted" in report.kernels
+    assert "32 of 100 kernels" in report.note
+
+
+def test_a_report_survives_the_way_between_processes() -> None:
+    event = Compiled("", 1.0, cached=False, isa=REPORT)
+    assert decode_event(encode_event(event)) == event
+
+
+def _compiled(told: list[Event]) -> Compiled:
+    return next(event for event in told if isinstance(event, Compiled))
+
+
+async def _checked(source: str, equipment: Equipment, told: list[Event]) -> Finished:
+    return await run(CoreJob(source, Mode.CHECK, "vector-addition"), equipment, told.append)
+
+
+async def test_a_compile_tells_what_the_mi300x_would_make_of_it(equipment: Equipment, told: list[Event]) -> None:
+    finished = await _checked(SOLUTION, replace(equipment, inspector=Gfx942Inspector()), told)
+    assert finished.verdict is Verdict.ACCEPTED
+    report = _compiled(told).isa
+    assert report.note == ""
+    assert report.kernels["add"].occupancy == 8
+
+
+async def test_a_source_that_this_machine_refuses_still_gets_its_report(
+    equipment: Equipment, told: list[Event]
+) -> None:
+    finished = await _checked(MATRIX_CORE_SOURCE, replace(equipment, inspector=Gfx942Inspector()), told)
+    assert finished.verdict is Verdict.COMPILE_ERROR
+    assert finished.isa is not None
+    assert finished.isa.kernels["tile"].mfma == 1
+
+
+async def test_a_report_that_fails_does_not_fail_the_run(equipment: Equipment, told: list[Event]) -> None:
+    inspector: Any = ScriptedInspector("exit 7")
+    finished = await _checked(SOLUTION, replace(equipment, inspector=inspector), told)
+    assert finished.verdict is Verdict.ACCEPTED
+    assert "status 7" in _compiled(told).isa.note
+    assert not inspector.folders[0].exists()

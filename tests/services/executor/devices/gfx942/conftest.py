@@ -1,0 +1,44 @@
+"""Reports of the real compiler; each source is compiled once for all of its tests."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from services.executor.devices.device import ToolchainError
+from services.executor.devices.gfx942.prepare import prepare
+from services.executor.devices.gfx942.report import report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+KERNELS = Path(__file__).parent / "kernels"
+
+
+@pytest.fixture(scope="session")
+def report_on(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, Any]]:
+    try:
+        prepare()
+    except ToolchainError as error:
+        if os.environ.get("REQUIRE_ALL") == "1":
+            pytest.fail(f"REQUIRE_ALL=1, but {error}", pytrace=False)
+        pytest.skip(str(error))
+
+    def report_on_source(source: str) -> dict[str, Any]:
+        folder = tmp_path_factory.mktemp("report")
+        (folder / "solution.hip").write_text(source)
+        try:
+            return report(folder)
+        finally:
+            shutil.rmtree(folder)
+
+    return report_on_source
+
+
+@pytest.fixture(scope="session")
+def flawed(report_on: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+    return report_on((KERNELS / "flawed.hip").read_text())
