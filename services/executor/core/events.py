@@ -129,6 +129,25 @@ class Benchmarking:
 
 
 @dataclass(frozen=True)
+class Band:
+    """What an instrument read over the samples of a case."""
+
+    low: float
+    median: float
+    high: float
+
+
+@dataclass(frozen=True)
+class ReplacedSample:
+    """A sample that was taken again for a recorded cause (`sample_replacement.py`); `ns` no longer counts."""
+
+    session: int
+    index: int
+    ns: float
+    cause: str
+
+
+@dataclass(frozen=True)
 class BenchmarkResult:
     """The measured times of one test case.
 
@@ -169,25 +188,6 @@ class BenchmarkResult:
     percent_of_roof: float | None
     bound: Bound
     sample_ns: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Benchmarked:
-    """All test cases are measured; means are geometric. Times from device `cpu` never rank beside GPU times."""
-
-    results: tuple[BenchmarkResult, ...]
-    mean_runtime_ns: float
-    mean_gflops: float
-    timing: Timing
-    device: str
-
-
-@dataclass(frozen=True)
-class ProgramStarted:
-    """The sandbox endpoint's program is running."""
-
-
-@dataclass(frozen=True)
     timing: Timing = Timing.VALID
     session_median_ns: tuple[float, ...] = ()
     disagreement: float = 0.0
@@ -203,6 +203,30 @@ class ProgramStarted:
     temperature_celsius: Band | None = None
     power_watts: Band | None = None
     replaced: tuple[ReplacedSample, ...] = ()
+
+
+@dataclass(frozen=True)
+class Benchmarked:
+    """All test cases are measured; means are geometric. Times from device `cpu` never rank beside GPU times.
+
+    `converged` says so of every case. `timing` is the worst of the cases. Times of a `simulated` device are made up.
+    """
+
+    results: tuple[BenchmarkResult, ...]
+    mean_runtime_ns: float
+    mean_gflops: float
+    timing: Timing
+    device: str
+    converged: bool = True
+    simulated: bool = False
+
+
+@dataclass(frozen=True)
+class ProgramStarted:
+    """The sandbox endpoint's program is running."""
+
+
+@dataclass(frozen=True)
 class ProgramOutput:
     """A line (or the rest of one) that the sandbox endpoint's program printed; `stream` is `stdout` or `stderr`."""
 
@@ -282,6 +306,7 @@ class Finished:
     stdout: str = ""
     stderr: str = ""
     output_truncated: bool = False
+    isa: IsaReport | None = None
     stage_seconds: Mapping[str, float] = field(default_factory=dict[str, float])
     first_call_time: float | None = None
     report: Mapping[str, object] = field(default_factory=dict[str, object])
@@ -300,4 +325,3 @@ Event = (
     | ProgramOutput
     | Finished
 )
-    isa: IsaReport | None = None
