@@ -8,7 +8,6 @@ import numpy as np
 
 from problems.along_dim import AlongDim
 from problems.definition import Case, Difficulty, Initial
-from problems.distributions import Distribution
 from problems.rounding import EXACT
 
 if TYPE_CHECKING:
@@ -28,13 +27,6 @@ class Argmax(AlongDim):
     outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.POISON}
     tolerance = EXACT
     flops_per_element = 1.0
-
-    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        inputs = super().inputs(case, rng)
-        if case.values["distribution"] == Distribution.UNIFORM:
-            # Sixteenths: the maximum comes more than once, and the first counts.
-            inputs["input"] = np.round(inputs["input"] * 16) / np.float32(16)
-        return inputs
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"output": np.argmax(inputs["input"], axis=case.values["dim"], keepdims=True).astype(np.int32)}

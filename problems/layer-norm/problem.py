@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from math import prod, sqrt
+from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
 from problems.distributions import Distribution
+from problems.normalization import standardized, standardized_condition
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-_EPSILON = 1e-5
 _AXES = (1, 2, 3)
 
 
@@ -81,20 +81,12 @@ class LayerNorm(Problem):
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         x = inputs["X"].astype(np.float64)
-        centred = x - x.mean(axis=_AXES, keepdims=True)
-        variance = np.square(centred).mean(axis=_AXES, keepdims=True)
-        return {"Y": centred / np.sqrt(variance + _EPSILON) * inputs["gamma"] + inputs["beta"]}
+        return {"Y": standardized(x, _AXES) * inputs["gamma"] + inputs["beta"]}
 
     def condition(
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
-        x = inputs["X"].astype(np.float64)
-        growth = sqrt(prod(x.shape[1:]))
-        centred = np.abs(x - x.mean(axis=_AXES, keepdims=True))
-        inverse = 1.0 / np.sqrt(x.var(axis=_AXES, keepdims=True) + _EPSILON)
-        of_mean = growth * np.abs(x).mean(axis=_AXES, keepdims=True)
-        of_variance = growth * centred * np.square(inverse) * np.square(x).mean(axis=_AXES, keepdims=True)
-        scaled = np.abs(inputs["gamma"]) * inverse * (centred + of_mean + of_variance)
+        scaled = np.abs(inputs["gamma"]) * standardized_condition(inputs["X"].astype(np.float64), _AXES)
         return {"Y": np.abs(inputs["beta"]) + scaled}
 
     def flops(self, case: Case) -> float:

@@ -37,10 +37,13 @@ __global__ void find_moments(const float* x, size_t n, size_t chunk) {
     const float* values = x + blockIdx.y * n + blockIdx.x * chunk;
 
     float sum = 0.0f;
-    for (size_t i = threadIdx.x; i < length; i += THREADS) sum += values[i];
+    for (size_t i = threadIdx.x; i < length; i += THREADS) sum += static_cast<float>(values[i]);
     const float mean = block_sum(sum) / length;
     float squares = 0.0f;
-    for (size_t i = threadIdx.x; i < length; i += THREADS) squares += (values[i] - mean) * (values[i] - mean);
+    for (size_t i = threadIdx.x; i < length; i += THREADS) {
+        const float apart = static_cast<float>(values[i]) - mean;
+        squares += apart * apart;
+    }
     squares = block_sum(squares);
     if (threadIdx.x == 0) chunk_moments[blockIdx.y][blockIdx.x] = {mean, squares};
 }
@@ -56,7 +59,8 @@ __global__ void normalize(const float* x, const float* gamma, const float* beta,
     const size_t length = chunk_length(n, chunk, blockIdx.x);
     const size_t start = blockIdx.x * chunk, item = blockIdx.y * n;
     for (size_t i = start + threadIdx.x; i < start + length; i += THREADS)
-        y[item + i] = (x[item + i] - mean) * inverse * gamma[i] + beta[i];
+        y[item + i] = (static_cast<float>(x[item + i]) - mean) * inverse * static_cast<float>(gamma[i]) +
+                      static_cast<float>(beta[i]);
 }
 
 extern "C" void solution(const float* X, const float* gamma, const float* beta, float* Y, size_t B, size_t F,

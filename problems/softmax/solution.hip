@@ -46,7 +46,7 @@ __global__ void softmax_columns(const float* input, float* output, size_t length
     for (unsigned group = 1; group < GROUPS; ++group) total = merge(total, partial[group][threadIdx.x]);
     const float inverse = 1.0f / total.sum;
     for (size_t i = threadIdx.y; i < length; i += GROUPS)
-        output[first + i * inner] = expf(input[first + i * inner] - total.largest) * inverse;
+        output[first + i * inner] = expf(static_cast<float>(input[first + i * inner]) - total.largest) * inverse;
 }
 
 // inner == 1: a wavefront per row, its totals merged by shuffles.
@@ -64,7 +64,7 @@ __global__ void softmax_rows(const float* input, float* output, size_t rows, siz
     }
     const float inverse = 1.0f / total.sum;
     for (size_t i = lane; i < length; i += warpSize)
-        output[row * length + i] = expf(line[i] - total.largest) * inverse;
+        output[row * length + i] = expf(static_cast<float>(line[i]) - total.largest) * inverse;
 }
 
 extern "C" void solution(const float* input, int dim, float* output, const size_t* shape, size_t ndim) {

@@ -12,7 +12,7 @@ __global__ void sum_columns(const float* input, float* output, size_t length, si
 
     float sum = 0.0f;
     if (column < inner)
-        for (size_t i = threadIdx.y; i < length; i += GROUPS) sum += slab[i * inner + column];
+        for (size_t i = threadIdx.y; i < length; i += GROUPS) sum += static_cast<float>(slab[i * inner + column]);
     partial[threadIdx.y][threadIdx.x] = sum;
     __syncthreads();
 
@@ -29,7 +29,7 @@ __global__ void sum_rows(const float* input, float* output, size_t rows, size_t 
     if (row >= rows) return;
 
     float sum = 0.0f;
-    for (size_t i = lane; i < length; i += warpSize) sum += input[row * length + i];
+    for (size_t i = lane; i < length; i += warpSize) sum += static_cast<float>(input[row * length + i]);
     for (int step = warpSize / 2; step > 0; step /= 2) sum += __shfl_down(sum, step);
     if (lane == 0) output[row] = sum;
 }

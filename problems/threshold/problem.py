@@ -49,7 +49,7 @@ class Threshold(Problem):
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         height, width, threshold = case.values["height"], case.values["width"], case.values["threshold_value"]
-        values: NDArray[np.float32] = rng.random(height * width, np.float32) * np.float32(_WHITE)
+        values = _pixels(height * width, rng)
         # Next to the threshold, where half precision would round to it; never at it.
         places = spike_places(values.size, rng)
         towards = rng.choice((0.0, _WHITE), places.size).astype(np.float32)
@@ -68,6 +68,10 @@ class Threshold(Problem):
 
     def bytes(self, case: Case) -> float:
         return 8.0 * case.values["height"] * case.values["width"]
+
+
+def _pixels(count: int, rng: np.random.Generator) -> NDArray[np.float32]:
+    return rng.random(count, np.float32) * np.float32(_WHITE)
 
 
 PROBLEM = Threshold()

@@ -1,0 +1,93 @@
+"""What the problems that divide a tensor by a norm of its own share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from math import prod, sqrt
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from problems.definition import Case, Initial, Problem, Tolerance
+from problems.distributions import Distribution
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+MOMENT_EPSILON = 1e-5
+"""Added to a variance or a mean square before its root is taken."""
+
+NORM = Tolerance(
+    2.0,
+    "2 units of eps * |y| * (1 + sqrt(n)): the norm is a sum of n positive terms in any order, and the division "
+    "rounds.",
+)
+_KINDS = (Distribution.NORMAL, Distribution.UNIFORM, Distribution.POSITIVE, Distribution.LARGE, Distribution.WIDE)
+
+
+def norm_distribution(rng: np.random.Generator) -> Distribution:
+    """Any but SMALL: what is added to a norm against divisions by 0 must not show."""
+    return _KINDS[rng.integers(len(_KINDS))]
+
+
+class Normalization(Problem):
+    """`Y = X / norm(X)`, the norm taken along the last dimension of `shape`; `sizes` of a case are parameters too."""
+
+    outputs: ClassVar[Mapping[str, Initial]] = {"Y": Initial.POISON}
+    nondeterministic = True
+    tolerance = NORM
+    spike: ClassVar[float] = 64.0
+    flops_per_element: ClassVar[float] = 3.0
+
+    @abstractmethod
+    def shape(self, case: Case) -> tuple[int, ...]:
+        """The rows, and the elements of each."""
+
+    @abstractmethod
+    def norm(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What each row is divided by, the last dimension kept with length 1."""
+
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        scalars = {p.name: case.values[p.name] for p in self.parameters if not p.pointer}
+        return {"X": self.sample(case.values["distribution"], self.shape(case), rng, self.spike), **scalars}
+
+    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return {"Y": self.shape(case)}
+
+    def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        x = inputs["X"].astype(np.float64)
+        # A row of zeros stays one.
+        return {"Y": x / np.maximum(self.norm(x), np.finfo(np.float64).tiny)}
+
+    def condition(
+        self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
+    ) -> dict[str, NDArray[Any]]:
+        return {"Y": np.abs(expected["Y"]) * (1.0 + sqrt(self.shape(case)[-1]))}
+
+    def flops(self, case: Case) -> float:
+        return self.flops_per_element * prod(self.shape(case))
+
+    def bytes(self, case: Case) -> float:
+        return 8.0 * prod(self.shape(case))
+
+
+def standardized(x: NDArray[np.float64], axes: tuple[int, ...]) -> NDArray[np.float64]:
+    """Brought to mean 0 and variance 1 over `axes`."""
+    centred = x - x.mean(axis=axes, keepdims=True)
+    return centred / np.sqrt(np.square(centred).mean(axis=axes, keepdims=True) + MOMENT_EPSILON)
+
+
+def standardized_condition(x: NDArray[np.float64], axes: tuple[int, ...]) -> NDArray[np.float64]:
+    """What the rounding errors of `standardized` scale with, the variance taken as E[x^2] - E[x]^2 too.
+
+    With n terms and r = 1 / sqrt(variance + epsilon): r * (|x - mean| + sqrt(n) * mean|x|), the error of the mean, and
+    sqrt(n) * |x - mean| * r^3 * mean(x^2), that of the variance.
+    """
+    growth = sqrt(prod(x.shape[axis] for axis in axes))
+    centred = np.abs(x - x.mean(axis=axes, keepdims=True))
+    inverse = 1.0 / np.sqrt(x.var(axis=axes, keepdims=True) + MOMENT_EPSILON)
+    of_mean = growth * np.abs(x).mean(axis=axes, keepdims=True)
+    of_variance = growth * centred * np.square(inverse) * np.square(x).mean(axis=axes, keepdims=True)
+    return inverse * (centred + of_mean + of_variance)

@@ -1,0 +1,50 @@
+"""Product along one dimension."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from problems.along_dim import AlongDim, in_float64
+from problems.definition import Case, Difficulty, Tolerance
+from problems.rounding import sum_condition
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+
+class ProductDim(AlongDim):
+    """The product along `dim`, which stays with length 1."""
+
+    slug = "product-dim"
+    title = "Product Over Dimension"
+    difficulty = Difficulty.EASY
+    tags = ("reduction",)
+    tolerance = Tolerance(
+        2.0, "2 units of eps * sqrt(n) * |product|: each of the n products rounds once, in any order; a sum's rule."
+    )
+    flops_per_element = 1.0
+    spike = 8.0
+
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        # Factors of either sign whose logarithms have a scale of 4 / sqrt(n), so that products stay within 2^+-60.
+        inputs = super().inputs(case, rng)
+        drawn = inputs["input"].astype(np.float64)
+        powers = np.clip(drawn, -8.0, 8.0) * (4.0 / sqrt(drawn.shape[case.values["dim"]]))
+        inputs["input"] = (np.exp2(powers) * rng.choice((-1.0, 1.0), drawn.shape)).astype(np.float32)
+        return inputs
+
+    def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        return {"output": in_float64(inputs).prod(axis=case.values["dim"], keepdims=True)}
+
+    def condition(
+        self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
+    ) -> dict[str, NDArray[Any]]:
+        return {"output": sum_condition(np.abs(expected["output"]), case.values["shape"][case.values["dim"]])}
+
+
+PROBLEM = ProductDim()
