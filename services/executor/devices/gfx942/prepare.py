@@ -39,8 +39,17 @@ def _compile(folder: Path) -> None:
     library = device_library.find(toolchain.cache_folder())
     source = toolchain.PACKAGE / "math" / ("from_ocml.hip" if library else "as_calls.hip")
     command = [cpu.compiler().program, "clang", "-cc1", *toolchain.target_options(), "-O2", "-emit-llvm-bc"]
-    command += ["-mlink-builtin-bitcode", str(library.bitcode)] if library else []
+    if library:
+        _compile_answers(folder / "answers.bc")
+        for linked in (library.bitcode, folder / "answers.bc"):
+            command += ["-mlink-builtin-bitcode", str(linked)]
     run_tool([*command, str(source), "-o", str(folder / "mathematics.bc")])
+
+
+def _compile_answers(target: Path) -> None:
+    source = str(toolchain.PACKAGE / "math" / "answers.ll")
+    command = [cpu.compiler().program, "clang", "-cc1", "-triple", toolchain.TRIPLE, "-x", "ir", "-emit-llvm-bc"]
+    run_tool([*command, source, "-o", str(target)])
 
 
 def main(arguments: list[str]) -> int:

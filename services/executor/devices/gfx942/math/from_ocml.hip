@@ -1,17 +1,6 @@
 // The C library's mathematics on top of AMD's device library, whose bitcode is linked in when this is compiled.
 #include "functions.h"
 
-// What ocml asks its user, with hipcc's answers: exact and complete mathematics, gfx942.
-#define WP_ANSWER(NAME, VALUE) \
-    extern "C" __attribute__((constant, visibility("hidden"), used)) const unsigned char __oclc_##NAME = VALUE;
-WP_ANSWER(finite_only_opt, 0)
-WP_ANSWER(unsafe_math_opt, 0)
-WP_ANSWER(daz_opt, 0)
-WP_ANSWER(correctly_rounded_sqrt32, 1)
-WP_ANSWER(wavefrontsize64, 1)
-extern "C" __attribute__((constant, visibility("hidden"), used)) const int __oclc_ISA_version = 9402;
-extern "C" __attribute__((constant, visibility("hidden"), used)) const int __oclc_ABI_version = 500;
-
 #define WP_OCML1(NAME)                                                     \
     WP_C float __ocml_##NAME##_f32(float);                                 \
     WP_C double __ocml_##NAME##_f64(double);                               \
