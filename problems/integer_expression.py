@@ -17,6 +17,7 @@ MAX_CHARACTERS = 500
 LARGEST = (1 << 63) - 1
 _MAX_DEPTH = 50
 _MAX_ELEMENTS = 64
+_MOST_SHOWN = 60
 
 FUNCTIONS = ("ceil_div", "min", "max", "elements", "product")
 """`ceil_div(a, b)` rounds up, `elements(x)` is the size of array `x`, `product(x, first, last)` multiplies a slice."""
@@ -35,21 +36,20 @@ class Shape:
     arrays: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
 
 
+Meaning = Callable[[Shape], int]
+
+
 @dataclass(frozen=True)
 class Expression:
-    """A parsed expression; `text` is what its author wrote."""
+    """A parsed expression: its author's text, the parameters that it names, and its meaning."""
 
     text: str
-    tree: ast.expr
-
-    def names(self) -> set[str]:
-        """The parameters that it needs."""
-        called = {id(node.func) for node in ast.walk(self.tree) if isinstance(node, ast.Call)}
-        return {node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name) and id(node) not in called}
+    names: frozenset[str]
+    meaning: Meaning = field(compare=False)
 
     def value(self, shape: Shape) -> int:
         """Its value; raises ExpressionError."""
-        return _value(self.tree, shape)
+        return self.meaning(shape)
 
 
 def parse(text: str | int) -> Expression:
@@ -63,8 +63,12 @@ def parse(text: str | int) -> Expression:
         tree = ast.parse(written, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ExpressionError(f"`{_short(written)}` is not an expression") from error
-    _check(tree, _MAX_DEPTH)
-    return Expression(written, tree)
+    return Expression(written, _names_of(tree), _meaning(tree, _MAX_DEPTH))
+
+
+def _names_of(tree: ast.expr) -> frozenset[str]:
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called)
 
 
 _BINARY: Mapping[type[ast.operator], Callable[[int, int], int]] = {
@@ -83,105 +87,126 @@ _COMPARISONS: Mapping[type[ast.cmpop], Callable[[int, int], bool]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
-_ARGUMENTS = {"ceil_div": 2, "elements": 1, "product": 3}
 
 
-def _check(node: ast.expr, depth: int) -> None:
-    """Refuse, before anything is evaluated, whatever is not in the module's list."""
+def _meaning(node: ast.expr, depth: int) -> Meaning:
+    """What `node` says; raises ExpressionError for whatever is not in the module's list."""
     if depth == 0:
         raise ExpressionError("is nested too deeply")
-    for child in _parts(node):
-        _check(child, depth - 1)
+    reader = _READERS.get(type(node))
+    meaning = reader(node, depth - 1) if reader else None
+    if meaning is None:
+        raise ExpressionError(
+            f"`{_short(ast.unparse(node))}` is not taken: use integers, parameters, + - * / %, comparisons, "
+            f"`a if test else b` and {', '.join(FUNCTIONS)}"
+        )
+    return _within_64_bits(meaning, node)
 
 
-def _parts(node: ast.expr) -> list[ast.expr]:
-    """What `node` is made of; raises ExpressionError for what is not taken."""
-    match node:
-        case ast.Constant(value=int() as value) if not isinstance(value, bool) and value <= LARGEST:
-            return []
-        case ast.Name():
-            return []
-        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
-            return [operand]
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
-            return [left, right]
-        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARISONS:
-            return [left, right]
-        case ast.IfExp(test=test, body=body, orelse=orelse):
-            return [test, body, orelse]
-        case ast.Subscript(value=ast.Name(), slice=index) if not isinstance(index, ast.Slice | ast.Tuple):
-            return [index]
-        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
-            return _arguments(name, arguments)
-        case _:
-            raise ExpressionError(
-                f"`{_short(ast.unparse(node))}` is not taken: use integers, parameters, + - * / %, comparisons, "
-                f"`a if test else b` and {', '.join(FUNCTIONS)}"
-            )
+def _within_64_bits(meaning: Meaning, node: ast.expr) -> Meaning:
+    def bounded(shape: Shape) -> int:
+        try:
+            value = meaning(shape)
+        except ZeroDivisionError as error:
+            raise ExpressionError(f"`{_short(ast.unparse(node))}` divides by zero") from error
+        if abs(value) > LARGEST:
+            raise ExpressionError(f"`{_short(ast.unparse(node))}` does not fit into 64 bits")
+        return value
+
+    return bounded
 
 
-def _arguments(name: str, arguments: list[ast.expr]) -> list[ast.expr]:
+def _constant(node: ast.expr, _: int) -> Meaning | None:
+    value: object = node.value if isinstance(node, ast.Constant) else None
+    return (lambda _: value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _name(node: ast.expr, _: int) -> Meaning | None:
+    return (lambda shape: _scalar(node.id, shape)) if isinstance(node, ast.Name) else None
+
+
+def _sign(node: ast.expr, depth: int) -> Meaning | None:
+    if not isinstance(node, ast.UnaryOp) or not isinstance(node.op, ast.USub | ast.UAdd):
+        return None
+    operand = _meaning(node.operand, depth)
+    return (lambda shape: -operand(shape)) if isinstance(node.op, ast.USub) else operand
+
+
+def _binary(node: ast.expr, depth: int) -> Meaning | None:
+    if not isinstance(node, ast.BinOp) or type(node.op) not in _BINARY:
+        return None
+    operation, left, right = _BINARY[type(node.op)], _meaning(node.left, depth), _meaning(node.right, depth)
+    return lambda shape: operation(left(shape), right(shape))
+
+
+def _comparison(node: ast.expr, depth: int) -> Meaning | None:
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1 or type(node.ops[0]) not in _COMPARISONS:
+        return None
+    holds = _COMPARISONS[type(node.ops[0])]
+    left, right = _meaning(node.left, depth), _meaning(node.comparators[0], depth)
+    return lambda shape: int(holds(left(shape), right(shape)))
+
+
+def _choice(node: ast.expr, depth: int) -> Meaning | None:
+    if not isinstance(node, ast.IfExp):
+        return None
+    test, body, orelse = (_meaning(part, depth) for part in (node.test, node.body, node.orelse))
+    return lambda shape: body(shape) if test(shape) else orelse(shape)
+
+
+def _subscript(node: ast.expr, depth: int) -> Meaning | None:
+    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+        return None
+    array, index = node.value.id, _meaning(node.slice, depth)
+    return lambda shape: _element(array, index(shape), shape)
+
+
+def _call(node: ast.expr, depth: int) -> Meaning | None:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.keywords:
+        return None
+    name, arguments = node.func.id, node.args
     if name not in FUNCTIONS:
         raise ExpressionError(f"`{_short(name)}` is no function; there are {', '.join(FUNCTIONS)}")
-    if len(arguments) != _ARGUMENTS.get(name, max(len(arguments), 2)):
-        raise ExpressionError(f"`{name}` takes {_ARGUMENTS.get(name, '2 or more')} arguments, not {len(arguments)}")
+    wanted = _ARGUMENT_COUNTS.get(name)
+    if len(arguments) != wanted if wanted else len(arguments) < _LEAST_OPERANDS:
+        raise ExpressionError(f"`{name}` takes {wanted or '2 or more'} arguments, not {len(arguments)}")
     if name in {"elements", "product"}:
-        if not isinstance(arguments[0], ast.Name):
-            raise ExpressionError(f"the first argument of `{name}` is an array's name")
-        return arguments[1:]
-    return arguments
-
-
-def _value(node: ast.expr, shape: Shape) -> int:
-    value = _unbounded(node, shape)
-    if abs(value) > LARGEST:
-        raise ExpressionError(f"`{_short(ast.unparse(node))}` does not fit into 64 bits")
-    return value
-
-
-def _unbounded(node: ast.expr, shape: Shape) -> int:
-    match node:
-        case ast.Constant(value=int() as value):
-            return value
-        case ast.Name(id=name):
-            return _scalar(name, shape)
-        case ast.UnaryOp(op=op, operand=operand):
-            value = _value(operand, shape)
-            return -value if isinstance(op, ast.USub) else value
-        case ast.BinOp(left=left, op=op, right=right):
-            return _divided(_BINARY[type(op)], _value(left, shape), _value(right, shape), node)
-        case ast.Compare(left=left, ops=[op], comparators=[right]):
-            return int(_COMPARISONS[type(op)](_value(left, shape), _value(right, shape)))
-        case ast.IfExp(test=test, body=body, orelse=orelse):
-            return _value(body if _value(test, shape) else orelse, shape)
-        case ast.Subscript(value=ast.Name(id=name), slice=index):
-            return _element(name, _value(index, shape), shape)
-        case ast.Call(func=ast.Name(id=name), args=arguments):
-            return _called(name, arguments, shape)
-        case _:
-            raise ExpressionError(f"`{_short(ast.unparse(node))}` is not taken")
-
-
-def _divided(operation: Callable[[int, int], int], left: int, right: int, node: ast.expr) -> int:
-    try:
-        return operation(left, right)
-    except ZeroDivisionError as error:
-        raise ExpressionError(f"`{_short(ast.unparse(node))}` divides by zero") from error
-
-
-def _called(name: str, arguments: list[ast.expr], shape: Shape) -> int:
-    match name, arguments:
-        case "elements", [ast.Name(id=array)]:
-            if array not in shape.elements:
-                raise ExpressionError(f"`{array}` is no array; arrays are {_listed(shape.elements)}")
-            return shape.elements[array]
-        case "product", [ast.Name(id=array), first, last]:
-            return _product(array, _value(first, shape), _value(last, shape), shape)
-        case _:
-            values = [_value(argument, shape) for argument in arguments]
+        return _array_function(name, arguments, depth)
+    values = [_meaning(argument, depth) for argument in arguments]
     if name == "ceil_div":
-        return -_divided(operator.floordiv, -values[0], values[1], arguments[1])
-    return min(values) if name == "min" else max(values)
+        return lambda shape: -(-values[0](shape) // values[1](shape))
+    choose = min if name == "min" else max
+    return lambda shape: choose(value(shape) for value in values)
+
+
+def _array_function(name: str, arguments: Sequence[ast.expr], depth: int) -> Meaning:
+    if not isinstance(arguments[0], ast.Name):
+        raise ExpressionError(f"the first argument of `{name}` is an array's name")
+    array = arguments[0].id
+    if name == "elements":
+        return lambda shape: _size(array, shape)
+    first, last = (_meaning(argument, depth) for argument in arguments[1:])
+    return lambda shape: _product(array, first(shape), last(shape), shape)
+
+
+_ARGUMENT_COUNTS = {"ceil_div": 2, "elements": 1, "product": 3}
+_LEAST_OPERANDS = 2
+_READERS: Mapping[type[ast.expr], Callable[[ast.expr, int], Meaning | None]] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.UnaryOp: _sign,
+    ast.BinOp: _binary,
+    ast.Compare: _comparison,
+    ast.IfExp: _choice,
+    ast.Subscript: _subscript,
+    ast.Call: _call,
+}
+
+
+def _size(array: str, shape: Shape) -> int:
+    if array not in shape.elements:
+        raise ExpressionError(f"`{_short(array)}` is no array; arrays are {_listed(shape.elements)}")
+    return shape.elements[array]
 
 
 def _product(array: str, first: int, last: int, shape: Shape) -> int:
@@ -215,4 +240,4 @@ def _listed(names: Mapping[str, object]) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."

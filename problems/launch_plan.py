@@ -168,7 +168,7 @@ def _scratch(value: object, field: str, parameters: Sequence[Parameter] | None) 
 def _refuse_repeated(scratch: Sequence[Scratch], parameters: Sequence[Parameter] | None) -> None:
     taken = {parameter.name for parameter in parameters or ()}
     for at, buffer in enumerate(scratch):
-        if buffer.name in taken:
+        if buffer.name in taken or buffer.name.startswith("wavepool"):
             raise LaunchPlanError(f"launch_plan.scratch[{at}].name", f"`{buffer.name}` is taken; choose another")
         taken.add(buffer.name)
 
@@ -226,7 +226,7 @@ def _expression(value: object, field: str, parameters: Sequence[Parameter] | Non
         raise LaunchPlanError(field, str(error)) from error
     if parameters is not None:
         known = {parameter.name for parameter in parameters}
-        for name in sorted(expression.names() - known):
+        for name in sorted(expression.names - known):
             listed = ", ".join(f"`{known_name}`" for known_name in sorted(known))
             raise LaunchPlanError(field, f"`{name[:60]}` is no parameter of this problem; there are {listed}")
     return expression

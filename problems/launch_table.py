@@ -38,7 +38,9 @@ class SizedLaunch:
 
 def sized_launches(plan: LaunchPlan, shape: Shape, limits: LaunchLimits) -> tuple[SizedLaunch, ...]:
     """Every launch in numbers; raises LaunchPlanError where one does not fit the device."""
-    return tuple(_sized(launch, f"launch_plan.launches[{at}]", shape, limits) for at, launch in enumerate(plan.launches))
+    return tuple(
+        _sized(launch, f"launch_plan.launches[{at}]", shape, limits) for at, launch in enumerate(plan.launches)
+    )
 
 
 def scratch_bytes(plan: LaunchPlan, shape: Shape) -> Mapping[str, int]:

@@ -46,7 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except OSError as error:
             sys.stderr.write(f"{error.filename}: {error.strerror}\n")
             return BAD_USAGE
-    options = Options(chosen.device, chosen.sandbox, chosen.cache_folder, chosen.cache_mib, chosen.forbidden)
+    options = Options(
+        chosen.device, chosen.sandbox, chosen.cache_folder, chosen.cache_mib, chosen.forbidden, chosen.torch_python
+    )
     try:
         if chosen.command == "nursery":
             return _nursery(options)
@@ -130,6 +132,8 @@ def _parser() -> argparse.ArgumentParser:
     shared.add_argument("--cache-folder", type=Path, default=default_cache_folder(), help="where builds are kept")
     shared.add_argument("--cache-mib", type=int, default=2048, help="the most that the builds may fill")
     shared.add_argument("--forbidden", type=Path, help="TOML file that adds to forbidden.toml or changes it")
+    named = os.environ.get("EXECUTOR_TORCH_PYTHON")
+    shared.add_argument("--torch-python", type=Path, default=named, help="evaluates problem definitions")
     commands = parser.add_subparsers(dest="command", required=True)
     one = commands.add_parser("bench", parents=[shared], help="compile, check and benchmark one file")
     one.add_argument("file", type=Path, help="HIP source")

@@ -1,8 +1,8 @@
-"""What a submission has to be: a host function that launches its own kernels (H), kernels that we launch by a plan (D),
-or a whole program."""
+"""What a submission has to be: host code that launches its own kernels (H), or kernels that we launch (D)."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -45,4 +45,6 @@ def unit_of(source: str, problem: Problem | None) -> Unit:
         kernels = ", ".join(problem.plan.kernels)
         harness = kernel_harness_source(problem.plan, parameters)
         return Unit(BuildKind.KERNELS, source, harness, f'extern "C" __global__ void {kernels}(...)')
-    return Unit(BuildKind.SOLUTION, source, harness_source(parameters), expected_declaration(parameters))
+    # An author's definition may call its parameters what C++ has another meaning for.
+    numbered = [replace(parameter, name=f"argument{at}") for at, parameter in enumerate(parameters)]
+    return Unit(BuildKind.SOLUTION, source, harness_source(numbered), expected_declaration(parameters))

@@ -32,6 +32,7 @@ class Options:
     cache_folder: Path
     cache_mib: int
     forbidden_file: Path | None = None
+    torch_python: Path | None = None
 
 
 def default_cache_folder() -> Path:
@@ -69,4 +70,5 @@ async def open_equipment(options: Options) -> Equipment:
         scratch_parent=scratch_parent,
         forbidden=forbidden,
         inspector=Gfx942Inspector(),
+        torch_python=options.torch_python,
     )

@@ -1,9 +1,9 @@
 """The C++ that joins our runner to a submission of kernels only (contract D): it launches what the plan says.
 
-The first line names the kernels, with how many arguments each gets: `// kernels: {"scale": 3}`. A build reads it, refuses
-a source that lacks one of them, and links the finished kernels as `wavepool_kernels`, an image that hipModuleLoadData
-takes. The sizes of a call come with its arguments, as a table of 64-bit numbers: for each launch grid, block, LDS bytes,
-and the bits of its constants (problems/launch_table.py).
+The first line names the kernels, with how many arguments each gets: `// kernels: {"scale": 3}`. A build reads it,
+refuses a source that lacks one of them, and links the finished kernels as `wavepool_kernels`, an image that
+hipModuleLoadData takes. The sizes of a call come with its arguments, as a table of 64-bit numbers: for each launch
+grid, block, LDS bytes, and the bits of its constants (problems/launch_table.py).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ bool launch(hipFunction_t kernel, const uint64_t* size, void** arguments) {
 
 
 def kernel_harness_source(plan: LaunchPlan, parameters: Sequence[Parameter]) -> str:
-    """`wavepool_call(arguments)` for a plan; `parameters` are the problem's, the scratch buffers, and last the table."""
+    """`wavepool_call(arguments)` for a plan; `parameters` are the problem's, scratch buffers, and then the table."""
     places = {parameter.name: at for at, parameter in enumerate(parameters)}
     pointers = {parameter.name for parameter in parameters if parameter.pointer}
     lines = [KERNELS_MARK + json.dumps(plan.kernels, sort_keys=True), _LAUNCHER]

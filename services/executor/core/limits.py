@@ -43,6 +43,17 @@ def _program() -> Limits:
     )
 
 
+def _definition() -> Limits:
+    return Limits(
+        wall=timedelta(minutes=14),
+        cpu=timedelta(minutes=14),
+        memory_mib=8192,
+        processes=64,
+        file_mib=64,
+        output_bytes=_OUTPUT_BYTES,
+    )
+
+
 @dataclass(frozen=True)
 class StageLimits:
     """`runner.file_mib` is what a submission may write itself; the shared memory comes on top of it.
@@ -57,3 +68,9 @@ class StageLimits:
     start_seconds: float = 20.0
     copy_seconds: float = 30.0
     call_seconds: float = float("inf")
+    definition: Limits = field(default_factory=_definition)
+    """Of a problem definition that came with a submission, for a whole run."""
+    definition_seconds: float = 60.0
+    """The longest that such a definition may take for one answer: a call's inputs, or what is right for them."""
+    definition_array_mib: int = 2048
+    """The most that it may give in one answer."""

@@ -54,7 +54,7 @@ class Progress:
     def leave(self, session: RunnerSession) -> None:
         """Keep what a session leaves behind."""
         self.end = session.end
-        self.first_call_time = session.first_call_time
+        self.first_call_time = self.first_call_time or session.first_call_time
 
     def finished(self, failure: Failure | None) -> Finished:
         """The last event: `failure`, or success where there is none."""
@@ -64,7 +64,9 @@ class Progress:
         return Finished(
             verdict=verdict,
             status=status_of(verdict, self.job.mode),
-            message=_with_flag(failure.message if failure else self._success(), truncated=truncated),
+            message=_with_flag(
+                failure.message if failure else f"{self._success()}{self._whose()}", truncated=truncated
+            ),
             details=failure.details if failure else "",
             reason=failure.reason if failure else "",
             wrong_answer=failure.wrong_answer if failure else None,
@@ -88,6 +90,10 @@ class Progress:
             mean_ms = self.benchmarked.mean_runtime_ns / 1e6
             return f"All {self.total_tests} cases are right; geometric mean {mean_ms:.6g} ms."
         return f"All {self.total_tests} cases are right." if self.total_tests else "The program ended well."
+
+    def _whose(self) -> str:
+        authored = "problem_definition" in self.report
+        return " The problem is by its author's own definition, so this ranks beside no other." if authored else ""
 
 
 def _with_flag(message: str, *, truncated: bool) -> str:

@@ -18,9 +18,9 @@ from services.executor.core.forbidden import check_build, check_source, rules, r
 from services.executor.core.isa import IsaReporter
 from services.executor.core.job import Mode
 from services.executor.core.judging import Judging
-from services.executor.core.launched_problem import launched
 from services.executor.core.limits import StageLimits
 from services.executor.core.playground import run_program
+from services.executor.core.posed_problem import posed
 from services.executor.core.progress import Progress
 from services.executor.core.run_place import open_place
 from services.executor.core.source import source_fault
@@ -60,7 +60,8 @@ class Equipment:
     scratch_parent: Path = field(default_factory=lambda: Path(gettempdir()))
     forbidden: tuple[Rule, ...] = field(default_factory=rules)
     inspector: Inspector | None = None
-
+    torch_python: Path | None = None
+    """The Python that evaluates problem definitions; ours where none is named."""
     place: RunPlace | None = None
     """Where the next run takes place, if that was prepared; it is used once."""
 
@@ -96,7 +97,9 @@ async def run(job: CoreJob, equipment: Equipment, emit: Callable[[Event], None])
 
 
 def _problem(job: CoreJob, equipment: Equipment) -> Problem | None:
-    if job.mode is Mode.SANDBOX:
+    if job.mode is Mode.SANDBOX and (job.launch_plan or job.problem_def):
+        raise JobError("launch_plan, problem_def: must be empty for a sandbox run, whose program has its own main")
+    if job.mode is Mode.SANDBOX or job.problem_def:
         return None
     if not job.problem:
         raise JobError("problem: is empty; name one of the catalogue")
@@ -112,8 +115,11 @@ def _problem(job: CoreJob, equipment: Equipment) -> Problem | None:
 
 async def _stages(job: CoreJob, problem: Problem | None, equipment: Equipment, progress: Progress) -> None:
     progress.report.update(_origin(job, equipment))
-    if problem is not None and job.launch_plan:
-        problem = launched(problem, job.launch_plan, equipment.device.describe())
+    async with posed(job, problem, equipment, progress.report) as problem_posed:
+        await _stages_of(job, problem_posed, equipment, progress)
+
+
+async def _stages_of(job: CoreJob, problem: Problem | None, equipment: Equipment, progress: Progress) -> None:
     unit = unit_of(job.source, problem)
     if fault := source_fault(job.source, unit.declaration if problem else ""):
         raise Failure(Verdict.COMPILE_ERROR, fault)

@@ -10,6 +10,7 @@ import numpy as np
 
 from services.executor.core.events import Sample
 from services.executor.core.launched_problem import shown
+from services.executor.core.problem_host.authors_problem import AuthorsProblem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +26,9 @@ _MOST_SHOWN = 64
 
 
 def smallest(problem: Problem, cases: Sequence[Case]) -> Case:
-    """The case with the least data."""
+    """The case with the least data, or the one that an author's definition has for it."""
+    if isinstance(problem, AuthorsProblem) and problem.sample_case is not None:
+        return problem.sample_case
     return min(cases, key=problem.bytes)
 
 

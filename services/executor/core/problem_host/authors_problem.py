@@ -50,6 +50,8 @@ class AuthorsProblem(Problem):
     declared: tuple[Parameter, ...]
     sample_case: Case | None
     case_sizes: dict[int, CaseSize]
+    left_out: Sequence[str] = ()
+    """The names of cases that are too large here."""
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -107,7 +109,9 @@ class AuthorsProblem(Problem):
         """`verify_result` of the last call: whether it is right, and what else it says (untrusted)."""
         seed = inputs.seed if isinstance(inputs, SeededInputs) else 0
         self.host.ask("reference", case=_index(case), seed=seed)
-        arrays = [np.ascontiguousarray(outputs[p.name]).reshape(-1).view(np.uint8).data for p in self.description.outputs]
+        arrays = [
+            np.ascontiguousarray(outputs[p.name]).reshape(-1).view(np.uint8).data for p in self.description.outputs
+        ]
         return self.host.ask("verify", *arrays)[0]
 
     def _size(self, case: Case) -> CaseSize:
@@ -120,7 +124,7 @@ class AuthorsProblem(Problem):
         return self.description.shapes_of(self.host, _index(case), seed)
 
 
-def authors_problem(host: ProblemHost, dtype: str, size_set: SizeSet, most_case: CaseSize) -> AuthorsProblem:
+def authors_problem(host: ProblemHost, dtype: str, most_case: CaseSize) -> AuthorsProblem:
     """Ask for everything that is the same for all calls; raises Failure.
 
     Of the definition's cases those are taken that are no larger than `most_case`, and its sample where none is.
@@ -138,14 +142,20 @@ def authors_problem(host: ProblemHost, dtype: str, size_set: SizeSet, most_case:
     if not cases:
         raise definition_failure(f"has no test case that fits this machine: at most {most_case}", "size")
     description = Description.asked(host, _index(cases[0]))
-    figures = {"sizes": Sizes(cases, cases), "time_limit_seconds": _time_limit(answer.get("time_limit"))}
-    figures |= {"signature": ", ".join(parameter.declaration for parameter in description.parameters)}
-    figures |= {"outputs": {parameter.name: Initial.POISON for parameter in description.outputs}, "dtype": dtype}
-    figures |= {"left_out": [name for at, name in enumerate(names) if not sizes[at].fits(most_case)]}
-    made = cast("AuthorsProblem", type("AuthorsProblem", (AuthorsProblem,), figures)())
-    made.__dict__.update(host=host, description=description, declared=description.parameters)
-    made.__dict__.update(sample_case=sample, case_sizes=sizes)
-    return made
+    figures = {
+        "sizes": Sizes(cases, cases),
+        "time_limit_seconds": _time_limit(answer.get("time_limit")),
+        "signature": ", ".join(parameter.declaration for parameter in description.parameters),
+        "outputs": {parameter.name: Initial.POISON for parameter in description.outputs},
+        "dtype": dtype,
+        "left_out": [name for at, name in enumerate(names) if not sizes[at].fits(most_case)],
+        "host": host,
+        "description": description,
+        "declared": description.parameters,
+        "sample_case": sample,
+        "case_sizes": sizes,
+    }
+    return cast("AuthorsProblem", type("AuthorsProblem", (AuthorsProblem,), figures)())
 
 
 def _time_limit(value: object) -> float:

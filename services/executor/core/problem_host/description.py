@@ -149,7 +149,7 @@ def _parameter(item: object) -> Parameter:
 
 def _shape(value: object) -> tuple[int, ...]:
     extents = cast("list[Any]", value) if isinstance(value, list) else [None]
-    if len(extents) > _MOST_DIMENSIONS or not all(type(extent) is int and 0 <= extent for extent in extents):
+    if len(extents) > _MOST_DIMENSIONS or not all(type(extent) is int and extent >= 0 for extent in extents):
         raise definition_failure("gave an answer that cannot be taken", "answer")
     return tuple(cast("list[int]", extents))
 

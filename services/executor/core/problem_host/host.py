@@ -22,7 +22,7 @@ from services.executor.core.verdict import Verdict
 from services.executor.sandboxes.sandbox import Command, Limits, Mount
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import AsyncGenerator
 
     from services.executor.core.problem_host.interpreter import TorchPython
     from services.executor.sandboxes.sandbox import BoxedProcess, Exit, Sandbox
@@ -61,7 +61,9 @@ class ProblemHost:
             answer, arrays = receive(self._connection, self._limits.array_bytes, deadline)
         except TimeoutError as error:
             seconds = self._limits.answer_seconds
-            message = f"took more than {seconds:g} seconds ({what}): make its test cases smaller, or the reference faster"
+            message = (
+                f"took more than {seconds:g} seconds ({what}): make its test cases smaller, or the reference faster"
+            )
             raise definition_failure(message, "time") from error
         except FramingError as error:
             raise definition_failure(f"gave an answer that cannot be taken ({what}): {error}", "answer") from error
@@ -77,31 +79,34 @@ async def open_host(
     sandbox: Sandbox, python: TorchPython, definition: str, limits: HostLimits, folder: Path
 ) -> AsyncGenerator[ProblemHost]:
     """Start the host of `definition`, with the empty `folder` for its files; raises Failure."""
-    folder.chmod(0o755)
-    source = folder / "problem_def.py"
-    source.write_text(definition, "utf-8", errors="replace")
-    source.chmod(0o644)
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
-    with listener:
-        listener.bind(str(folder / "socket"))
-        (folder / "socket").chmod(0o666)
-        listener.listen(1)
+    with _listener_in(folder, definition) as listener:
         async with running(sandbox, _command(python, folder, limits.box), limits.box) as box:
             with await _connected(listener, box, limits) as connection:
-                connection.setblocking(True)  # noqa: FBT003
+                connection.setblocking(True)
                 try:
                     yield ProblemHost(connection, limits)
                 except _HostGoneError as error:
                     raise _ended(await _end(box), limits.box) from error
 
 
+def _listener_in(folder: Path, definition: str) -> socket.socket:
+    """Put the definition into `folder`, and a socket beside it."""
+    folder.chmod(0o755)
+    source, address = folder / "problem_def.py", folder / "socket"
+    source.write_text(definition, "utf-8", errors="replace")
+    source.chmod(0o644)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+    listener.bind(str(address))
+    address.chmod(0o666)
+    listener.listen(1)
+    return listener
+
+
 async def _connected(listener: socket.socket, box: BoxedProcess, limits: HostLimits) -> socket.socket:
     accepting = asyncio.ensure_future(asyncio.get_running_loop().sock_accept(listener))
     ending = asyncio.ensure_future(end_of(box))
     try:
-        await asyncio.wait(
-            (accepting, ending), timeout=limits.answer_seconds, return_when=asyncio.FIRST_COMPLETED
-        )
+        await asyncio.wait((accepting, ending), timeout=limits.answer_seconds, return_when=asyncio.FIRST_COMPLETED)
         if accepting.done():
             return accepting.result()[0]
         if ending.done():

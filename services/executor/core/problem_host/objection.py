@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import TYPE_CHECKING, Any, cast
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_SHOWN = 10
 _MOST_SAID = 300
+_MOST_DETAILS = 4000
 
 
 def objection(
@@ -36,7 +38,7 @@ def objection(
     answer = problem.verdict(case, inputs, outputs)
     if answer.get("right") is True:
         return None
-    debug = answer.get("debug")
+    debug: Any = answer.get("debug")
     said = cast("dict[str, Any]", debug).get("message", "") if isinstance(debug, dict) else ""
     wrong = _differences(outputs, expected)
     message = f"Case `{case.name}`: the problem definition's verify_result says that the outputs are wrong"
@@ -45,7 +47,7 @@ def objection(
     return Failure(
         Verdict.WRONG_ANSWER,
         f"{message}; the largest difference is {wrong.max_difference:.4g}.",
-        details=str(debug)[:4000],
+        details=json.dumps(debug)[:_MOST_DETAILS],
         wrong_answer=wrong,
     )
 
@@ -56,12 +58,14 @@ def _differences(outputs: Mapping[str, NDArray[Any]], expected: Mapping[str, NDA
     largest, total, count, unequal = 0.0, 0.0, 0, 0
     for name, output in outputs.items():
         with np.errstate(all="ignore"):
-            difference = np.nan_to_num(output.astype(np.float64) - expected[name].astype(np.float64), posinf=0, neginf=0)
+            difference = np.nan_to_num(
+                output.astype(np.float64) - expected[name].astype(np.float64), posinf=0, neginf=0
+            )
         size = np.abs(difference).reshape(-1)
         largest, total, count = max(largest, float(size.max(initial=0.0))), total + float(size.sum()), count + size.size
         unequal += int(np.count_nonzero(size))
         for at in np.argsort(size)[::-1][:_MOST_SHOWN]:
-            index = tuple(int(place) for place in np.unravel_index(at, output.shape))
+            index = tuple(map(int, np.unravel_index(int(at), output.shape)))
             right, got = float(expected[name].reshape(-1)[at]), float(output.reshape(-1)[at])
             if size[at] or not math.isfinite(right):
                 found.append(Mismatch(name, index, right, got, got - right))

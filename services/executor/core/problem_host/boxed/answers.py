@@ -1,5 +1,8 @@
 """What a problem definition says: its cases, the inputs of a call, what is right, and its own verdict on outputs."""
 
+# pyright: basic
+# torch is not installed where types are checked, and everything here is its.
+
 from __future__ import annotations
 
 import ctypes

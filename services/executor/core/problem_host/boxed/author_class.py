@@ -1,5 +1,8 @@
 """Loads the class that a definition's source defines."""
 
+# pyright: basic
+# torch is not installed where types are checked, and everything here is its.
+
 from __future__ import annotations
 
 import inspect

@@ -5,6 +5,9 @@
 What the definition prints is thrown away. Whatever it raises is an answer; what ends this process ends the run.
 """
 
+# pyright: basic
+# torch is not installed where types are checked, and everything here is its.
+
 from __future__ import annotations
 
 import os
@@ -13,7 +16,6 @@ import socket
 import sys
 import traceback
 from pathlib import Path
-
 
 _FOLDER = Path(__file__).parent
 _MOST_TEXT = 4000

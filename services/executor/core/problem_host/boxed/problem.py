@@ -1,5 +1,8 @@
 """What `from problem import Problem` gives in a problem definition: the base class that authors derive from."""
 
+# pyright: basic
+# torch is not installed where types are checked, and everything here is its.
+
 from __future__ import annotations
 
 import hashlib

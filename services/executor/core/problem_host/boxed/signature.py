@@ -1,5 +1,8 @@
 """The parameters of `solution` as a problem class tells them: by `parameters`, or by ctypes in the older way."""
 
+# pyright: basic
+# torch is not installed where types are checked, and everything here is its.
+
 from __future__ import annotations
 
 import ctypes
@@ -69,9 +72,9 @@ def _from_ctypes(kind: Any, name: str, *, const: bool) -> Parameter:  # noqa: AN
     if kind is ctypes.c_void_p or issubclass(kind, ctypes._Pointer):  # noqa: SLF001  ctypes has no other name for it
         pointed = getattr(kind, "_type_", None)
         return Parameter(name, _CTYPES.get(getattr(pointed, "_type_", ""), ""), pointer=True, const=const)
-    if kind._type_ not in _CTYPES:  # noqa: SLF001
+    if kind._type_ not in _CTYPES:
         raise DefinitionError(f"get_function_signature: {kind.__name__} cannot be passed")
-    return Parameter(name, _CTYPES[kind._type_], pointer=False)  # noqa: SLF001
+    return Parameter(name, _CTYPES[kind._type_], pointer=False)
 
 
 def _names(definition: Any, count: int, inputs: int, outputs: int) -> list[str]:  # noqa: ANN401
@@ -84,11 +87,10 @@ def _names(definition: Any, count: int, inputs: int, outputs: int) -> list[str]:
 
 def settle_type(parameter: Parameter, value: Any) -> None:  # noqa: ANN401
     """Give a parameter the type of its tensor where the class does not tell it."""
-    if torch.is_tensor(value) and parameter.pointer and not parameter.ctype:
-        parameter.ctype = c_type_of(value.dtype)
-    if torch.is_tensor(value) and parameter.pointer and value.dtype.is_floating_point:
+    if torch.is_tensor(value) and parameter.pointer:
         # Older definitions declare halves as 16-bit integers, as ctypes has none.
-        if not DTYPES[parameter.ctype].is_floating_point:
+        is_half = value.dtype.is_floating_point and parameter.ctype and not DTYPES[parameter.ctype].is_floating_point
+        if not parameter.ctype or is_half:
             parameter.ctype = c_type_of(value.dtype)
     if not parameter.ctype:
         raise DefinitionError(f"the type of parameter {parameter.name} is not known")
