@@ -76,8 +76,9 @@ def _may_roll(array: NDArray[Any]) -> bool:
 def _hangs_together(array: NDArray[Any]) -> bool:
     """Whether it is sorted (all alike included), or a symmetric matrix, or a pile of these."""
     flat = array.reshape(-1)
-    if bool(np.all(flat[1:] >= flat[:-1])) or bool(np.all(flat[1:] <= flat[:-1])):
-        return True
+    with np.errstate(invalid="ignore"):
+        if bool(np.all(flat[1:] >= flat[:-1])) or bool(np.all(flat[1:] <= flat[:-1])):
+            return True
     side = math.isqrt(flat.size)
     if side > 1 and side * side == flat.size and _is_symmetric(flat.reshape(side, side)):
         return True

@@ -1,0 +1,112 @@
+"""Chains of calls on real runners: honest ones are believed, and whoever does not do the work in time is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+import pytest
+
+from problems.catalogue import load_problem
+from services.executor.core.chain import CPU_CHAINS, ChainProfile, audit_case
+from services.executor.core.chain_audit import CPU_CHAIN_RULE, chain_fault
+from services.executor.core.failure import Failure
+from services.executor.core.verdict import Verdict
+from tests.services.executor.core.conftest import SUBMISSIONS
+from tests.services.executor.core.mixed_problem import MIXED_SOLUTION, MixedProblem
+from tests.services.executor.core.runner_pair import runner_pair
+
+if TYPE_CHECKING:
+    from services.executor.core.chain import ChainAudit
+    from services.executor.core.run import Equipment
+
+PROBLEMS = Path(__file__).parents[4] / "problems"
+LIMITS = (CPU_CHAINS, CPU_CHAIN_RULE)
+# Long enough for several links to be alike, and for links to be left out.
+LONG = replace(CPU_CHAINS, links=12, chains=1, most_chains=1)
+
+
+async def _audit(equipment: Equipment, name: str, profile: ChainProfile = LONG, claimed_ns: float = 1e9) -> ChainAudit:
+    problem = load_problem(PROBLEMS / "vector-addition").problem
+    async with runner_pair(equipment, problem, (SUBMISSIONS / f"{name}.hip").read_text()) as (checker, trusted):
+        judge = checker.judge(problem.sizes.cpu[0], 0)
+        return await audit_case(checker, trusted, judge, claimed_ns, (profile, CPU_CHAIN_RULE))
+
+
+async def test_an_honest_time_is_believed_and_half_of_it_is_not(equipment: Equipment) -> None:
+    problem = load_problem(PROBLEMS / "vector-addition").problem
+    source = (SUBMISSIONS / "slow_addition.hip").read_text()
+    async with runner_pair(equipment, problem, source) as (checker, trusted):
+        judge = checker.judge(problem.sizes.cpu[0], 0)
+        claimed_ns = median([(await checker.call(judge)).event_ns for _ in range(5)])
+        honest = await audit_case(checker, trusted, judge, claimed_ns, LIMITS)
+        assert chain_fault(claimed_ns, honest.chains, CPU_CHAIN_RULE) is None, honest
+        assert len(honest.chains) >= CPU_CHAINS.chains
+        assert all(chain.checked == chain.calls == CPU_CHAINS.links for chain in honest.chains)
+        # Of the shortest chain's calls, so that a busy machine makes no difference.
+        forged_ns = min(chain.call_ns for chain in honest.chains) / 2
+        forged = await audit_case(checker, trusted, judge, forged_ns, (replace(CPU_CHAINS, most_chains=6), LIMITS[1]))
+        assert len(forged.chains) == 6
+        assert chain_fault(forged_ns / 2, forged.chains, CPU_CHAIN_RULE) is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "verdicts"),
+    [
+        ("cached_answer", {Verdict.WRONG_ANSWER}),
+        ("call_counter", {Verdict.WRONG_ANSWER}),
+        ("empty_kernel", {Verdict.WRONG_ANSWER}),
+        # The work comes too late for the digest; and for the next link's inputs, if the machine is slow.
+        ("late_worker", {Verdict.TIMING_INVALID, Verdict.WRONG_ANSWER}),
+        ("input_modified", {Verdict.INPUT_MODIFIED}),
+        ("out_of_bounds", {Verdict.OUT_OF_BOUNDS}),
+    ],
+)
+async def test_a_cheat_is_found_out_by_the_chain_alone(equipment: Equipment, name: str, verdicts: set[Verdict]) -> None:
+    with pytest.raises(Failure) as caught:
+        await _audit(equipment, name)
+    assert caught.value.verdict in verdicts, caught.value.message
+
+
+async def test_saying_done_before_the_chain_is_done_shows_in_the_digests(equipment: Equipment) -> None:
+    problem = load_problem(PROBLEMS / "vector-addition").problem
+    source = (SUBMISSIONS / "early_done.hip").read_text()
+    async with runner_pair(equipment, problem, source) as (checker, trusted):
+        judge = checker.judge(problem.sizes.cpu[0], 0)
+        await checker.call(judge)
+        with pytest.raises(Failure) as caught:
+            await audit_case(checker, trusted, judge, 1e9, (LONG, CPU_CHAIN_RULE))
+    assert caught.value.verdict is Verdict.TIMING_INVALID
+    assert "changed after the call was said to be done" in caught.value.message
+
+
+async def test_of_a_chain_that_is_too_large_the_last_link_and_a_few_others_are_checked(equipment: Equipment) -> None:
+    audit = await _audit(equipment, "slow_addition", replace(LONG, wholly_checked_bytes=0))
+    assert [(chain.calls, chain.checked) for chain in audit.chains] == [(12, 9)]
+
+
+async def test_a_chain_is_as_long_as_the_memory_allows(equipment: Equipment) -> None:
+    slot_bytes = 4 * 2**18 + 2 * 4096
+    audit = await _audit(equipment, "slow_addition", replace(LONG, most_bytes=3 * slot_bytes))
+    assert [chain.calls for chain in audit.chains] == [3]
+    audit = await _audit(equipment, "slow_addition", replace(LONG, most_bytes=slot_bytes - 1))
+    assert (audit.chains, audit.why_none) == ((), "the outputs are too large to keep")
+
+
+async def test_arguments_of_every_kind_go_through_a_chain(equipment: Equipment) -> None:
+    problem = MixedProblem()
+    async with runner_pair(equipment, problem, MIXED_SOLUTION) as (checker, trusted):
+        judge = checker.judge(problem.sizes.cpu[1], 0)
+        audit = await audit_case(checker, trusted, judge, 1e9, (LONG, CPU_CHAIN_RULE))
+    assert [(chain.calls, chain.checked) for chain in audit.chains] == [(12, 12)]
+
+
+async def test_a_problem_whose_inputs_may_not_change_has_no_chain_and_says_why(equipment: Equipment) -> None:
+    entry = load_problem(PROBLEMS / "all-pairs-shortest-path")
+    problem = entry.problem
+    async with runner_pair(equipment, problem, entry.solution) as (checker, trusted):
+        audit = await audit_case(checker, trusted, checker.judge(problem.sizes.cpu[0], 0), 1e9, LIMITS)
+    assert audit.chains == ()
+    assert "`Problem.chain`" in audit.why_none

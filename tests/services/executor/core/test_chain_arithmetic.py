@@ -1,0 +1,172 @@
+"""The judge's arithmetic beside the runner's: the same bits, whatever the sizes, types and rules."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from problems.chaining import FIXED, MANTISSAS, ROLL, SIGNS, ChainRule, integers
+from problems.definition import Case
+from problems.signature import Initial
+from services.executor.core.chain_arithmetic import digest_of, first_key, mixed, next_key, remade
+from services.executor.core.chain_rules import link_rules
+from services.executor.core.checking import Checker
+from services.executor.core.layout import LinkRule, RuleKind, read_records
+from services.executor.core.seeds import RunSeed
+from services.executor.core.trusted_runner import trusted_runner
+from tests.services.executor.core.mixed_problem import MixedProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from services.executor.core.run import Equipment
+    from services.executor.core.session import RunnerSession
+
+LINKS = 3
+FLOATS = ("float", "double", "half", "__hip_bfloat16")
+INTEGERS = ("int8_t", "uint16_t", "int", "uint64_t")
+words = st.integers(0, 2**64 - 1)
+
+
+class Anything(MixedProblem):
+    """Two inputs and two outputs of any types and sizes."""
+
+    outputs: ClassVar[Mapping[str, Initial]] = {"y": Initial.POISON, "z": Initial.ZERO}
+    host_readable = frozenset()
+
+    def __init__(self, types: tuple[str, str], sizes: tuple[int, int, int], rules: tuple[ChainRule, ChainRule]) -> None:
+        super().__init__()
+        self.signature = f"const {types[0]}* a, {types[1]}* b, size_t n, uint8_t* y, {types[0]}* z"
+        self.chain = dict(zip(("a", "b"), rules, strict=True))
+        self._sizes = sizes
+
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        arrays = {p.name: p.dtype for p in self.parameters if p.name in {"a", "b"}}
+        counts = dict(zip("ab", self._sizes[:2], strict=True))
+        return {name: _drawn(dtype, counts[name], rng) for name, dtype in arrays.items()} | {"n": 5}
+
+    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return {"y": (self._sizes[2],), "z": (self._sizes[0],)}
+
+
+def _drawn(dtype: np.dtype[Any], count: int, rng: np.random.Generator) -> np.ndarray[Any, Any]:
+    return np.frombuffer(rng.bytes(count * dtype.itemsize), dtype)
+
+
+def _rules(ctype: str) -> st.SearchStrategy[ChainRule]:
+    if ctype in FLOATS:
+        wholes = [integers(-5, 2**20)] if ctype == "float" else []
+        return st.sampled_from([FIXED, MANTISSAS, SIGNS, ROLL, *wholes])
+    low = 0 if ctype.startswith("u") else -7
+    return st.sampled_from([FIXED, ROLL, integers(low, 100), integers(3, 4)])
+
+
+@st.composite
+def anythings(draw: st.DrawFn) -> Anything:
+    types = (draw(st.sampled_from(FLOATS + INTEGERS)), draw(st.sampled_from(FLOATS + INTEGERS)))
+    counts = st.one_of(st.integers(0, 40), st.integers(1000, 9000))
+    rules = (draw(_rules(types[0])), draw(_rules(types[1]).filter(lambda rule: rule is not FIXED)))
+    return Anything(types, (draw(counts), draw(counts), draw(counts)), rules)
+
+
+@pytest.fixture
+def at_work(equipment: Equipment) -> Iterator[tuple[asyncio.Runner, RunnerSession]]:
+    with asyncio.Runner() as loop:
+        opening = trusted_runner(equipment, equipment.cache)
+        session = loop.run(opening.__aenter__())
+        yield loop, session
+        loop.run(opening.__aexit__(None, None, None))
+
+
+def test_runner_and_judge_agree_on_every_bit_of_a_chain(at_work: tuple[asyncio.Runner, RunnerSession]) -> None:
+    loop, session = at_work
+
+    @settings(max_examples=80)
+    @given(anythings(), words)
+    def agree(problem: Anything, nonce: int) -> None:
+        loop.run(_compare(session, problem, nonce))
+
+    agree()
+
+
+async def _compare(session: RunnerSession, problem: Anything, nonce: int) -> None:
+    checker = Checker(problem, RunSeed("agree"), session)
+    judge = checker.judge(Case("any", {}), 0)
+    trial = judge.draw(checker.next_call(), LINKS)
+    trial.rules.update(link_rules(problem, trial.inputs))  # type: ignore[attr-defined]
+    judge.write(session.channel, trial)
+    await session.load()
+    await session.prepare_chain(LINKS)
+    await session.chain_ns(nonce, 30)
+    records = read_records(session.channel, trial.layout, LINKS)
+    assert records is not None
+    key = first_key(nonce)
+    places = {parameter.name: at for at, parameter in enumerate(problem.parameters)}
+    for link, record in enumerate(records):
+        await session.fetch_link(link)
+        outputs = judge.collect_outputs(session.channel, trial)
+        assert not outputs["z"].view(np.uint8).any()
+        assert digest_of([(places[name], output) for name, output in outputs.items()], key) == record.digest
+        if link < LINKS - 1:
+            key = next_key(record.digest, nonce)
+    for name in ("a", "b"):
+        expected = remade(trial.inputs[name], trial.rules[name], key, places[name])
+        actual = judge._guarded(session.channel, trial.layout.regions[name], trial)
+        assert actual.tobytes() == expected.tobytes()
+
+
+@given(st.lists(words, min_size=2, max_size=50, unique=True))
+def test_mixing_keeps_words_apart(values: list[int]) -> None:
+    assert len({mixed(value) for value in values}) == len(values)
+
+
+@given(st.binary(min_size=1, max_size=2000), st.integers(0, 10**9), words)
+def test_every_bit_of_an_output_counts(data: bytes, place: int, key: int) -> None:
+    output = np.frombuffer(data, np.uint8)
+    changed = output.copy()
+    changed[place % len(data)] ^= 1 << (place % 8)
+    assert digest_of([(0, output)], key) != digest_of([(0, changed)], key)
+    assert digest_of([(0, output)], key) != digest_of([(1, output)], key)
+    assert digest_of([(0, output)], key) != digest_of([(0, np.append(output, np.uint8(0)))], key)
+
+
+@given(words, words)
+def test_both_halves_of_a_digest_and_the_nonce_make_the_next_key(first: int, second: int) -> None:
+    keys = {
+        next_key(digest, nonce)
+        for digest in ((first, second), (first ^ 1, second), (first, second ^ 1))
+        for nonce in (1, 2)
+    }
+    assert len(keys) == 6
+
+
+@given(st.integers(0, 2**32), words)
+def test_new_mantissas_keep_sign_exponent_and_special_values(seed: int, key: int) -> None:
+    drawn = np.random.default_rng(seed).standard_normal(200).astype(np.float32)
+    drawn[:6] = (0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45)
+    made = remade(drawn, LinkRule(RuleKind.FLIP_BITS, (1 << 23) - 1, 0xFF << 23), key, 0)
+    assert made[:6].tobytes() == drawn[:6].tobytes()
+    assert np.array_equal(np.signbit(made), np.signbit(drawn))
+    assert np.array_equal(np.frexp(made[6:])[1], np.frexp(drawn[6:])[1])
+    assert np.count_nonzero(made[6:] != drawn[6:]) > 180
+
+
+@given(st.integers(-(2**31), 2**31 - 2), st.integers(1, 2**31), words)
+def test_integers_stay_in_their_range(low: int, count: int, key: int) -> None:
+    high = min(low + count, 2**31 - 1)
+    made = remade(np.zeros(300, np.int32), LinkRule(RuleKind.INTEGERS, low % 2**64, high - low), key, 0)
+    assert low <= made.min()
+    assert made.max() < high
+
+
+@given(st.lists(st.integers(0, 100), min_size=2, max_size=60, unique=True), words)
+def test_a_roll_moves_every_element_and_loses_none(values: list[int], key: int) -> None:
+    base = np.array(values, np.int16)
+    made = remade(base, LinkRule(RuleKind.ROLL), key, 0)
+    assert sorted(made) == sorted(base)
+    assert not np.any(made == base)

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.executor.core.chain_audit import (
+    CPU_CHAIN_RULE,
+    GPU_CHAIN_RULE,
+    ChainMeasurement,
+    ChainRule,
+    audit_ratio,
+    audited_call_ns,
+    chain_fault,
+)
+
+nanoseconds = st.integers(1, 10**10)
+rules = st.sampled_from([CPU_CHAIN_RULE, GPU_CHAIN_RULE])
+delays = st.lists(st.integers(0, 10**9), min_size=1, max_size=6)
+
+
+def _chains(call_ns: int, null_ns: int, delays_ns: list[int], calls: int = 4) -> list[ChainMeasurement]:
+    return [ChainMeasurement(calls, calls * call_ns + null_ns + delay, null_ns, call_ns, calls) for delay in delays_ns]
+
+
+@given(nanoseconds, nanoseconds, delays, rules)
+def test_an_honest_claim_needs_one_undisturbed_chain(
+    call_ns: int, null_ns: int, delays_ns: list[int], rule: ChainRule
+) -> None:
+    assert chain_fault(call_ns, _chains(call_ns, null_ns, [*delays_ns, 0]), rule) is None
+
+
+@given(st.integers(10**6, 10**10), nanoseconds, delays, rules)
+def test_half_of_a_millisecond_or_more_is_never_believed(
+    call_ns: int, null_ns: int, delays_ns: list[int], rule: ChainRule
+) -> None:
+    fault = chain_fault(call_ns / 2, _chains(call_ns, null_ns, delays_ns), rule)
+    assert fault is not None
+    assert "the judge waited" in fault
+
+
+@given(st.integers(30_000, 10**9), delays)
+def test_on_a_gpu_a_fifth_off_thirty_microseconds_is_too_much(call_ns: int, delays_ns: list[int]) -> None:
+    assert chain_fault(0.8 * call_ns, _chains(call_ns, 5_000, delays_ns), GPU_CHAIN_RULE) is not None
+
+
+@given(nanoseconds, nanoseconds, delays, delays, rules)
+def test_more_chains_only_ever_speak_for_a_claim(
+    call_ns: int, claim_ns: int, delays_ns: list[int], more_ns: list[int], rule: ChainRule
+) -> None:
+    if chain_fault(claim_ns, _chains(call_ns, 1, delays_ns), rule) is None:
+        assert chain_fault(claim_ns, _chains(call_ns, 1, [*delays_ns, *more_ns]), rule) is None
+
+
+@pytest.mark.parametrize("claim_ns", [0.0, -1.0, math.inf, math.nan])
+def test_what_is_no_time_is_a_fault(claim_ns: float) -> None:
+    assert chain_fault(claim_ns, [], GPU_CHAIN_RULE) is not None
+
+
+def test_without_chains_there_is_nothing_to_say() -> None:
+    assert chain_fault(1.0, [], GPU_CHAIN_RULE) is None
+    assert audited_call_ns([]) is None
+    assert audit_ratio(1.0, []) is None
+
+
+def test_the_ratio_is_of_the_claim_to_the_shortest_chain() -> None:
+    chains = _chains(1_000, 50, [300, 0, 900])
+    assert audited_call_ns(chains) == 1_000
+    assert audit_ratio(950, chains) == pytest.approx(0.95)
+    assert audit_ratio(950, [ChainMeasurement(4, 50, 60, 1.0, 4)]) is None

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from problems.catalogue import load_problem
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.run import run
+from services.executor.core.verdict import Verdict
+from tests.services.executor.core.conftest import SUBMISSIONS
+from tests.services.executor.core.runner_pair import runner_pair
+
+if TYPE_CHECKING:
+    from services.executor.core.run import Equipment
+
+
+PROBLEMS = Path(__file__).parents[4] / "problems"
+
+
+async def test_reading_what_nobody_wrote_is_nondeterministic(equipment: Equipment) -> None:
+    source = (SUBMISSIONS / "reads_unwritten.hip").read_text()
+    finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), equipment, lambda _: None)
+    assert finished.verdict is Verdict.NONDETERMINISTIC, finished
+    assert "elements of `d_output` differ, the first at (" in finished.message
+    assert "read before it is written" in finished.message
+    assert [result.passed for result in finished.test_results] == [False]
+
+
+async def test_a_problem_may_allow_two_calls_to_differ(equipment: Equipment) -> None:
+    problem = load_problem(PROBLEMS / "vector-addition").problem
+    lenient = type("Lenient", (type(problem),), {"nondeterministic": True})()
+    source = (SUBMISSIONS / "reads_unwritten.hip").read_text()
+    async with runner_pair(equipment, lenient, source) as (checker, _):
+        await checker.call_twice(checker.judge(problem.sizes.cpu[0], 0))
+
+
+async def test_the_second_call_has_the_same_inputs_at_other_places_with_other_poison(equipment: Equipment) -> None:
+    problem = load_problem(PROBLEMS / "vector-addition").problem
+    source = (SUBMISSIONS / "slow_addition.hip").read_text()
+    async with runner_pair(equipment, problem, source) as (checker, _):
+        judge = checker.judge(problem.sizes.cpu[3], 3)
+        first = judge.draw(checker.next_call())
+        others = [judge.again(first, checker.next_call()) for _ in range(20)]
+    assert all(other.inputs is first.inputs for other in others)
+    assert len({other.poison for other in [first, *others]}) == 21
+    assert len({other.layout.shift_bytes for other in [first, *others]}) > 5
+    assert all(other.layout.shift_bytes % 256 == 0 for other in others)
