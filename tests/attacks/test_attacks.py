@@ -12,8 +12,14 @@ from tests.attacks.manifest import Attempt, attempts
 if TYPE_CHECKING:
     from tests.attacks.conftest import Attack
 
-# These need something beside the submission: tests of their own follow the folders' names.
-_STAGED = {"11_seed_search/search", "30_network/connects", "28_residue/leaves_marks", "28_residue/looks_for_marks"}
+# These need something beside the submission, and have tests of their own in test_staged.py.
+_STAGED = {
+    "11_seed_search/search",
+    "26_hot_data/keeps_touching",
+    "28_residue/leaves_marks",
+    "28_residue/looks_for_marks",
+    "30_network/connects",
+}
 _ALONE = [attempt for attempt in attempts() if attempt.name not in _STAGED]
 
 
