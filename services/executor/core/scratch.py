@@ -8,10 +8,11 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import shutil
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from services.executor.sandboxes.file_tree import remove_tree
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -34,7 +35,7 @@ class ScratchFolder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        shutil.rmtree(self.path, ignore_errors=True)
+        remove_tree(self.path)
         os.close(self._lock)
 
 
@@ -48,7 +49,7 @@ def sweep(parent: Path) -> None:
     for folder in parent.glob(f"{_PREFIX}*"):
         lock = _locked(folder)
         if lock is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_tree(folder)
             os.close(lock)
 
 

@@ -18,7 +18,10 @@ class Gap(StrEnum):
     NETWORK = "a box can use the network"
     SIGNALS = "a box can send signals to other processes of its user"
     PROCESS_LIST = "a box sees the command lines of other processes"
-    MEMORY = "memory is read every 30 ms and not limited by the kernel: a box can use more for that long"
+    MEMORY = (
+        "memory is read every 30 ms and not limited by the kernel: a box can use more for that long, and what it keeps "
+        "in memory files is not counted"
+    )
     SYSTEM_CALLS = "system calls are not filtered"
 
 

@@ -15,6 +15,8 @@ _BIND, _RECURSIVE, _PRIVATE = 0x1000, 0x4000, 0x40000
 _ATTRIBUTE_READ_ONLY, _ATTRIBUTE_NOSUID, _ATTRIBUTE_NODEV = 0x1, 0x2, 0x4
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _DEVICE_LINKS = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
+_MOST_FILES = 20_000
+"""In /tmp and in /dev/shm, each."""
 SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/alternatives")
 
@@ -73,4 +75,10 @@ def _add_proc_and_devices(root: Path, order: LaunchOrder) -> None:
         (root / "dev" / name).symlink_to(goal)
     (root / "dev/shm").mkdir()
     for name in ("dev/shm", "tmp"):
-        mount("tmpfs", str(root / name), "tmpfs", _NOSUID | _NODEV, f"mode=1777,size={order.tmp_bytes}")
+        mount(
+            "tmpfs",
+            str(root / name),
+            "tmpfs",
+            _NOSUID | _NODEV,
+            f"mode=1777,size={order.tmp_bytes},nr_inodes={_MOST_FILES}",
+        )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from services.executor.sandboxes.file_tree import remove_tree
 from services.executor.sandboxes.gaps import gaps_of
 from services.executor.sandboxes.host_resources import HostResources, device_groups
 from services.executor.sandboxes.kernel_limits import kernel_limits
@@ -108,7 +108,7 @@ async def open_process_sandbox(forgo: Collection[Hold] = ()) -> ProcessSandbox:
 def _scratch_folder(uid: int | None, cleanup: AsyncExitStack) -> str:
     """The box's temporary folder; removed when nothing of the box is left that could swap names under us."""
     folder = tempfile.mkdtemp(prefix="wavepool-box-")
-    cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
+    cleanup.callback(remove_tree, Path(folder))
     if uid is not None:
         os.chown(folder, uid, uid)
     return folder

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from services.executor.sandboxes.file_tree import folder_exceeds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 _POLL_INTERVAL = timedelta(milliseconds=30)
 # Walking folders is dearer than reading counters.
 _FOLDER_POLL_INTERVAL = timedelta(milliseconds=300)
-# More entries than a build or a run has any use for; beyond it we stop counting and call it too much.
-_MOST_ENTRIES = 20_000
 
 
 class Excess(StrEnum):
@@ -78,23 +77,3 @@ class Watchdog:
             return False
         self._next_folder_poll = time.monotonic() + _FOLDER_POLL_INTERVAL.total_seconds()
         return any(folder_exceeds(folder, self._limits.file_mib << 20) for folder in self._folders)
-
-
-def folder_exceeds(folder: Path, limit_bytes: int) -> bool:
-    """Whether the files below `folder` fill more than `limit_bytes` or are too many; follows no links."""
-    total_bytes = entries = 0
-    for _, _, names, descriptor in os.fwalk(folder, onerror=None, follow_symlinks=False):
-        for name in names:
-            entries += 1
-            total_bytes += _allocated_bytes(name, descriptor)
-            if total_bytes > limit_bytes or entries > _MOST_ENTRIES:
-                return True
-        entries += 1
-    return False
-
-
-def _allocated_bytes(name: str, folder_descriptor: int) -> int:
-    try:
-        return os.stat(name, dir_fd=folder_descriptor, follow_symlinks=False).st_blocks * 512
-    except OSError:
-        return 0

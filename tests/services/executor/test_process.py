@@ -45,7 +45,8 @@ template <int K> struct Deep<0, K> {{ enum {{ value = K }}; }};
 class Executor:
     """`python -m services.executor` on free ports."""
 
-    def __init__(self, work_dir: Path) -> None:
+    def __init__(self, work_dir: Path, **settings: str) -> None:
+        """`settings` are further variables of the environment."""
         self.work_dir = work_dir
         environment = {
             **os.environ,
@@ -53,6 +54,7 @@ class Executor:
             "EXECUTOR_TOKEN": LEASE_TOKEN,
             "EXECUTOR_WORK_DIR": str(work_dir),
             "EXECUTOR_DATA_DIR": str(work_dir),
+            **settings,
         }
         command = [sys.executable, "-m", "services.executor"]
         self.process = subprocess.Popen(command, cwd=REPOSITORY, env=environment, stdout=subprocess.PIPE)
@@ -162,8 +164,8 @@ async def test_a_run_is_cancelled_in_every_stage_and_leaves_nothing(
         last = [event async for event in stream][-1].finished
 
     assert last.verdict == run_event_pb2.VERDICT_CANCELLED
-    assert list(executor.work_dir.glob("wavepool-run-*")) == []
-    await until(lambda: not any(map(_is_boxed, descendants(executor.process.pid))))
+    await until(lambda: not any(map(_is_used, executor.work_dir.glob("wavepool-run-*"))))
+    await until(lambda: not any(map(_is_in_use, descendants(executor.process.pid))))
 
 
 async def test_a_killed_executor_leaves_no_process_and_no_file(tmp_path: Path) -> None:
@@ -186,7 +188,7 @@ async def test_a_killed_judge_is_our_fault_and_the_next_run_is_well(executor: Ex
     async with executor.client() as client:
         stream = client.stream(asked(TALKER, executor_pb2.RUN_MODE_SANDBOX))
         await stream.reach("program_output")
-        boxed = [pid for pid in descendants(executor.process.pid) if _is_boxed(pid)]
+        boxed = [pid for pid in descendants(executor.process.pid) if _is_in_use(pid)]
         os.kill(_judge_of(boxed[0], executor.nursery_pid()), signal.SIGKILL)
         last = [event async for event in stream][-1].finished
         after = (await client.run(asked(SOLUTION, executor_pb2.RUN_MODE_CHECK)))[-1].finished
@@ -221,12 +223,27 @@ def _is_alive(pid: int) -> bool:
 
 
 def _is_boxed(pid: int) -> bool:
-    """Whether it is one of ours that lives in another pid namespace than we do, or a launcher or bwrap outside."""
-    try:
-        command = Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return False
+    """Whether it is one of ours that lives in a box, or a launcher or bwrap outside."""
+    command = _command_line(pid)
     return _is_alive(pid) and (b"bwrap" in command or b"process_launcher" in command or b"/build/" in command)
+
+
+def _is_in_use(pid: int) -> bool:
+    """Whether it is a compiler or a submission, and not a box that waits for one."""
+    command = _command_line(pid)
+    return _is_alive(pid) and (command.startswith(b"/build/") or b"boxed_build.py" in command.split(b"/bin/sh")[0])
+
+
+def _is_used(folder: Path) -> bool:
+    """Whether it is the folder of a run, and not one that waits for one."""
+    return any(any(inner.iterdir()) for inner in (folder / "compile", folder / "run") if inner.is_dir())
+
+
+def _command_line(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def _judge_of(pid: int, nursery_pid: int) -> int:

@@ -166,6 +166,8 @@ async def test_a_missing_toolchain_or_box_is_our_fault(equipment: Equipment) -> 
         async def start(self, *_: object) -> object:
             raise SandboxError("no namespaces here")
 
+        prepare = start
+
     job = CoreJob(f"{HONEST}// never compiled\n", Mode.CHECK, "vector-addition")
     finished = await run(job, replace(equipment, device=NoToolchain()), lambda _: None)  # pyright: ignore[reportArgumentType]
     assert finished.verdict is Verdict.INFRA_ERROR

@@ -16,15 +16,25 @@ SYSTEM_PYTHON = Path("/usr/bin/python3")
 NOBODY = 65534
 
 
-def _can_become_an_ordinary_user() -> bool:
-    if os.geteuid() != 0 or not SYSTEM_PYTHON.exists():
-        return False
-    return all(folder.stat().st_mode & 0o005 == 0o005 for folder in (REPOSITORY, *REPOSITORY.parents))
+@pytest.fixture
+def _ordinary_user() -> None:
+    """Somebody who is not root already is one; root needs a Python that others can start."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can become another user; the other tests of the suite run as an ordinary one here")
+    if not SYSTEM_PYTHON.exists():
+        _lack(f"{SYSTEM_PYTHON} is not installed")
+    closed = [str(folder) for folder in (REPOSITORY, *REPOSITORY.parents) if folder.stat().st_mode & 0o005 != 0o005]
+    if closed:
+        _lack(f"an ordinary user cannot read the checkout: chmod o+rx {' '.join(closed)}")
 
 
-@pytest.mark.skipif(
-    not _can_become_an_ordinary_user(), reason="needs root, /usr/bin/python3, and a checkout that others can read"
-)
+def _lack(reason: str) -> None:
+    if os.environ.get("REQUIRE_ALL") == "1":
+        pytest.fail(f"REQUIRE_ALL=1, but {reason}", pytrace=False)
+    pytest.skip(reason)
+
+
+@pytest.mark.usefixtures("_ordinary_user")
 @pytest.mark.parametrize(
     ("setting", "gaps"),
     [
@@ -47,7 +57,7 @@ async def test_the_box_holds_and_limits_for_an_ordinary_user_too(setting: str, g
     output, _ = await process.communicate()
 
     if process.returncode == 3:
-        pytest.skip("the system's Python is older than 3.11")
+        _lack("the system's Python is older than 3.11")
     seen = json.loads(output)
     assert seen.pop("gaps") == gaps
     assert seen == {
