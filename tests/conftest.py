@@ -21,9 +21,11 @@ MISSING = {
     "bubblewrap": (lambda: shutil.which("bwrap") is not None, "bwrap is not installed"),
     "browser": (lambda: shutil.which("chromium") is not None, "chromium is not installed"),
     "docker": (lambda: shutil.which("dockerd") is not None, "no Docker engine is installed"),
+    "cuda": (lambda: shutil.which("nvcc") is not None, "CUDA's compiler is not installed"),
     "gpu": (lambda: os.path.exists("/dev/kfd") or os.path.exists("/dev/nvidia0"), "no GPU here"),  # noqa: PTH110 - devices
 }
-NEVER_IN_CI = {"gpu"}
+# No package manager has them for a fresh machine.
+NEVER_IN_CI = {"cuda", "gpu"}
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -1,0 +1,93 @@
+"""The GPU as NVIDIA's management library tells of it; the one importer of `pynvml`."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+from services.executor.devices.device import ToolchainError
+from services.executor.devices.instruments import Firmware, Reading
+
+_LANES = 32
+# CUDA cores of a multiprocessor, by compute capability: CUDA C++ Programming Guide, "Compute Capabilities".
+_CORES = {"8.0": 64, "8.6": 128, "8.9": 128, "9.0": 128, "10.0": 128, "12.0": 128}
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One GPU, by its index among those that the driver has."""
+
+    index: int
+    name: str
+    capability: str
+    """E.g. `9.0`."""
+    memory_mib: int
+    multiprocessors: int
+
+    @property
+    def architecture(self) -> str:
+        """The compiler's word, e.g. `sm_90`."""
+        return f"sm_{self.capability.replace('.', '')}"
+
+
+class Management:
+    """Talks to the driver; opened once in each process, as the library is not told of forks."""
+
+    def __init__(self, index: int = 0) -> None:
+        """Raises ToolchainError where there is no library, no driver or no such GPU."""
+        try:
+            self._nvml: Any = importlib.import_module("pynvml")
+            self._nvml.nvmlInit()
+            self._handle: Any = self._nvml.nvmlDeviceGetHandleByIndex(index)
+        except ImportError as error:
+            raise ToolchainError(
+                "nvidia-ml-py is not installed; run `uv sync --extra nvidia`"
+            ) from error
+        except Exception as error:
+            raise ToolchainError(f"no NVIDIA GPU {index} can be used: {error}; `nvidia-smi` should list it") from error
+        self._index = index
+
+    def gpu(self) -> Gpu:
+        """What it is."""
+        nvml, handle = self._nvml, self._handle
+        major, minor = nvml.nvmlDeviceGetCudaComputeCapability(handle)
+        capability = f"{major}.{minor}"
+        cores = int(nvml.nvmlDeviceGetNumGpuCores(handle))
+        return Gpu(
+            self._index,
+            _text(nvml.nvmlDeviceGetName(handle)),
+            capability,
+            int(nvml.nvmlDeviceGetMemoryInfo(handle).total) >> 20,
+            cores // _CORES.get(capability, 128),
+        )
+
+    def reading(self) -> Reading:
+        """Clock of the multiprocessors, temperature, power, and who else computes on it."""
+        nvml, handle = self._nvml, self._handle
+        return Reading(
+            clock_mhz=_known(nvml.nvmlDeviceGetClockInfo, handle, nvml.NVML_CLOCK_SM),
+            temperature_celsius=_known(nvml.nvmlDeviceGetTemperature, handle, nvml.NVML_TEMPERATURE_GPU),
+            power_watts=_scaled(_known(nvml.nvmlDeviceGetPowerUsage, handle), 1e-3),
+        )
+
+    def versions(self) -> Firmware:
+        """Driver and VBIOS."""
+        nvml = self._nvml
+        return Firmware(_text(nvml.nvmlSystemGetDriverVersion()), _text(nvml.nvmlDeviceGetVbiosVersion(self._handle)))
+
+
+def _known(ask: Any, *arguments: Any) -> float | None:  # noqa: ANN401  the library has no types
+    """An answer, or None where this GPU does not know."""
+    try:
+        return float(ask(*arguments))
+    except Exception:  # noqa: BLE001  every fault of the library is a subclass of its own
+        return None
+
+
+def _scaled(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode() if isinstance(value, bytes) else value

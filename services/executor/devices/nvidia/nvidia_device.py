@@ -1,0 +1,91 @@
+"""NVIDIA GPUs: HIP sources through nvcc. Proves our core on real silicon; its times never rank beside an MI300X's."""
+
+from __future__ import annotations
+
+import os
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from services.executor.devices.device import BuildKind, DeviceDescription, Toolchain
+from services.executor.devices.nvidia import toolchain
+from services.executor.devices.nvidia.gpu import Gpu, Management
+from services.executor.devices.offload.build_script import build_script
+from services.executor.devices.offload.runner_objects import RUNNER, compile_runner
+from services.executor.sandboxes.sandbox import Command, Mount
+
+if TYPE_CHECKING:
+    from services.executor.devices.instruments import Firmware, Reading
+
+_BUILD = Path("/build")
+_WARP_SIZE = 32
+_LDS_BYTES = 48 << 10
+"""What a block gets without asking for more (CUDA C++ Programming Guide, "Shared Memory")."""
+_EXECUTABLES = {BuildKind.SOLUTION: "runner", BuildKind.KERNELS: "runner", BuildKind.PROGRAM: "program"}
+_SHARED_NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools")
+_DRIVER_LIBRARIES = ("/usr/lib/x86_64-linux-gnu", "/usr/lib64")
+
+
+class NvidiaDevice:
+    """One GPU, NVIDIA_INDEX or the first; implements Device, Instruments and Versioned."""
+
+    def __init__(self, gpu: Gpu | None = None) -> None:
+        """`gpu` is for tests of what needs no GPU; by default the driver is asked, when that is needed."""
+        self._known = gpu
+
+    def describe(self) -> DeviceDescription:
+        """The GPU; raises ToolchainError where there is none."""
+        gpu = self._gpu
+        return DeviceDescription(
+            name="nvidia",
+            title=gpu.name,
+            architecture=gpu.architecture,
+            wavefront_size=_WARP_SIZE,
+            compute_units=gpu.multiprocessors,
+            memory_mib=gpu.memory_mib,
+            is_gpu=True,
+            max_lds_bytes=_LDS_BYTES,
+        )
+
+    def toolchain(self) -> Toolchain:
+        """The compiler, with our runner compiled by it; raises ToolchainError."""
+        architecture = self._gpu.architecture
+        compile_runner(toolchain.runner_folder(architecture), toolchain.driver(architecture).compile)
+        return toolchain.toolchain(architecture)
+
+    def build_command(self, folder: Path, kind: BuildKind) -> Command:
+        """A shell that runs nvcc."""
+        architecture = self._gpu.architecture
+        objects = toolchain.runner_folder(architecture)
+        script = build_script(kind, toolchain.driver(architecture), sorted(objects.glob("*.o")))
+        shown = (toolchain.cuda().folder, toolchain.INCLUDE, RUNNER, objects)
+        mounts = [Mount(path, path) for path in shown if Path("/usr") not in path.parents]
+        environment = {"PATH": f"{toolchain.cuda().folder}/bin:/usr/bin:/bin", "TMPDIR": "/tmp"}  # noqa: S108  the box's own
+        return Command(("sh", "-c", script), _BUILD, [*mounts, Mount(folder, _BUILD, writable=True)], environment)
+
+    def run_command(self, folder: Path, kind: BuildKind) -> Command:
+        """The executable with this GPU's nodes and no other's."""
+        nodes = [Path(f"/dev/nvidia{self._gpu.index}"), *map(Path, _SHARED_NODES)]
+        environment = {"LD_LIBRARY_PATH": ":".join(_DRIVER_LIBRARIES), "CUDA_CACHE_DISABLE": "1"}
+        arguments = [str(_BUILD / _EXECUTABLES[kind])]
+        devices = [node for node in nodes if node.exists()]
+        return Command(arguments, _BUILD, [Mount(folder, _BUILD)], environment, devices)
+
+    def read_instruments(self) -> Reading:
+        """The state now."""
+        return _management(os.getpid()).reading()
+
+    def versions(self) -> Firmware:
+        """Driver and VBIOS."""
+        return _management(os.getpid()).versions()
+
+    @cached_property
+    def _gpu(self) -> Gpu:
+        return self._known or _management(os.getpid()).gpu()
+
+
+@cache
+def _management(pid: int) -> Management:
+    """One for each process: what a fork inherits cannot be used."""
+    del pid
+    return Management(int(os.environ.get("NVIDIA_INDEX", "0")))

@@ -1,0 +1,75 @@
+"""Where CUDA's compiler is, and the options that all uses share."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from services.executor.devices.cpu.toolchain import cache_folder
+from services.executor.devices.device import Toolchain, ToolchainError
+from services.executor.devices.offload.build_script import Driver
+from services.executor.devices.offload.runner_objects import RUNNER, runner_sources
+
+INCLUDE = Path(__file__).parent / "include"
+_OPTIONS = ("-std=c++20", "-O3", "--forward-unknown-to-host-compiler", "-fno-strict-aliasing")
+
+
+@dataclass(frozen=True)
+class Cuda:
+    """An installed CUDA toolkit."""
+
+    folder: Path
+    version_text: str
+
+    @property
+    def nvcc(self) -> str:
+        """The compiler driver."""
+        return str(self.folder / "bin" / "nvcc")
+
+    @property
+    def version(self) -> str:
+        """E.g. `13.0.88`."""
+        words = self.version_text.replace(",", " ").split()
+        return next((word[1:] for word in words if word.startswith("V") and word[1:2].isdigit()), "unknown")
+
+
+@cache
+def cuda() -> Cuda:
+    """CUDA_HOME's toolkit, or that of the nvcc on the path; raises ToolchainError."""
+    home = os.environ.get("CUDA_HOME")
+    nvcc = Path(home) / "bin" / "nvcc" if home else Path(shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc")
+    try:
+        done = subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=True, timeout=60)  # noqa: S603  the compiler
+    except (OSError, subprocess.SubprocessError) as error:
+        raise ToolchainError(f"no CUDA compiler at {nvcc}; install CUDA 13, or name its folder in CUDA_HOME") from error
+    return Cuda(nvcc.resolve().parent.parent, done.stdout)
+
+
+def driver(architecture: str) -> Driver:
+    """How nvcc is called for one GPU, e.g. `sm_90`."""
+    common = (cuda().nvcc, *_OPTIONS, f"-arch={architecture}", "-I", str(INCLUDE), "-I", str(RUNNER))
+    return Driver(
+        compile=(*common, "-x", "cu"),
+        # Nothing of the toolkit is needed at run time, so nothing of it is shown in the runner's box.
+        link=(cuda().nvcc, f"-arch={architecture}", "-cudart", "static"),
+        kernels=(*common, "-x", "cu", "-fatbin"),
+        assemble=("as",),
+    )
+
+
+def toolchain(architecture: str) -> Toolchain:
+    """The compiler with our headers and runner."""
+    digest = hashlib.sha256(f"{cuda().version_text} {driver(architecture)}".encode())
+    for source in (*sorted(INCLUDE.rglob("*.h")), *runner_sources(), *sorted(Path(__file__).parent.glob("*.py"))):
+        digest.update(source.read_bytes())
+    return Toolchain(digest.hexdigest(), f"nvcc {cuda().version} for {architecture} + wavepool HIP headers")
+
+
+def runner_folder(architecture: str) -> Path:
+    """Where the runner's objects for this toolchain are kept."""
+    return cache_folder() / "nvidia" / toolchain(architecture).identity[:16]

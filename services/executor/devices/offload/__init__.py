@@ -1,0 +1,1 @@
+"""What devices have in common whose compiler is a driver program that does everything: hipcc, nvcc."""

@@ -1,0 +1,33 @@
+"""The core's runner, compiled once for each toolchain of a GPU and kept in the cache."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from services.executor.devices.cpu.prepare import build_once, run_tool
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+RUNNER = Path(__file__).parents[2] / "core" / "runner"
+
+
+def runner_sources() -> list[Path]:
+    """The runner's sources and headers, for identities."""
+    return sorted(path for path in RUNNER.glob("*") if path.suffix in {".cpp", ".hpp", ".h"})
+
+
+def compile_runner(folder: Path, compiler: Sequence[str]) -> list[Path]:
+    """The objects, made in `folder` if they are not there yet; raises ToolchainError with the compiler's text."""
+    build_once(folder, lambda new: _compile_all(new, compiler))
+    return sorted(folder.glob("*.o"))
+
+
+def _compile_all(folder: Path, compiler: Sequence[str]) -> None:
+    sources = [path for path in runner_sources() if path.suffix == ".cpp"]
+    with ThreadPoolExecutor() as pool:
+        commands = [[*compiler, "-c", str(path), "-o", str(folder / f"{path.stem}.o")] for path in sources]
+        for done in [pool.submit(run_tool, command) for command in commands]:
+            done.result()

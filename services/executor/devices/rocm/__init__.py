@@ -1,0 +1,1 @@
+"""AMD GPUs through ROCm: hipcc, the HIP runtime, amdsmi, rocprofv3."""

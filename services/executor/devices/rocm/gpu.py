@@ -1,0 +1,119 @@
+"""The GPU as AMD's management library tells of it; the one importer of `amdsmi`.
+
+Not one line of this has met an MI300X yet: the calls and fields are those of amdsmi 7.0.2's own source.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from services.executor.devices.device import ToolchainError
+from services.executor.devices.instruments import Firmware, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+_ALL_XCDS = "SPX"
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One GPU, or one partition of one; ROCm shows each partition as a device of its own."""
+
+    name: str
+    architecture: str
+    """E.g. `gfx942`."""
+    memory_mib: int
+    compute_units: int
+    render_node: str
+    """E.g. `/dev/dri/renderD128`."""
+    compute_partition: str = _ALL_XCDS
+    """SPX, DPX, QPX or CPX; empty where the GPU has no partitions."""
+    memory_partition: str = ""
+    """NPS1, NPS4, ...; empty where it is not told."""
+
+
+@dataclass(frozen=True)
+class ErrorCounts:
+    """What the memory's error correction has counted since the driver was loaded."""
+
+    correctable: int
+    uncorrectable: int
+
+
+class Management:
+    """Talks to the driver; opened once in each process, as the library is not told of forks."""
+
+    def __init__(self, index: int = 0) -> None:
+        """Raises ToolchainError where there is no library, no driver or no such GPU."""
+        try:
+            self._smi: Any = importlib.import_module("amdsmi")
+            self._smi.amdsmi_init()
+            handles = list(self._smi.amdsmi_get_processor_handles())
+        except (ImportError, OSError, KeyError) as error:
+            raise ToolchainError(f"amdsmi cannot be used ({error}); install ROCm's amd-smi-lib") from error
+        except Exception as error:
+            raise ToolchainError(f"the amdgpu driver does not answer: {error}; `amd-smi list` should") from error
+        if index >= len(handles):
+            raise ToolchainError(f"ROCM_INDEX: there is no GPU {index}; this machine has {len(handles)}")
+        self._handle = handles[index]
+
+    def gpu(self) -> Gpu:
+        """What it is; raises ToolchainError where the driver does not say what we need."""
+        smi, handle = self._smi, self._handle
+        try:
+            asic = smi.amdsmi_get_gpu_asic_info(handle)
+            memory_mib = int(smi.amdsmi_get_gpu_vram_info(handle)["vram_size"])
+            node = int(smi.amdsmi_get_gpu_enumeration_info(handle)["drm_render"])
+        except Exception as error:
+            raise ToolchainError(f"the amdgpu driver does not say what this GPU is: {error}") from error
+        return Gpu(
+            name=str(asic["market_name"]),
+            architecture=str(asic["target_graphics_version"]),
+            memory_mib=memory_mib,
+            compute_units=int(asic["num_compute_units"]),
+            render_node=f"/dev/dri/renderD{node}",
+            compute_partition=str(self._told(smi.amdsmi_get_gpu_compute_partition) or ""),
+            memory_partition=str(self._told(smi.amdsmi_get_gpu_memory_partition) or ""),
+        )
+
+    def reading(self) -> Reading:
+        """Clock of the shaders, temperature of the hot spot, power, and who else computes on it."""
+        smi = self._smi
+        clock = self._told(smi.amdsmi_get_clock_info, smi.AmdSmiClkType.GFX)
+        power = self._told(smi.amdsmi_get_power_info)
+        kind, metric = smi.AmdSmiTemperatureType.HOTSPOT, smi.AmdSmiTemperatureMetric.CURRENT
+        processes = self._told(smi.amdsmi_get_gpu_process_list)
+        return Reading(
+            clock_mhz=_number(clock and clock.get("clk")),
+            temperature_celsius=_number(self._told(smi.amdsmi_get_temp_metric, kind, metric)),
+            power_watts=_number(power and power.get("current_socket_power")),
+            # The runner itself is one of them.
+            other_processes=None if processes is None else max(0, len(processes) - 1),
+        )
+
+    def errors(self) -> ErrorCounts | None:
+        """The memory's error counters; None where they are not told."""
+        counts = self._told(self._smi.amdsmi_get_gpu_total_ecc_count)
+        return ErrorCounts(int(counts["correctable_count"]), int(counts["uncorrectable_count"])) if counts else None
+
+    def versions(self) -> Firmware:
+        """Driver and VBIOS."""
+        driver: Any = self._told(self._smi.amdsmi_get_gpu_driver_info)
+        vbios: Any = self._told(self._smi.amdsmi_get_gpu_vbios_info)
+        return Firmware(str(driver["driver_version"]) if driver else "", str(vbios["version"]) if vbios else "")
+
+    def _told(self, ask: Callable[..., T], *arguments: object) -> T | None:
+        """An answer, or None where this GPU or driver does not know; virtual machines are told less."""
+        try:
+            return ask(self._handle, *arguments)
+        except Exception:  # noqa: BLE001  every fault of the library is a subclass of its own
+            return None
+
+
+def _number(value: object) -> float | None:
+    """The library writes "N/A" for what is not known."""
+    return float(value) if isinstance(value, int | float) else None

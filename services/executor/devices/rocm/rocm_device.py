@@ -1,0 +1,90 @@
+"""AMD GPUs: hipcc compiles, the HIP runtime runs. Nobody has run this on an MI300X yet."""
+
+from __future__ import annotations
+
+import os
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from services.executor.devices.device import BuildKind, DeviceDescription, Toolchain
+from services.executor.devices.offload.build_script import build_script
+from services.executor.devices.offload.runner_objects import RUNNER, compile_runner
+from services.executor.devices.rocm import toolchain
+from services.executor.devices.rocm.gpu import Gpu, Management
+from services.executor.sandboxes.sandbox import Command, Mount
+
+if TYPE_CHECKING:
+    from services.executor.devices.instruments import Firmware, Reading
+
+_BUILD = Path("/build")
+_EXECUTABLES = {BuildKind.SOLUTION: "runner", BuildKind.KERNELS: "runner", BuildKind.PROGRAM: "program"}
+_DRIVER_NODE = "/dev/kfd"
+_WAVEFRONT_SIZE = 64
+"""Of CDNA; AMD Instinct MI300 ISA guide, section 1."""
+
+
+class RocmDevice:
+    """One GPU or partition, ROCM_INDEX or the first; implements Device, Instruments and Versioned."""
+
+    def __init__(self, gpu: Gpu | None = None) -> None:
+        """`gpu` is for tests of what needs no GPU; by default the driver is asked, when that is needed."""
+        self._known = gpu
+
+    def describe(self) -> DeviceDescription:
+        """The GPU; raises ToolchainError where there is none."""
+        gpu = self._gpu
+        partitions = "/".join(part for part in (gpu.compute_partition, gpu.memory_partition) if part)
+        return DeviceDescription(
+            name="rocm",
+            title=f"{gpu.name} ({partitions})" if partitions else gpu.name,
+            architecture=gpu.architecture,
+            wavefront_size=_WAVEFRONT_SIZE,
+            compute_units=gpu.compute_units,
+            memory_mib=gpu.memory_mib,
+            is_gpu=True,
+        )
+
+    def toolchain(self) -> Toolchain:
+        """The compiler, with our runner compiled by it; raises ToolchainError."""
+        architecture = self._gpu.architecture
+        compile_runner(toolchain.runner_folder(architecture), toolchain.driver(architecture).compile)
+        return toolchain.toolchain(architecture)
+
+    def build_command(self, folder: Path, kind: BuildKind) -> Command:
+        """A shell that runs hipcc; it sees no GPU."""
+        architecture = self._gpu.architecture
+        objects = toolchain.runner_folder(architecture)
+        script = build_script(kind, toolchain.driver(architecture), sorted(objects.glob("*.o")))
+        rocm = toolchain.rocm().folder
+        mounts = [Mount(path, path) for path in (rocm, RUNNER, objects)]
+        # Without HIP_PLATFORM hipcc looks for a GPU to learn what it compiles for.
+        environment = {"PATH": f"{rocm}/bin:/usr/bin:/bin", "ROCM_PATH": str(rocm), "HIP_PLATFORM": "amd"}
+        return Command(("sh", "-c", script), _BUILD, [*mounts, Mount(folder, _BUILD, writable=True)], environment)
+
+    def run_command(self, folder: Path, kind: BuildKind) -> Command:
+        """The executable with ROCm's libraries, the driver's node and this GPU's render node, and no other's."""
+        rocm = toolchain.rocm().folder
+        devices = [Path(_DRIVER_NODE), Path(self._gpu.render_node)]
+        environment = {"LD_LIBRARY_PATH": f"{rocm}/lib", "HSA_ENABLE_COREDUMP": "0"}
+        arguments = [str(_BUILD / _EXECUTABLES[kind])]
+        return Command(arguments, _BUILD, [Mount(rocm, rocm), Mount(folder, _BUILD)], environment, devices)
+
+    def read_instruments(self) -> Reading:
+        """The state now."""
+        return _management(os.getpid()).reading()
+
+    def versions(self) -> Firmware:
+        """Driver and VBIOS."""
+        return _management(os.getpid()).versions()
+
+    @cached_property
+    def _gpu(self) -> Gpu:
+        return self._known or _management(os.getpid()).gpu()
+
+
+@cache
+def _management(pid: int) -> Management:
+    """One for each process: what a fork inherits cannot be used."""
+    del pid
+    return Management(int(os.environ.get("ROCM_INDEX", "0")))

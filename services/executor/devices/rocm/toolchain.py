@@ -1,0 +1,82 @@
+"""Where ROCm's compiler is, and the options that all uses share."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from services.executor.devices.cpu.toolchain import cache_folder
+from services.executor.devices.device import Toolchain, ToolchainError
+from services.executor.devices.offload.build_script import Driver
+from services.executor.devices.offload.runner_objects import RUNNER, runner_sources
+
+OLDEST = (6, 2)
+"""The first ROCm whose compiler and runtime we rely on."""
+_ADVICE = f"install ROCm {OLDEST[0]}.{OLDEST[1]} or newer"
+_OPTIONS = ("-std=c++20", "-O3", "-fPIC", "-x", "hip", "-parallel-jobs=2")
+_VERSION = re.compile(r"HIP version: (\d+)\.(\d+)")
+
+
+@dataclass(frozen=True)
+class Rocm:
+    """An installed ROCm."""
+
+    folder: Path
+    version_text: str
+
+    @property
+    def hipcc(self) -> str:
+        """The compiler driver."""
+        return str(self.folder / "bin" / "hipcc")
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """HIP's, which is ROCm's; (0, 0) where hipcc does not say."""
+        found = _VERSION.search(self.version_text)
+        return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+@cache
+def rocm() -> Rocm:
+    """ROCM_PATH's, or that of the hipcc on the path; raises ToolchainError where there is none, or too old a one."""
+    home = os.environ.get("ROCM_PATH")
+    hipcc = Path(home) / "bin" / "hipcc" if home else Path(shutil.which("hipcc") or "/opt/rocm/bin/hipcc")
+    try:
+        done = subprocess.run([hipcc, "--version"], capture_output=True, text=True, check=True, timeout=60)  # noqa: S603  the compiler
+    except (OSError, subprocess.SubprocessError) as error:
+        raise ToolchainError(f"no hipcc at {hipcc}; {_ADVICE}, or name its folder in ROCM_PATH") from error
+    found = Rocm(hipcc.resolve().parent.parent, done.stdout)
+    if (0, 0) < found.version < OLDEST:
+        raise ToolchainError(f"ROCm {'.'.join(map(str, found.version))} is too old; {_ADVICE}")
+    return found
+
+
+def driver(architecture: str) -> Driver:
+    """How hipcc is called for one GPU, e.g. `gfx942`."""
+    hipcc = rocm().hipcc
+    target = f"--offload-arch={architecture}"
+    return Driver(
+        compile=(hipcc, *_OPTIONS, target, "-I", str(RUNNER)),
+        link=(hipcc, target),
+        kernels=(hipcc, *_OPTIONS, target, "--genco"),
+        assemble=(str(rocm().folder / "llvm" / "bin" / "clang"), "-c"),
+    )
+
+
+def toolchain(architecture: str) -> Toolchain:
+    """The compiler with our runner."""
+    digest = hashlib.sha256(f"{rocm().version_text} {driver(architecture)}".encode())
+    for source in (*runner_sources(), *sorted(Path(__file__).parent.glob("*.py"))):
+        digest.update(source.read_bytes())
+    return Toolchain(digest.hexdigest(), f"hipcc (ROCm {'.'.join(map(str, rocm().version))}) for {architecture}")
+
+
+def runner_folder(architecture: str) -> Path:
+    """Where the runner's objects for this toolchain are kept."""
+    return cache_folder() / "rocm" / toolchain(architecture).identity[:16]

@@ -1,0 +1,99 @@
+"""The nvidia device: what needs only its compiler, and what needs a GPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from problems.catalogue import Catalogue
+from problems.definition import SizeSet
+from services.executor.core.build import Builder
+from services.executor.core.cache import CompileCache
+from services.executor.core.canary import canary_job
+from services.executor.core.contract import unit_of
+from services.executor.core.equipment import Options, open_equipment
+from services.executor.core.failure import Failure
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.limits import StageLimits
+from services.executor.core.run import run
+from services.executor.core.verdict import Verdict
+from services.executor.devices.nvidia.gpu import Gpu
+from services.executor.devices.nvidia.nvidia_device import NvidiaDevice
+from services.executor.sandboxes.choice import choose_sandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from services.executor.core.build import Unit
+    from services.executor.core.run import Equipment
+
+    Build = Callable[[Unit], Awaitable[bytes]]
+
+PROBLEMS = Path(__file__).parents[5] / "problems"
+HOPPER = Gpu(0, "A Test H100", "9.0", 80_000, 132)
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Build:
+    async def compiled(unit: Unit) -> bytes:
+        for name in ("compile", "run"):
+            (tmp_path / name).mkdir(mode=0o755)
+        tmp_path.chmod(0o755)
+        builder = Builder(
+            NvidiaDevice(HOPPER),
+            await choose_sandbox("auto"),
+            CompileCache(tmp_path / "cache", 1 << 30),
+            StageLimits().builder,
+        )
+        return (await builder.build(unit, tmp_path / "compile", tmp_path / "run", lambda _: None)).executable
+
+    return compiled
+
+
+def test_it_says_what_it_is() -> None:
+    described = NvidiaDevice(HOPPER).describe()
+    assert (described.name, described.architecture, described.wavefront_size) == ("nvidia", "sm_90", 32)
+    assert described.is_gpu
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("slug", ["softmax", "matrix-multiplication"])
+async def test_solutions_become_executables_for_the_gpu_in_a_box(build: Build, slug: str) -> None:
+    entry = Catalogue.load().get(slug)
+    assert b"sm_90" in await build(unit_of(entry.solution, entry.problem))
+
+
+@pytest.mark.cuda
+async def test_the_canary_becomes_a_program(build: Build) -> None:
+    device = NvidiaDevice(HOPPER)
+    assert b"sm_90" in await build(unit_of(canary_job(device.describe()).source, None))
+
+
+@pytest.mark.cuda
+async def test_errors_are_told_with_their_line(build: Build) -> None:
+    entry = Catalogue.load().get("relu")
+    with pytest.raises(Failure) as caught:
+        await build(unit_of(f"{entry.solution}\nint x = no_such_name;\n", entry.problem))
+    assert caught.value.verdict is Verdict.COMPILE_ERROR
+    assert "no_such_name" in caught.value.details
+
+
+@pytest.fixture
+async def equipment(tmp_path: Path) -> Equipment:
+    return await open_equipment(Options("nvidia", "auto", tmp_path / "cache", 1024))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("slug", sorted(path.parent.name for path in PROBLEMS.glob("*/problem.py")))
+async def test_every_honest_solution_is_right_on_a_real_gpu(equipment: Equipment, slug: str) -> None:
+    job = CoreJob(Catalogue.load().get(slug).solution, Mode.CHECK, slug, size_set=SizeSet.CPU)
+    finished = await run(job, equipment, lambda _: None)
+    assert finished.verdict is Verdict.ACCEPTED, finished
+
+
+@pytest.mark.gpu
+async def test_the_canary_finds_a_real_gpu_well(equipment: Equipment) -> None:
+    finished = await run(canary_job(equipment.device.describe()), equipment, lambda _: None)
+    assert finished.verdict is Verdict.ACCEPTED, finished

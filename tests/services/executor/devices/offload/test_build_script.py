@@ -1,0 +1,102 @@
+"""The script with compilers that are small programs of the test's."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.executor.devices.device import BuildKind
+from services.executor.devices.offload.build_script import Driver, build_script
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Copies its input to its output; `source_at_fault`, `crash` or `unlinkable` in the input make it fail.
+COMPILER = """#!/bin/sh
+while [ $# -gt 0 ]; do
+    case $1 in -o) output=$2; shift ;; *.hip|*.cpp|*.s|*.o) inputs="$inputs $1" ;; esac
+    shift
+done
+if grep -qs source_at_fault $inputs; then echo "solution.hip:3:1: error: no" >&2; exit 1; fi
+if grep -qs crash $inputs; then exit 139; fi
+case $output in
+    runner|program) if grep -qs unlinkable $inputs; then echo "undefined symbol: solution" >&2; exit 1; fi ;;
+esac
+cat $inputs >"$output"
+"""
+HARNESS = '// kernels: {"fill": 2, "scale_rows": 3}\nharness\n'
+
+
+class Bench:
+    """A folder with a compiler."""
+
+    def __init__(self, folder: Path) -> None:
+        self.work = folder / "build"
+        self.work.mkdir()
+        self.runner = folder / "runner.o"
+        self.runner.write_text("runner\n")
+        compiler = folder / "compiler"
+        compiler.write_text(COMPILER)
+        compiler.chmod(0o755)
+        self.driver = Driver(*[(str(compiler),)] * 4)
+
+    def build(self, kind: BuildKind, source: str, harness: str = HARNESS) -> subprocess.CompletedProcess[str]:
+        (self.work / "solution.hip").write_text(source)
+        (self.work / "harness.cpp").write_text(harness)
+        script = build_script(kind, self.driver, [self.runner]).replace("cd /build", f"cd '{self.work}'")
+        return subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+def test_a_solution_is_linked_with_our_harness_and_runner(bench: Bench) -> None:
+    done = bench.build(BuildKind.SOLUTION, "theirs\n")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (bench.work / "runner").read_text() == f"theirs\n{HARNESS}runner\n"
+
+
+def test_a_program_stands_alone(bench: Bench) -> None:
+    assert bench.build(BuildKind.PROGRAM, "theirs\n").returncode == 0
+    assert (bench.work / "program").read_text() == "theirs\n"
+
+
+def test_kernels_become_an_image_that_the_harness_finds(bench: Bench) -> None:
+    done = bench.build(BuildKind.KERNELS, "fill scale_rows\n")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert '.incbin "kernels.image"' in (bench.work / "runner").read_text()
+    assert "harness" in (bench.work / "runner").read_text()
+
+
+def test_a_plan_that_names_a_kernel_which_is_not_there_is_the_sources_fault(bench: Bench) -> None:
+    done = bench.build(BuildKind.KERNELS, "fill\n")
+    assert done.returncode == 1
+    assert "names the kernel scale_rows" in done.stderr
+
+
+@pytest.mark.parametrize("kind", list(BuildKind))
+def test_an_error_of_the_source_is_told_with_the_compilers_text(bench: Bench, kind: BuildKind) -> None:
+    done = bench.build(kind, "source_at_fault fill scale_rows\n")
+    assert done.returncode == 1
+    assert "solution.hip:3:1: error: no" in done.stderr
+
+
+@pytest.mark.parametrize("kind", list(BuildKind))
+def test_a_compiler_that_crashes_is_the_toolchains_fault(bench: Bench, kind: BuildKind) -> None:
+    assert bench.build(kind, "crash fill scale_rows\n").returncode == 2
+
+
+def test_a_harness_that_does_not_compile_is_our_fault(bench: Bench) -> None:
+    done = bench.build(BuildKind.SOLUTION, "theirs\n", f"{HARNESS}source_at_fault\n")
+    assert done.returncode == 2
+    assert "error: no" in done.stderr
+
+
+def test_a_source_that_does_not_link_is_told_with_the_linkers_text(bench: Bench) -> None:
+    done = bench.build(BuildKind.SOLUTION, "unlinkable\n")
+    assert done.returncode == 1
+    assert "undefined symbol: solution" in done.stderr

@@ -1,0 +1,206 @@
+"""The rocm device up to the process boundary: hipcc and amdsmi are scripted, in the forms that ROCm 7.0 has."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from services.executor.core.build import Builder, Unit
+from services.executor.core.cache import CompileCache
+from services.executor.core.failure import Failure
+from services.executor.core.limits import StageLimits
+from services.executor.core.verdict import Verdict
+from services.executor.devices.device import BuildKind, ToolchainError
+from services.executor.devices.instruments import Firmware, Instruments, Versioned
+from services.executor.devices.rocm import toolchain
+from services.executor.devices.rocm.gpu import ErrorCounts, Gpu, Management
+from services.executor.devices.rocm.rocm_device import RocmDevice
+from services.executor.sandboxes.choice import choose_sandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+MI300X = Gpu("AMD Instinct MI300X", "gfx942", 196_592, 304, "/dev/dri/renderD128", "SPX", "NPS1")
+HIPCC = """#!/bin/sh
+if [ "$1" = --version ]; then echo "HIP version: 6.4.43482-0f2d60242"; echo "AMD clang version 19.0.0git"; exit 0; fi
+command="$*"
+while [ $# -gt 0 ]; do
+    case $1 in -o) output=$2; shift ;; *.hip|*.cpp|*.o) inputs="$inputs $1" ;; esac
+    shift
+done
+if grep -qs "no such name" $inputs; then echo "solution.hip:1:1: error: use of undeclared identifier" >&2; exit 1; fi
+{ echo "$command"; cat $inputs; } >"$output"
+"""
+
+
+class ScriptedSmi:
+    """amdsmi as it answers on a machine with one GPU; `unknown` are the calls that this driver does not answer."""
+
+    AmdSmiClkType = SimpleNamespace(GFX="gfx")
+    AmdSmiTemperatureType = SimpleNamespace(HOTSPOT="hotspot")
+    AmdSmiTemperatureMetric = SimpleNamespace(CURRENT="current")
+
+    def __init__(self, *unknown: str) -> None:
+        self.answers: dict[str, Any] = {
+            "amdsmi_init": None,
+            "amdsmi_get_processor_handles": ["handle"],
+            "amdsmi_get_gpu_asic_info": {
+                "market_name": "AMD Instinct MI300X",
+                "target_graphics_version": "gfx942",
+                "num_compute_units": 304,
+            },
+            "amdsmi_get_gpu_vram_info": {"vram_size": 196_592},
+            "amdsmi_get_gpu_enumeration_info": {"drm_render": 128},
+            "amdsmi_get_gpu_compute_partition": "SPX",
+            "amdsmi_get_gpu_memory_partition": "NPS1",
+            "amdsmi_get_clock_info": {"clk": 2100, "max_clk": 2100},
+            "amdsmi_get_power_info": {"current_socket_power": 612, "socket_power": "N/A"},
+            "amdsmi_get_temp_metric": 71,
+            "amdsmi_get_gpu_process_list": [{"pid": 1}, {"pid": 2}],
+            "amdsmi_get_gpu_total_ecc_count": {"correctable_count": 3, "uncorrectable_count": 0},
+            "amdsmi_get_gpu_driver_info": {"driver_version": "6.12.12"},
+            "amdsmi_get_gpu_vbios_info": {"version": "022.040.003.043.000001"},
+        }
+        self.unknown = set(unknown)
+
+    def __getattr__(self, name: str) -> Any:
+        def call(*_: object) -> Any:
+            if name in self.unknown:
+                raise RuntimeError(f"{name}: AMDSMI_STATUS_NOT_SUPPORTED")
+            return self.answers[name]
+
+        return call
+
+
+@pytest.fixture
+def rocm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A ROCm whose compiler writes down how it was called."""
+    tmp_path.chmod(0o755)
+    folder = tmp_path / "rocm"
+    (folder / "llvm" / "bin").mkdir(parents=True)
+    (folder / "bin").mkdir()
+    (folder / "bin" / "hipcc").write_text(HIPCC)
+    (folder / "bin" / "hipcc").chmod(0o755)
+    monkeypatch.setenv("ROCM_PATH", str(folder))
+    monkeypatch.setenv("WAVEPOOL_CACHE_DIR", str(tmp_path / "toolchains"))
+    toolchain.rocm.cache_clear()
+    yield folder
+    toolchain.rocm.cache_clear()
+
+
+async def compiled(folder: Path, source: str) -> str:
+    for name in ("compile", "run"):
+        (folder / name).mkdir(mode=0o755)
+    cache = CompileCache(folder / "cache", 1 << 30)
+    builder = Builder(RocmDevice(MI300X), await choose_sandbox("auto"), cache, StageLimits().builder)
+    unit = Unit(BuildKind.SOLUTION, source, "the harness\n", "void solution()")
+    return (await builder.build(unit, folder / "compile", folder / "run", lambda _: None)).executable.decode()
+
+
+async def test_a_source_is_compiled_for_the_gpus_architecture_in_a_box_and_linked_with_our_runner(
+    rocm: Path, tmp_path: Path
+) -> None:
+    runner = await compiled(tmp_path, "their kernel\n")
+    assert "--offload-arch=gfx942" in runner
+    assert "-std=c++20 -O3" in runner
+    for part in ("their kernel", "the harness", "wavepool_call"):
+        assert part in runner
+
+
+async def test_errors_are_told_with_their_line(rocm: Path, tmp_path: Path) -> None:
+    with pytest.raises(Failure) as caught:
+        await compiled(tmp_path, "no such name\n")
+    assert caught.value.verdict is Verdict.COMPILE_ERROR
+    assert "solution.hip:1:1: error: use of undeclared identifier" in caught.value.details
+
+
+def test_the_compiler_sees_no_gpu_and_the_runner_sees_one(rocm: Path, tmp_path: Path) -> None:
+    device = RocmDevice(MI300X)
+    assert not device.build_command(tmp_path, BuildKind.SOLUTION).devices
+    command = device.run_command(tmp_path, BuildKind.SOLUTION)
+    assert list(map(str, command.devices)) == ["/dev/kfd", "/dev/dri/renderD128"]
+    assert [mount.writable for mount in command.mounts] == [False, False]
+
+
+def test_a_machine_without_rocm_is_told_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROCM_PATH", str(tmp_path))
+    toolchain.rocm.cache_clear()
+    with pytest.raises(ToolchainError, match=r"install ROCm 6\.2 or newer"):
+        RocmDevice(MI300X).toolchain()
+
+
+@pytest.mark.parametrize(("version", "fits"), [("5.7.1", False), ("6.1.4", False), ("6.2.0", True), ("7.0.5", True)])
+def test_an_old_rocm_is_refused(rocm: Path, version: str, fits: bool) -> None:
+    (rocm / "bin" / "hipcc").write_text(f"#!/bin/sh\necho 'HIP version: {version}'\n")
+    if fits:
+        assert toolchain.rocm().version >= toolchain.OLDEST
+    else:
+        with pytest.raises(ToolchainError, match="too old"):
+            toolchain.rocm()
+
+
+def test_a_compiler_that_hides_its_version_is_trusted(rocm: Path) -> None:
+    (rocm / "bin" / "hipcc").write_text("#!/bin/sh\necho something else\n")
+    assert toolchain.rocm().version == (0, 0)
+
+
+def test_the_driver_is_asked_what_the_gpu_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "amdsmi", ScriptedSmi())
+    assert Management().gpu() == MI300X
+    described = RocmDevice(Management().gpu()).describe()
+    assert described.title == "AMD Instinct MI300X (SPX/NPS1)"
+    assert (described.wavefront_size, described.compute_units, described.is_gpu) == (64, 304, True)
+
+
+def test_its_instruments_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "amdsmi", ScriptedSmi())
+    management = Management()
+    reading = management.reading()
+    assert (reading.clock_mhz, reading.temperature_celsius, reading.power_watts) == (2100, 71, 612)
+    assert reading.other_processes == 1
+    assert management.errors() == ErrorCounts(3, 0)
+    assert management.versions() == Firmware("6.12.12", "022.040.003.043.000001")
+    assert isinstance(RocmDevice(MI300X), Instruments)
+    assert isinstance(RocmDevice(MI300X), Versioned)
+
+
+def test_what_a_virtual_machines_driver_does_not_tell_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    optional = [
+        name for name in ScriptedSmi().answers if name.split("_")[-1] in {"partition", "metric", "count", "list"}
+    ]
+    smi = ScriptedSmi(*optional, "amdsmi_get_power_info", "amdsmi_get_gpu_driver_info")
+    smi.answers["amdsmi_get_clock_info"] = {"clk": "N/A"}
+    monkeypatch.setitem(sys.modules, "amdsmi", smi)
+    management = Management()
+    reading = management.reading()
+    assert (reading.clock_mhz, reading.temperature_celsius, reading.power_watts) == (None, None, None)
+    assert reading.other_processes is None
+    assert management.errors() is None
+    assert management.versions().driver == ""
+    assert management.gpu().compute_partition == ""
+
+
+@pytest.mark.parametrize(
+    ("unknown", "said"),
+    [("amdsmi_init", "driver does not answer"), ("amdsmi_get_gpu_asic_info", "does not say what this GPU is")],
+)
+def test_a_driver_that_does_not_answer_is_told_of(monkeypatch: pytest.MonkeyPatch, unknown: str, said: str) -> None:
+    monkeypatch.setitem(sys.modules, "amdsmi", ScriptedSmi(unknown))
+    with pytest.raises(ToolchainError, match=said):
+        Management().gpu()
+
+
+def test_a_gpu_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "amdsmi", ScriptedSmi())
+    with pytest.raises(ToolchainError, match="there is no GPU 3; this machine has 1"):
+        Management(3)
+
+
+def test_without_the_library_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "amdsmi", None)
+    with pytest.raises(ToolchainError, match="amd-smi-lib"):
+        Management()
