@@ -8,13 +8,19 @@ from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from problems.launch_plan import LaunchPlanError, parse_plan
 from services.scheduler.errors import InvalidSubmissionError, UnknownProblemError
 from services.scheduler.spec import JobSpec, Mode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from problems.signature import Parameter
+    from services.scheduler.spec import Texts
+
 MAX_SOURCE_BYTES = 1 << 20
+MAX_DEFINITION_BYTES = 256 << 10
+MAX_NAME_CHARACTERS = 100
 MAX_KEY_CHARACTERS = 128
 MIN_PRIORITY, MAX_PRIORITY = -100, 100
 GPU_TYPES = ("MI300X", "MI300A", "MI250X", "MI210")
@@ -42,13 +48,21 @@ DTYPE_ALIASES = {
 
 
 @dataclass(frozen=True)
+class PosedProblem:
+    """What admission knows of a problem of the catalogue."""
+
+    dtypes: Sequence[str]
+    parameters: Sequence[Parameter] = ()
+
+
+@dataclass(frozen=True)
 class Submission:
     """What somebody sent; `mode` is None where it was not given or is not known."""
 
     account_id: str
     idempotency_key: str
     problem: str
-    source: str
+    texts: Texts
     mode: Mode | None
     gpu_type: str
     dtype: str
@@ -56,22 +70,24 @@ class Submission:
     priority: int
 
 
-def admit(submission: Submission, dtypes: Mapping[str, Sequence[str]]) -> JobSpec:
-    """The spec of the job that the submission becomes; `dtypes` has those of every problem, by slug.
+def admit(submission: Submission, problems: Mapping[str, PosedProblem]) -> JobSpec:
+    """The spec of the job that the submission becomes; `problems` has the catalogue's, by slug.
 
     Raises UnknownProblemError, or InvalidSubmissionError with everything else that is wrong at once.
     """
-    problem = _problem(submission, dtypes)
+    problem = _problem(submission, problems)
     wrong: list[tuple[str, str]] = []
     wrong += _wrong_caller(submission)
-    wrong += _wrong_source(submission.source)
+    wrong += _wrong_source(submission.texts.source)
+    wrong += _wrong_definition(submission)
+    wrong += _wrong_launch_plan(submission, problems)
     wrong += _wrong_language(submission.language)
     wrong += _wrong_gpu_type(submission.gpu_type)
     wrong += _wrong_priority(submission.priority)
     if submission.mode is None:
         wrong.append(("spec.mode", "give one of CHECK, BENCHMARK, FULL, SAMPLE, SANDBOX"))
-    elif submission.mode is not Mode.SANDBOX:
-        wrong += _wrong_problem_or_dtype(submission, dtypes)
+    elif submission.mode is not Mode.SANDBOX and not submission.texts.problem_def:
+        wrong += _wrong_problem_or_dtype(submission, problems)
     if wrong or submission.mode is None:
         raise InvalidSubmissionError(wrong)
     return JobSpec(
@@ -84,9 +100,9 @@ def admit(submission: Submission, dtypes: Mapping[str, Sequence[str]]) -> JobSpe
     )
 
 
-def fingerprint(spec: JobSpec, source: str) -> str:
+def fingerprint(spec: JobSpec, texts: Texts) -> str:
     """What tells two submissions under one idempotency key apart."""
-    content = json.dumps([asdict(spec), source], sort_keys=True).encode()
+    content = json.dumps([asdict(spec), asdict(texts)], sort_keys=True).encode()
     return hashlib.sha256(content).hexdigest()
 
 
@@ -95,12 +111,12 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
     return get_close_matches(name.strip().lower(), sorted(known), n=3, cutoff=0.5)
 
 
-def _problem(submission: Submission, dtypes: Mapping[str, Sequence[str]]) -> str:
+def _problem(submission: Submission, problems: Mapping[str, PosedProblem]) -> str:
     slug = submission.problem.strip()
     if submission.mode is Mode.SANDBOX:
         return ""
-    if slug and slug not in dtypes:
-        raise UnknownProblemError(slug, nearest(slug, dtypes))
+    if slug and slug not in problems and not submission.texts.problem_def:
+        raise UnknownProblemError(slug, nearest(slug, problems))
     return slug
 
 
@@ -121,6 +137,37 @@ def _wrong_source(source: str) -> list[tuple[str, str]]:
         return [("spec.source", f"has {size_bytes:,} bytes; send at most {MAX_SOURCE_BYTES:,}")]
     if "\0" in source:
         return [("spec.source", "has a NUL character; send plain text")]
+    return []
+
+
+def _wrong_definition(submission: Submission) -> list[tuple[str, str]]:
+    """The class itself is for the executor's box to look at."""
+    definition = submission.texts.problem_def
+    if not definition:
+        return []
+    if submission.mode is Mode.SANDBOX:
+        return [("spec.problem_def", "must be empty for mode SANDBOX, whose program has its own main")]
+    size_bytes = len(definition.encode(errors="surrogatepass"))
+    if size_bytes > MAX_DEFINITION_BYTES:
+        return [("spec.problem_def", f"has {size_bytes:,} bytes; send at most {MAX_DEFINITION_BYTES:,}")]
+    if "\0" in definition or not definition.strip():
+        return [("spec.problem_def", "must be Python source of a problem class, as plain text")]
+    if len(submission.problem) > MAX_NAME_CHARACTERS or "\0" in submission.problem:
+        return [("spec.problem", f"give a name of at most {MAX_NAME_CHARACTERS} characters")]
+    return []
+
+
+def _wrong_launch_plan(submission: Submission, problems: Mapping[str, PosedProblem]) -> list[tuple[str, str]]:
+    plan = submission.texts.launch_plan
+    if not plan:
+        return []
+    if submission.mode is Mode.SANDBOX:
+        return [("spec.launch_plan", "must be empty for mode SANDBOX, whose program launches its own kernels")]
+    known = None if submission.texts.problem_def else problems.get(submission.problem.strip())
+    try:
+        parse_plan(plan, known.parameters if known else None)
+    except LaunchPlanError as error:
+        return [(f"spec.{error.field}", error.message)]
     return []
 
 
@@ -146,12 +193,13 @@ def _wrong_priority(priority: int) -> list[tuple[str, str]]:
     return [("spec.priority", f"is {priority}; give {MIN_PRIORITY} to {MAX_PRIORITY}")]
 
 
-def _wrong_problem_or_dtype(submission: Submission, dtypes: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
+def _wrong_problem_or_dtype(submission: Submission, problems: Mapping[str, PosedProblem]) -> list[tuple[str, str]]:
     slug = submission.problem.strip()
     if not slug:
         return [("spec.problem", "is empty; give a problem's slug, or mode SANDBOX")]
-    if _dtype(submission.dtype) not in dtypes[slug]:
-        return [("spec.dtype", f"{submission.dtype[:40]!r} is none of {slug}'s: {', '.join(dtypes[slug])}")]
+    dtypes = problems[slug].dtypes
+    if _dtype(submission.dtype) not in dtypes:
+        return [("spec.dtype", f"{submission.dtype[:40]!r} is none of {slug}'s: {', '.join(dtypes)}")]
     return []
 
 

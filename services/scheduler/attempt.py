@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from services.scheduler.executors import Executors
     from services.scheduler.job import Job
     from services.scheduler.pool import Pool
-    from services.scheduler.spec import Lease
+    from services.scheduler.spec import Lease, Texts
     from services.scheduler.store.job_store import JobStore
 
 CANCEL_PAUSE_SECONDS = 0.25
@@ -89,10 +89,10 @@ class Attempt:
         )
 
     async def _follow(self) -> Job:
-        source = await self._links.store.source(self.job.job_id)
+        texts = await self._links.store.texts(self.job.job_id)
         while True:
             try:
-                return await self._stream(source)
+                return await self._stream(texts)
             except RunInterruptedError as error:
                 pause = self._patience.pause(self._links.clock.now())
                 if pause is None:
@@ -101,8 +101,8 @@ class Attempt:
                 raise AttemptLostError(f"the machine refused the run ({error})") from error
             await asyncio.sleep(pause)
 
-    async def _stream(self, source: str) -> Job:
-        stream = self._links.executors.run(self.job, self.lease, source, self._expire_time)
+    async def _stream(self, texts: Texts) -> Job:
+        stream = self._links.executors.run(self.job, self.lease, texts, self._expire_time)
         async with aclosing(batches(stream)) as arriving:
             async for batch in arriving:
                 events = [event for event in batch if event.seq > self.job.run_seq]

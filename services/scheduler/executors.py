@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from wavepool.executor.v1 import run_event_pb2
 
     from services.scheduler.job import Job
-    from services.scheduler.spec import Lease
+    from services.scheduler.spec import Lease, Texts
 
 CALL_SECONDS = 5.0
 # More than a pool has machines; beyond it the channel that was used least recently is closed.
@@ -52,7 +52,7 @@ class Executors:
         self._channels: OrderedDict[str, grpc.aio.Channel] = OrderedDict()
 
     async def run(
-        self, job: Job, lease: Lease, source: str, expire_time: datetime
+        self, job: Job, lease: Lease, texts: Texts, expire_time: datetime
     ) -> AsyncIterator[run_event_pb2.RunEvent]:
         """Begin the job's run, or attach to it after the last event that is told.
 
@@ -61,7 +61,9 @@ class Executors:
         request = executor_pb2.RunRequest(
             run_id=job.run_id,
             problem=job.spec.problem,
-            source=source,
+            source=texts.source,
+            launch_plan=texts.launch_plan,
+            problem_def=texts.problem_def,
             mode=mode_to_proto(job.spec.mode),
             dtype=job.spec.dtype,
             fencing_token=lease.fencing_token,

@@ -26,13 +26,14 @@ from services.scheduler.job import UNSEEN_STATES, Job, JobState
 from services.scheduler.racing import uncut
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from datetime import timedelta
 
     from servicekit.clock import Clock
-    from services.scheduler.admission import Submission
+    from services.scheduler.admission import PosedProblem, Submission
     from services.scheduler.billing import Billing
     from services.scheduler.forecast import Forecast
+    from services.scheduler.spec import Texts
     from services.scheduler.store.job_store import JobStore
     from services.scheduler.waiting import WaitingJobs
 
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
 class IntakePolicy:
     """What is taken in."""
 
-    dtypes: Mapping[str, Sequence[str]]
-    """Of each problem, by slug."""
+    problems: Mapping[str, PosedProblem]
+    """By slug."""
     max_jobs_in_flight: int
     """Of one account."""
     longest_run: timedelta
@@ -75,16 +76,16 @@ class Intake:
         BillingUnreachableError.
         """
         job = await self._draft(submission)
-        return await uncut(self._submit(job, submission.source))
+        return await uncut(self._submit(job, submission.texts))
 
     async def _draft(self, submission: Submission) -> Job:
-        spec = admit(submission, self._policy.dtypes)
+        spec = admit(submission, self._policy.problems)
         price_micros_per_hour = await self._billing.price_micros_per_hour(spec.gpu_type)
         return Job(
             job_id=new_id("job"),
             account_id=submission.account_id,
             idempotency_key=submission.idempotency_key,
-            fingerprint=fingerprint(spec, submission.source),
+            fingerprint=fingerprint(spec, submission.texts),
             spec=spec,
             state=JobState.RESERVING,
             create_time=self._clock.now(),
@@ -93,9 +94,9 @@ class Intake:
             request_id=current_request_id(),
         )
 
-    async def _submit(self, draft: Job, source: str) -> Job:
+    async def _submit(self, draft: Job, texts: Texts) -> Job:
         limit = self._policy.max_jobs_in_flight
-        job = await self._store.insert(draft, source, limit)
+        job = await self._store.insert(draft, texts, limit)
         if job is None:
             raise TooManyJobsError(limit, self._forecast.next_end())
         if job.fingerprint != draft.fingerprint:

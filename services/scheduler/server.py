@@ -17,6 +17,7 @@ from servicekit.database import Database, migrate
 from servicekit.loops import Loop, run_loop
 from servicekit.server import ServiceServer
 from services.scheduler import errors
+from services.scheduler.admission import PosedProblem
 from services.scheduler.attempt import Links
 from services.scheduler.billing import Billing
 from services.scheduler.canceller import Canceller
@@ -136,8 +137,8 @@ async def build(
 
 
 def _policy(settings: SchedulerSettings, problems: Mapping[str, CatalogueEntry]) -> IntakePolicy:
-    dtypes = {slug: entry.problem.dtypes for slug, entry in problems.items()}
-    return IntakePolicy(dtypes, settings.max_jobs_in_flight, settings.longest_run)
+    posed = {slug: PosedProblem(entry.problem.dtypes, entry.problem.parameters) for slug, entry in problems.items()}
+    return IntakePolicy(posed, settings.max_jobs_in_flight, settings.longest_run)
 
 
 async def main() -> None:

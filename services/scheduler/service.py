@@ -53,13 +53,13 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         """Put a job in the queue."""
         del context
         job = await self._intake.submit(wire.submission_from_proto(request))
-        return scheduler_pb2.SubmitJobResponse(job=wire.job_to_proto(job, request.spec.source))
+        return scheduler_pb2.SubmitJobResponse(job=wire.job_to_proto(job, wire.texts_from_proto(request.spec)))
 
     async def GetJob(self, request: scheduler_pb2.GetJobRequest, context: object) -> scheduler_pb2.GetJobResponse:
         """Get a job with its source."""
         del context
         job = await self._job(request.account_id, request.job_id)
-        return scheduler_pb2.GetJobResponse(job=wire.job_to_proto(job, await self._store.source(job.job_id)))
+        return scheduler_pb2.GetJobResponse(job=wire.job_to_proto(job, await self._store.texts(job.job_id)))
 
     async def ListJobs(self, request: scheduler_pb2.ListJobsRequest, context: object) -> scheduler_pb2.ListJobsResponse:
         """List jobs, newest first."""

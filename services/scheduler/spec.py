@@ -33,6 +33,23 @@ class JobSpec:
 
 
 @dataclass(frozen=True)
+class Texts:
+    """What a submission is written in. Large, so it is kept apart from its job.
+
+    `launch_plan` is JSON, `problem_def` the Python source of a problem class; both are empty for most jobs.
+    """
+
+    source: str
+    launch_plan: str = ""
+    problem_def: str = ""
+
+    @property
+    def characters(self) -> int:
+        """Of all of them."""
+        return len(self.source) + len(self.launch_plan) + len(self.problem_def)
+
+
+@dataclass(frozen=True)
 class Lease:
     """Slots of a machine, as vmpool gave them out."""
 

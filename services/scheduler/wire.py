@@ -11,7 +11,7 @@ from servicekit.proto_time import instant_to_proto
 from services.scheduler.admission import Submission
 from services.scheduler.errors import InvalidFieldError
 from services.scheduler.job import UNSEEN_STATES, JobState
-from services.scheduler.spec import Mode
+from services.scheduler.spec import Mode, Texts
 
 if TYPE_CHECKING:
     from problems.definition import CatalogueEntry, Problem
@@ -42,7 +42,7 @@ def submission_from_proto(request: scheduler_pb2.SubmitJobRequest) -> Submission
         account_id=request.account_id,
         idempotency_key=request.idempotency_key,
         problem=spec.problem,
-        source=spec.source,
+        texts=texts_from_proto(spec),
         mode=_MODES_BY_NUMBER.get(spec.mode),
         gpu_type=spec.gpu_type,
         dtype=spec.dtype,
@@ -51,12 +51,17 @@ def submission_from_proto(request: scheduler_pb2.SubmitJobRequest) -> Submission
     )
 
 
-def job_to_proto(job: Job, source: str = "") -> scheduler_pb2.Job:
-    """The job; lists leave `source` out."""
+def texts_from_proto(spec: scheduler_pb2.JobSpec) -> Texts:
+    """What a submission is written in."""
+    return Texts(spec.source, spec.launch_plan, spec.problem_def)
+
+
+def job_to_proto(job: Job, texts: Texts | None = None) -> scheduler_pb2.Job:
+    """The job; lists leave its texts out."""
     message = scheduler_pb2.Job(
         job_id=job.job_id,
         account_id=job.account_id,
-        spec=_spec_to_proto(job, source),
+        spec=_spec_to_proto(job, texts or Texts("")),
         state=state_to_proto(job.state),
         message=job.message,
         create_time=instant_to_proto(job.create_time),
@@ -73,10 +78,12 @@ def job_to_proto(job: Job, source: str = "") -> scheduler_pb2.Job:
     return message
 
 
-def _spec_to_proto(job: Job, source: str) -> scheduler_pb2.JobSpec:
+def _spec_to_proto(job: Job, texts: Texts) -> scheduler_pb2.JobSpec:
     return scheduler_pb2.JobSpec(
         problem=job.spec.problem,
-        source=source,
+        source=texts.source,
+        launch_plan=texts.launch_plan,
+        problem_def=texts.problem_def,
         mode=mode_to_proto(job.spec.mode),
         gpu_type=job.spec.gpu_type,
         dtype=job.spec.dtype,

@@ -5,12 +5,14 @@ What a transaction wrote is announced only after its commit, so nobody sees an e
 
 from __future__ import annotations
 
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, func, insert, select, text, update
 
 from services.scheduler.errors import StaleJobError
 from services.scheduler.job import IN_FLIGHT_STATES, Job, JobEvent, JobState
+from services.scheduler.spec import Texts
 from services.scheduler.store.recent_sources import RecentSources
 from services.scheduler.store.rows import changed_columns, event_to_row, job_from_row, job_to_row
 from services.scheduler.store.tables import job_events, job_sources, jobs
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 # SQLite takes a limited number of parameters, and rows are decoded between two awaits.
 IDS_IN_A_QUERY = 500
+_TEXTS = tuple(field.name for field in fields(Texts))
 
 
 class JobStore:
@@ -36,7 +39,7 @@ class JobStore:
         self._announce = announce
         self._recent_sources = RecentSources()
 
-    async def insert(self, job: Job, source: str, max_in_flight: int) -> Job | None:
+    async def insert(self, job: Job, texts: Texts, max_in_flight: int) -> Job | None:
         """Store a new job and give it back, or the earlier one of the same account and key.
 
         None, with nothing stored, when the account has `max_in_flight` jobs in flight already.
@@ -46,12 +49,12 @@ class JobStore:
             in_flight, earlier_id = await self._standing(connection, job)
             if earlier_id is None and in_flight < max_in_flight:
                 await connection.execute(insert(jobs).values(job_to_row(job)))
-                await connection.execute(insert(job_sources).values(job_id=job.job_id, source=source))
+                await connection.execute(insert(job_sources).values(job_id=job.job_id, **asdict(texts)))
         if earlier_id is not None:
             return await self.get(earlier_id)
         if in_flight >= max_in_flight:
             return None
-        self._recent_sources.put(job.job_id, source)
+        self._recent_sources.put(job.job_id, texts)
         return job
 
     async def move(self, before: Job, after: Job, payloads: Sequence[bytes], now: datetime) -> Job:
@@ -80,14 +83,13 @@ class JobStore:
             row = (await connection.execute(select(jobs).where(jobs.c.job_id == job_id))).mappings().one_or_none()
         return job_from_row(row) if row else None
 
-    async def source(self, job_id: str) -> str:
-        """A job's source."""
+    async def texts(self, job_id: str) -> Texts:
+        """What a job is written in."""
         if (recent := self._recent_sources.take(job_id)) is not None:
             return recent
         async with self._database.reading() as connection:
-            return (
-                await connection.execute(select(job_sources.c.source).where(job_sources.c.job_id == job_id))
-            ).scalar_one()
+            query = select(*(job_sources.c[name] for name in _TEXTS)).where(job_sources.c.job_id == job_id)
+            return Texts(**(await connection.execute(query)).mappings().one())
 
     async def ids_in_states(self, states: Collection[JobState]) -> dict[str, JobState]:
         """The state of every job that is in one of these."""

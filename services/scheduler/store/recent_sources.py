@@ -1,28 +1,32 @@
-"""Sources of jobs that were just submitted, so that a job that runs at once is not read back first."""
+"""Texts of jobs that were just submitted, so that a job that runs at once is not read back first."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from services.scheduler.spec import Texts
 
 MAX_CHARACTERS = 64 << 20
 
 
 class RecentSources:
-    """The last sources, up to a total size; each is handed out once."""
+    """The texts of the last jobs, up to a total size; each is handed out once."""
 
     def __init__(self, max_characters: int = MAX_CHARACTERS) -> None:
-        self._sources: OrderedDict[str, str] = OrderedDict()
+        self._sources: OrderedDict[str, Texts] = OrderedDict()
         self._free_characters = max_characters
 
-    def put(self, job_id: str, source: str) -> None:
-        """Keep a source until newer ones need its room."""
-        self._sources[job_id] = source
-        self._free_characters -= len(source)
+    def put(self, job_id: str, texts: Texts) -> None:
+        """Keep a job's texts until newer ones need their room."""
+        self._sources[job_id] = texts
+        self._free_characters -= texts.characters
         while self._free_characters < 0:
-            self._free_characters += len(self._sources.popitem(last=False)[1])
+            self._free_characters += self._sources.popitem(last=False)[1].characters
 
-    def take(self, job_id: str) -> str | None:
-        """The source, if it is still here."""
-        source = self._sources.pop(job_id, None)
-        self._free_characters += len(source or "")
-        return source
+    def take(self, job_id: str) -> Texts | None:
+        """The texts, if they are still here."""
+        texts = self._sources.pop(job_id, None)
+        self._free_characters += texts.characters if texts else 0
+        return texts

@@ -71,6 +71,8 @@ job_sources = Table(
     metadata,
     Column("job_id", Text, ForeignKey("jobs.job_id", ondelete="CASCADE"), primary_key=True),
     Column("source", Text, nullable=False),
+    Column("launch_plan", Text, nullable=False, server_default=""),
+    Column("problem_def", Text, nullable=False, server_default=""),
 )
 
 job_events = Table(

@@ -6,16 +6,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.scheduler.admission import GPU_TYPES, MAX_SOURCE_BYTES, Submission, admit, fingerprint, nearest
+from problems.signature import Initial, parse_signature
+from services.scheduler.admission import (
+    GPU_TYPES,
+    MAX_DEFINITION_BYTES,
+    MAX_SOURCE_BYTES,
+    PosedProblem,
+    Submission,
+    admit,
+    fingerprint,
+    nearest,
+)
 from services.scheduler.errors import InvalidSubmissionError, UnknownProblemError
-from services.scheduler.spec import Mode
+from services.scheduler.spec import Mode, Texts
 
-DTYPES = {"leaky-relu": ("float32", "float16"), "matrix-vector": ("float32",)}
+PARAMETERS = parse_signature("const float* input, float* output, size_t n", {"output": Initial.POISON}, frozenset())
+PROBLEMS = {
+    "leaky-relu": PosedProblem(("float32", "float16"), PARAMETERS),
+    "matrix-vector": PosedProblem(("float32",)),
+}
+PLAN = '{"launches": [{"kernel": "k", "grid": ["ceil_div(n, 256)"], "block": [256], "args": ["input", "output", "n"]}]}'
 GOOD = Submission(
     account_id="account-1",
     idempotency_key="key-1",
     problem="leaky-relu",
-    source='extern "C" void solution() {}',
+    texts=Texts('extern "C" void solution() {}'),
     mode=Mode.FULL,
     gpu_type="",
     dtype="",
@@ -26,18 +41,18 @@ GOOD = Submission(
 
 def refusal(submission: Submission) -> dict[str, str]:
     with pytest.raises(InvalidSubmissionError) as caught:
-        admit(submission, DTYPES)
+        admit(submission, PROBLEMS)
     return dict(caught.value.violations)
 
 
 def test_what_is_left_out_is_filled_in() -> None:
-    spec = admit(GOOD, DTYPES)
+    spec = admit(GOOD, PROBLEMS)
     assert (spec.gpu_type, spec.dtype, spec.language) == ("MI300X", "float32", "hip")
 
 
 @pytest.mark.parametrize("gpu_type", [name.lower() for name in GPU_TYPES] + [" Mi300x "])
 def test_gpu_types_are_known_in_any_case(gpu_type: str) -> None:
-    assert admit(replace(GOOD, gpu_type=gpu_type), DTYPES).gpu_type == gpu_type.strip().upper()
+    assert admit(replace(GOOD, gpu_type=gpu_type), PROBLEMS).gpu_type == gpu_type.strip().upper()
 
 
 def test_foreign_gpu_type_is_refused_with_the_legal_ones_and_the_nearest() -> None:
@@ -50,7 +65,7 @@ def test_foreign_gpu_type_is_refused_with_the_legal_ones_and_the_nearest() -> No
 
 @pytest.mark.parametrize("language", ["", "hip", "HIP", "hip-cpp", " Hip "])
 def test_what_front_ends_call_hip_is_hip(language: str) -> None:
-    assert admit(replace(GOOD, language=language), DTYPES).language == "hip"
+    assert admit(replace(GOOD, language=language), PROBLEMS).language == "hip"
 
 
 @pytest.mark.parametrize(
@@ -63,7 +78,7 @@ def test_other_languages_are_refused_with_the_fix(language: str, fix: str) -> No
 
 @pytest.mark.parametrize(("dtype", "meant"), [("float32", "float32"), ("FP16", "float16"), ("half", "float16")])
 def test_dtypes_are_known_by_their_short_names(dtype: str, meant: str) -> None:
-    assert admit(replace(GOOD, dtype=dtype), DTYPES).dtype == meant
+    assert admit(replace(GOOD, dtype=dtype), PROBLEMS).dtype == meant
 
 
 def test_dtype_that_the_problem_lacks_is_refused_with_those_that_it_has() -> None:
@@ -71,19 +86,21 @@ def test_dtype_that_the_problem_lacks_is_refused_with_those_that_it_has() -> Non
 
 
 def test_source_of_one_mebibyte_passes_and_one_more_byte_does_not() -> None:
-    admit(replace(GOOD, source="x" * MAX_SOURCE_BYTES), DTYPES)
-    assert "1,048,577 bytes" in refusal(replace(GOOD, source="x" * (MAX_SOURCE_BYTES + 1)))["spec.source"]
+    admit(replace(GOOD, texts=Texts("x" * MAX_SOURCE_BYTES)), PROBLEMS)
+    assert "1,048,577 bytes" in refusal(replace(GOOD, texts=Texts("x" * (MAX_SOURCE_BYTES + 1))))["spec.source"]
     # Two bytes each in UTF-8.
-    assert "spec.source" in refusal(replace(GOOD, source="é" * (MAX_SOURCE_BYTES // 2 + 1)))
+    assert "spec.source" in refusal(replace(GOOD, texts=Texts("é" * (MAX_SOURCE_BYTES // 2 + 1))))
 
 
 @pytest.mark.parametrize("source", ["", " \n\t", "nul \0 inside"])
 def test_source_without_a_program_is_refused(source: str) -> None:
-    assert "spec.source" in refusal(replace(GOOD, source=source))
+    assert "spec.source" in refusal(replace(GOOD, texts=Texts(source)))
 
 
 def test_everything_that_is_wrong_is_named_at_once() -> None:
-    wrong = replace(GOOD, source="", gpu_type="H100", language="cuda", priority=101, mode=None, idempotency_key="")
+    wrong = replace(
+        GOOD, texts=Texts(""), gpu_type="H100", language="cuda", priority=101, mode=None, idempotency_key=""
+    )
     assert set(refusal(wrong)) == {
         "spec.source",
         "spec.gpu_type",
@@ -96,21 +113,60 @@ def test_everything_that_is_wrong_is_named_at_once() -> None:
 
 def test_unknown_problem_is_refused_with_the_nearest_names() -> None:
     with pytest.raises(UnknownProblemError, match="leaky-relu"):
-        admit(replace(GOOD, problem="leaky-rulu"), DTYPES)
-    assert nearest("matrix vector", DTYPES) == ["matrix-vector"]
+        admit(replace(GOOD, problem="leaky-rulu"), PROBLEMS)
+    assert nearest("matrix vector", PROBLEMS) == ["matrix-vector"]
 
 
 def test_problem_may_be_left_out_for_the_sandbox_only() -> None:
-    assert admit(replace(GOOD, problem="", mode=Mode.SANDBOX), DTYPES).problem == ""
-    assert admit(replace(GOOD, problem="no-such", mode=Mode.SANDBOX), DTYPES).problem == ""
+    assert admit(replace(GOOD, problem="", mode=Mode.SANDBOX), PROBLEMS).problem == ""
+    assert admit(replace(GOOD, problem="no-such", mode=Mode.SANDBOX), PROBLEMS).problem == ""
     assert "SANDBOX" in refusal(replace(GOOD, problem=""))["spec.problem"]
 
 
 def test_fingerprint_tells_sources_and_specs_apart() -> None:
-    spec = admit(GOOD, DTYPES)
-    assert fingerprint(spec, "a") == fingerprint(admit(replace(GOOD, gpu_type="mi300x"), DTYPES), "a")
-    assert fingerprint(spec, "a") != fingerprint(spec, "b")
-    assert fingerprint(spec, "a") != fingerprint(replace(spec, priority=1), "a")
+    spec = admit(GOOD, PROBLEMS)
+    assert fingerprint(spec, Texts("a")) == fingerprint(admit(replace(GOOD, gpu_type="mi300x"), PROBLEMS), Texts("a"))
+    assert fingerprint(spec, Texts("a")) != fingerprint(spec, Texts("b"))
+    assert fingerprint(spec, Texts("a")) != fingerprint(replace(spec, priority=1), Texts("a"))
+
+
+def test_other_launch_plans_and_definitions_have_other_fingerprints() -> None:
+    spec = admit(GOOD, PROBLEMS)
+    texts = [Texts("a"), Texts("a", launch_plan="b"), Texts("a", problem_def="b"), Texts("ab")]
+    assert len({fingerprint(spec, text) for text in texts}) == len(texts)
+
+
+def test_a_launch_plan_that_fits_its_problem_is_admitted() -> None:
+    admit(replace(GOOD, texts=Texts("kernels", launch_plan=PLAN)), PROBLEMS)
+
+
+@pytest.mark.parametrize(
+    ("plan", "field", "said"),
+    [
+        ("[", "spec.launch_plan", "not JSON"),
+        (PLAN.replace("ceil_div(n, 256)", "ceil_div(m, 256)"), "spec.launch_plan.launches[0].grid[0]", "`m`"),
+        (PLAN.replace('"output"', '"result"'), "spec.launch_plan.launches[0].args[1]", "`result`"),
+        (PLAN.replace("[256]", "[]"), "spec.launch_plan.launches[0].block", "1 to 3"),
+    ],
+)
+def test_a_launch_plan_is_refused_at_the_place_that_is_wrong(plan: str, field: str, said: str) -> None:
+    assert said in refusal(replace(GOOD, texts=Texts("kernels", launch_plan=plan)))[field]
+
+
+def test_a_definition_stands_in_for_the_catalogue() -> None:
+    texts = Texts("code", PLAN, "class Mine: pass")
+    assert admit(replace(GOOD, problem="of-my-own", dtype="int8", texts=texts), PROBLEMS).problem == "of-my-own"
+    assert admit(replace(GOOD, problem="", texts=texts), PROBLEMS).problem == ""
+
+
+@pytest.mark.parametrize("definition", ["x" * (MAX_DEFINITION_BYTES + 1), " \n", "nul \0"])
+def test_a_definition_that_is_none_is_refused(definition: str) -> None:
+    assert "spec.problem_def" in refusal(replace(GOOD, texts=Texts("code", problem_def=definition)))
+
+
+def test_whole_programs_have_neither_plan_nor_definition() -> None:
+    wrong = refusal(replace(GOOD, mode=Mode.SANDBOX, texts=Texts("code", PLAN, "class Mine: pass")))
+    assert set(wrong) == {"spec.launch_plan", "spec.problem_def"}
 
 
 @given(
@@ -118,8 +174,10 @@ def test_fingerprint_tells_sources_and_specs_apart() -> None:
         Submission,
         account_id=st.text(max_size=5),
         idempotency_key=st.text(max_size=5),
-        problem=st.text(max_size=20) | st.sampled_from(sorted(DTYPES)),
-        source=st.text(max_size=50),
+        problem=st.text(max_size=20) | st.sampled_from(sorted(PROBLEMS)),
+        texts=st.builds(
+            Texts, st.text(max_size=50), st.just("") | st.text(max_size=50), st.just("") | st.text(max_size=50)
+        ),
         mode=st.none() | st.sampled_from(Mode),
         gpu_type=st.text(max_size=10) | st.sampled_from(GPU_TYPES),
         dtype=st.text(max_size=10),
@@ -129,13 +187,13 @@ def test_fingerprint_tells_sources_and_specs_apart() -> None:
 )
 def test_any_submission_is_either_admitted_in_canonical_words_or_refused_by_name(submission: Submission) -> None:
     try:
-        spec = admit(submission, DTYPES)
+        spec = admit(submission, PROBLEMS)
     except (InvalidSubmissionError, UnknownProblemError) as error:
         refused: Exception = error
     else:
         assert spec.gpu_type in GPU_TYPES
         assert spec.language == "hip"
-        assert spec.mode is Mode.SANDBOX or spec.dtype in DTYPES[spec.problem]
+        assert spec.mode is Mode.SANDBOX or submission.texts.problem_def or spec.dtype in PROBLEMS[spec.problem].dtypes
         return
     if isinstance(refused, InvalidSubmissionError):
         assert all(field and description for field, description in refused.violations)

@@ -14,6 +14,7 @@ from servicekit.clock import SystemClock
 from servicekit.database import Database, migrate
 from services.scheduler.job import JobState
 from services.scheduler.server import MIGRATIONS
+from services.scheduler.spec import Texts
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
 from tests.services.scheduler.cluster import ACCOUNT, is_run, kinds, until
@@ -38,7 +39,7 @@ class Rows:
 
     async def reserving(self) -> Job:
         now = SystemClock().now()
-        job = await self.store.insert(a_job(create_time=now, account_id=ACCOUNT), "source", 20)
+        job = await self.store.insert(a_job(create_time=now, account_id=ACCOUNT), Texts("source"), 20)
         assert job is not None
         return job
 

@@ -29,7 +29,11 @@ async def nothing_is_stored(cluster: Cluster) -> bool:
 
 
 async def test_submitted_job_comes_back_with_what_was_sent(cluster: Cluster) -> None:
-    submitted = await cluster.submit(gpu_type="mi300x", source="// mine", priority=7)
+    plan = '{"launches": [{"kernel": "k", "grid": ["n"], "block": [1], "args": ["input", "output"]}]}'
+    definition = "class Mine: pass"
+    submitted = await cluster.submit(
+        gpu_type="mi300x", source="// mine", priority=7, launch_plan=plan, problem_def=definition
+    )
     job = await cluster.job(submitted.job_id)
     assert job.spec == scheduler_pb2.JobSpec(
         problem="leaky-relu",
@@ -39,6 +43,8 @@ async def test_submitted_job_comes_back_with_what_was_sent(cluster: Cluster) -> 
         dtype="float32",
         language="hip",
         priority=7,
+        launch_plan=plan,
+        problem_def=definition,
     )
     assert job.account_id == ACCOUNT
 
@@ -55,6 +61,8 @@ async def test_submitted_job_comes_back_with_what_was_sent(cluster: Cluster) -> 
         ({"mode": 0}, "spec.mode"),
         ({"mode": 77}, "spec.mode"),
         ({"problem": ""}, "spec.problem"),
+        ({"launch_plan": "{}"}, "spec.launch_plan.launches"),
+        ({"problem_def": " "}, "spec.problem_def"),
         ({"key": ""}, "idempotency_key"),
     ],
 )

@@ -12,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from services.scheduler.errors import StaleJobError
 from services.scheduler.job import Job, JobEvent, JobState
+from services.scheduler.spec import Texts
 from services.scheduler.store import tables
 from services.scheduler.store.job_store import JobStore
 from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
@@ -27,13 +28,13 @@ LIMIT = 20
 
 
 async def queued(store: JobStore, number: int = 1) -> Job:
-    job = await store.insert(a_job(number), "source", LIMIT)
+    job = await store.insert(a_job(number), Texts("source"), LIMIT)
     assert job is not None
     return await store.move(job, job.enqueue("hold-1"), [b"queued"], START)
 
 
 async def test_job_comes_back_as_it_was_stored_in_every_state(store: JobStore) -> None:
-    job = await store.insert(a_job(request_id="request-1"), "source", LIMIT)
+    job = await store.insert(a_job(request_id="request-1"), Texts("source"), LIMIT)
     assert job is not None
     moves: list[Callable[[Job], Job]] = [
         lambda job: job.enqueue("hold-1"),
@@ -129,7 +130,7 @@ async def test_move_that_the_database_refuses_is_not_announced(store: JobStore, 
 
 async def test_repeated_key_gives_the_first_job_and_stores_nothing(store: JobStore, reader: JobReader) -> None:
     first = await queued(store)
-    again = await store.insert(a_job(2, idempotency_key="key-1"), "other source", LIMIT)
+    again = await store.insert(a_job(2, idempotency_key="key-1"), Texts("other source"), LIMIT)
     assert again == first
     assert await store.get("job-002") is None
     assert await reader.counts() == {JobState.QUEUED: 1}
@@ -137,38 +138,38 @@ async def test_repeated_key_gives_the_first_job_and_stores_nothing(store: JobSto
 
 async def test_simultaneous_submissions_of_one_key_make_one_job(store: JobStore, reader: JobReader) -> None:
     jobs = await asyncio.gather(
-        *[store.insert(a_job(number, idempotency_key="key"), "source", LIMIT) for number in range(8)]
+        *[store.insert(a_job(number, idempotency_key="key"), Texts("source"), LIMIT) for number in range(8)]
     )
     assert len({job.job_id for job in jobs if job}) == 1
     assert await reader.counts() == {JobState.RESERVING: 1}
 
 
 async def test_account_cannot_pass_its_limit_even_at_once(store: JobStore, reader: JobReader) -> None:
-    jobs = await asyncio.gather(*[store.insert(a_job(number), "source", 3) for number in range(8)])
+    jobs = await asyncio.gather(*[store.insert(a_job(number), Texts("source"), 3) for number in range(8)])
     assert sum(job is not None for job in jobs) == 3
     assert await reader.counts() == {JobState.RESERVING: 3}
-    assert await store.insert(a_job(9, account_id="account-2"), "source", 3) is not None
+    assert await store.insert(a_job(9, account_id="account-2"), Texts("source"), 3) is not None
 
 
 async def test_job_that_is_over_makes_room(store: JobStore) -> None:
     job = await queued(store)
-    assert await store.insert(a_job(2), "source", 1) is None
+    assert await store.insert(a_job(2), Texts("source"), 1) is None
     job = await store.move(job, job.settle(ACCEPTED), [], START)
     await store.move(job, job.finish(0, START), [b"ended"], START)
-    assert await store.insert(a_job(2), "source", 1) is not None
+    assert await store.insert(a_job(2), Texts("source"), 1) is not None
 
 
 async def test_abandoned_submission_frees_its_key(store: JobStore) -> None:
-    job = await store.insert(a_job(), "source", LIMIT)
+    job = await store.insert(a_job(), Texts("source"), LIMIT)
     assert job is not None
     await store.move(job, job.abandon(), [], START)
-    second = await store.insert(a_job(2, idempotency_key=job.idempotency_key), "source", LIMIT)
+    second = await store.insert(a_job(2, idempotency_key=job.idempotency_key), Texts("source"), LIMIT)
     assert second is not None
     assert second.job_id == "job-002"
 
 
 async def test_deleted_submission_takes_its_source_along(database: Database, store: JobStore) -> None:
-    job = await store.insert(a_job(), "source", LIMIT)
+    job = await store.insert(a_job(), Texts("source"), LIMIT)
     assert job is not None
     await store.delete(job)
     assert await store.get(job.job_id) is None
@@ -177,7 +178,7 @@ async def test_deleted_submission_takes_its_source_along(database: Database, sto
 
 
 async def test_job_that_moved_on_is_not_deleted(store: JobStore) -> None:
-    job = await store.insert(a_job(), "source", LIMIT)
+    job = await store.insert(a_job(), Texts("source"), LIMIT)
     assert job is not None
     moved = await store.move(job, job.enqueue("hold-1"), [b"queued"], START)
     await store.delete(job)
@@ -186,7 +187,7 @@ async def test_job_that_moved_on_is_not_deleted(store: JobStore) -> None:
 
 async def test_source_can_be_read_again_and_again(store: JobStore) -> None:
     job = await queued(store)
-    assert [await store.source(job.job_id) for _ in range(3)] == ["source"] * 3
+    assert [await store.texts(job.job_id) for _ in range(3)] == [Texts("source")] * 3
 
 
 async def test_jobs_are_found_by_state_and_by_id(store: JobStore) -> None:

@@ -1,0 +1,15 @@
+"""What jobs are written in besides their source: launch plans and problem definitions."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+
+
+def upgrade() -> None:
+    """Jobs of before have neither."""
+    for name in ("launch_plan", "problem_def"):
+        op.add_column("job_sources", sa.Column(name, sa.Text, nullable=False, server_default=""))
