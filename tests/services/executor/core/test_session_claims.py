@@ -1,0 +1,179 @@
+"""Whatever a runner sends, and whenever it goes: the judge answers with a verdict."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from itertools import count
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from problems.catalogue import load_problem
+from services.executor.core.chain import CPU_CHAINS, audit_case
+from services.executor.core.chain_audit import CPU_CHAIN_RULE
+from services.executor.core.channel import Channel
+from services.executor.core.checking import Checker
+from services.executor.core.failure import Failure
+from services.executor.core.limits import StageLimits
+from services.executor.core.messages import Reply, Step
+from services.executor.core.scratch import ScratchFolder
+from services.executor.core.seeds import RunSeed
+from services.executor.core.session import RunnerSession
+from services.executor.core.verdict import Verdict
+from services.executor.sandboxes.sandbox import Command, Exit
+from tests.services.executor.core.test_chain import PROBLEMS
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable
+    from pathlib import Path
+
+MARK = 0x31525057
+LIMITS = replace(StageLimits(), start_seconds=10.0, call_seconds=10.0, copy_seconds=10.0)
+PROBLEM = load_problem(PROBLEMS / "vector-addition").problem
+SMALL = PROBLEM.sizes.cpu[3]
+
+
+class Impostor:
+    """A box whose program answers orders, the first of them being that it came up, or leaves after its first answer."""
+
+    def __init__(self, folder: Path, says: Callable[[bytes], bytes], *, listens: bool) -> None:
+        self._connected = socket.socket(socket.AF_UNIX)
+        self._connected.connect(str(folder / "socket"))
+        self._connected.setblocking(False)
+        self._says = says
+        self._listens = listens
+        self._ended = asyncio.Event()
+        self._task = asyncio.ensure_future(self._speak())
+
+    async def _speak(self) -> None:
+        loop = asyncio.get_running_loop()
+        order = b"\0" * 32
+        while order:
+            order, before = b"", order
+            with suppress(OSError):
+                await loop.sock_sendall(self._connected, self._says(before))
+                order = await loop.sock_recv(self._connected, 32) if self._listens else b""
+        self._connected.close()
+        self._ended.set()
+
+    async def wait(self) -> Exit:
+        await self._ended.wait()
+        return Exit(code=0, signal=None, stdout=b"", stderr=b"")
+
+    async def kill(self) -> None:
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        self._connected.close()
+        self._ended.set()
+
+
+ANSWERS = {1: (Reply.LOADED,), 2: (Reply.DONE, Reply.STORED), 3: (Reply.PONG,), 5: (Reply.PREPARED,)}
+ANSWERS |= {6: (Reply.DONE,), 7: (Reply.STORED,), 8: (Reply.FLUSHED,), 9: (Reply.DONE,)}
+
+
+def _reply(kind: int, sequence: int, step: int = 0, status: int = 0, event_ns: int = 1000, text: bytes = b"") -> bytes:
+    return struct.pack("<IIQIiQQ88s", MARK, kind, sequence, step, status, event_ns, 2000, text)
+
+
+def _obedient(order: bytes) -> bytes:
+    """What a runner of ours would say, but that it does nothing."""
+    _, kind, sequence, _, _ = struct.unpack("<IIQQQ", order)
+    replies = ANSWERS.get(kind, (Reply.READY,) if kind == 0 else ())
+    return b"".join(_reply(reply, sequence) for reply in replies)
+
+
+@asynccontextmanager
+async def _session(
+    parent: Path, says: Callable[[bytes], bytes], *, listens: bool = True
+) -> AsyncGenerator[RunnerSession]:
+    with ScratchFolder(parent) as folder:
+
+        async def start(*_: object) -> Impostor:
+            return Impostor(folder, says, listens=listens)
+
+        device = SimpleNamespace(run_command=lambda *_: Command(["runner"], folder, []))
+        session = RunnerSession(device, SimpleNamespace(start=start), LIMITS, Channel(folder))
+        async with session.open(folder):
+            yield session
+
+
+async def _every_order(parent: Path, says: Callable[[bytes], bytes], *, listens: bool) -> None:
+    async with _session(parent, _obedient) as trusted, _session(parent, says, listens=listens) as session:
+        checker = Checker(PROBLEM, RunSeed("claims"), session)
+        judge = checker.judge(SMALL, 0)
+        await session.null_call_ns()
+        await session.flush(1 << 20)
+        await audit_case(checker, trusted, judge, 1000.0, (CPU_CHAINS, CPU_CHAIN_RULE))
+        await checker.call_twice(judge)
+
+
+def _run(parent: Path, says: Callable[[bytes], bytes], *, listens: bool = True) -> Verdict:
+    with pytest.raises(Failure) as caught:
+        asyncio.run(_every_order(parent, says, listens=listens))
+    return caught.value.verdict
+
+
+messages = st.builds(
+    _reply,
+    st.one_of(st.sampled_from(Reply), st.integers(0, 2**32 - 1)),
+    st.one_of(st.integers(0, 8), st.integers(0, 2**64 - 1)),
+    st.one_of(st.sampled_from(Step), st.integers(0, 2**32 - 1)),
+    st.integers(-(2**31), 2**31 - 1),
+    st.integers(0, 2**64 - 1),
+    st.binary(max_size=88),
+)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.one_of(messages, st.binary(min_size=1, max_size=300)), max_size=12))
+def test_any_bytes_at_any_time_end_in_a_verdict(shared_tmp: Path, sent: list[bytes]) -> None:
+    assert _run(shared_tmp, lambda _: b"".join(sent), listens=False) in VERDICTS
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 12), messages)
+def test_one_lie_among_good_answers_ends_in_a_verdict(shared_tmp: Path, place: int, lie: bytes) -> None:
+    orders = count()
+    assert _run(shared_tmp, lambda order: lie if next(orders) == place else _obedient(order)) in VERDICTS
+
+
+def test_obeying_and_doing_nothing_is_a_wrong_answer(shared_tmp: Path) -> None:
+    assert _run(shared_tmp, _obedient) is Verdict.WRONG_ANSWER
+
+
+VERDICTS = {
+    Verdict.RUNTIME_ERROR,
+    Verdict.LAUNCH_ERROR,
+    Verdict.MEMORY_LIMIT_EXCEEDED,
+    Verdict.WRONG_ANSWER,
+}
+
+
+@pytest.fixture(scope="session")
+def shared_tmp(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("claims")
+
+
+def test_any_memory_is_no_more_than_a_wrong_answer(shared_tmp: Path) -> None:
+    @settings(max_examples=30)
+    @given(st.binary(min_size=1, max_size=64), st.integers(0, 1 << 16), st.booleans())
+    def scribble(data: bytes, offset: int, cuts: bool) -> None:
+        def says(order: bytes) -> bytes:
+            for path in shared_tmp.glob("*/memory"):
+                with path.open("r+b") as memory:
+                    memory.seek(offset)
+                    memory.write(data * 200)
+                    if cuts:
+                        memory.truncate(offset)
+            return _obedient(order)
+
+        assert _run(shared_tmp, says) in {Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR, Verdict.OUT_OF_BOUNDS}
+
+    scribble()
