@@ -142,10 +142,11 @@ def _harvest(path: Path, text: str) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise missing_build(f"{text}\n{path.name}: {error.strerror}") from error
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_EXECUTABLE_BYTES:
+        os.close(descriptor)
+        raise missing_build(f"{text}\n{path.name} is no regular file of at most {_MAX_EXECUTABLE_BYTES} bytes")
     with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_EXECUTABLE_BYTES:
-            raise missing_build(f"{text}\n{path.name} is no regular file of at most {_MAX_EXECUTABLE_BYTES} bytes")
         return file.read()
 
 

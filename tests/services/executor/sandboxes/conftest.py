@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import tempfile
 import uuid
@@ -13,6 +12,7 @@ import pytest
 
 from services.executor.sandboxes.bubblewrap_sandbox import BubblewrapSandbox
 from services.executor.sandboxes.docker_sandbox import DockerSandbox, open_docker_sandbox
+from services.executor.sandboxes.file_tree import remove_tree
 from services.executor.sandboxes.launch_order import Hold
 from services.executor.sandboxes.process_sandbox import open_process_sandbox
 from tests.services.executor.sandboxes.box import Box
@@ -58,7 +58,8 @@ def box(sandbox: Sandbox) -> Iterator[Box]:
     home = Path(tempfile.mkdtemp(prefix="wavepool-test-"))
     home.chmod(0o755)
     yield Box(sandbox, home)
-    shutil.rmtree(home)
+    remove_tree(home)
+    assert not home.exists()
 
 
 @pytest.fixture

@@ -1,0 +1,58 @@
+"""A box that takes all it can get takes its own share and nothing of the host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.executor.sandboxes.gaps import Gap
+from tests.services.executor.sandboxes.box import SMALL_FILES, SMALL_MEMORY
+
+if TYPE_CHECKING:
+    from tests.services.executor.sandboxes.box import Box
+
+
+async def test_countless_files_exceed_the_file_limit(box: Box) -> None:
+    program = 'for my $i (1..25000) { open(my $f, ">", "/build/$i") or last } sleep 50'
+
+    ending = await box.run(f"perl -e '{program}'")
+
+    assert ending.files_exceeded
+
+
+async def test_folders_in_folders_exceed_the_file_limit(box: Box) -> None:
+    program = "chdir q(/build); for (1..3000) { mkdir q(d) or last; chdir q(d) or last } sleep 50"
+
+    ending = await box.run(f"perl -e '{program}'")
+
+    assert ending.files_exceeded
+
+
+async def test_shared_memory_is_bounded(box: Box) -> None:
+    ending = await box.run("exec head -c 20M /dev/zero >/dev/shm/big", SMALL_FILES)
+
+    assert ending.files_exceeded or ending.code == 1
+
+
+async def test_files_in_memory_count_as_memory(box: Box) -> None:
+    each = "my $fd = syscall(319, $name, 0); open(my $file, q(>&=), $fd) or exit 9; push @kept, $file;"
+    program = f"my $name = q(hidden); my $piece = q(x) x 1048576; for (1..20) {{ {each} print $file $piece x 5 }}"
+
+    ending = await box.run(f"perl -e '{program} sleep 50'", SMALL_MEMORY)
+
+    assert ending.memory_exceeded or box.admits(Gap.MEMORY), ending
+
+
+async def test_descriptors_run_out_in_the_box_alone(box: Box) -> None:
+    program = 'my @f; while (open(my $f, "<", "/dev/null")) { push @f, $f } print scalar @f'
+
+    ending = await box.run(f"perl -e '{program}'")
+
+    assert 0 < int(ending.stdout) < 1024
+
+
+async def test_a_flood_on_both_streams_at_once_is_capped(box: Box) -> None:
+    ending = await box.run("(yes out | head -c 30M) & (yes err | head -c 30M >&2) & wait; exit 5")
+
+    assert ending.code == 5
+    assert ending.output_truncated
+    assert set(ending.stdout.split()) <= {b"out", b"ou", b"o"}

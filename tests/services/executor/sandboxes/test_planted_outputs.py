@@ -1,0 +1,67 @@
+"""What a builder leaves where its output belongs is read as a regular file or not at all, and hangs nobody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from services.executor.core.build import Builder, Unit
+from services.executor.core.cache import CompileCache
+from services.executor.core.failure import Failure
+from services.executor.devices.device import BuildKind, DeviceDescription, Toolchain
+from services.executor.sandboxes.file_tree import remove_tree
+from services.executor.sandboxes.sandbox import Command, Mount
+from tests.services.executor.sandboxes.box import GENEROUS
+
+if TYPE_CHECKING:
+    from tests.services.executor.sandboxes.box import Box
+
+PLANTS = {
+    "a link to a file of the host": "ln -s /etc/passwd /build/runner",
+    "a link to a device": "ln -s /dev/zero /build/runner",
+    "a pipe": "mkfifo /build/runner",
+    "a folder": "mkdir -p /build/runner/runner",
+    "a socket": "perl -e 'use IO::Socket::UNIX; IO::Socket::UNIX->new(Local => q(/build/runner), Listen => 1)'",
+    "a file without end": "truncate -s 300M /build/runner",
+    "nothing": "true",
+}
+
+
+class Planting:
+    """A device whose compiler is a script."""
+
+    def __init__(self, script: str) -> None:
+        self._script = script
+
+    def describe(self) -> DeviceDescription:
+        return DeviceDescription("cpu", "A Test 3000", "x86_64", 64, 2, 1024, is_gpu=False)
+
+    def toolchain(self) -> Toolchain:
+        return Toolchain(self._script, "scripted")
+
+    def build_command(self, folder: Path, kind: Any) -> Command:
+        mounts = [Mount(folder, Path("/build"), writable=True)]
+        return Command(["/bin/bash", "-c", self._script], Path("/build"), mounts, {"PATH": "/usr/bin:/bin"})
+
+    def run_command(self, folder: Path, kind: Any) -> Command:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("script", PLANTS.values(), ids=PLANTS.keys())
+async def test_a_planted_output_is_no_build(box: Box, script: str) -> None:
+    limits = GENEROUS
+    cache = CompileCache(box.outside / "cache", 1 << 30)
+    target = box.outside / "run"
+    target.mkdir()
+    builder = Builder(Planting(script), box.sandbox, cache, limits)
+    unit = Unit(BuildKind.SOLUTION, "source", "harness", "declaration")
+
+    with pytest.raises(Failure) as caught:
+        await builder.build(unit, box.folder, target, lambda _: None)
+
+    assert "root:" not in str(caught.value.__dict__)
+    assert list(target.iterdir()) == []
+    remove_tree(box.folder)
+    assert not box.folder.exists()
