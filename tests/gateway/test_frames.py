@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from wavepool.executor.v1 import executor_pb2, run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 
+from gateway.end_frames import end_frame
 from gateway.frames import Frame, Setting, encode, frame_of
+from gateway.run_frames import isa_fields
 from tests.gateway.arbitrary_messages import messages
 from tests.gateway.job_events import (
     ACCEPTED,
@@ -222,3 +224,31 @@ def assert_exact(value: Any) -> None:
             assert_exact(item)
     elif isinstance(value, int):
         assert abs(value) <= 2**53
+
+
+HINTED = run_event_pb2.KernelReport(
+    name="k",
+    vgpr=8,
+    limited_by="lds",
+    hints=[run_event_pb2.KernelHint(subject="spills", line=3, what="w", why="y", advice="a")],
+)
+REPORT = run_event_pb2.IsaReport(toolchain="clang", note="n", kernels=[HINTED])
+
+
+def test_the_report_for_the_mi300x_comes_with_the_compile() -> None:
+    fields = isa_fields(run_event_pb2.Compiled(isa=REPORT).isa)
+    assert fields["isa_toolchain"] == "clang"
+    assert fields["isa_note"] == "n"
+    assert fields["isa"]["k"]["limited_by"] == "lds"
+    assert fields["isa"]["k"]["hints"] == [{"subject": "spills", "line": 3, "what": "w", "why": "y", "advice": "a"}]
+
+
+def test_a_source_that_was_refused_shows_its_report_in_the_last_frame() -> None:
+    refused = run_event_pb2.Finished(verdict=run_event_pb2.VERDICT_COMPILE_ERROR, isa=REPORT)
+    status, fields = end_frame(executor_pb2.RUN_MODE_FULL, scheduler_pb2.JOB_STATE_FINISHED, refused)
+    assert status == "COMPILE_ERROR"
+    assert fields["isa"]["k"]["vgpr"] == 8
+    assert (
+        "isa"
+        not in end_frame(executor_pb2.RUN_MODE_FULL, scheduler_pb2.JOB_STATE_FINISHED, run_event_pb2.Finished())[1]
+    )

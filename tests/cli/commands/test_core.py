@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -27,3 +28,19 @@ def test_the_core_judges_without_services_and_gets_further_options(
 
 def test_a_file_that_is_not_there_is_bad_usage() -> None:
     assert wavepool("core", "bench", "missing.hip", "--problem", "relu").status == 2
+
+
+def test_the_mi300x_report_needs_no_service_and_no_gpu() -> None:
+    words = [sys.executable, "-m", "cli.main", "core", "isa", str(SOLUTION), "--asm"]
+    done = subprocess.run(words, env=os.environ, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "relu" in done.stdout
+    assert "global_store" in done.stdout
+
+
+def test_a_source_without_kernels_gets_status_1_and_the_reason(tmp_path: Path) -> None:
+    (tmp_path / "host.hip").write_text('extern "C" void solution() {}')
+    words = [sys.executable, "-m", "cli.main", "core", "isa", str(tmp_path / "host.hip"), "--json"]
+    done = subprocess.run(words, env=os.environ, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert "no kernel" in json.loads(done.stdout)["note"]

@@ -21,7 +21,8 @@ SERVING = {"status": "ready", "services": {"scheduler": "serving", "vmpool": "se
 @pytest.fixture
 def trial(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What the core's trial run of a kernel says; the core itself is tested where it lives."""
-    told: dict[str, Any] = {"status": 0, "out": {"verdict": "ACCEPTED", "message": "All right."}, "err": HEALTHY}
+    out = {"verdict": "ACCEPTED", "message": "All right.", "toolchain": "clang, ROCm's library", "kernels": {"add": {}}}
+    told: dict[str, Any] = {"status": 0, "out": out, "err": HEALTHY}
 
     def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
         return subprocess.CompletedProcess(command, told["status"], json.dumps(told["out"]) + "\n", told["err"])
@@ -91,3 +92,20 @@ def test_too_little_disk_is_a_fault(trial: dict[str, Any], monkeypatch: pytest.M
     monkeypatch.setattr(checkup, "LEAST_DISK_MIB", 1 << 40)
     run = doctor("http://127.0.0.1:1", "--data-dir", str(tmp_path / "not" / "there"))
     assert (run.status, health(run)["disk"]) == (1, "fault")
+
+
+def _mi300x(run: Run) -> dict[str, str]:
+    return next(finding for finding in run.json if finding["name"] == "MI300X report")
+
+
+def test_a_missing_device_library_is_a_note_that_says_how_to_get_one(trial: dict[str, Any]) -> None:
+    trial["out"]["toolchain"] = "clang 22 for gfx942, no device library"
+    found = _mi300x(doctor("http://127.0.0.1:1"))
+    assert found["health"] == "note"
+    assert "prepare --fetch" in found["remedy"]
+
+
+def test_a_machine_that_makes_no_report_says_why(trial: dict[str, Any]) -> None:
+    trial["out"].update(kernels={}, note="There is no compiler for the MI300X here")
+    found = _mi300x(doctor("http://127.0.0.1:1"))
+    assert (found["health"], found["detail"]) == ("note", "There is no compiler for the MI300X here")

@@ -13,7 +13,6 @@ from typing import Any
 
 from services.executor.devices.gfx942 import toolchain
 from services.executor.devices.gfx942.analysis import Texts, report_of
-from services.executor.devices.gfx942.code_generator import assembly_from_ir
 
 REPORT = "report.json"
 _MOST_ERROR_CHARACTERS = 2000
@@ -30,10 +29,14 @@ def report(folder: Path) -> dict[str, Any]:
     """The report of `folder`/solution.hip."""
     prepared = toolchain.prepared()
     said: dict[str, Any] = {"toolchain": prepared.title, "note": "", "kernels": {}, "kernel_count": 0}
-    compiled = _optimised_ir(folder, prepared)
-    if compiled.returncode != 0:
-        return {**said, "note": f"The source does not compile for gfx942: {_first_error(compiled.stderr)}"}
-    ir = compiled.stdout.decode(errors="replace")
+    compiling = _start_clang(folder, prepared)
+    # A big library, which is loaded while clang runs.
+    from services.executor.devices.gfx942.code_generator import assembly_from_ir  # noqa: PLC0415  see above
+
+    ir_bytes, messages = compiling.communicate()
+    if compiling.returncode != 0:
+        return {**said, "note": f"The source does not compile for gfx942: {_first_error(messages)}"}
+    ir = ir_bytes.decode(errors="replace")
     if "amdgpu_kernel" not in ir:
         return {**said, "note": "The source has no kernel that is launched or that is not a template."}
     source = (folder / toolchain.SOURCE).read_text(errors="replace")
@@ -41,10 +44,13 @@ def report(folder: Path) -> dict[str, Any]:
     return {**said, **found, "note": _note(found)}
 
 
-def _optimised_ir(folder: Path, prepared: toolchain.Prepared) -> subprocess.CompletedProcess[bytes]:
+def _start_clang(folder: Path, prepared: toolchain.Prepared) -> subprocess.Popen[bytes]:
+    """Writes optimised IR to stdout."""
     command = toolchain.clang(prepared.include, "-include-pch", str(prepared.prelude))
     command += ["-mlink-builtin-bitcode", str(prepared.mathematics), "-emit-llvm", toolchain.SOURCE, "-o", "-"]
-    return subprocess.run(command, cwd=folder, capture_output=True, check=False)  # noqa: S603  our own compiler, boxed
+    return subprocess.Popen(  # noqa: S603  our own compiler, boxed
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
 
 
 def _first_error(text: bytes) -> str:

@@ -99,7 +99,7 @@ def test_figures_agree_with_the_compilers_own(report_on: Callable[[str], dict[st
     generate = code_generator.assembly_from_ir
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "services.executor.devices.gfx942.report.assembly_from_ir",
+            "services.executor.devices.gfx942.code_generator.assembly_from_ir",
             lambda ir: written.append(generate(ir)) or written[-1],
         )
         found = report_on((KERNELS / "flawed.hip").read_text())
