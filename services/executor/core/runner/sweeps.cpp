@@ -6,7 +6,12 @@ namespace wavepool {
 
 namespace {
 
+// Enough to fill a GPU; on a processor, where one follows the other, only so many that each has a long way.
+#if defined(__HIP__) || defined(__CUDACC__)
 constexpr std::uint64_t kReaders = 1u << 16;
+#else
+constexpr std::uint64_t kReaders = 1u << 6;
+#endif
 
 struct Change {
   std::uint64_t* words;
