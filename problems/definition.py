@@ -90,6 +90,8 @@ class Problem(ABC):
     False wherever a cleverer algorithm, or products put together from those of narrower types, may do with less."""
     chain: ClassVar[Mapping[str, ChainRule]] = {}
     """How inputs may change along a chained audit, by name; those that are not named are judged by their looks."""
+    narrow_outputs: ClassVar[bool] = False
+    """Right outputs are numbers of half precision already, so that rounding to it gives no lazy answer away."""
     host_readable: ClassVar[frozenset[str]] = frozenset()
     """Pointer parameters (shapes) that host and device code may both read."""
     forbidden: ClassVar[Sequence[str]] = ()

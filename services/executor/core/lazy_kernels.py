@@ -85,7 +85,7 @@ def lazy_source(problem: Problem, honest: Mapping[str, str], calls: Sequence[Laz
         for at, one in enumerate(posed)
     )
     return (
-        f"{headers}\n{''.join(parts)}{_PRELUDE.read_text('utf-8')}\n"
+        f"{headers}\n{_TYPE_NAMES}{''.join(parts)}{_PRELUDE.read_text('utf-8')}\n"
         f"struct Call {{ int posed; int lazy; size_t input; size_t outputs[{len(outputs)}]; }};\n"
         f"static const Call table[] = {{\n  {rows}\n}};\nstatic size_t next_call = 0;\n}}\n\n"
         f"{''.join(_act_on(one) for one in posed)}"
@@ -98,7 +98,8 @@ def lazy_source(problem: Problem, honest: Mapping[str, str], calls: Sequence[Laz
 def _float_outputs(problem: Problem) -> list[Parameter]:
     """Those of the problem's element type, which can be given in a lower precision."""
     element = ELEMENT_TYPES[problem.dtype]
-    return [p for p in problem.parameters if p.output and p.dtype == element.dtype]
+    outputs = () if problem.narrow_outputs else problem.parameters
+    return [p for p in outputs if p.output and p.dtype == element.dtype]
 
 
 def _honest_in(dtype: str, source: str) -> str:
@@ -168,6 +169,8 @@ def _way(output: Parameter, at: int, source: Parameter) -> str:
     )
 
 
+# What signatures of the catalogue call these types, and no header of HIP does.
+_TYPE_NAMES = "typedef unsigned char float8;\ntypedef _Float16 float16;\n"
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[^\n]*$", re.MULTILINE)
 # The words that hold an element, and how many of its low bits are rounded away: to bfloat16, to 7 bits, to 3 bits.
 _WORDS = {"float32": "unsigned, 16", "float16": "unsigned short, 3", "bfloat16": "unsigned short, 4"}

@@ -1,0 +1,91 @@
+"""NVFP4 GEMM."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from problems.block_inputs import nv_input
+from problems.definition import Case, Difficulty, Initial, Problem, SizeSet, Tolerance
+from problems.element_types import ELEMENT_TYPES
+from problems.microscaling import E2M1, E4M3, NV_BLOCK, nv_dequantized, nv_quantized, tiled, tiled_size, untiled
+from problems.quantization import PRODUCT_SIZES, hidden_product
+from problems.rounding import EPS, SUM, sum_condition
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+
+class Nvfp4Gemm(Problem):
+    """`C = A B^T` in half precision, A and B in blocks along k, their scales in tiles."""
+
+    slug = "nvfp4-gemm"
+    title = "NVFP4 GEMM"
+    difficulty = Difficulty.HARD
+    tags = ("quantization", "gemm", "low-precision")
+    signature = (
+        "const uint8_t* q_a, const float8* scale_a, const float sf_g_a, const uint8_t* q_b, const float8* scale_b, "
+        "const float sf_g_b, float16* c, size_t m, size_t n, size_t k"
+    )
+    outputs: ClassVar[Mapping[str, Initial]] = {"c": Initial.ZERO}
+    nondeterministic = True
+    tolerance = Tolerance(
+        1.0,
+        "1 unit of eps(half) * |expected| for the last rounding, and 2 units of eps(float) * sqrt(k) * (sum of the "
+        "products' absolute values): any order of fp32 additions.",
+    )
+    sizes = PRODUCT_SIZES
+
+    def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
+        return hidden_product(size_set, rng)
+
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        drawn: dict[str, Any] = {}
+        for name, rows in (("a", case.values["m"]), ("b", case.values["n"])):
+            matrix = self.sample(case.values["distribution"], (rows, case.values["k"]), rng, spike=16.0)
+            halfs, scale = nv_input(matrix.astype(np.float16))
+            codes, scales = nv_quantized(halfs, scale)
+            drawn[f"q_{name}"] = E2M1.stored(codes)
+            drawn[f"scale_{name}"] = tiled(scales).view(E4M3.dtype)
+            drawn[f"sf_g_{name}"] = scale
+        return {**drawn, **{name: case.values[name] for name in ("m", "n", "k")}}
+
+    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return {"c": (case.values["m"], case.values["n"])}
+
+    def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        a, b = self._factors(case, inputs)
+        return {"c": a @ b.T}
+
+    def condition(
+        self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
+    ) -> dict[str, NDArray[Any]]:
+        a, b = self._factors(case, inputs)
+        of_sum = sum_condition(np.abs(a) @ np.abs(b).T, case.values["k"])
+        share = SUM.units * EPS / ELEMENT_TYPES["float16"].eps
+        return {"c": np.abs(expected["c"]) + share * of_sum}
+
+    def flops(self, case: Case) -> float:
+        return 2.0 * case.values["m"] * case.values["n"] * case.values["k"]
+
+    def bytes(self, case: Case) -> float:
+        m, n, k = (case.values[name] for name in ("m", "n", "k"))
+        return float((m + n) * k // 2 + sum(tiled_size(rows, k // NV_BLOCK) for rows in (m, n)) + 2 * m * n)
+
+    def _factors(self, case: Case, inputs: Mapping[str, Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        blocks = case.values["k"] // NV_BLOCK
+        a, b = (
+            nv_dequantized(
+                E2M1.codes(inputs[f"q_{name}"]),
+                untiled(inputs[f"scale_{name}"].view(np.uint8), len(inputs[f"q_{name}"]), blocks),
+                inputs[f"sf_g_{name}"],
+            )
+            for name in ("a", "b")
+        )
+        return a, b
+
+
+PROBLEM = Nvfp4Gemm()

@@ -1,0 +1,182 @@
+"""Block-scaled formats as kernels handle them: tables, bits of floats, and products in whatever order, in fp32."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from problems.definition import SizeSet
+from problems.lazy import Call
+from tests.problems.honest import Inputs, wrong_cases
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from problems.catalogue import Catalogue
+
+F = np.float32
+FP4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6], F)
+FP8 = np.array([*(m * 2.0**-9 for m in range(8)), *((8 + m) * 2.0 ** (e - 10) for e in range(1, 16) for m in range(8))])
+FP8 = FP8[:-1].astype(F)
+SLUGS = [f"{name}-{kind}" for name in ("mxfp4", "mxfp8", "nvfp4") for kind in ("quantize", "dequantize", "gemm")]
+
+
+def nearest(values: NDArray[Any], table: NDArray[Any]) -> NDArray[np.uint8]:
+    """By comparison with both neighbours; of two alike near ones, the even code."""
+    size = np.minimum(np.abs(values), table[-1])
+    above = np.searchsorted(table, size).clip(1, len(table) - 1)
+    low, high = size - table[above - 1], table[above] - size
+    code = np.where((low < high) | ((low == high) & (above % 2 == 1)), above - 1, above)
+    sign = 1 << (len(table) - 1).bit_length()
+    return (code + sign * np.signbit(values)).astype(np.uint8)
+
+
+def value_of(codes: NDArray[np.uint8], table: NDArray[Any]) -> NDArray[Any]:
+    sign = 1 << (len(table) - 1).bit_length()
+    return np.where(codes & sign, F(-1), F(1)) * table[codes & (sign - 1)]
+
+
+def packed(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    pairs = codes.reshape(-1, 2)
+    return (pairs[:, 0] + 16 * pairs[:, 1]).astype(np.uint8).reshape(len(codes), -1)
+
+
+def unpacked(stored: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    return np.array([[byte % 16, byte // 16] for byte in range(256)], np.uint8)[stored].reshape(len(stored), -1)
+
+
+def mx_quantize(v: Inputs, table: NDArray[Any], round_scale: Callable[[Any], Any] = np.floor) -> dict[str, Any]:
+    """The scale by a logarithm in fp32, and by a reciprocal."""
+    blocks = v["a"].reshape(v["m"], -1, 32)
+    exponent = round_scale(np.log2(np.abs(blocks).max(axis=2))) - np.floor(np.log2(table[-1]))
+    codes = nearest((blocks * np.exp2(-exponent)[..., None]).astype(F), table).reshape(v["a"].shape)
+    return {"q": packed(codes) if len(table) == 8 else codes, "scale": (exponent + 127).astype(np.uint8)}
+
+
+def mx_matrix(q: NDArray[np.uint8], scale: NDArray[np.uint8], table: NDArray[Any]) -> NDArray[Any]:
+    codes = unpacked(q) if len(table) == 8 else q
+    factors = (scale.astype(np.uint32) << 23).view(F)
+    return value_of(codes, table) * np.repeat(factors, 32, axis=1)
+
+
+def from_tiles(tiles: NDArray[Any], rows: int, columns: int) -> NDArray[Any]:
+    """Tile by tile: 32 lines of four times four scales, of rows 32 apart."""
+    wide = -(-columns // 4)
+    lines = tiles.reshape(-1, wide, 32, 4, 4)
+    return np.ascontiguousarray(lines.transpose(0, 3, 2, 1, 4).reshape(-1, wide * 4)[:rows, :columns])
+
+
+def running_product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    total = np.zeros((len(a), len(b)), F)
+    for column_a, column_b in zip(a.T, b.T, strict=True):
+        total += np.outer(column_a, column_b)
+    return total
+
+
+def mx_product(v: Inputs, table: NDArray[Any]) -> NDArray[Any]:
+    scales = (from_tiles(v[f"scale_{name}"], rows, v["k"] // 32) for name, rows in (("a", v["m"]), ("b", v["n"])))
+    a, b = (mx_matrix(v[f"q_{name}"], scale, table) for name, scale in zip("ab", scales, strict=True))
+    return running_product(a, b)
+
+
+def nv_quantize(v: Inputs, order: int) -> dict[str, Any]:
+    """Both scales and elements by products in one of two orders."""
+    blocks = v["a"].astype(F).reshape(v["m"], -1, 16)
+    largest, global_scale = np.abs(blocks).max(axis=2), F(v["sf_g"])
+    exact = (largest * (F(1) / F(6))) * global_scale if order else largest * global_scale / F(6)
+    scales = nearest(exact, FP8)
+    worth = value_of(scales, FP8)[..., None]
+    ratio = blocks * (F(1) / (worth * (F(1) / global_scale))) if order else blocks * global_scale / worth
+    rows, columns = scales.shape
+    tiles = np.zeros((-(-rows // 128), 32, 4, -(-columns // 4), 4), np.uint8)
+    for row, column in product(range(rows), range(columns)):
+        tiles[row // 128, row % 32, row % 128 // 32, column // 4, column % 4] = scales[row, column]
+    tiled = tiles.transpose(0, 3, 1, 2, 4).reshape(-1).view(ml_dtypes.float8_e4m3fn)
+    return {"q": packed(nearest(ratio, FP4).reshape(v["m"], -1)), "scale": tiled}
+
+
+def nv_matrix(q: NDArray[np.uint8], scale: NDArray[Any], global_scale: float) -> NDArray[Any]:
+    rows, blocks = len(q), q.shape[1] // 8
+    factors = value_of(from_tiles(scale.view(np.uint8), rows, blocks), FP8)
+    return value_of(unpacked(q), FP4) * np.repeat(factors * (F(1) / F(global_scale)), 16, axis=1)
+
+
+def nv_product(v: Inputs) -> NDArray[Any]:
+    a, b = (nv_matrix(v[f"q_{name}"], v[f"scale_{name}"], v[f"sf_g_{name}"]) for name in "ab")
+    return running_product(a, b).astype(np.float16)
+
+
+@pytest.mark.parametrize(("slug", "table"), [("mxfp4", FP4), ("mxfp8", FP8)])
+def test_mx_by_logarithms_and_tables_is_right(catalogue: Catalogue, slug: str, table: NDArray[Any]) -> None:
+    assert wrong_cases(catalogue, f"{slug}-quantize", lambda v: mx_quantize(v, table)) == []
+    assert wrong_cases(catalogue, f"{slug}-dequantize", lambda v: mx_matrix(v["q"], v["scale"], table)) == []
+    assert wrong_cases(catalogue, f"{slug}-gemm", lambda v: mx_product(v, table)) == []
+
+
+@pytest.mark.parametrize(("slug", "table"), [("mxfp4", FP4), ("mxfp8", FP8)])
+def test_mx_scales_that_are_rounded_up_are_wrong(catalogue: Catalogue, slug: str, table: NDArray[Any]) -> None:
+    assert len(wrong_cases(catalogue, f"{slug}-quantize", lambda v: mx_quantize(v, table, np.ceil))) == 10
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_nvfp4_by_products_in_any_order_is_right(catalogue: Catalogue, order: int) -> None:
+    assert wrong_cases(catalogue, "nvfp4-quantize", lambda v: nv_quantize(v, order)) == []
+
+
+def test_nvfp4_by_tables_is_right(catalogue: Catalogue) -> None:
+    answer = wrong_cases(catalogue, "nvfp4-dequantize", lambda v: nv_matrix(v["q"], v["scale"], v["sf_g"]))
+    assert answer == []
+    assert wrong_cases(catalogue, "nvfp4-gemm", nv_product) == []
+
+
+def test_scales_row_by_row_are_wrong_where_tiles_are_asked_for(catalogue: Catalogue) -> None:
+    def answer(v: Inputs) -> NDArray[Any]:
+        rows = {
+            f"scale_{name}": v[f"scale_{name}"][: v[side] * v["k"] // 32] for name, side in (("a", "m"), ("b", "n"))
+        }
+        a, b = (mx_matrix(v[f"q_{name}"], rows[f"scale_{name}"].reshape(-1, v["k"] // 32), FP4) for name in "ab")
+        return running_product(a, b)
+
+    assert len(wrong_cases(catalogue, "mxfp4-gemm", answer)) == 9
+
+
+def test_an_accumulator_of_half_precision_is_wrong(catalogue: Catalogue) -> None:
+    def answer(v: Inputs) -> NDArray[Any]:
+        return mx_product(v, FP8).astype(ml_dtypes.bfloat16).astype(F)
+
+    assert len(wrong_cases(catalogue, "mxfp8-gemm", answer)) == 9
+
+
+@pytest.mark.parametrize("slug", ["mxfp4-quantize", "mxfp8-quantize"])
+def test_ties_that_do_not_go_to_the_even_code_are_wrong(catalogue: Catalogue, slug: str) -> None:
+    table = FP4 if slug == "mxfp4-quantize" else FP8
+
+    def answer(v: Inputs) -> dict[str, Any]:
+        away = np.nextafter(v["a"], np.copysign(F(np.inf), v["a"]))
+        return {**mx_quantize({**v, "a": away}, table), "scale": mx_quantize(v, table)["scale"]}
+
+    assert len(wrong_cases(catalogue, slug, answer)) > 5
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_no_element_is_nan_or_negative_zero(catalogue: Catalogue, slug: str) -> None:
+    """So that the MI300X's e4m3fnuz reads every byte of E4M3 as half of what it is worth."""
+    problem = catalogue.get(slug).problem
+    for case in (*problem.sizes.cpu, problem.hidden_case(SizeSet.CPU, np.random.default_rng(1))):
+        call = Call.draw(problem, case, np.random.default_rng(2))
+        for name, stored in {**call.inputs, **call.expected}.items():
+            if name.startswith("q"):
+                codes = stored if slug.startswith("mxfp8") else unpacked(stored)
+                assert not np.isin(codes, (0x80, 0x7F, 0xFF) if slug.startswith("mxfp8") else (0x8,)).any()
+
+
+def test_the_mi300xs_own_type_is_worth_half() -> None:
+    codes = np.array([code for code in range(256) if code & 0x7F != 0x7F and code != 0x80], np.uint8)
+    ours, amd = codes.view(ml_dtypes.float8_e4m3fn), codes.view(ml_dtypes.float8_e4m3fnuz)
+    assert (ours.astype(F) == 2 * amd.astype(F)).all()
