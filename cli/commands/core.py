@@ -35,3 +35,17 @@ def isa(
     core = [sys.executable, "-m", "services.executor.core", "isa", str(file)]
     options = [*(["--json"] if as_json else []), *(["--asm"] if asm else [])]
     raise typer.Exit(subprocess.run([*core, *options], check=False).returncode)  # noqa: S603 - our own program
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def profile(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="The kernel's source.", exists=True, dir_okay=False)],
+    *,
+    problem: Annotated[str, typer.Option("--problem", "-p", help="The problem's slug.")],
+    device: Annotated[str, typer.Option("--device", help="A device that has a profiler.")] = "rocm",
+) -> None:
+    """Check a kernel under the GPU's own profiler, and show how long each of its kernels took."""
+    core = [sys.executable, "-m", "services.executor.core", "profile", str(file), "--problem", problem]
+    core += ["--device", device, *context.args]
+    raise typer.Exit(subprocess.run(core, check=False).returncode)  # noqa: S603 - our own program

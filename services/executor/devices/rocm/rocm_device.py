@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from services.executor.devices.device import BuildKind, DeviceDescription, Toolchain
+from services.executor.devices.device import BuildKind, DeviceDescription, Toolchain, ToolchainError
 from services.executor.devices.offload.build_script import build_script
 from services.executor.devices.offload.runner_objects import RUNNER, compile_runner
 from services.executor.devices.rocm import toolchain
 from services.executor.devices.rocm.gpu import Gpu, Management
+from services.executor.devices.rocm.kernel_trace import read_trace
 from services.executor.sandboxes.sandbox import Command, Mount
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from services.executor.devices.instruments import Firmware, Reading
+    from services.executor.devices.profiling import Dispatch
 
 _BUILD = Path("/build")
+_PROFILE = Path("/profile")
 _EXECUTABLES = {BuildKind.SOLUTION: "runner", BuildKind.KERNELS: "runner", BuildKind.PROGRAM: "program"}
 _DRIVER_NODE = "/dev/kfd"
 _WAVEFRONT_SIZE = 64
@@ -25,7 +31,7 @@ _WAVEFRONT_SIZE = 64
 
 
 class RocmDevice:
-    """One GPU or partition, ROCM_INDEX or the first; implements Device, Instruments and Versioned."""
+    """One GPU or partition, ROCM_INDEX or the first; implements Device, Instruments, Versioned and Profiled."""
 
     def __init__(self, gpu: Gpu | None = None) -> None:
         """`gpu` is for tests of what needs no GPU; by default the driver is asked, when that is needed."""
@@ -69,6 +75,22 @@ class RocmDevice:
         environment = {"LD_LIBRARY_PATH": f"{rocm}/lib", "HSA_ENABLE_COREDUMP": "0"}
         arguments = [str(_BUILD / _EXECUTABLES[kind])]
         return Command(arguments, _BUILD, [Mount(rocm, rocm), Mount(folder, _BUILD)], environment, devices)
+
+    def profile_command(self, command: Command, folder: Path) -> Command:
+        """The program under rocprofv3, which notes each kernel with its times."""
+        profiler = toolchain.rocm().folder / "bin" / "rocprofv3"
+        if not profiler.exists():
+            raise ToolchainError(f"no rocprofv3 at {profiler}; install ROCm's rocprofiler-sdk")
+        options = ("--kernel-trace", "--output-format", "csv", "-d", str(_PROFILE), "-o", "wavepool", "--")
+        return replace(
+            command,
+            arguments=(str(profiler), *options, *command.arguments),
+            mounts=(*command.mounts, Mount(folder, _PROFILE, writable=True)),
+        )
+
+    def dispatches(self, folder: Path) -> Sequence[Dispatch]:
+        """What it noted; raises ValueError."""
+        return read_trace(folder)
 
     def read_instruments(self) -> Reading:
         """The state now."""

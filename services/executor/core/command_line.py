@@ -1,0 +1,72 @@
+"""The command line of `python -m services.executor.core`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from problems.definition import SizeSet
+from services.executor.core.equipment import default_cache_folder
+from services.executor.core.job import Mode
+from services.executor.devices.plugins import device_names
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+
+def parser() -> ArgumentParser:
+    """All commands with their options."""
+    whole = argparse.ArgumentParser(prog="python -m services.executor.core", description="The core alone, no services.")
+    shared = _shared()
+    commands = whole.add_subparsers(dest="command", required=True)
+    _add_bench(commands.add_parser("bench", parents=[shared], help="compile, check and benchmark one file"))
+    _add_profile(commands.add_parser("profile", parents=[shared], help="check one file under the GPU's profiler"))
+    _add_isa(commands.add_parser("isa", parents=[shared], help="what the MI300X's compiler makes of one file; no GPU"))
+    linter = commands.add_parser("lint", parents=[shared], help="prove problems: honest passes, lazy kernels fail")
+    linter.add_argument("slugs", nargs="*", help="problems; all where none is given")
+    commands.add_parser("serve", parents=[shared], help="run one job from stdin, events to stdout")
+    commands.add_parser("nursery", parents=[shared], help="fork judges on request; stdin is the socket for requests")
+    return whole
+
+
+def _shared() -> ArgumentParser:
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--device", default="cpu", help=", ".join(device_names()))
+    shared.add_argument("--sandbox", default="auto", help="auto, required, bubblewrap, docker or process")
+    shared.add_argument("--cache-folder", type=Path, default=default_cache_folder(), help="where builds are kept")
+    shared.add_argument("--cache-mib", type=int, default=2048, help="the most that the builds may fill")
+    shared.add_argument("--forbidden", type=Path, help="TOML file that adds to forbidden.toml or changes it")
+    named = os.environ.get("EXECUTOR_TORCH_PYTHON")
+    shared.add_argument("--torch-python", type=Path, default=named, help="evaluates problem definitions")
+    return shared
+
+
+def _add_bench(one: ArgumentParser) -> None:
+    one.add_argument("file", type=Path, help="HIP source")
+    one.add_argument("--problem", default="", help="the slug of a problem; none for --mode sandbox")
+    one.add_argument("--mode", choices=list(Mode), default=Mode.FULL)
+    one.add_argument("--dtype", default="float32")
+    one.add_argument("--sizes", choices=list(SizeSet), default=SizeSet.CPU)
+    one.add_argument(
+        "--seed",
+        default="",
+        help="make the same inputs again: any text, or the `seed` of a report (they are from entropy otherwise)",
+    )
+    one.add_argument("--launch-plan", type=Path, help="JSON: the file has kernels only, and is launched by this plan")
+    one.add_argument("--problem-def", type=Path, help="a problem of your own: Python source of a problem class")
+    one.add_argument("--json", action="store_true", help="print the last event as JSON, stages to stderr")
+
+
+def _add_profile(profiler: ArgumentParser) -> None:
+    profiler.add_argument("file", type=Path, help="HIP source")
+    profiler.add_argument("--problem", required=True, help="the slug of a problem")
+    profiler.add_argument("--dtype", default="float32")
+    profiler.add_argument("--sizes", choices=list(SizeSet), default=SizeSet.GPU)
+
+
+def _add_isa(about: ArgumentParser) -> None:
+    about.add_argument("file", type=Path, help="HIP source")
+    about.add_argument("--json", action="store_true", help="print it as JSON")
+    about.add_argument("--asm", action="store_true", help="with the instructions, below the lines that they are from")

@@ -1,0 +1,45 @@
+"""The kernel trace of rocprofv3: a CSV file for each process, written in a box beside user code and read as such."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from services.executor.devices.profiling import Dispatch
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILE_NAME = "wavepool_kernel_trace.csv"
+"""What `--output-file wavepool` makes of it."""
+_MOST_BYTES = 64 << 20
+
+
+def read_trace(folder: Path) -> list[Dispatch]:
+    """The launches in the trace that lies in `folder`; raises ValueError for what is no trace."""
+    try:
+        descriptor = os.open(folder / FILE_NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise ValueError(f"rocprofv3 left no {FILE_NAME}: {error.strerror}") from error
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
+            raise ValueError(f"{FILE_NAME} is no regular file of at most {_MOST_BYTES >> 20} MiB")
+        return parse_trace(file.read().decode(errors="replace"))
+
+
+def parse_trace(text: str) -> list[Dispatch]:
+    """Columns are found by name, as versions of rocprofv3 add some; raises ValueError."""
+    dispatches: list[Dispatch] = []
+    for number, row in enumerate(csv.DictReader(io.StringIO(text)), 2):
+        try:
+            duration_ns = int(row["End_Timestamp"]) - int(row["Start_Timestamp"])
+            dispatches.append(Dispatch(row["Kernel_Name"], duration_ns))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{FILE_NAME}, line {number}: no kernel with its times ({error!r})") from error
+        if duration_ns < 0:
+            raise ValueError(f"{FILE_NAME}, line {number}: a kernel that ended before it began")
+    return dispatches

@@ -1,0 +1,67 @@
+"""The profiler is a script that runs the program and writes what rocprofv3 would; box, runner and judge are real."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.profile import profile
+from services.executor.devices.cpu.cpu_device import CpuDevice
+from services.executor.devices.rocm.kernel_trace import FILE_NAME, read_trace
+from services.executor.sandboxes.sandbox import Command, Mount
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pytest
+
+    from services.executor.core.run import Equipment
+    from services.executor.devices.profiling import Dispatch
+
+REPOSITORY = Path(__file__).parents[4]
+SOURCE = (REPOSITORY / "problems/relu/solution.hip").read_text()
+PROFILER = f"""#!/bin/sh
+"$@"
+status=$?
+echo '"Kernel_Name","Start_Timestamp","End_Timestamp"' >/profile/{FILE_NAME}
+echo '"relu_kernel(float const*)",1000,3500' >>/profile/{FILE_NAME}
+exit $status
+"""
+
+
+class TracedCpu(CpuDevice):
+    """The cpu device with a profiler."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._profiler = folder / "profiler"
+        self._profiler.write_text(PROFILER)
+        self._profiler.chmod(0o755)
+
+    def profile_command(self, command: Command, folder: Path) -> Command:
+        mounts = (Mount(self._profiler, Path("/profiler")), Mount(folder, Path("/profile"), writable=True))
+        return replace(command, arguments=("/profiler", *command.arguments), mounts=(*command.mounts, *mounts))
+
+    def dispatches(self, folder: Path) -> Sequence[Dispatch]:
+        return read_trace(folder)
+
+
+async def test_a_profile_shows_the_kernels_of_a_checked_run(
+    equipment: Equipment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tmp_path.chmod(0o755)
+    traced = replace(equipment, device=TracedCpu(tmp_path))
+    status = await profile(CoreJob(SOURCE, Mode.CHECK, "relu"), traced)
+    out = capsys.readouterr().out
+    assert status == 0, out
+    assert "relu_kernel(float const*)" in out
+    assert "100.0%" in out
+
+
+async def test_a_device_without_a_profiler_is_refused_by_name(
+    equipment: Equipment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert await profile(CoreJob(SOURCE, Mode.CHECK, "relu"), equipment) == 2
+    assert "cpu has no profiler" in capsys.readouterr().err
