@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
 import signal
 import socket
 import sys
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from problems.definition import SizeSet
@@ -33,7 +31,9 @@ from services.executor.devices.plugins import BrokenDeviceError, UnknownDeviceEr
 from services.executor.sandboxes.sandbox import SandboxError
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
+    from pathlib import Path
 
     from services.executor.core.run import Equipment
 
