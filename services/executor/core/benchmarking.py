@@ -1,51 +1,49 @@
-"""The benchmark stage: timed calls of every public case, each verified like any other call."""
+"""The benchmark stage: every public case in several sessions, each call verified like any other call.
+
+A session is a runner process of its own, and visits the cases in an order of its own. After the planned sessions, cases
+whose sessions disagree are measured in more. Last, in one more session, chained calls show whether the times that came
+out can be true.
+"""
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from services.executor.core.events import Benchmarked, Benchmarking, BenchmarkResult, Bound, Timing
+from services.executor.core.case_result import CaseTimes, Scale, fault_of, result_of, timing_of
+from services.executor.core.chain import CPU_CHAINS, GPU_CHAINS, audit_case
+from services.executor.core.chain_audit import CPU_CHAIN_RULE, GPU_CHAIN_RULE
+from services.executor.core.events import Benchmarked, Benchmarking, BenchmarkResult, Timing
 from services.executor.core.failure import Failure
-from services.executor.core.roofline import Roofs, Work, bound_of, roofs_of
-from services.executor.core.statistics import geometric_mean, summarise
-from services.executor.core.stopping import CPU_PROFILE, GPU_PROFILE, StoppingProfile, StoppingRule, StopReason
-from services.executor.core.timing_audit import CPU_RULE, GPU_RULE, AuditRule, floor_fault, timing_fault
+from services.executor.core.flushing import calibrated_flush, flush_profile
+from services.executor.core.measuring import measure
+from services.executor.core.roofline import roofs_of
+from services.executor.core.sessions import score
+from services.executor.core.statistics import geometric_mean
+from services.executor.core.stopping import CPU_PROFILE, GPU_PROFILE, StoppingProfile
+from services.executor.core.timing_audit import CPU_RULE, GPU_RULE
 from services.executor.core.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractAsyncContextManager
 
     from problems.definition import Case, Problem
-    from services.executor.core.case_judge import CaseJudge
     from services.executor.core.checking import Checker
     from services.executor.core.progress import Progress
-    from services.executor.core.session import CallTimes
-    from services.executor.devices.device import DeviceDescription
+    from services.executor.core.session import RunnerSession
+    from services.executor.devices.device import Device, DeviceDescription
 
 
 @dataclass(frozen=True)
-class Measurement:
-    """The timed calls of one case, in order, the null calls between them, and why they ended."""
+class Bench:
+    """What cases are measured with. `open_session` starts a fresh runner, `open_trusted` one of our own."""
 
-    times: tuple[CallTimes, ...]
-    nulls_ns: tuple[int, ...]
-    stopped_by: StopReason
-
-
-@dataclass(frozen=True)
-class Scale:
-    """What times of a device are measured against; `dtype` is the run's."""
-
-    device: DeviceDescription
-    roofs: Roofs | None
-    dtype: str
-
-    @property
-    def audit_rule(self) -> AuditRule:
-        """How far the judge's clock may be off the claims."""
-        return GPU_RULE if self.device.is_gpu else CPU_RULE
+    problem: Problem
+    device: Device
+    profile: StoppingProfile
+    open_session: Callable[[], AbstractAsyncContextManager[Checker]]
+    open_trusted: Callable[[], AbstractAsyncContextManager[RunnerSession]]
 
 
 def profile_of(device: DeviceDescription) -> StoppingProfile:
@@ -53,109 +51,109 @@ def profile_of(device: DeviceDescription) -> StoppingProfile:
     return GPU_PROFILE if device.is_gpu else CPU_PROFILE
 
 
-async def benchmark(
-    checker: Checker, cases: Sequence[Case], device: DeviceDescription, profile: StoppingProfile, progress: Progress
-) -> None:
-    """Measure every case; raises Failure for a wrong call, and for times that cannot be true."""
+async def benchmark(bench: Bench, cases: Sequence[Case], progress: Progress) -> None:
+    """Measure every case; raises Failure for a wrong call, and for times that cannot be true or are none."""
     progress.tell(Benchmarking(len(cases)))
-    scale = Scale(device, roofs_of(device.architecture), progress.job.dtype)
-    results: list[BenchmarkResult] = []
-    faults: list[str] = []
-    for index, case in enumerate(cases):
-        measurement = await measure(checker, checker.judge(case, index), profile)
-        results.append(_result(index, len(cases), checker.problem, case, measurement, scale))
-        if fault := _fault(checker.problem, case, measurement, scale):
-            faults.append(f"case `{case.name}`: {fault}")
-        progress.tell(results[-1])
-    progress.benchmarked = _summary(results, device.name, Timing.INVALID if faults else Timing.VALID)
+    scale = _scale(bench, progress.job.dtype)
+    async with bench.open_trusted() as trusted:
+        flush_bytes = await _flush_bytes(bench, trusted, progress)
+        measured = await _measured(bench, cases, flush_bytes)
+        measured = await _audited(bench, trusted, measured, scale)
+    faults = [fault_of(bench.problem, times, scale) for times in measured]
+    results = [
+        result_of(bench.problem, times, len(cases), scale, timing_of(times, fault, bench.profile.sessions))
+        for times, fault in zip(measured, faults, strict=True)
+    ]
+    for result in results:
+        progress.tell(result)
+    progress.benchmarked = _summary(results, bench.device.describe())
     progress.tell(progress.benchmarked)
+    named = zip(cases, faults, strict=True)
+    _raise_for(results, [f"case `{case.name}`: {fault}" for case, fault in named if fault])
+
+
+async def _flush_bytes(bench: Bench, trusted: RunnerSession, progress: Progress) -> int:
+    if not bench.profile.cold:
+        return 0
+    flush = await calibrated_flush(trusted, flush_profile(bench.device.describe()))
+    progress.report["flush"] = asdict(flush)
+    return flush.size_bytes
+
+
+async def _measured(bench: Bench, cases: Sequence[Case], flush_bytes: int) -> list[CaseTimes]:
+    """Every case in as many sessions as it wants, each in an order that nobody can know beforehand."""
+    measured = [CaseTimes(case, index) for index, case in enumerate(cases)]
+    session = 0
+    while wanting := [times for times in measured if times.wants_more(bench.profile.sessions)]:
+        async with bench.open_session() as checker:
+            for times in _shuffled(checker, session, wanting):
+                judge = checker.judge(times.case, times.index)
+                measurement = await measure(checker, judge, bench.profile, bench.device, flush_bytes)
+                measured[times.index] = replace(times, sessions=(*times.sessions, measurement))
+        session += 1
+    return measured
+
+
+def _shuffled(checker: Checker, session: int, cases: Sequence[CaseTimes]) -> list[CaseTimes]:
+    order = checker.seed.generator("session order", session).permutation(len(cases))
+    return [cases[int(at)] for at in order]
+
+
+async def _audited(
+    bench: Bench, trusted: RunnerSession, measured: Sequence[CaseTimes], scale: Scale
+) -> list[CaseTimes]:
+    """The chained audit of every case, in a session of its own; it ends with the first case that cannot be true."""
+    audited = list(measured)
+    profile = GPU_CHAINS if bench.device.describe().is_gpu else CPU_CHAINS
+    async with bench.open_session() as checker:
+        for times in measured:
+            if fault_of(bench.problem, times, scale):
+                break
+            judge, claimed_ns = checker.judge(times.case, times.index), score(times.medians_ns)
+            audit = await audit_case(checker, trusted, judge, claimed_ns, (profile, scale.chain_rule))
+            audited[times.index] = replace(times, audit=audit)
+            if fault_of(bench.problem, audited[times.index], scale):
+                break
+    return audited
+
+
+def _scale(bench: Bench, dtype: str) -> Scale:
+    device = bench.device.describe()
+    rules = (GPU_RULE, GPU_CHAIN_RULE) if device.is_gpu else (CPU_RULE, CPU_CHAIN_RULE)
+    return Scale(roofs_of(device.architecture), dtype, *rules, bench.profile.sessions)
+
+
+def _summary(results: Sequence[BenchmarkResult], device: DeviceDescription) -> Benchmarked:
+    timings = {result.timing for result in results}
+    worst = next((timing for timing in (Timing.INVALID, Timing.UNSTABLE) if timing in timings), Timing.VALID)
+    return Benchmarked(
+        results=tuple(results),
+        mean_runtime_ns=geometric_mean([result.runtime_ns for result in results]),
+        mean_gflops=geometric_mean([result.gflops for result in results]),
+        timing=worst,
+        device=device.name,
+        converged=all(result.converged for result in results),
+        simulated=device.is_simulated,
+    )
+
+
+def _raise_for(results: Sequence[BenchmarkResult], faults: Sequence[str]) -> None:
     if faults:
         message = (
             f"The times cannot be true ({faults[0]}): do all work on streams that the default stream waits for, and "
             "start no work that goes on after `solution` has returned."
         )
         raise Failure(Verdict.TIMING_INVALID, message, details="\n".join(faults))
+    unstable = [_apart(result) for result in results if result.timing is Timing.UNSTABLE]
+    if unstable:
+        message = (
+            f"The times of separate processes disagree ({unstable[0]}): there is no time to rank. Look for "
+            "what differs from process to process, such as work that depends on where memory lies, and "
+            "run again."
+        )
+        raise Failure(Verdict.UNSTABLE, message, details="\n".join(unstable))
 
 
-async def measure(checker: Checker, judge: CaseJudge, profile: StoppingProfile) -> Measurement:
-    """Warm up, then take samples until the profile is satisfied."""
-    begin = time.perf_counter()
-    device_seconds, calls = 0.0, 0
-    while not profile.is_warm(calls, device_seconds, time.perf_counter() - begin):
-        device_seconds += (await checker.call(judge)).event_ns / 1e9
-        calls += 1
-    rule = StoppingRule(profile)
-    times: list[CallTimes] = []
-    nulls_ns: list[int] = []
-    begin = time.perf_counter()
-    while True:
-        times.append(await checker.call(judge))
-        nulls_ns.append(await checker.session.null_call_ns())
-        stopped_by = rule.add(times[-1].event_ns / 1e9, time.perf_counter() - begin)
-        if stopped_by is not None:
-            return Measurement(tuple(times), tuple(nulls_ns), stopped_by)
-
-
-def _result(
-    index: int, total: int, problem: Problem, case: Case, measurement: Measurement, scale: Scale
-) -> BenchmarkResult:
-    samples = [float(times.event_ns) for times in measurement.times]
-    summary = summarise(samples)
-    seconds = max(summary.median, 1.0) / 1e9
-    bound, percent = Bound.UNKNOWN, None
-    if scale.roofs is not None:
-        bound, percent = bound_of(scale.roofs, _work(problem, case, scale.dtype), seconds)
-    return BenchmarkResult(
-        test_id=index + 1,
-        name=case.name,
-        total_tests=total,
-        runtime_ns=summary.median,
-        ci_low_ns=summary.ci_low,
-        ci_high_ns=summary.ci_high,
-        samples=summary.count,
-        converged=measurement.stopped_by is StopReason.PRECISION,
-        stopped_by=measurement.stopped_by,
-        min_ns=summary.minimum,
-        p5_ns=summary.p5,
-        p25_ns=summary.p25,
-        p75_ns=summary.p75,
-        p95_ns=summary.p95,
-        p99_ns=summary.p99,
-        max_ns=summary.maximum,
-        mad_ns=summary.mad,
-        wall_runtime_ns=summarise([float(times.wall_ns) for times in measurement.times]).median,
-        gflops=problem.flops(case) / seconds / 1e9,
-        gbytes_per_second=problem.bytes(case) / seconds / 1e9,
-        percent_of_roof=percent,
-        bound=bound,
-        sample_ns=tuple(samples),
-    )
-
-
-def _fault(problem: Problem, case: Case, measurement: Measurement, scale: Scale) -> str | None:
-    claimed = [float(times.event_ns) for times in measurement.times]
-    walls = [float(times.wall_ns) for times in measurement.times]
-    return timing_fault(claimed, walls, measurement.nulls_ns, scale.audit_rule) or floor_fault(
-        scale.roofs, _work(problem, case, scale.dtype), claimed
-    )
-
-
-def _work(problem: Problem, case: Case, dtype: str) -> Work:
-    sizes = {parameter.name: parameter.dtype.itemsize for parameter in problem.parameters}
-    written = 0.0
-    for name, shape in problem.output_shapes(case).items():
-        elements = 1
-        for extent in shape:
-            elements *= extent
-        written += elements * sizes[name]
-    return Work(max(0.0, problem.bytes(case) - written), written, problem.flops(case), dtype)
-
-
-def _summary(results: Sequence[BenchmarkResult], device: str, timing: Timing) -> Benchmarked:
-    return Benchmarked(
-        results=tuple(results),
-        mean_runtime_ns=geometric_mean([result.runtime_ns for result in results]),
-        mean_gflops=geometric_mean([result.gflops for result in results]),
-        timing=timing,
-        device=device,
-    )
+def _apart(result: BenchmarkResult) -> str:
+    medians = ", ".join(f"{value / 1e6:.6g}" for value in result.session_median_ns)
+    return f"case `{result.name}`: {100 * result.disagreement:.2g} % between sessions with medians of {medians} ms"

@@ -9,16 +9,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from services.executor.core.autocorrelation import correlation_time
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
 CONFIDENCE = 0.95
 """Of the interval of the median."""
+_FEWEST_FOR_BIMODALITY = 4
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Samples in brief, in the samples' own unit. `ci_low`..`ci_high` is the interval of the median."""
+    """Samples in brief, in the samples' own unit.
+
+    `ci_low`..`ci_high` is the interval of the median, as wide as `correlation_time` (samples per independent sample)
+    demands. `bimodality` is Sarle's coefficient: 5/9 for uniform samples, above it two modes or a long tail are likely;
+    NaN where all samples are alike, or fewer than four.
+    """
 
     count: int
     median: float
@@ -32,6 +42,8 @@ class Summary:
     p99: float
     maximum: float
     mad: float
+    bimodality: float
+    correlation_time: float
 
     @property
     def iqr(self) -> float:
@@ -40,12 +52,13 @@ class Summary:
 
 
 def summarise(samples: Sequence[float]) -> Summary:
-    """Raises ValueError for no samples."""
+    """Of samples in the order in which they were taken; raises ValueError for no samples."""
     if not samples:
         raise ValueError("no samples")
     ordered = np.sort(np.asarray(samples, np.float64))
     median = float(np.median(ordered))
-    low, high = median_ranks(len(ordered))
+    time = correlation_time(samples)
+    low, high = correlated_ranks(len(ordered), time)
     p5, p25, p75, p95, p99 = (float(value) for value in np.percentile(ordered, (5, 25, 75, 95, 99)))
     return Summary(
         count=len(ordered),
@@ -60,7 +73,22 @@ def summarise(samples: Sequence[float]) -> Summary:
         p99=p99,
         maximum=float(ordered[-1]),
         mad=float(np.median(np.abs(ordered - median))),
+        bimodality=_bimodality(ordered),
+        correlation_time=time,
     )
+
+
+def _bimodality(samples: NDArray[np.float64]) -> float:
+    """Sarle's coefficient with the corrections for small samples that SAS documents (PROC CLUSTER)."""
+    count, deviation = len(samples), samples - samples.mean()
+    variance = float((deviation**2).mean())
+    if count < _FEWEST_FOR_BIMODALITY or variance <= (1e-12 * float(np.abs(samples).max())) ** 2:
+        return math.nan
+    normal = deviation / math.sqrt(variance)
+    skewness = float((normal**3).mean()) * math.sqrt(count * (count - 1)) / (count - 2)
+    excess = float((normal**4).mean()) - 3
+    kurtosis = (count - 1) / ((count - 2) * (count - 3)) * ((count + 1) * excess + 6)
+    return (skewness**2 + 1) / (kurtosis + 3 * (count - 1) ** 2 / ((count - 2) * (count - 3)))
 
 
 @lru_cache(maxsize=4096)
@@ -82,9 +110,20 @@ def median_ranks(count: int) -> tuple[int, int]:
     return low, count - 1 - low
 
 
-def relative_half_width(ordered: Sequence[float]) -> float:
+def correlated_ranks(count: int, correlation_time: float) -> tuple[int, int]:
+    """The same for samples of which it takes `correlation_time` to make an independent one.
+
+    The ranks' distance from the middle grows with the root of the number of samples, so it shrinks as much for fewer.
+    """
+    low, _ = median_ranks(count)
+    middle = (count - 1) / 2
+    low = max(0, math.floor(middle - (middle - low) * math.sqrt(correlation_time)))
+    return low, count - 1 - low
+
+
+def relative_half_width(ordered: Sequence[float], correlation_time: float = 1.0) -> float:
     """Half the width of the median's interval over the median, for samples in ascending order."""
-    low, high = median_ranks(len(ordered))
+    low, high = correlated_ranks(len(ordered), correlation_time)
     middle = len(ordered) // 2
     median = ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
     return (ordered[high] - ordered[low]) / 2 / median if median > 0 else math.inf

@@ -2,6 +2,8 @@
 
 It stops once the 95 % confidence interval of the median is narrow, or at a cap. The caps depend on the device and are
 part of the report; a case that was stopped by a cap says `converged: false`, and its interval says how sure it is.
+The interval is that of samples which depend on each other (see `autocorrelation.py`): otherwise a clock that wanders
+slowly looks precise, and the rule stops wherever the clock happens to be.
 """
 
 from __future__ import annotations
@@ -9,8 +11,15 @@ from __future__ import annotations
 import bisect
 from dataclasses import dataclass
 from enum import StrEnum
+from statistics import median
+from typing import TYPE_CHECKING
 
+from services.executor.core.autocorrelation import correlation_time
+from services.executor.core.sessions import CPU_SESSIONS, GPU_SESSIONS, SessionRule
 from services.executor.core.statistics import relative_half_width
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class StopReason(StrEnum):
@@ -24,7 +33,7 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True)
 class StoppingProfile:
-    """The precision to reach and the most to spend on one case.
+    """The precision to reach and the most to spend on one case in one session, and how many sessions there are.
 
     Time caps do not stop it before `fewest_samples`, so that even a slow case has a median and a spread.
     """
@@ -39,22 +48,42 @@ class StoppingProfile:
     warm_up_calls: int = 10
     warm_up_seconds: float = 0.2
     warm_up_cap_seconds: float = 2.0
+    warm_up_slope: float | None = 0.005
+    """Warm is what changes by less than this over the last `warm_up_calls`; None: do not look."""
+    cold: bool = True
+    """Empty the caches before each call."""
+    sessions: SessionRule = GPU_SESSIONS
 
-    def is_warm(self, calls: int, device_seconds: float, wall_seconds: float) -> bool:
-        """Whether the calls so far warmed the device up; they are calls like any other, only not counted."""
-        enough = calls >= self.warm_up_calls and device_seconds >= self.warm_up_seconds
-        return enough or (calls > 0 and wall_seconds >= self.warm_up_cap_seconds)
+    def is_warm(self, calls_seconds: Sequence[float], wall_seconds: float) -> bool:
+        """Whether the calls so far warmed the device up; they are calls like any other, only not counted.
+
+        How many they were has no say in how many samples follow.
+        """
+        if len(calls_seconds) > 0 and wall_seconds >= self.warm_up_cap_seconds:
+            return True
+        enough = len(calls_seconds) >= self.warm_up_calls and sum(calls_seconds) >= self.warm_up_seconds
+        return enough and (self.warm_up_slope is None or self._change(calls_seconds) < self.warm_up_slope)
+
+    def _change(self, calls_seconds: Sequence[float]) -> float:
+        """How much the time changed over the last calls: by the median of all pairs' slopes (Theil and Sen)."""
+        last = calls_seconds[-self.warm_up_calls :]
+        slopes = [(last[j] - last[i]) / (j - i) for i in range(len(last)) for j in range(i + 1, len(last))]
+        level = median(last)
+        return abs(median(slopes)) * (len(last) - 1) / level if slopes and level > 0 else 0.0
 
 
 GPU_PROFILE = StoppingProfile()
 # A processor's clock and caches are warm after the checks, and its times rank nowhere: a second is enough.
 CPU_PROFILE = StoppingProfile(
-    max_device_seconds=0.8,
-    max_wall_seconds=0.8,
-    fewest_samples=5,
+    max_device_seconds=0.25,
+    max_wall_seconds=0.25,
+    fewest_samples=3,
     warm_up_calls=1,
     warm_up_seconds=0.0,
     warm_up_cap_seconds=0.1,
+    warm_up_slope=None,
+    cold=False,
+    sessions=CPU_SESSIONS,
 )
 
 
@@ -63,11 +92,13 @@ class StoppingRule:
 
     def __init__(self, profile: StoppingProfile) -> None:
         self._profile = profile
+        self._samples: list[float] = []
         self._ordered: list[float] = []
         self._device_seconds = 0.0
 
     def add(self, sample_seconds: float, wall_seconds: float) -> StopReason | None:
         """Take a sample; `wall_seconds` is the time since the measurement began. None means: go on."""
+        self._samples.append(sample_seconds)
         bisect.insort(self._ordered, sample_seconds)
         self._device_seconds += sample_seconds
         if self._is_precise():
@@ -77,7 +108,9 @@ class StoppingRule:
     def _is_precise(self) -> bool:
         profile, count = self._profile, len(self._ordered)
         due = count >= profile.min_samples and (count - profile.min_samples) % profile.check_every == 0
-        return due and relative_half_width(self._ordered) <= profile.relative_half_width
+        if not due or relative_half_width(self._ordered) > profile.relative_half_width:
+            return False
+        return relative_half_width(self._ordered, correlation_time(self._samples)) <= profile.relative_half_width
 
     def _cap(self, wall_seconds: float) -> StopReason | None:
         profile = self._profile

@@ -6,6 +6,10 @@ outside: a call cannot have been much shorter than the judge saw, less the way t
 Each call is judged for itself, and the half of them with the shortest claims decides, since those make the median
 short: whoever forges the median forges all of them. They are found out when most of them cannot be true. The way is
 measured by null calls in turn with the timed ones, so that what a busy host adds to one is known from the other.
+
+Chained calls say more: the input of each is made from the output of the one before, so that none can begin before its
+input exists, nor end before a right answer exists. Their wall time, less that of a chain of null calls, is time in
+which the work was done, whoever says what.
 """
 
 from __future__ import annotations
@@ -65,10 +69,17 @@ def timing_fault(
     return f"calls are said to take {claimed:.1f} us, but the judge waited {wall:.1f} us for them"
 
 
-def floor_fault(roofs: Roofs | None, work: Work, claimed_ns: Sequence[float]) -> str | None:
+def wall_ratio(claimed_ns: Sequence[float], walls_ns: Sequence[float], nulls_ns: Sequence[float]) -> float | None:
+    """The claimed median over what the judge's clock allows a single call; None where that is nothing."""
+    seen = median(walls_ns) - median(nulls_ns)
+    return median(claimed_ns) / seen if seen > 0 else None
+
+
+def floor_fault(roofs: Roofs | None, work: Work, claimed_ns: float) -> str | None:
     """The same by the hardware's limits, where they are known."""
-    seconds = median(claimed_ns) / 1e9
+    seconds = claimed_ns / 1e9
     if roofs is None or not roofline.is_below_floor(roofs, work, seconds):
         return None
-    floor_us = roofline.floor_seconds(roofs, work) * 1e6
-    return f"calls are said to take {seconds * 1e6:.2f} us, but moving the data takes at least {floor_us:.2f} us"
+    floor = roofline.floor_of(roofs, work)
+    least_us = floor.seconds * 1e6
+    return f"calls are said to take {seconds * 1e6:.2f} us, but {floor.because} takes at least {least_us:.2f} us"

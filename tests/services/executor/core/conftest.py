@@ -73,7 +73,7 @@ async def equipment(cpu_device: CpuDevice, builds: CompileCache, limits: StageLi
         cache=builds,
         find_problem=find_problem,
         limits=limits,
-        profile=replace(CPU_PROFILE, max_wall_seconds=0.2),
+        profile=replace(CPU_PROFILE, max_wall_seconds=0.07),
         scratch_parent=scratch,
     )
 

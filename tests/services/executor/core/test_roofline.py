@@ -1,15 +1,21 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from services.executor.core.events import Bound
-from services.executor.core.roofline import Work, bound_of, floor_seconds, is_below_floor, roofs_of
+from services.executor.core.roofline import Roofs, Work, bound_of, floor_of, is_below_floor, peak_of, roofs_of
 
 MI300X = roofs_of("gfx942")
 assert MI300X is not None
 amounts = st.floats(0, 1e13)
+
+
+def floor_seconds(roofs: Roofs, work: Work) -> float:
+    return floor_of(roofs, work).seconds
 
 
 def test_only_known_hardware_has_roofs() -> None:
@@ -42,6 +48,33 @@ def test_operations_are_no_floor_but_a_roof() -> None:
     assert bound is Bound.COMPUTE
     assert percent == pytest.approx(50)
     assert bound_of(MI300X, Work(1e6, 1e6, 1e12, "float16"), 1e-3)[1] == pytest.approx(100 * 1e12 / 1307.4e12 / 1e-3)
+
+
+@given(amounts, st.sampled_from(["float64", "float32", "float16", "bfloat16", "float8_e4m3fnuz", "int8", "int32"]))
+def test_operations_count_where_the_problem_fixes_the_algorithm(flops: float, dtype: str) -> None:
+    assert MI300X is not None
+    work = Work(0, 0, flops, dtype, flops_are_least=True)
+    assert floor_seconds(MI300X, work) == max(MI300X.launch_seconds, flops / peak_of(MI300X, dtype))
+    assert floor_seconds(MI300X, replace(work, flops_are_least=False)) == MI300X.launch_seconds
+
+
+def test_the_ridge_points_are_those_of_the_data_sheet() -> None:
+    assert MI300X is not None
+    ridges = {dtype: peak_of(MI300X, dtype) / MI300X.bytes_per_second for dtype in ("float32", "bfloat16", "float8")}
+    assert ridges == pytest.approx({"float32": 30.8, "bfloat16": 246.7, "float8": 493}, rel=2e-3)
+
+
+def test_the_floor_says_what_takes_so_long() -> None:
+    assert MI300X is not None
+    assert floor_of(MI300X, Work(0, 0, 0, "float32")).because == "launching a kernel"
+    assert floor_of(MI300X, Work(5.3e9, 0, 0, "float32")).because == "moving 5.3e+09 bytes at 5.3 TB/s"
+    fixed = Work(0, 0, 1e12, "float32", flops_are_least=True)
+    assert floor_of(MI300X, fixed).because == "doing 1e+12 operations at 163.4 TFLOP/s"
+
+
+def test_arithmetic_intensity_is_operations_a_byte() -> None:
+    assert Work(100, 100, 400, "float32").arithmetic_intensity == 2
+    assert Work(0, 0, 400, "float32").arithmetic_intensity is None
 
 
 def test_small_work_is_bound_by_the_launch_and_large_copies_by_memory() -> None:

@@ -3,14 +3,22 @@ from __future__ import annotations
 import math
 import random
 import statistics as reference
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.statistics import geometric_mean, median_ranks, relative_half_width, summarise
+from services.executor.core.statistics import (
+    correlated_ranks,
+    geometric_mean,
+    median_ranks,
+    relative_half_width,
+    summarise,
+)
 
 positive = st.floats(1e-9, 1e9)
+ORDER_MATTERS = ("ci_low", "ci_high", "correlation_time", "bimodality")
 
 
 @given(st.lists(positive, min_size=1))
@@ -36,8 +44,41 @@ def test_a_summary_scales_with_its_samples(samples: list[float], factor: float) 
 
 
 @given(st.lists(positive, min_size=1))
-def test_the_order_of_samples_does_not_matter(samples: list[float]) -> None:
-    assert summarise(samples) == summarise(sorted(samples, reverse=True))
+def test_the_order_of_samples_matters_to_nothing_but_the_interval(samples: list[float]) -> None:
+    ordered = summarise(sorted(samples, reverse=True))
+    same = replace(summarise(samples), **{name: getattr(ordered, name) for name in ORDER_MATTERS})
+    assert same == ordered or math.isnan(same.bimodality)
+
+
+@given(st.lists(positive, min_size=40, max_size=200), st.randoms())
+def test_samples_that_depend_on_each_other_have_a_wider_interval(samples: list[float], random: random.Random) -> None:
+    random.shuffle(samples)
+    mixed, ordered = summarise(samples), summarise(sorted(samples))
+    assert ordered.correlation_time >= mixed.correlation_time * 0.5
+    low, high = median_ranks(len(samples))
+    for summary in (mixed, ordered):
+        assert summary.ci_low <= sorted(samples)[low]
+        assert summary.ci_high >= sorted(samples)[high]
+
+
+@given(st.integers(6, 500), st.floats(1, 100))
+def test_ranks_stay_symmetric_and_never_get_closer_for_dependent_samples(count: int, correlation_time: float) -> None:
+    low, high = correlated_ranks(count, correlation_time)
+    independent = median_ranks(count)
+    assert 0 <= low <= independent[0] <= independent[1] <= high <= count - 1
+    assert low + high == count - 1
+    assert correlated_ranks(count, 1.0) == independent
+
+
+def test_two_modes_and_uniform_samples_are_told_from_a_bell() -> None:
+    draw = random.Random(11)  # noqa: S311 - a simulation
+    bell = summarise([100 + draw.gauss(0, 1) for _ in range(1000)])
+    uniform = summarise([100 + draw.random() for _ in range(1000)])
+    modes = summarise([100 + draw.gauss(0, 1) + 8 * (draw.random() < 0.5) for _ in range(1000)])
+    assert bell.bimodality == pytest.approx(1 / 3, abs=0.03)
+    assert uniform.bimodality == pytest.approx(5 / 9, abs=0.03)
+    assert modes.bimodality > 0.8
+    assert math.isnan(summarise([1.0] * 10).bimodality)
 
 
 @pytest.mark.parametrize(("count", "ranks"), [(6, (0, 5)), (9, (1, 7)), (100, (39, 60)), (1000, (468, 531))])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.executor.core.roofline import Work, roofs_of
-from services.executor.core.timing_audit import CPU_RULE, AuditRule, floor_fault, timing_fault
+from services.executor.core.timing_audit import CPU_RULE, AuditRule, floor_fault, timing_fault, wall_ratio
 
 if TYPE_CHECKING:
     from random import Random
@@ -65,6 +65,11 @@ def test_one_call_that_took_no_time_spoils_them_all(claim: float) -> None:
 
 def test_the_floor_is_only_where_roofs_are_known() -> None:
     work = Work(5.3e9, 0, 0, "float32")
-    assert "at least 1000.00 us" in (floor_fault(roofs_of("gfx942"), work, [0.5e6]) or "")
-    assert floor_fault(roofs_of("gfx942"), work, [1.1e6]) is None
-    assert floor_fault(roofs_of("x86_64"), work, [0.5e6]) is None
+    assert "at least 1000.00 us" in (floor_fault(roofs_of("gfx942"), work, 0.5e6) or "")
+    assert floor_fault(roofs_of("gfx942"), work, 1.1e6) is None
+    assert floor_fault(roofs_of("x86_64"), work, 0.5e6) is None
+
+
+def test_the_ratio_is_of_the_claim_to_the_wall_less_the_way() -> None:
+    assert wall_ratio([90.0], [110.0], [10.0]) == pytest.approx(0.9)
+    assert wall_ratio([90.0], [5.0], [10.0]) is None

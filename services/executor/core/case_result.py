@@ -1,0 +1,194 @@
+"""What the sessions of one case come to: its time, how sure it is, and whether it can be true."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+from services.executor.core.chain_audit import ChainRule, audit_ratio, chain_fault
+from services.executor.core.events import Band, BenchmarkResult, Bound, ReplacedSample, Timing
+from services.executor.core.roofline import Work, bound_of, floor_of
+from services.executor.core.sessions import Agreement, SessionRule, agreement, disagreement, score
+from services.executor.core.statistics import summarise
+from services.executor.core.stopping import StopReason
+from services.executor.core.timing_audit import floor_fault, timing_fault, wall_ratio
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from problems.definition import Case, Problem
+    from services.executor.core.chain import ChainAudit
+    from services.executor.core.measuring import Measurement
+    from services.executor.core.roofline import Roofs
+    from services.executor.core.statistics import Summary
+    from services.executor.core.timing_audit import AuditRule
+
+_SHORTEST_NS = 1.0
+"""What a time of nothing counts as where it is divided by; such times are invalid anyway."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What times of a device are measured against; `dtype` is the run's."""
+
+    roofs: Roofs | None
+    dtype: str
+    audit_rule: AuditRule
+    chain_rule: ChainRule
+    sessions: SessionRule
+
+
+@dataclass(frozen=True)
+class CaseTimes:
+    """One case, its place among the cases, its sessions so far, and the chained audit that follows them."""
+
+    case: Case
+    index: int
+    sessions: tuple[Measurement, ...] = ()
+    audit: ChainAudit | None = None
+
+    @property
+    def medians_ns(self) -> tuple[float, ...]:
+        """Of each session."""
+        return tuple(median(times.event_ns for times in session.times) for session in self.sessions)
+
+    @property
+    def claimed_ns(self) -> list[float]:
+        """All samples, in order."""
+        return [float(times.event_ns) for session in self.sessions for times in session.times]
+
+    @property
+    def walls_ns(self) -> list[float]:
+        """The same by the judge's clock."""
+        return [float(times.wall_ns) for session in self.sessions for times in session.times]
+
+    @property
+    def nulls_ns(self) -> list[float]:
+        """The way to the runner and back, beside each sample."""
+        return [float(null) for session in self.sessions for null in session.nulls_ns]
+
+    def wants_more(self, rule: SessionRule) -> bool:
+        """Whether another session has to be made; not where a median is no time at all."""
+        medians = self.medians_ns
+        return all(value > 0 for value in medians) and agreement(medians, rule) is Agreement.MORE
+
+
+def fault_of(problem: Problem, times: CaseTimes, scale: Scale) -> str | None:
+    """Why the times cannot be true, if they cannot."""
+    chains = times.audit.chains if times.audit else ()
+    return (
+        timing_fault(times.claimed_ns, times.walls_ns, times.nulls_ns, scale.audit_rule)
+        or chain_fault(score(times.medians_ns), chains, scale.chain_rule)
+        or floor_fault(scale.roofs, work_of(problem, times.case, scale.dtype), score(times.medians_ns))
+    )
+
+
+def timing_of(times: CaseTimes, fault: str | None, rule: SessionRule) -> Timing:
+    """Whether the case's time can be ranked."""
+    if fault is not None:
+        return Timing.INVALID
+    return Timing.UNSTABLE if agreement(times.medians_ns, rule) is Agreement.UNSTABLE else Timing.VALID
+
+
+def result_of(problem: Problem, times: CaseTimes, total: int, scale: Scale, timing: Timing) -> BenchmarkResult:
+    """All that is reported of a case."""
+    samples = times.claimed_ns
+    summary = summarise(samples)
+    runtime_ns = score(times.medians_ns)
+    reasons = [session.stopped_by for session in times.sessions]
+    stopped_by = next((reason for reason in reasons if reason is not StopReason.PRECISION), StopReason.PRECISION)
+    return BenchmarkResult(
+        test_id=times.index + 1,
+        name=times.case.name,
+        total_tests=total,
+        runtime_ns=runtime_ns,
+        ci_low_ns=min(summary.ci_low, runtime_ns),
+        ci_high_ns=max(summary.ci_high, runtime_ns),
+        converged=stopped_by is StopReason.PRECISION,
+        stopped_by=stopped_by,
+        sample_ns=tuple(samples),
+        timing=timing,
+        session_median_ns=times.medians_ns,
+        disagreement=disagreement(times.medians_ns, scale.sessions) if runtime_ns > 0 else 0.0,
+        replaced=tuple(_replaced(times)),
+        **_spread(summary),
+        **_rates(problem, times, scale, runtime_ns),
+        **_audit(times),
+        **_bands(times),
+    )
+
+
+def work_of(problem: Problem, case: Case, dtype: str) -> Work:
+    """What the case has every call do."""
+    sizes = {parameter.name: parameter.dtype.itemsize for parameter in problem.parameters}
+    shapes = problem.output_shapes(case)
+    written = float(sum(math.prod(shape) * sizes[name] for name, shape in shapes.items()))
+    read = max(0.0, problem.bytes(case) - written)
+    return Work(read, written, problem.flops(case), dtype, flops_are_least=problem.fixed_algorithm)
+
+
+def _spread(summary: Summary) -> dict[str, Any]:
+    return {
+        "samples": summary.count,
+        "min_ns": summary.minimum,
+        "p5_ns": summary.p5,
+        "p25_ns": summary.p25,
+        "p75_ns": summary.p75,
+        "p95_ns": summary.p95,
+        "p99_ns": summary.p99,
+        "max_ns": summary.maximum,
+        "mad_ns": summary.mad,
+        "iqr_ns": summary.iqr,
+        "bimodality": None if math.isnan(summary.bimodality) else summary.bimodality,
+        "correlation_time": summary.correlation_time,
+    }
+
+
+def _rates(problem: Problem, times: CaseTimes, scale: Scale, runtime_ns: float) -> dict[str, Any]:
+    work, seconds = work_of(problem, times.case, scale.dtype), max(runtime_ns, _SHORTEST_NS) / 1e9
+    bound, percent = bound_of(scale.roofs, work, seconds) if scale.roofs else (Bound.UNKNOWN, None)
+    return {
+        "gflops": work.flops / seconds / 1e9,
+        "gbytes_per_second": problem.bytes(times.case) / seconds / 1e9,
+        "arithmetic_intensity": work.arithmetic_intensity,
+        "percent_of_roof": percent,
+        "bound": bound,
+        "floor_ns": floor_of(scale.roofs, work).seconds * 1e9 if scale.roofs else None,
+    }
+
+
+def _audit(times: CaseTimes) -> dict[str, Any]:
+    chains = times.audit.chains if times.audit else ()
+    ratio = audit_ratio(score(times.medians_ns), chains) if chains else None
+    return {
+        "wall_runtime_ns": median(times.walls_ns),
+        "null_ns": median(times.nulls_ns),
+        "audit_ratio": ratio or wall_ratio(times.claimed_ns, times.walls_ns, times.nulls_ns),
+        "audited_calls": sum(chain.calls for chain in chains),
+        "not_chained_because": times.audit.why_none if times.audit else "",
+        "hot_ns": median(chain.device_median_ns for chain in chains) if chains else None,
+        "first_call_ns": median(session.first_call_ns for session in times.sessions),
+        "flush_bytes": max(session.flush_bytes for session in times.sessions),
+    }
+
+
+def _bands(times: CaseTimes) -> dict[str, Any]:
+    readings = [reading for session in times.sessions for reading in session.readings]
+    return {
+        name: _band(getattr(reading, name) for reading in readings)
+        for name in ("clock_mhz", "temperature_celsius", "power_watts")
+    }
+
+
+def _band(values: Iterable[float | None]) -> Band | None:
+    known = [value for value in values if value is not None]
+    return Band(min(known), median(known), max(known)) if known else None
+
+
+def _replaced(times: CaseTimes) -> Iterable[ReplacedSample]:
+    for number, session in enumerate(times.sessions):
+        for sample in session.replaced:
+            yield ReplacedSample(number, sample.index, sample.ns, sample.cause)

@@ -1,0 +1,94 @@
+"""Times one case in one session: warm up, take samples until the stopping rule is satisfied, replace the few it may."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from services.executor.core.sample_replacement import Replaced, replaceable
+from services.executor.core.stopping import StoppingProfile, StoppingRule, StopReason
+from services.executor.devices.instruments import Instruments, Reading
+
+if TYPE_CHECKING:
+    from services.executor.core.case_judge import CaseJudge
+    from services.executor.core.checking import Checker
+    from services.executor.core.session import CallTimes
+    from services.executor.devices.device import Device
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The timed calls of one case in one session, in order, and the null calls between them.
+
+    `readings` are the instruments' at each call, `replaced` what was taken again, `flush_bytes` what was swept through
+    the caches before each call, and `first_call_ns` the claimed time of the session's first call of the case.
+    """
+
+    times: tuple[CallTimes, ...]
+    nulls_ns: tuple[int, ...]
+    stopped_by: StopReason
+    readings: tuple[Reading, ...] = ()
+    replaced: tuple[Replaced, ...] = ()
+    flush_bytes: int = 0
+    first_call_ns: int = 0
+
+
+class Stopwatch:
+    """Takes samples of one case; keeps what each of them came with."""
+
+    def __init__(self, checker: Checker, judge: CaseJudge, device: Device, flush_bytes: int) -> None:
+        self._checker = checker
+        self._flush_bytes = flush_bytes
+        self._judge = judge
+        self._instruments = device if isinstance(device, Instruments) else None
+        self.times: list[CallTimes] = []
+        self.nulls_ns: list[int] = []
+        self.readings: list[Reading] = []
+
+    async def warm_up(self, profile: StoppingProfile) -> int:
+        """Calls like any other, of which the judge's verdict is kept, and the time of the first."""
+        begin, calls_seconds = time.perf_counter(), list[float]()
+        while not profile.is_warm(calls_seconds, time.perf_counter() - begin):
+            times = await self._checker.call(self._judge, self._flush_bytes)
+            calls_seconds.append(times.event_ns / 1e9)
+        return round(calls_seconds[0] * 1e9)
+
+    async def take(self) -> None:
+        """One sample."""
+        self.times.append(await self._checker.call(self._judge, self._flush_bytes))
+        self.readings.append(self._instruments.read_instruments() if self._instruments else Reading())
+        self.nulls_ns.append(await self._checker.session.null_call_ns())
+
+    async def replace(self) -> tuple[Replaced, ...]:
+        """Take the samples again that have a recorded cause."""
+        causes = replaceable(self.readings)
+        replaced = tuple(Replaced(index, self.times[index].event_ns, cause) for index, cause in causes.items())
+        for index in causes:
+            await self.take()
+            self.times[index] = self.times.pop()
+            self.readings[index] = self.readings.pop()
+            self.nulls_ns[index] = self.nulls_ns.pop()
+        return replaced
+
+
+async def measure(
+    checker: Checker, judge: CaseJudge, profile: StoppingProfile, device: Device, flush_bytes: int = 0
+) -> Measurement:
+    """Measure one case in the session that is open; raises Failure for a wrong call."""
+    watch = Stopwatch(checker, judge, device, flush_bytes)
+    first_call_ns = await watch.warm_up(profile)
+    rule, begin = StoppingRule(profile), time.perf_counter()
+    stopped_by: StopReason | None = None
+    while stopped_by is None:
+        await watch.take()
+        stopped_by = rule.add(watch.times[-1].event_ns / 1e9, time.perf_counter() - begin)
+    return Measurement(
+        replaced=await watch.replace(),
+        times=tuple(watch.times),
+        nulls_ns=tuple(watch.nulls_ns),
+        stopped_by=stopped_by,
+        readings=tuple(watch.readings),
+        flush_bytes=flush_bytes,
+        first_call_ns=first_call_ns,
+    )

@@ -1,0 +1,1 @@
+"""A simulated device: real answers, and times from a noise model."""

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.executor.core.case_result import CaseTimes, Scale, fault_of, result_of, timing_of
+from services.executor.core.chain import ChainAudit
+from services.executor.core.chain_audit import GPU_CHAIN_RULE, ChainMeasurement
+from services.executor.core.equipment import find_problem
+from services.executor.core.events import Band, ReplacedSample, Timing
+from services.executor.core.measuring import Measurement
+from services.executor.core.roofline import roofs_of
+from services.executor.core.sample_replacement import Cause, Replaced
+from services.executor.core.session import CallTimes
+from services.executor.core.sessions import CPU_SESSIONS, GPU_SESSIONS
+from services.executor.core.stopping import StopReason
+from services.executor.core.timing_audit import GPU_RULE
+from services.executor.devices.instruments import Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PROBLEM = find_problem("vector-addition")
+CASE = PROBLEM.sizes.gpu[-1]
+SCALE = Scale(roofs_of("gfx942"), "float32", GPU_RULE, GPU_CHAIN_RULE, GPU_SESSIONS)
+sessions = st.lists(st.lists(st.integers(1, 10**9), min_size=1, max_size=30), min_size=1, max_size=5)
+
+
+def _session(samples_ns: Sequence[int], wall_factor: float = 1.0) -> Measurement:
+    times = tuple(CallTimes(ns, ns, round(ns * wall_factor) + 1000) for ns in samples_ns)
+    return Measurement(times, (1000,) * len(times), StopReason.PRECISION)
+
+
+def _times(*samples_ns: Sequence[int]) -> CaseTimes:
+    return CaseTimes(CASE, 2, tuple(_session(samples) for samples in samples_ns))
+
+
+@given(sessions)
+def test_no_sample_is_lost_and_the_time_lies_in_its_interval(samples_ns: list[list[int]]) -> None:
+    result = result_of(PROBLEM, _times(*samples_ns), 4, SCALE, Timing.VALID)
+    assert list(result.sample_ns) == [float(ns) for session in samples_ns for ns in session]
+    assert result.samples == len(result.sample_ns)
+    assert result.min_ns <= result.ci_low_ns <= result.runtime_ns <= result.ci_high_ns <= result.max_ns
+    assert len(result.session_median_ns) == len(samples_ns)
+    assert result.iqr_ns == result.p75_ns - result.p25_ns
+
+
+def test_the_time_is_the_median_of_the_sessions_and_not_of_the_samples() -> None:
+    result = result_of(PROBLEM, _times([100] * 1000, [200] * 10, [300] * 10), 4, SCALE, Timing.VALID)
+    assert result.runtime_ns == 200
+    assert result.disagreement == 1.0
+
+
+def test_it_converged_only_where_every_session_did() -> None:
+    times = _times([100], [100], [100])
+    capped = replace(times, sessions=(*times.sessions[:2], replace(times.sessions[2], stopped_by=StopReason.WALL_TIME)))
+    assert result_of(PROBLEM, times, 4, SCALE, Timing.VALID).converged
+    result = result_of(PROBLEM, capped, 4, SCALE, Timing.VALID)
+    assert (result.converged, result.stopped_by) == (False, "wall_time")
+
+
+def test_instruments_are_reported_as_bands_and_their_absence_as_none() -> None:
+    session = _session([100, 100])
+    read = replace(session, readings=(Reading(clock_mhz=2000, power_watts=500), Reading(clock_mhz=2100)))
+    result = result_of(PROBLEM, CaseTimes(CASE, 0, (read,)), 4, SCALE, Timing.VALID)
+    assert result.clock_mhz == Band(2000, 2050, 2100)
+    assert result.power_watts == Band(500, 500, 500)
+    assert result.temperature_celsius is None
+
+
+def test_a_replaced_sample_is_named_with_its_session() -> None:
+    replaced = replace(_session([100]), replaced=(Replaced(0, 170.0, Cause.CLOCK),))
+    result = result_of(PROBLEM, CaseTimes(CASE, 0, (_session([100]), replaced)), 4, SCALE, Timing.VALID)
+    assert result.replaced == (ReplacedSample(1, 0, 170.0, "clock"),)
+
+
+@pytest.mark.parametrize("forged", [0, -5])
+def test_a_sample_of_no_time_makes_the_case_invalid_and_the_mean_nothing(forged: int) -> None:
+    times = _times([1000, forged, 1000], [1000], [1000])
+    assert "no time at all" in (fault_of(PROBLEM, times, SCALE) or "")
+    assert timing_of(times, fault_of(PROBLEM, times, SCALE), GPU_SESSIONS) is Timing.INVALID
+    nothing = _times([0])
+    assert not nothing.wants_more(GPU_SESSIONS)
+    assert math.isfinite(result_of(PROBLEM, nothing, 4, SCALE, Timing.INVALID).gflops)
+
+
+def test_a_time_below_the_floor_is_invalid_with_the_numbers() -> None:
+    fault = fault_of(PROBLEM, _times([2000] * 9), SCALE) or ""
+    assert "calls are said to take 2.00 us" in fault
+    assert "bytes at 5.3 TB/s takes at least" in fault
+
+
+def test_a_chain_that_took_longer_is_believed_before_the_claim() -> None:
+    times = _times([10**9] * 9)
+    chained = ChainAudit((ChainMeasurement(8, 24 * 10**9, 0, 0.9e9, 8),))
+    assert "needed the answer of the one before" in (fault_of(PROBLEM, replace(times, audit=chained), SCALE) or "")
+    result = result_of(PROBLEM, replace(times, audit=chained), 4, SCALE, Timing.INVALID)
+    assert (result.audit_ratio, result.audited_calls, result.hot_ns) == (pytest.approx(1 / 3), 8, 0.9e9)
+    not_chained = replace(times, audit=ChainAudit((), "no rule"))
+    assert fault_of(PROBLEM, not_chained, SCALE) is None
+    result = result_of(PROBLEM, not_chained, 4, SCALE, Timing.VALID)
+    assert (result.audit_ratio, result.not_chained_because) == (pytest.approx(1), "no rule")
+
+
+def test_forging_most_sessions_is_found_out() -> None:
+    honest, forged = _session([10**9] * 9), _session([10**8] * 9, wall_factor=10)
+    assert fault_of(PROBLEM, CaseTimes(CASE, 0, (honest, honest, honest)), SCALE) is None
+    assert "the judge waited" in (fault_of(PROBLEM, CaseTimes(CASE, 0, (honest, forged, forged)), SCALE) or "")
+
+
+def test_sessions_that_stay_apart_are_unstable_but_not_on_a_processor() -> None:
+    apart = _times([10**9], [2 * 10**9], [3 * 10**9], [4 * 10**9], [5 * 10**9])
+    assert timing_of(apart, None, GPU_SESSIONS) is Timing.UNSTABLE
+    assert timing_of(apart, None, CPU_SESSIONS) is Timing.VALID
+
+
+def test_arithmetic_intensity_and_the_floor_are_reported() -> None:
+    result = result_of(PROBLEM, _times([10**6]), 4, SCALE, Timing.VALID)
+    assert result.arithmetic_intensity == pytest.approx(1 / 12)
+    assert result.floor_ns is not None
+    assert result.floor_ns > 1000
+    assert result_of(PROBLEM, _times([10**6]), 4, replace(SCALE, roofs=None), Timing.VALID).floor_ns is None
