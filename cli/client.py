@@ -48,21 +48,25 @@ class Client:
         """Close the connections; submissions go on."""
         self._transport.close()
 
-    def submit_hip_kernel(
+    def submit_hip_kernel(  # noqa: PLR0913 - a keyword for each part of a submission
         self,
         code: str,
-        problem: str,
+        problem: str = "",
         *,
         mode: str = "full",
         gpu_type: str = "MI300X",
         dtype: str = "float32",
+        launch_plan: dict[str, Any] | None = None,
+        problem_def: str = "",
         on_event: Callable[[Event], None] | None = None,
     ) -> Result:
         """Submit `code` for `problem`, wait for the end and return the result; `on_event` sees every step.
 
+        With a `launch_plan`, `code` is kernels only; `problem_def` is the Python source of a problem class that takes
+        the place of the catalogue's problem (docs/contracts.md has both).
         A broken connection is resumed where it broke. Leaving early (an exception, Ctrl-C) cancels nothing.
         """
-        submission_id = self.submit(Submission(code, problem, Mode(mode), gpu_type, dtype))
+        submission_id = self.submit(Submission(code, problem, Mode(mode), gpu_type, dtype, launch_plan, problem_def))
         return self.wait_for(submission_id, on_event)
 
     def get_orchestrator_metrics(self) -> dict[str, Any]:

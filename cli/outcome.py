@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 SUCCESSES = frozenset({"ACCEPTED", "CHECKED", "BENCHMARKED", "PASSED", "SANDBOX_SUCCESS"})
 OUR_FAULTS = frozenset({"ERROR", "RATE_LIMIT_EXCEEDED"})
-TIMING_VERDICTS = frozenset({"TIMING_INVALID", "UNSTABLE"})
+AUTHORS_VERDICTS = frozenset({"TIMING_INVALID", "UNSTABLE", "PROBLEM_ERROR"})
 """Verdicts about the submission whose status is ERROR all the same."""
 
 
@@ -49,7 +49,7 @@ class Result:
         """The exit status that tells a script the same."""
         if self.accepted:
             return ExitCode.ACCEPTED
-        is_ours = self.status in OUR_FAULTS and self.verdict not in TIMING_VERDICTS
+        is_ours = self.status in OUR_FAULTS and self.verdict not in AUTHORS_VERDICTS
         return ExitCode.UNAVAILABLE if is_ours else ExitCode.NOT_ACCEPTED
 
     def as_json(self) -> dict[str, Any]:

@@ -31,10 +31,17 @@ class Submission:
     mode: Mode = Mode.FULL
     gpu_type: str = "MI300X"
     dtype: str = "float32"
+    launch_plan: dict[str, Any] | None = None
+    """Where there is one, the code is kernels only (docs/contracts.md)."""
+    problem_def: str = ""
+    """Python source of a problem class, in place of the catalogue's problem."""
 
     def as_json(self) -> dict[str, Any]:
         """The body of `POST /api/v1/submissions`."""
-        return {
+        extra: dict[str, Any] = {"launch_plan": self.launch_plan} if self.launch_plan else {}
+        if self.problem_def:
+            extra["problem_def"] = self.problem_def
+        return extra | {
             "problem": self.problem,
             "code": self.code,
             "mode": self.mode.value,

@@ -120,8 +120,13 @@ def _detail(failure: RpcFailure, status: int) -> str:
 
 
 def _field_errors(failure: RpcFailure, field_names: Mapping[str, str]) -> tuple[FieldError, ...]:
-    fields = ((path.rpartition(".")[2], message) for path, message in failure.violations)
+    fields = ((_field_of(path), message) for path, message in failure.violations)
     return tuple(FieldError(field_names.get(field, field), message) for field, message in fields)
+
+
+def _field_of(path: str) -> str:
+    """The client's part of a proto's path: `spec.launch_plan.launches[0]` is its `launch_plan.launches[0]`."""
+    return path.removeprefix("spec.") if path.startswith("spec.") else path.rpartition(".")[2]
 
 
 def _retry_after_seconds(failure: RpcFailure, status: int) -> float | None:

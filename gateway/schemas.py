@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -11,6 +12,8 @@ from pydantic_core import PydanticCustomError
 from gateway.modes import Endpoint, Mode
 
 MAX_SOURCE_BYTES = 1024 * 1024
+MAX_DEFINITION_BYTES = 256 * 1024
+MAX_PLAN_BYTES = 64 * 1024
 
 EXAMPLE_SOURCE = """#include <hip/hip_runtime.h>
 
@@ -32,10 +35,33 @@ def _checked_source(source: str) -> str:
     return source
 
 
+def _checked_definition(definition: str) -> str:
+    size_bytes = len(definition.encode())
+    if size_bytes > MAX_DEFINITION_BYTES:
+        raise ValueError(f"is {size_bytes} bytes long; at most {MAX_DEFINITION_BYTES} are taken")
+    return definition
+
+
+def _checked_plan(plan: dict[str, Any]) -> dict[str, Any]:
+    if len(plan_text(plan).encode()) > MAX_PLAN_BYTES:
+        raise ValueError(f"is longer than {MAX_PLAN_BYTES} bytes of JSON")
+    return plan
+
+
+def plan_text(plan: dict[str, Any] | None) -> str:
+    """A launch plan as the services take it."""
+    return json.dumps(plan, ensure_ascii=False) if plan else ""
+
+
 def _named_unless_sandbox(problem: str, info: ValidationInfo) -> str:
-    """Only a sandbox has no problem. The field that says so comes first; where that one is wrong, nothing is known."""
+    """Neither sandbox nor definition has a problem. Those fields come first; where one is wrong, nothing is known."""
     how = info.data.get("mode", info.data.get("endpoint"))
-    if not problem and how is not None and how not in {Mode.SANDBOX, Endpoint.SANDBOX}:
+    if (
+        not problem
+        and not info.data.get("problem_def", "unknown")
+        and how is not None
+        and how not in {Mode.SANDBOX, Endpoint.SANDBOX}
+    ):
         raise PydanticCustomError("missing", "is required")
     return problem
 
@@ -44,6 +70,19 @@ ProblemSlug = Annotated[
     str,
     Field(max_length=100, validate_default=True, description="A slug of `GET /problems`; none for `sandbox`."),
     AfterValidator(_named_unless_sandbox),
+]
+ProblemDefinition = Annotated[
+    str,
+    Field(
+        description="Python source of a problem class, at most 256 KiB, in place of the catalogue's problem. It is "
+        "evaluated in a box on the machine that runs the submission; such results never rank."
+    ),
+    AfterValidator(_checked_definition),
+]
+LaunchPlan = Annotated[
+    dict[str, Any] | None,
+    Field(description="`code` is kernels only, and they are launched by this plan: see docs/contracts.md."),
+    AfterValidator(lambda plan: _checked_plan(plan) if plan else plan),
 ]
 Source = Annotated[str, Field(min_length=1, description="HIP source, at most 1 MiB."), AfterValidator(_checked_source)]
 
@@ -63,8 +102,10 @@ class SubmissionRequest(BaseModel):
             "small case with its output. `sandbox`: run a whole program with its own `main`."
         ),
     ] = Mode.FULL
+    problem_def: ProblemDefinition = ""
     problem: ProblemSlug = ""
     code: Source
+    launch_plan: LaunchPlan = None
     gpu_type: Annotated[str, Field(max_length=40)] = "MI300X"
     dtype: Annotated[str, Field(max_length=40)] = "float32"
     language: Annotated[str, Field(max_length=40)] = "hip"
@@ -101,6 +142,8 @@ class SubmissionDetail(Submission):
     """A submission with its code, and its result once it is over."""
 
     code: str
+    launch_plan: Annotated[dict[str, Any] | None, Field(description="Of a submission that has kernels only.")]
+    problem_def: Annotated[str, Field(description="Of a submission with a problem of its own; else empty.")]
     result: Annotated[dict[str, Any] | None, Field(description="The fields of the last event.")]
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from gateway.modes import Endpoint
-from gateway.schemas import EXAMPLE_SOURCE, ProblemSlug, Source
+from gateway.schemas import EXAMPLE_SOURCE, LaunchPlan, ProblemDefinition, ProblemSlug, Source
 
 
 class AmdSubmitRequest(BaseModel):
@@ -18,11 +18,10 @@ class AmdSubmitRequest(BaseModel):
     )
 
     endpoint: Endpoint = Endpoint.FULL
+    problem_def: Annotated[ProblemDefinition, BeforeValidator(lambda definition: definition or "")] = ""
     problem: ProblemSlug = ""
     solution_code: Source
-    problem_def: Annotated[
-        str | None, Field(description="Taken and not evaluated: the catalogue's problem of that slug is used.")
-    ] = None
+    launch_plan: LaunchPlan = None
     gpu_type: Annotated[str, Field(max_length=40)] = "MI300X"
     dtype: Annotated[str, Field(max_length=40)] = "float32"
     language: Annotated[str, Field(max_length=40)] = "hip"
@@ -36,6 +35,8 @@ class DirectSubmitRequest(BaseModel):
     code: Source
     language: Annotated[str, Field(max_length=40)] = "hip"
     gpu_type: Annotated[str, Field(alias="gpuType", max_length=40)] = "MI300X"
+    problem_def: ProblemDefinition = ""
+    launch_plan: LaunchPlan = None
 
 
 class SandboxRequest(BaseModel):

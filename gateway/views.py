@@ -15,7 +15,7 @@ from gateway.enum_names import (
     posting_kind_name,
     verdict_name,
 )
-from gateway.json_values import json_safe, usd
+from gateway.json_values import from_json, json_safe, usd
 from gateway.machine_figures import machine_figures
 from gateway.proto_time import instant_of
 from gateway.verdicts import final_status
@@ -50,7 +50,13 @@ def submission_detail_of(job: scheduler_pb2.Job) -> schemas.SubmissionDetail:
     result = None
     if is_over(job) and job.HasField("result"):
         result = json_safe(end_frame(job.spec.mode, job.state, job.result)[1])
-    return schemas.SubmissionDetail(**_submission_fields(job), code=job.spec.source, result=result)
+    return schemas.SubmissionDetail(
+        **_submission_fields(job),
+        code=job.spec.source,
+        launch_plan=from_json(job.spec.launch_plan) if job.spec.launch_plan else None,
+        problem_def=job.spec.problem_def,
+        result=result,
+    )
 
 
 def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:

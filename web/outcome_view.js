@@ -27,6 +27,7 @@ const TITLES = {
   ERROR: "Error",
   INFRA_ERROR: "Our fault, not charged",
   TIMING_INVALID: "Timing invalid",
+  PROBLEM_ERROR: "The problem definition failed",
   UNSTABLE: "Timing unstable",
 };
 

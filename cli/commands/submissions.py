@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
     from cli.event_stream import Event
     from cli.outcome import Result
 
+LaunchPlanOption = Annotated[
+    Path | None, typer.Option("--launch-plan", help="JSON: the file has kernels only, launched by this plan.")
+]
+ProblemDefOption = Annotated[
+    Path | None, typer.Option("--problem-def", help="Python: a problem class of your own, instead of the catalogue's.")
+]
 FileArgument = Annotated[Path, typer.Argument(help="The kernel's source; `-` reads standard input.")]
 
 
@@ -32,15 +39,19 @@ def submit(  # noqa: PLR0913 - an argument for each option
     mode: Annotated[Mode, typer.Option("--mode", "-m", help="How far to go.")] = Mode.FULL,
     gpu: Annotated[str, typer.Option("--gpu", help="The GPU to ask for.")] = "MI300X",
     dtype: Annotated[str, typer.Option("--dtype", help="The element type, where the problem has several.")] = "float32",
+    launch_plan: LaunchPlanOption = None,
+    problem_def: ProblemDefOption = None,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
     as_json: JsonOption = False,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the end, or print the id.")] = True,
 ) -> None:
     """Submit a kernel and show every step until the verdict."""
-    if not problem and mode is not Mode.SANDBOX:
+    if not problem and problem_def is None and mode is not Mode.SANDBOX:
         raise InputError("which problem is it for? Give --problem; `wavepool problems` lists them")
-    submission = Submission(source_of(file), problem, mode, gpu, dtype)
+    plan = plan_of(launch_plan) if launch_plan else None
+    definition = source_of(problem_def) if problem_def else ""
+    submission = Submission(source_of(file), problem, mode, gpu, dtype, plan, definition)
     with connect(endpoint, token) as client:
         submission_id = client.submit(submission)
         if not wait:
@@ -129,6 +140,17 @@ def source_of(file: Path) -> str:
     if not text.strip():
         raise InputError(f"{file} is empty")
     return text
+
+
+def plan_of(file: Path) -> dict[str, Any]:
+    """The launch plan in a file; raises InputError for one that cannot be a plan."""
+    try:
+        plan = cast("object", json.loads(source_of(file)))
+    except ValueError as error:
+        raise InputError(f"{file} is not JSON: {error}") from error
+    if not isinstance(plan, dict):
+        raise InputError(f"{file} is not a JSON object with `launches`; docs/contracts.md has an example")
+    return cast("dict[str, Any]", plan)
 
 
 def _followed(client: Client, submission_id: str, after: int = 0) -> Result:

@@ -8,7 +8,9 @@ from wavepool.scheduler.v1.scheduler_pb2 import JobSpec
 from gateway import intake
 from gateway.dependencies import TheAccount, TheGateway
 from gateway.json_route import JsonRoute
+from gateway.modes import Endpoint
 from gateway.route_docs import STREAM
+from gateway.schemas import plan_text
 from gateway.seed_schemas import AmdSubmitRequest
 from gateway.views import submission_path
 
@@ -20,6 +22,8 @@ FIELD_NAMES = {"source": "solution_code", "mode": "endpoint", "idempotency_key":
 @router.post("/submit", response_class=Response, responses=STREAM)
 async def submit(body: AmdSubmitRequest, account: TheAccount, gateway: TheGateway) -> Response:
     """Submit and follow in one request. Resume at `/api/v1/submissions/{X-Submission-Id}/events`."""
+    # Scripts send the definition of whatever problem is at hand along with a whole program, too.
+    is_program = body.endpoint is Endpoint.SANDBOX
     spec = JobSpec(
         problem=body.problem,
         source=body.solution_code,
@@ -27,6 +31,8 @@ async def submit(body: AmdSubmitRequest, account: TheAccount, gateway: TheGatewa
         gpu_type=body.gpu_type,
         dtype=body.dtype,
         language=body.language,
+        launch_plan=plan_text(body.launch_plan),
+        problem_def="" if is_program else body.problem_def,
     )
     job = await intake.submit(gateway.upstreams, account, spec, body.submission_id, FIELD_NAMES)
     return gateway.stream(job, 0, {"X-Submission-Id": job.job_id, "Location": submission_path(job.job_id)})

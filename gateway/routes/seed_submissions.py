@@ -10,6 +10,7 @@ from gateway.dependencies import TheAccount, TheGateway
 from gateway.json_route import JsonRoute
 from gateway.modes import Mode
 from gateway.route_docs import STREAM
+from gateway.schemas import plan_text
 from gateway.seed_schemas import CancelAnswer, CancelRequest, DirectSubmitRequest, SandboxRequest
 from gateway.views import is_over, submission_of, submission_path
 
@@ -65,6 +66,8 @@ async def _submit(body: DirectSubmitRequest, mode: Mode, account: TheAccount, ga
         mode=mode.proto,
         gpu_type=body.gpu_type,
         language=body.language,
+        problem_def=body.problem_def,
+        launch_plan=plan_text(body.launch_plan),
     )
     return await _streamed(spec, account, gateway)
 

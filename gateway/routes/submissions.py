@@ -12,7 +12,7 @@ from gateway.dependencies import TheAccount, TheGateway
 from gateway.json_route import JsonRoute
 from gateway.problems import Problem, ProblemError
 from gateway.route_docs import NOTHING_LEFT, STREAM, problems
-from gateway.schemas import Submission, SubmissionDetail, SubmissionPage, SubmissionRequest
+from gateway.schemas import Submission, SubmissionDetail, SubmissionPage, SubmissionRequest, plan_text
 from gateway.sse import resume_point
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.views import is_over, submission_detail_of, submission_of, submission_path
@@ -41,6 +41,8 @@ async def submit(
         dtype=body.dtype,
         language=body.language,
         priority=body.priority,
+        launch_plan=plan_text(body.launch_plan),
+        problem_def=body.problem_def,
     )
     job = await intake.submit(gateway.upstreams, account, spec, idempotency_key, FIELD_NAMES)
     response.headers["Location"] = submission_path(job.job_id)

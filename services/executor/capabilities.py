@@ -30,6 +30,8 @@ class Capabilities:
     problems: Sequence[str]
     clock: Clock
     start_time: datetime
+    torch_version: str = ""
+    """What evaluates problem definitions; empty where none can be evaluated."""
 
     def to_proto(
         self, runs_in_flight: int, capacity: Capacity, unfit_reason: str
@@ -54,6 +56,7 @@ class Capabilities:
             runs_in_flight=runs_in_flight,
             max_runs=capacity.max_runs,
             uptime=uptime,
+            torch_version=self.torch_version,
             version=_version(),
             unfit_reason=unfit_reason,
         )

@@ -42,6 +42,8 @@ class ExecutorSettings(ServiceSettings):
     """Where runs have their folders while they last."""
     forbidden_file: Path | None = None
     """Adds to the rules of what submissions may not use (core/forbidden.toml), or changes them."""
+    torch_python: Path | None = None
+    """The Python, with torch, that problem definitions which come with submissions run on; our own where not set."""
     token: str = ""
     """What holders of this machine's lease must show."""
     admin_token: str = ""
@@ -88,6 +90,9 @@ class ExecutorSettings(ServiceSettings):
         }
         if self.forbidden_file is not None:
             options["--forbidden"] = str(self.forbidden_file.absolute())
+        if self.torch_python is not None:
+            # Not resolved: a virtual environment's Python is a link that knows its place.
+            options["--torch-python"] = str(self.torch_python.absolute())
         words = [word for option in options.items() for word in option]
         return [sys.executable, "-m", "services.executor.core", "nursery", *words]
 

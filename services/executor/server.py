@@ -18,6 +18,7 @@ from services.executor.config import ExecutorSettings
 from services.executor.core.canary import canary_job
 from services.executor.core.equipment import catalogue
 from services.executor.core.forbidden import ForbiddenRulesError, rules
+from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
 from services.executor.core.scratch import memory_parent, sweep
 from services.executor.devices.device import ToolchainError
 from services.executor.devices.plugins import BrokenDeviceError, UnknownDeviceError, device_named
@@ -137,12 +138,21 @@ async def find_capabilities(settings: ExecutorSettings, signer: Signer, clock: C
         problems=sorted(catalogue().problems),
         clock=clock,
         start_time=clock.now(),
+        torch_version=await asyncio.to_thread(_torch_version, settings),
     )
     log.info("device", extra={"device": settings.device, "toolchain": toolchain.title})
     log.info("user code runs in a box", extra={"sandbox": sandbox.name, "setting": settings.sandbox})
     for gap in sandbox.gaps:
         log.warning("the box does not hold everything back", extra={"sandbox": sandbox.name, "gap": gap})
     return capabilities
+
+
+def _torch_version(settings: ExecutorSettings) -> str:
+    try:
+        return torch_python(settings.torch_python).version
+    except TorchMissingError as error:
+        log.info("problem definitions that come with submissions are refused", extra={"reason": str(error)})
+        return ""
 
 
 async def main() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from wavepool.executor.v1 import executor_pb2
 
 from problems import catalogue as catalogue_module
+from problems.launch_plan import MAX_PLAN_BYTES
 from services.executor.authorization import Caller
 from services.executor.core.job import CoreJob, Mode
 from services.executor.errors import InvalidFieldError, UnknownProblemError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from problems.definition import Problem, SizeSet
 
 MAX_SOURCE_BYTES = 1 << 20
+MAX_DEFINITION_BYTES = 256 << 10
 MAX_RUN_ID_CHARACTERS = 128
 DEFAULT_DTYPE = "float32"
 
@@ -49,13 +51,13 @@ class RunDecoder:
         """The run that is asked for; raises InvalidFieldError, UnknownProblemError."""
         mode = _MODES.get(request.mode)
         violations = [*_source_violations(request), *_lease_violations(request, caller)]
-        violations += self._size_violations(request)
+        violations += [*self._size_violations(request), *_text_violations(request)]
         if mode is None:
             violations.append(("mode", f"must be one of {_MODE_NAMES}"))
         if mode is Mode.SANDBOX and request.problem:
             violations.append(("problem", "must be empty for RUN_MODE_SANDBOX, whose program has its own main"))
-        if mode not in {None, Mode.SANDBOX} and not request.problem:
-            violations.append(("problem", "is empty; name one of the catalogue"))
+        if mode not in {None, Mode.SANDBOX} and not request.problem and not request.problem_def:
+            violations.append(("problem", "is empty; name one of the catalogue, or send a problem_def"))
         if violations or mode is None:
             raise InvalidFieldError(*violations)
         return RunSpec(request.run_id, self._job(request, mode), _lease(request), request.request_id)
@@ -64,11 +66,19 @@ class RunDecoder:
         dtype = request.dtype or DEFAULT_DTYPE
         if mode is Mode.SANDBOX:
             return CoreJob(request.source, mode, size_set=self.size_set)
-        dtypes = self._problem(request.problem).dtypes
+        dtypes = [dtype] if request.problem_def else self._problem(request.problem).dtypes
         if dtype not in dtypes:
             known = ", ".join(dtypes)
             raise InvalidFieldError(("dtype", f"{request.problem} has no {dtype!r}; it has {known}"))
-        return CoreJob(request.source, mode, request.problem, dtype, self.size_set)
+        return CoreJob(
+            source=request.source,
+            mode=mode,
+            problem=request.problem,
+            dtype=dtype,
+            size_set=self.size_set,
+            launch_plan=request.launch_plan,
+            problem_def=request.problem_def,
+        )
 
     def _problem(self, slug: str) -> Problem:
         try:
@@ -100,6 +110,18 @@ def _source_violations(request: executor_pb2.RunRequest) -> Violations:
         violations.append(("source", f"has {size_bytes} bytes; at most {MAX_SOURCE_BYTES} are taken"))
     if request.after_seq < 0:
         violations.append(("after_seq", "must be 0 or the number of the last event that was seen"))
+    return violations
+
+
+def _text_violations(request: executor_pb2.RunRequest) -> Violations:
+    """What is in them is for the judge to look at."""
+    violations: Violations = []
+    for field, most_bytes in (("launch_plan", MAX_PLAN_BYTES), ("problem_def", MAX_DEFINITION_BYTES)):
+        text: str = getattr(request, field)
+        if text and request.mode == executor_pb2.RUN_MODE_SANDBOX:
+            violations.append((field, "must be empty for RUN_MODE_SANDBOX, whose program has its own main"))
+        if (size_bytes := len(text.encode())) > most_bytes:
+            violations.append((field, f"has {size_bytes} bytes; at most {most_bytes} are taken"))
     return violations
 
 

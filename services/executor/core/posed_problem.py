@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from problems.definition import SizeSet
 from services.executor.core.launched_problem import launched
@@ -12,22 +12,32 @@ from services.executor.core.problem_host.authors_problem import authors_problem
 from services.executor.core.problem_host.description import CaseSize
 from services.executor.core.problem_host.host import HostLimits, definition_failure, open_host
 from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
+from services.executor.core.run_place import Provisions
 from services.executor.core.scratch import ScratchFolder, memory_parent
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, MutableMapping
+    from pathlib import Path
 
     from problems.definition import Problem
     from services.executor.core.job import CoreJob
-    from services.executor.core.run import Equipment
 
 _LARGEST_CASES = {SizeSet.CPU: CaseSize(80 << 20, 5e8), SizeSet.GPU: CaseSize(8 << 30, float("inf"))}
 """Of an author's cases, those that a device can be expected to run in seconds."""
 
 
+class TorchProvisions(Provisions, Protocol):
+    """What definitions are evaluated with; the core's Equipment."""
+
+    @property
+    def torch_python(self) -> Path | None:
+        """The Python that has torch; ours where none is named."""
+        ...
+
+
 @asynccontextmanager
 async def posed(
-    job: CoreJob, catalogues: Problem | None, equipment: Equipment, report: MutableMapping[str, object]
+    job: CoreJob, catalogues: Problem | None, equipment: TorchProvisions, report: MutableMapping[str, object]
 ) -> AsyncGenerator[Problem | None]:
     """The problem of `job`, None for a whole program; raises Failure for a definition or a plan that does not fit."""
     device = equipment.device.describe()
@@ -37,7 +47,7 @@ async def posed(
 
 @asynccontextmanager
 async def _authored(
-    job: CoreJob, catalogues: Problem | None, equipment: Equipment, report: MutableMapping[str, object]
+    job: CoreJob, catalogues: Problem | None, equipment: TorchProvisions, report: MutableMapping[str, object]
 ) -> AsyncGenerator[Problem | None]:
     if not job.problem_def:
         yield catalogues
