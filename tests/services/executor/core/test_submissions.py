@@ -46,6 +46,7 @@ EXPECTED = [
     ("late_worker", Verdict.WRONG_ANSWER, "", "are wrong"),
     ("memory_hog", Verdict.MEMORY_LIMIT_EXCEEDED, "host", "256 MiB"),
     ("nan_output", Verdict.WRONG_ANSWER, "", "got nan"),
+    ("reads_unwritten", Verdict.NONDETERMINISTIC, "", "two calls with the same inputs"),
     ("out_of_bounds", Verdict.OUT_OF_BOUNDS, "", "`d_output[262144]`"),
     ("out_of_bounds_before", Verdict.OUT_OF_BOUNDS, "", "`d_output[-1]`"),
     ("shared_memory_too_large", Verdict.LAUNCH_ERROR, "hipErrorInvalidConfiguration", "at most 64 KiB"),
@@ -168,6 +169,16 @@ async def test_a_clock_forged_between_runner_and_judge_is_found_out_by_the_wall(
     assert finished.benchmarked.timing == "INVALID"
     assert finished.benchmarked.results[0].runtime_ns == 1
     assert (told[-1], finished.status) == (finished, "ERROR")
+
+
+async def test_a_quarter_of_a_millisecond_is_found_out_by_the_chain(submit: Submit) -> None:
+    finished = await submit("quartering_relay")
+    assert finished.verdict is Verdict.TIMING_INVALID, finished
+    assert finished.benchmarked is not None
+    ratios = [result.audit_ratio for result in finished.benchmarked.results]
+    assert ratios[0] is not None
+    assert ratios[0] < 0.6
+    assert finished.benchmarked.results[0].audited_calls > 0
 
 
 async def test_the_whole_runs_wall_limit_ends_it(equipment: Equipment) -> None:
