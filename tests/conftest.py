@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,18 +17,40 @@ from tests.postgres_server import PostgresServer, program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+# Before numpy is imported. Workers share the cores: threads of its linear algebra library would wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 MISSING = {
     "postgres": (lambda: program("postgres") is not None, "the PostgreSQL server programs are not installed"),
     "bubblewrap": (lambda: shutil.which("bwrap") is not None, "bwrap is not installed"),
     "browser": (lambda: shutil.which("chromium") is not None, "chromium is not installed"),
-    "docker": (lambda: shutil.which("dockerd") is not None, "no Docker engine is installed"),
+    "docker": (lambda: bool(docker_runtimes()), "no Docker engine runs: start dockerd"),
+    "runsc": (
+        lambda: "runsc" in docker_runtimes(),
+        "no Docker engine runs that knows gVisor's runsc: see .ci/dockerd.json",
+    ),
     "cuda": (lambda: shutil.which("nvcc") is not None, "CUDA's compiler is not installed"),
     "gpu": (lambda: os.path.exists("/dev/kfd") or os.path.exists("/dev/nvidia0"), "no GPU here"),  # noqa: PTH110 - devices
 }
 # No package manager has them for a fresh machine.
+REPOSITORY = Path(__file__).parents[1]
 NEVER_IN_CI = {"cuda", "gpu"}
+
+
+@cache
+def docker_runtimes() -> str:
+    """The runtimes of a running engine, which has the image of our boxes from then on; empty where there is none."""
+    if shutil.which("docker") is None:
+        return ""
+    asked = subprocess.run(["docker", "info", "--format", "{{.Runtimes}}"], capture_output=True, text=True, check=False)
+    if asked.returncode or not asked.stdout.startswith("map["):
+        return ""
+    if subprocess.run(
+        ["docker", "image", "inspect", "wavepool-sandbox:1"], capture_output=True, check=False
+    ).returncode:
+        subprocess.run([REPOSITORY / "deploy/sandbox-image"], check=True, capture_output=True)
+    return asked.stdout
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
