@@ -70,6 +70,8 @@ class StageLimits:
     call_seconds: float = float("inf")
     definition: Limits = field(default_factory=_definition)
     """Of a problem definition that came with a submission, for a whole run."""
+    definition_start_seconds: float = 60.0
+    """The longest that such a definition may take to load, torch included, and to name its test cases."""
     definition_seconds: float = 60.0
     """The longest that such a definition may take for one answer: a call's inputs, or what is right for them."""
     definition_array_mib: int = 2048

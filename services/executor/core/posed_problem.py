@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from problems.definition import Problem
     from services.executor.core.job import CoreJob
+    from services.executor.core.limits import StageLimits
 
 _LARGEST_CASES = {SizeSet.CPU: CaseSize(80 << 20, 5e8), SizeSet.GPU: CaseSize(8 << 30, float("inf"))}
 """Of an author's cases, those that a device can be expected to run in seconds."""
@@ -57,10 +58,8 @@ async def _authored(
     except TorchMissingError as error:
         message = f"cannot be evaluated on this machine, whose operator has to change that: {error}"
         raise definition_failure(message, "missing_torch") from error
-    limits = equipment.limits
-    host_limits = HostLimits(limits.definition, limits.definition_seconds, limits.definition_array_mib << 20)
     with ScratchFolder(memory_parent(equipment.scratch_parent)) as folder:
-        async with open_host(equipment.sandbox, python, job.problem_def, host_limits, folder) as host:
+        async with open_host(equipment.sandbox, python, job.problem_def, _limits(equipment.limits), folder) as host:
             problem = authors_problem(host, job.dtype, _LARGEST_CASES[job.size_set])
             report["problem_definition"] = {
                 "sha256": hashlib.sha256(job.problem_def.encode(errors="replace")).hexdigest(),
@@ -68,3 +67,8 @@ async def _authored(
                 "cases_left_out": list(problem.left_out),
             }
             yield problem
+
+
+def _limits(limits: StageLimits) -> HostLimits:
+    array_bytes = limits.definition_array_mib << 20
+    return HostLimits(limits.definition, limits.definition_start_seconds, limits.definition_seconds, array_bytes)

@@ -34,9 +34,10 @@ _MOST_SAID = 4000
 
 @dataclass(frozen=True)
 class HostLimits:
-    """What a definition may use: its box, the time for one answer, and the arrays of one answer."""
+    """What a definition may use: its box, the time to come up and for one answer, and the arrays of one answer."""
 
     box: Limits
+    start_seconds: float
     answer_seconds: float
     array_bytes: int
 
@@ -54,13 +55,13 @@ class ProblemHost:
 
     def ask(self, what: str, *payloads: memoryview, **fields: object) -> tuple[dict[str, Any], bytearray]:
         """The answer's object and its arrays; raises Failure for a definition that has none."""
-        deadline = time.monotonic() + self._limits.answer_seconds
+        seconds = self._limits.start_seconds if what == "open" else self._limits.answer_seconds
+        deadline = time.monotonic() + seconds
         try:
-            self._connection.settimeout(self._limits.answer_seconds)
+            self._connection.settimeout(seconds)
             send(self._connection, {"ask": what, **fields}, payloads)
             answer, arrays = receive(self._connection, self._limits.array_bytes, deadline)
         except TimeoutError as error:
-            seconds = self._limits.answer_seconds
             message = (
                 f"took more than {seconds:g} seconds ({what}): make its test cases smaller, or the reference faster"
             )
@@ -106,12 +107,12 @@ async def _connected(listener: socket.socket, box: BoxedProcess, limits: HostLim
     accepting = asyncio.ensure_future(asyncio.get_running_loop().sock_accept(listener))
     ending = asyncio.ensure_future(end_of(box))
     try:
-        await asyncio.wait((accepting, ending), timeout=limits.answer_seconds, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((accepting, ending), timeout=limits.start_seconds, return_when=asyncio.FIRST_COMPLETED)
         if accepting.done():
             return accepting.result()[0]
         if ending.done():
             raise _ended(ending.result(), limits.box)
-        raise definition_failure(f"did not come up within {limits.answer_seconds:g} seconds", "time")
+        raise definition_failure(f"did not come up within {limits.start_seconds:g} seconds", "time")
     finally:
         accepting.cancel()
         ending.cancel()

@@ -1,0 +1,139 @@
+"""Contract D on the cpu device: kernels and a plan in, a verdict out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.run import JobError, run
+from services.executor.core.verdict import Verdict
+
+if TYPE_CHECKING:
+    from services.executor.core import events
+    from services.executor.core.run import Equipment
+
+PLANS = Path(__file__).parent / "launch_plans"
+ADD = """
+#include <hip/hip_runtime.h>
+#include <stdio.h>
+BEFORE
+extern "C" __global__ void add(const float* a, const float* b, float* c, size_t n, float scale) {
+  size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+  if (i < n) c[i] = a[i] + scale * b[i];
+  INSIDE
+}
+"""
+LAUNCH: dict[str, Any] = {
+    "kernel": "add",
+    "grid": ["ceil_div(n, 256)"],
+    "block": [256],
+    "args": ["d_input1", "d_input2", "d_output", "n", {"type": "float", "value": 1}],
+}
+
+
+def plan_of(*launches: dict[str, Any], **rest: Any) -> str:
+    return json.dumps({"launches": [LAUNCH | launch for launch in launches or ({},)], **rest})
+
+
+async def judged(
+    equipment: Equipment, plan: str = "", *, before: str = "", inside: str = "", mode: Mode = Mode.CHECK
+) -> events.Finished:
+    source = ADD.replace("BEFORE", before).replace("INSIDE", inside)
+    job = CoreJob(source, mode, "vector-addition", launch_plan=plan or plan_of())
+    return await run(job, equipment, lambda _: None)
+
+
+@pytest.mark.parametrize("problem", ["matrix-multiplication", "softmax"])
+async def test_kernels_that_a_plan_launches_are_judged_like_any_solution(equipment: Equipment, problem: str) -> None:
+    source, plan = (PLANS / f"{problem}.hip").read_text(), (PLANS / f"{problem}.json").read_text()
+    finished = await run(CoreJob(source, Mode.CHECK, problem, launch_plan=plan), equipment, lambda _: None)
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    assert finished.report["contract"] == "D"
+    assert len(str(finished.report["launch_plan_sha256"])) == 64
+
+
+async def test_a_plan_is_benchmarked_too(equipment: Equipment) -> None:
+    finished = await judged(equipment, mode=Mode.FULL)
+    assert finished.status in {"ACCEPTED", "ERROR"}, finished
+    assert finished.benchmarked is not None, finished
+
+
+async def test_no_host_code_of_the_submission_runs(equipment: Equipment) -> None:
+    before = 'struct Loud { Loud() { fprintf(stderr, "constructed\\n"); *(volatile int*)0 = 1; } } loud;'
+    finished = await judged(equipment, before=before + ' int main() { puts("main"); return 3; }')
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    assert finished.stdout + finished.stderr == ""
+
+
+async def test_a_wrong_kernel_is_a_wrong_answer(equipment: Equipment) -> None:
+    args = [*LAUNCH["args"][:-1], {"type": "float", "value": 2}]
+    assert (await judged(equipment, plan_of({"args": args}))).verdict is Verdict.WRONG_ANSWER
+
+
+def _through_scratch(initial: str) -> str:
+    """Adds nothing but the scratch first, and the second input then."""
+    scratch = [{"name": "nothing", "bytes": "4 * n", "initial": initial}]
+    one = LAUNCH["args"][-1]
+    first = {"args": ["d_input1", "nothing", "d_output", "n", one]}
+    return plan_of(first, {"args": ["d_output", "d_input2", "d_output", "n", one]}, scratch=scratch)
+
+
+async def test_scratch_is_zero_where_the_plan_says_so_and_random_bits_elsewhere(equipment: Equipment) -> None:
+    assert (await judged(equipment, _through_scratch("zero"))).verdict is Verdict.ACCEPTED
+    assert (await judged(equipment, _through_scratch("uninitialized"))).verdict is Verdict.WRONG_ANSWER
+
+
+async def test_a_kernel_that_writes_beside_its_scratch_is_found_out(equipment: Equipment) -> None:
+    plan = _through_scratch("zero").replace('"d_input1", "nothing", "d_output"', '"d_input1", "d_input2", "nothing"')
+    finished = await judged(equipment, plan.replace("4 * n", "4 * n - 64"))
+    assert finished.verdict is Verdict.OUT_OF_BOUNDS, finished
+    assert "`nothing`" in finished.message
+
+
+@pytest.mark.parametrize(
+    ("plan", "said"),
+    [
+        ("{}", "launch_plan.launches: is required"),
+        (plan_of({"grid": [1, "n - n"]}), "launch_plan.launches[0].grid[1]: `n - n` is 0"),
+        (plan_of({"block": ["n"]}), "launch_plan.launches[0].block[0]"),
+        (plan_of({}, {"lds_bytes": 1 << 20}), "launch_plan.launches[1].lds_bytes"),
+    ],
+)
+async def test_a_plan_that_does_not_fit_is_a_launch_error_with_the_place(
+    equipment: Equipment, plan: str, said: str
+) -> None:
+    finished = await judged(equipment, plan)
+    assert (finished.verdict, finished.reason) == (Verdict.LAUNCH_ERROR, "launch_plan")
+    assert said in finished.message
+
+
+@pytest.mark.parametrize(
+    ("plan", "before", "inside", "said"),
+    [
+        (plan_of({"kernel": "sub"}), "", "", "launches `sub`"),
+        (plan_of({"args": LAUNCH["args"][:3]}), "", "", "3 arguments, and the kernel has 5 parameters"),
+        (plan_of(), "#include <stdlib.h>", 'if (n == 3) system("id");', "`system`, which no device has"),
+        (plan_of(), "", 'asm volatile("syscall");', "assembly"),
+    ],
+)
+async def test_kernels_that_no_device_could_run_do_not_compile(
+    equipment: Equipment, plan: str, before: str, inside: str, said: str
+) -> None:
+    finished = await judged(equipment, plan, before=before, inside=inside)
+    assert finished.verdict in {Verdict.COMPILE_ERROR, Verdict.FORBIDDEN_SOURCE}, finished
+    assert said in f"{finished.message} {finished.details}", finished
+
+
+async def test_launches_run_in_their_order(equipment: Equipment) -> None:
+    first = [*LAUNCH["args"][:-1], {"type": "float", "value": 7}]
+    assert (await judged(equipment, plan_of({"args": first}, {}))).verdict is Verdict.ACCEPTED
+    assert (await judged(equipment, plan_of({}, {"args": first}))).verdict is Verdict.WRONG_ANSWER
+
+
+async def test_a_whole_program_has_no_plan(equipment: Equipment) -> None:
+    with pytest.raises(JobError, match="launch_plan"):
+        await run(CoreJob("int main() {}", Mode.SANDBOX, launch_plan=plan_of()), equipment, lambda _: None)
