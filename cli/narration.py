@@ -83,14 +83,24 @@ def _benchmark_result(fields: Fields) -> str:
         figures.append(format_number(result.get("gflops"), "GFLOP/s"))
     if isinstance(result.get("gbytes_per_second"), int | float):
         figures.append(format_number(result.get("gbytes_per_second"), "GB/s"))
+    figures += [note for note in _doubts(result) if note]
     name = f"benchmark {result.get('test_id')}/{fields.get('total_tests')} {result.get('name')}"
     return f"{name}: {', '.join(figures)}"
 
 
 def _benchmarked(fields: Fields) -> str:
     timing = str(fields.get("timing") or "")
-    note = f" (timing {timing})" if timing not in {"", "VALID"} else ""
+    notes = [f"timing {timing}"] if timing not in {"", "VALID"} else []
+    notes += ["not converged"] if fields.get("converged") is False else []
+    notes += ["simulated"] if fields.get("simulated") else []
+    note = f" ({', '.join(notes)})" if notes else ""
     return f"benchmarked: mean {format_milliseconds(fields.get('avg_runtime_ms'))}{note}"
+
+
+def _doubts(result: Fields) -> tuple[str, str]:
+    timing = str(result.get("timing") or "")
+    capped = "not converged" if result.get("converged") is False else ""
+    return (f"timing {timing}" if timing in {"INVALID", "UNSTABLE"} else "", capped)
 
 
 _NARRATORS: dict[str, Callable[[Fields], str]] = {

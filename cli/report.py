@@ -67,13 +67,36 @@ def _print_benchmarks(result: Result) -> None:
             format_milliseconds(entry.get("runtime_ms")),
             format_number(entry.get("gflops"), "GFLOP/s"),
             format_number(entry.get("gbytes_per_second"), "GB/s"),
+            _interval(entry),
+            trust_of(entry),
         )
         for entry in cast("list[dict[str, Any]]", entries)
         if "runtime_ms" in entry
     ]
     if not rows:
         return
-    results.print(table_of(("test", "median", "arithmetic", "traffic"), rows))
+    results.print(table_of(("test", "median", "arithmetic", "traffic", "95 % interval", "trust"), rows))
     device = str(result.data.get("device_title") or result.data.get("device") or "")
+    if result.data.get("simulated"):
+        results.print("[bold]simulated times: they say nothing of any hardware[/bold]")
     if result.data.get("device") == "cpu":
         results.print(f"[dim]measured on the host processor ({escape(device)}); never ranked beside GPU times[/dim]")
+
+
+def trust_of(entry: dict[str, Any]) -> str:
+    """What a reader must know before believing a time, in a word."""
+    timing = str(entry.get("timing") or "")
+    if timing in {"INVALID", "UNSTABLE"}:
+        return timing
+    return "not converged" if entry.get("converged") is False else "converged"
+
+
+def _interval(entry: dict[str, Any]) -> str:
+    interval, median = entry.get("ci"), entry.get("runtime_ms")
+    if not isinstance(interval, dict) or not isinstance(median, int | float) or not median > 0:
+        return ""
+    bounds = cast("dict[str, Any]", interval)
+    low, high = bounds.get("low_ms"), bounds.get("high_ms")
+    if not isinstance(low, int | float) or not isinstance(high, int | float):
+        return ""
+    return f"± {50 * (high - low) / median:.2g} %"

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from wavepool.executor.v1.run_event_pb2 import (
+        Band,
         Benchmarked,
         BenchmarkResult,
         Checked,
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 NS_PER_MS = 1e6
 CI_CONFIDENCE = 0.95
+SPREAD = ("min", "p5", "p25", "p75", "p95", "p99", "max", "mad")
+INSTRUMENTS = ("clock_mhz", "temperature_celsius", "power_watts")
 MAX_RUNS_SHOWN = 100
 """A case may have 2,000 samples; a frame shows at most so many of them, evenly spaced."""
 
@@ -102,7 +105,6 @@ def checked_fields(checked: Checked) -> dict[str, Any]:
 
 def benchmark_entry(result: BenchmarkResult, max_runs: int = 0) -> dict[str, Any]:
     """One test case's times, with up to `max_runs` of its samples."""
-    shown = _evenly_spaced(result.sample_ns, max_runs)
     return {
         "name": result.name,
         "test_id": result.test_id,
@@ -111,6 +113,16 @@ def benchmark_entry(result: BenchmarkResult, max_runs: int = 0) -> dict[str, Any
         "gbytes_per_second": result.gbytes_per_second,
         "percent_of_roof": result.percent_of_roof or None,
         "bound": bound_name(result.bound) if result.bound else None,
+        "timing": timing_name(result.timing),
+        **spread_fields(result, max_runs),
+        **evidence_fields(result),
+    }
+
+
+def spread_fields(result: BenchmarkResult, max_runs: int) -> dict[str, Any]:
+    """How the samples of a case lie, and how sure its time is."""
+    shown = _evenly_spaced(result.sample_ns, max_runs)
+    return {
         "ci": {
             "low_ms": result.ci_low_ns / NS_PER_MS,
             "high_ms": result.ci_high_ns / NS_PER_MS,
@@ -118,13 +130,30 @@ def benchmark_entry(result: BenchmarkResult, max_runs: int = 0) -> dict[str, Any
         },
         "samples": result.samples,
         "converged": result.converged,
-        "min_ms": result.min_ns / NS_PER_MS,
-        "max_ms": result.max_ns / NS_PER_MS,
-        "p5_ms": result.p5_ns / NS_PER_MS,
-        "p95_ms": result.p95_ns / NS_PER_MS,
-        "mad_ms": result.mad_ns / NS_PER_MS,
+        "stopped_by": result.stopped_by,
+        **{f"{name}_ms": getattr(result, f"{name}_ns") / NS_PER_MS for name in SPREAD},
+        "bimodality": _known(result, "bimodality"),
+        "correlation_time": result.correlation_time,
+        "session_medians_ms": [ns / NS_PER_MS for ns in result.session_median_ns],
+        "disagreement": result.disagreement,
         "runs": [{"run_index": index, "runtime_ms": ns / NS_PER_MS} for index, ns in shown],
-        "gpu_metrics": {},
+    }
+
+
+def evidence_fields(result: BenchmarkResult) -> dict[str, Any]:
+    """What bears a case's time out, and in which state the device was."""
+    metrics = {name: _band(getattr(result, name)) for name in INSTRUMENTS if result.HasField(name)}
+    return {
+        "audit_ratio": _known(result, "audit_ratio"),
+        "audited_calls": result.audited_calls,
+        "null_ms": result.null_ns / NS_PER_MS,
+        "floor_ms": _milliseconds(_known(result, "floor_ns")),
+        "hot_ms": _milliseconds(_known(result, "hot_ns")),
+        "first_call_ms": result.first_call_ns / NS_PER_MS,
+        "flush_bytes": result.flush_bytes,
+        "arithmetic_intensity": _known(result, "arithmetic_intensity"),
+        "replaced_samples": len(result.replaced),
+        "gpu_metrics": metrics,
     }
 
 
@@ -136,7 +165,21 @@ def benchmarked_fields(benchmarked: Benchmarked, results_key: str) -> dict[str, 
         "avg_gflops": benchmarked.mean_gflops,
         "total_tests": len(benchmarked.results),
         "timing": timing_name(benchmarked.timing),
+        "converged": benchmarked.converged,
+        "simulated": benchmarked.simulated,
     }
+
+
+def _known(result: BenchmarkResult, name: str) -> float | None:
+    return getattr(result, name) if result.HasField(name) else None
+
+
+def _milliseconds(ns: float | None) -> float | None:
+    return None if ns is None else ns / NS_PER_MS
+
+
+def _band(band: Band) -> dict[str, float]:
+    return {"low": band.low, "median": band.median, "high": band.high}
 
 
 def _evenly_spaced(samples: Sequence[float], count: int) -> list[tuple[int, float]]:

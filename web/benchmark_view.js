@@ -5,6 +5,10 @@ import { figure, milliseconds } from "./format.js";
 
 const WIDTH = 110;
 const HEIGHT = 22;
+const ORIGINS = {
+  cpu: (title) => `Times are from a CPU (${title}); they rank beside no GPU's.`,
+  sim: () => "Times are simulated: they say nothing of any hardware.",
+};
 
 export function benchmarkTable(results, device) {
   const hasRoof = results.some((result) => Number.isFinite(result.percent_of_roof));
@@ -17,6 +21,7 @@ export function benchmarkTable(results, device) {
     { title: "GB/s", className: "number" },
     hasRoof ? { title: "Of roof", className: "number optional" } : null,
     { title: "Samples", className: "number optional" },
+    { title: "Trust" },
   ].filter(Boolean);
   const rows = results.map((result) =>
     [
@@ -28,15 +33,14 @@ export function benchmarkTable(results, device) {
       figure(result.gbytes_per_second),
       hasRoof ? `${figure(result.percent_of_roof)} %` : null,
       samples(result),
+      trust(result),
     ].filter((cell) => cell !== null),
   );
   return element(
     "section",
     {},
     element("h3", {}, "Benchmark"),
-    device?.name === "cpu"
-      ? element("p", { className: "hint" }, `Times are from a CPU (${device.title}); they rank beside no GPU's.`)
-      : null,
+    ORIGINS[device?.name] ? element("p", { className: "hint" }, ORIGINS[device.name](device.title)) : null,
     element(
       "div",
       { className: "table-scroll", tabindex: 0, role: "region", "aria-label": "Times" },
@@ -45,13 +49,25 @@ export function benchmarkTable(results, device) {
   );
 }
 
-function samples({ samples: count, converged }) {
-  if (converged !== false) return String(count);
-  return element(
-    "span",
-    { title: "A cap ended the measurement before the interval was as narrow as wanted" },
-    `${count}, capped`,
-  );
+function samples({ samples: count, session_medians_ms: sessions }) {
+  return sessions?.length ? `${count} in ${sessions.length}` : String(count);
+}
+
+// What a reader must know before believing the time: a word, and the reason when pointed at.
+function trust(result) {
+  const [word, kind, why] = judgement(result);
+  return element("span", { className: `trust ${kind}`, title: why }, word);
+}
+
+function judgement({ timing, converged, disagreement, audit_ratio: ratio, floor_ms: floor }) {
+  const audit = Number.isFinite(ratio) ? `, ${figure(ratio)} times what the judge's clock allows` : "";
+  const least = Number.isFinite(floor) ? `; the hardware needs at least ${milliseconds(floor)}` : "";
+  if (timing === "INVALID") return ["INVALID", "bad", `This time cannot be true${audit}${least}`];
+  if (timing === "UNSTABLE")
+    return ["UNSTABLE", "bad", `Separate processes are ${figure(100 * disagreement)} % apart: no time to rank`];
+  if (converged === false)
+    return ["not converged", "warn", "A cap ended the measurement before the interval was as narrow as wanted"];
+  return ["converged", "good", `The interval of the median is as narrow as wanted${audit}`];
 }
 
 function interval({ ci, runtime_ms: median }) {

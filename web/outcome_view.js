@@ -92,10 +92,14 @@ function verdict({ status, data }) {
 
 function figures(data) {
   const entries = [
-    ["Mean runtime", Number.isFinite(data.avg_runtime_ms) ? milliseconds(data.avg_runtime_ms) : null],
+    [
+      data.simulated ? "Simulated mean" : "Mean runtime",
+      Number.isFinite(data.avg_runtime_ms) ? milliseconds(data.avg_runtime_ms) : null,
+    ],
     ["Mean GFLOP/s", Number.isFinite(data.avg_gflops) ? figure(data.avg_gflops) : null],
     ["Tests passed", data.total_tests ? `${data.passed_tests ?? data.total_tests} / ${data.total_tests}` : null],
     ["Timing", data.timing && data.timing !== "UNSPECIFIED" ? data.timing.toLowerCase() : null],
+    ["Converged", data.converged === false && Number.isFinite(data.avg_runtime_ms) ? "no" : null],
     ["Exit code", Number.isFinite(data.return_code) ? String(data.return_code) : null],
     ["Cost", Number.isFinite(data.cost_usd) ? dollars(data.cost_usd) : null],
   ].filter(([, value]) => value !== null);

@@ -10,19 +10,13 @@ from wavepool.executor.v1 import run_event_pb2
 
 from servicekit.proto_time import instant_to_proto
 from services.executor.core import events
+from services.executor.wire_benchmark import benchmark_result_to_proto, benchmarked_to_proto
 from services.executor.wire_isa import isa_to_proto, well_formed
 
 if TYPE_CHECKING:
     from datetime import timedelta
 
     from services.executor.run import RunEvent
-
-_BOUNDS = {
-    events.Bound.UNKNOWN: run_event_pb2.BOUND_UNSPECIFIED,
-    events.Bound.MEMORY: run_event_pb2.BOUND_MEMORY,
-    events.Bound.COMPUTE: run_event_pb2.BOUND_COMPUTE,
-    events.Bound.LAUNCH: run_event_pb2.BOUND_LAUNCH,
-}
 
 
 def run_event_to_proto(run_event: RunEvent) -> run_event_pb2.RunEvent:
@@ -81,37 +75,12 @@ def _(event: events.Benchmarking) -> run_event_pb2.Benchmarking:
 
 @_body.register
 def _(event: events.BenchmarkResult) -> run_event_pb2.BenchmarkResult:
-    return run_event_pb2.BenchmarkResult(
-        test_id=event.test_id,
-        name=well_formed(event.name),
-        total_tests=event.total_tests,
-        runtime_ns=event.runtime_ns,
-        ci_low_ns=event.ci_low_ns,
-        ci_high_ns=event.ci_high_ns,
-        samples=event.samples,
-        converged=event.converged,
-        min_ns=event.min_ns,
-        max_ns=event.max_ns,
-        p5_ns=event.p5_ns,
-        p95_ns=event.p95_ns,
-        mad_ns=event.mad_ns,
-        gflops=event.gflops,
-        gbytes_per_second=event.gbytes_per_second,
-        percent_of_roof=event.percent_of_roof or 0.0,
-        bound=_BOUNDS[event.bound],
-        sample_ns=event.sample_ns,
-    )
+    return benchmark_result_to_proto(event)
 
 
 @_body.register
 def _(event: events.Benchmarked) -> run_event_pb2.Benchmarked:
-    return run_event_pb2.Benchmarked(
-        results=map(_body, event.results),
-        mean_runtime_ns=event.mean_runtime_ns,
-        mean_gflops=event.mean_gflops,
-        timing=run_event_pb2.Timing.Value(f"TIMING_{event.timing}"),
-        device=event.device,
-    )
+    return benchmarked_to_proto(event)
 
 
 @_body.register

@@ -131,6 +131,24 @@ def test_accepted_frame_carries_means_results_cost_and_device() -> None:
     assert (fields["device"], fields["device_title"]) == ("cpu", "AMD EPYC 9354P")
 
 
+def test_a_case_that_cannot_be_ranked_says_so_and_what_is_not_known_is_null() -> None:
+    result = run_event_pb2.BenchmarkResult(timing=run_event_pb2.TIMING_UNSTABLE, session_median_ns=[1e6, 2e6])
+    fields = shown(event(3, run=run_event_pb2.RunEvent(benchmark_result=result))).fields["result"]
+    assert (fields["timing"], fields["converged"], fields["session_medians_ms"]) == ("UNSTABLE", False, [1.0, 2.0])
+    assert (fields["audit_ratio"], fields["floor_ms"], fields["bimodality"], fields["gpu_metrics"]) == (
+        None,
+        None,
+        None,
+        {},
+    )
+
+
+def test_instruments_are_shown_as_bands() -> None:
+    result = run_event_pb2.BenchmarkResult(clock_mhz=run_event_pb2.Band(low=1, median=2, high=3))
+    fields = shown(event(3, run=run_event_pb2.RunEvent(benchmark_result=result))).fields["result"]
+    assert fields["gpu_metrics"] == {"clock_mhz": {"low": 1, "median": 2, "high": 3}}
+
+
 def test_benchmarked_frame_calls_its_results_test_results() -> None:
     fields = shown(ended(9, ACCEPTED), Setting(executor_pb2.RUN_MODE_BENCHMARK)).fields
     assert fields["test_results"][0]["runtime_ms"] == 2.5

@@ -8,6 +8,7 @@ from functools import singledispatch
 from typing import TYPE_CHECKING, TextIO
 
 from services.executor.core import events
+from services.executor.core.bench_table import table_of, trust_of
 from services.executor.core.isa_command import hint_text
 from services.executor.core.jsonlines import plain
 from services.executor.core.report import canonical_json
@@ -80,17 +81,12 @@ def _(event: events.Benchmarking) -> str:
 
 @line_of.register
 def _(event: events.BenchmarkResult) -> str:
-    return f"  {event.test_id}/{event.total_tests} {event.runtime_ns / 1e6:.6f} ms  {event.name}"
+    return f"  {event.test_id}/{event.total_tests} {event.runtime_ns / 1e6:.6f} ms, {trust_of(event)}  {event.name}"
 
 
 @line_of.register
 def _(event: events.Benchmarked) -> str:
-    head = f"  {'case':<32} {'median ms':>12} {'95 % interval':>25} {'n':>5} {'GFLOP/s':>9} {'GB/s':>9}  stopped by"
-    rows = [head, *(_row(result) for result in event.results)]
-    note = (
-        f"times of device `{event.device}`, timing {event.timing}; geometric mean {event.mean_runtime_ns / 1e6:.6f} ms"
-    )
-    return "\n".join([*rows, note])
+    return table_of(event)
 
 
 @line_of.register
@@ -124,14 +120,6 @@ def _mismatches(wrong: events.WrongAnswer) -> str:
     ]
     return "\n".join(
         [*rows, f"  max difference {wrong.max_difference:.6g}, mean difference {wrong.mean_difference:.6g}"]
-    )
-
-
-def _row(result: events.BenchmarkResult) -> str:
-    interval = f"{result.ci_low_ns / 1e6:.6f}..{result.ci_high_ns / 1e6:.6f}"
-    return (
-        f"  {result.name:<32} {result.runtime_ns / 1e6:>12.6f} {interval:>25} {result.samples:>5} "
-        f"{result.gflops:>9.2f} {result.gbytes_per_second:>9.2f}  {result.stopped_by}"
     )
 
 

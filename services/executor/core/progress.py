@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from services.executor.core.events import (
@@ -82,13 +82,18 @@ class Progress:
             isa=failure.isa if failure else None,
             stage_seconds=self.stage_seconds,
             first_call_time=self.first_call_time,
-            report={**self.report, "verdict": verdict},
+            report={**self.report, **self._benchmark_report(), "verdict": verdict},
         )
+
+    def _benchmark_report(self) -> dict[str, object]:
+        """Every figure and every sample, signed with the rest."""
+        return {"benchmark": asdict(self.benchmarked)} if self.benchmarked else {}
 
     def _success(self) -> str:
         if self.benchmarked is not None:
             mean_ms = self.benchmarked.mean_runtime_ns / 1e6
-            return f"All {self.total_tests} cases are right; geometric mean {mean_ms:.6g} ms."
+            simulated = ", simulated" if self.benchmarked.simulated else ""
+            return f"All {self.total_tests} cases are right; geometric mean {mean_ms:.6g} ms{simulated}."
         return f"All {self.total_tests} cases are right." if self.total_tests else "The program ended well."
 
     def _whose(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import traceback
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ from services.executor.core.progress import Progress
 from services.executor.core.run_place import open_place
 from services.executor.core.source import source_fault
 from services.executor.core.verdict import Verdict
+from services.executor.devices.instruments import Versioned
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,6 +130,7 @@ async def _stages_of(job: CoreJob, problem: Problem | None, equipment: Equipment
         with progress.stage("compile"):
             build = await equipment.builder.build(unit, place.compile, place.run, progress.tell)
         progress.report["toolchain"] = equipment.device.toolchain().identity
+        progress.report["toolchain_title"] = equipment.device.toolchain().title
         progress.report["executable_sha256"] = build.sha256
         progress.report["needed_libraries"] = check_build(build.executable, held)
         if problem is None:
@@ -150,6 +152,8 @@ def _origin(job: CoreJob, equipment: Equipment) -> dict[str, object]:
         "source_sha256": _sha256(job.source),
         **({"launch_plan_sha256": _sha256(job.launch_plan)} if job.launch_plan else {}),
         "device": {"name": device.name, "title": device.title, "architecture": device.architecture},
+        **({"simulated": True} if device.is_simulated else {}),
+        **({"versions": asdict(equipment.device.versions())} if isinstance(equipment.device, Versioned) else {}),
         "sandbox": {"name": equipment.sandbox.name, "gaps": list(equipment.sandbox.gaps)},
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from typing import get_args
 
@@ -121,6 +122,35 @@ def test_numbers_and_their_bound_are_those_that_were_measured() -> None:
     assert result.percent_of_roof == 0.0
     assert result.bound == run_event_pb2.BOUND_MEMORY
     assert list(result.sample_ns) == [1500.0, 1501.0]
+
+
+def test_what_is_not_known_is_not_set() -> None:
+    result = message_of(MEASURED).benchmark_result
+    for name in ("bimodality", "audit_ratio", "hot_ns", "floor_ns", "arithmetic_intensity", "clock_mhz"):
+        assert not result.HasField(name), name
+
+
+def test_the_evidence_of_a_time_goes_along() -> None:
+    evidence = replace(
+        MEASURED,
+        timing=events.Timing.UNSTABLE,
+        session_median_ns=(1400.0, 1500.0, 1600.0),
+        audit_ratio=1.02,
+        clock_mhz=events.Band(2000.0, 2050.0, 2100.0),
+        replaced=(events.ReplacedSample(1, 7, 1900.0, "clock"),),
+    )
+    result = message_of(evidence).benchmark_result
+    assert result.timing == run_event_pb2.TIMING_UNSTABLE
+    assert list(result.session_median_ns) == [1400.0, 1500.0, 1600.0]
+    assert (result.audit_ratio, result.clock_mhz.median) == (1.02, 2050.0)
+    assert (result.replaced[0].session, result.replaced[0].index, result.replaced[0].cause) == (1, 7, "clock")
+
+
+def test_every_field_of_a_measured_case_has_a_field_in_the_proto() -> None:
+    """Front ends are to show all of it; only what follows from other fields is left out."""
+    here = {field.name for field in fields(events.BenchmarkResult)}
+    there = {field.name for field in run_event_pb2.BenchmarkResult.DESCRIPTOR.fields}
+    assert here - there == {"iqr_ns"}
 
 
 @pytest.mark.parametrize("verdict", Verdict)

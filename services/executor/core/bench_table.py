@@ -1,0 +1,42 @@
+"""The table of measured times for the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.executor.core.events import Timing
+
+if TYPE_CHECKING:
+    from services.executor.core.events import Benchmarked, BenchmarkResult
+
+_HEAD = (
+    f"  {'case':<32} {'median ms':>12} {'+- %':>6} {'sessions':>9} {'n':>5} {'GFLOP/s':>9} {'GB/s':>9} {'of roof':>8} "
+    f"{'audit':>6}  trust"
+)
+
+
+def table_of(benchmarked: Benchmarked) -> str:
+    """All cases, and what a reader must know of them."""
+    rows = [_HEAD, *(_row(result) for result in benchmarked.results)]
+    made_up = "SIMULATED times, of no hardware: " if benchmarked.simulated else ""
+    note = f"{made_up}times of device `{benchmarked.device}`, timing {benchmarked.timing}"
+    capped = "" if benchmarked.converged else ", not all converged"
+    return "\n".join([*rows, f"{note}{capped}; geometric mean {benchmarked.mean_runtime_ns / 1e6:.6f} ms"])
+
+
+def trust_of(result: BenchmarkResult) -> str:
+    """How far the time of a case can be believed, in a few words."""
+    if result.timing is not Timing.VALID:
+        return f"{result.timing}"
+    return "converged" if result.converged else f"not converged ({result.stopped_by})"
+
+
+def _row(result: BenchmarkResult) -> str:
+    half_width = 50 * (result.ci_high_ns - result.ci_low_ns) / max(result.runtime_ns, 1.0)
+    roof = "" if result.percent_of_roof is None else f"{result.percent_of_roof:.1f} %"
+    ratio = "" if result.audit_ratio is None else f"{result.audit_ratio:.2f}"
+    return (
+        f"  {result.name:<32} {result.runtime_ns / 1e6:>12.6f} {half_width:>6.2g} {len(result.session_median_ns):>9} "
+        f"{result.samples:>5} {result.gflops:>9.2f} {result.gbytes_per_second:>9.2f} {roof:>8} {ratio:>6}  "
+        f"{trust_of(result)}"
+    )

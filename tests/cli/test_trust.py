@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cli.event_stream import Event
+from cli.narration import narrate
+from cli.report import trust_of
+
+
+@pytest.mark.parametrize(
+    ("entry", "trust"),
+    [
+        ({"timing": "VALID", "converged": True}, "converged"),
+        ({"timing": "VALID", "converged": False}, "not converged"),
+        ({"timing": "UNSTABLE", "converged": True}, "UNSTABLE"),
+        ({"timing": "INVALID", "converged": False}, "INVALID"),
+        ({}, "converged"),
+    ],
+)
+def test_a_time_is_shown_with_what_it_is_worth(entry: dict[str, Any], trust: str) -> None:
+    assert trust_of(entry) == trust
+
+
+def test_live_lines_tell_what_cannot_be_ranked() -> None:
+    case = {"test_id": 1, "name": "small", "runtime_ms": 2.0, "timing": "UNSTABLE", "converged": False}
+    line = narrate(Event(1, "BENCHMARK_RESULT", {"result": case, "total_tests": 4}))
+    assert line.endswith("timing UNSTABLE, not converged")
+    whole = {"avg_runtime_ms": 2.0, "timing": "INVALID", "converged": False, "simulated": True}
+    assert narrate(Event(2, "BENCHMARKED", whole)).endswith("(timing INVALID, not converged, simulated)")

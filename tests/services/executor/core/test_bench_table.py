@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from services.executor.core.bench_table import table_of, trust_of
+from services.executor.core.events import Benchmarked, BenchmarkResult, Bound, Timing
+
+CASE = BenchmarkResult(
+    test_id=1, name="small", total_tests=1, runtime_ns=2e6, ci_low_ns=1.99e6, ci_high_ns=2.01e6, samples=300,
+    converged=True, stopped_by="precision", min_ns=1e6, p5_ns=1e6, p25_ns=1e6, p75_ns=3e6, p95_ns=3e6, p99_ns=3e6,
+    max_ns=3e6, mad_ns=1e4, wall_runtime_ns=2e6, gflops=1.0, gbytes_per_second=2.0, percent_of_roof=81.5,
+    bound=Bound.MEMORY, sample_ns=(2e6,), session_median_ns=(2e6, 2e6, 2e6), audit_ratio=1.01,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("case", "trust"),
+    [
+        (CASE, "converged"),
+        (replace(CASE, converged=False, stopped_by="wall_time"), "not converged (wall_time)"),
+        (replace(CASE, timing=Timing.UNSTABLE), "UNSTABLE"),
+        (replace(CASE, timing=Timing.INVALID, converged=False), "INVALID"),
+    ],
+)
+def test_it_says_in_words_what_a_time_is_worth(case: BenchmarkResult, trust: str) -> None:
+    assert trust_of(case) == trust
+    assert table_of(Benchmarked((case,), 2e6, 1.0, case.timing, "rocm")).splitlines()[1].endswith(trust)
+
+
+def test_a_row_has_the_interval_the_roof_and_the_audit() -> None:
+    row = table_of(Benchmarked((CASE,), 2e6, 1.0, Timing.VALID, "rocm")).splitlines()[1]
+    assert row.split() == ["small", "2.000000", "0.5", "3", "300", "1.00", "2.00", "81.5", "%", "1.01", "converged"]
+
+
+def test_simulated_times_are_called_so() -> None:
+    table = table_of(Benchmarked((CASE,), 2e6, 1.0, Timing.VALID, "sim", converged=False, simulated=True))
+    assert "SIMULATED times, of no hardware" in table
+    assert "not all converged" in table
