@@ -8,7 +8,7 @@ import numpy as np
 
 from problems.correlation import correlate
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
-from problems.distributions import Distribution, any_distribution, sample
+from problems.distributions import Distribution, any_distribution
 from problems.rounding import SUM, sum_condition
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class Conv1d(Problem):
     title = "1D Convolution"
     difficulty = Difficulty.EASY
     tags = ("convolution",)
+    dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* A, const float* B, float* C, size_t N, size_t K"
     outputs: ClassVar[Mapping[str, Initial]] = {"C": Initial.ZERO}
     nondeterministic = True
@@ -56,7 +57,12 @@ class Conv1d(Problem):
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         n, k, distribution = (case.values[name] for name in ("N", "K", "distribution"))
-        return {"A": sample(distribution, (n,), rng), "B": sample(distribution, (k,), rng, spike=1.0), "N": n, "K": k}
+        return {
+            "A": self.sample(distribution, (n,), rng),
+            "B": self.sample(distribution, (k,), rng, spike=1.0),
+            "N": n,
+            "K": k,
+        }
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         return {"C": (case.values["N"],)}

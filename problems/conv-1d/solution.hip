@@ -18,7 +18,7 @@ __global__ void convolve(const float* signal, const float* filter, float* output
         const long long origin = first + start - k / 2;
         for (int i = threadIdx.x; i < OUTPUTS + TAPS; i += THREADS) {
             const long long at = origin + i;
-            window[i] = at >= 0 && at < n ? signal[at] : 0.0f;
+            window[i] = at >= 0 && at < n ? static_cast<float>(signal[at]) : 0.0f;
         }
         for (int i = threadIdx.x; i < count; i += THREADS) taps[i] = filter[start + i];
         __syncthreads();

@@ -8,7 +8,7 @@ import numpy as np
 
 from problems.correlation import correlate
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
-from problems.distributions import Distribution, any_distribution, sample
+from problems.distributions import Distribution, any_distribution
 from problems.rounding import SUM, sum_condition
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ class Conv2d(Problem):
     title = "2D Convolution"
     difficulty = Difficulty.MEDIUM
     tags = ("convolution", "image")
+    dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* A, const float* B, float* C, size_t H, size_t W, size_t Kh, size_t Kw"
     outputs: ClassVar[Mapping[str, Initial]] = {"C": Initial.ZERO}
     nondeterministic = True
@@ -63,8 +64,8 @@ class Conv2d(Problem):
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         sizes = {name: case.values[name] for name in ("H", "W", "Kh", "Kw")}
         distribution = case.values["distribution"]
-        image = sample(distribution, (sizes["H"], sizes["W"]), rng)
-        return {"A": image, "B": sample(distribution, (sizes["Kh"], sizes["Kw"]), rng, spike=1.0), **sizes}
+        image = self.sample(distribution, (sizes["H"], sizes["W"]), rng)
+        return {"A": image, "B": self.sample(distribution, (sizes["Kh"], sizes["Kw"]), rng, spike=1.0), **sizes}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         return {"C": (case.values["H"], case.values["W"])}

@@ -16,7 +16,7 @@ __device__ void load_window(float (*window)[WINDOW_WIDTH], const float* image, i
         for (int x = threadIdx.x; x < WINDOW_WIDTH; x += WIDTH) {
             const int row = top + y, column = left + x;
             const bool inside = row >= 0 && row < height && column >= 0 && column < width;
-            window[y][x] = inside ? image[static_cast<size_t>(row) * width + column] : 0.0f;
+            window[y][x] = inside ? static_cast<float>(image[static_cast<size_t>(row) * width + column]) : 0.0f;
         }
     }
 }

@@ -28,6 +28,7 @@ class ConvSquare3d(Problem):
     title = "3D Convolution of a Cube"
     difficulty = Difficulty.HARD
     tags = ("convolution",)
+    dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* A, const float* B, float* C, size_t size, size_t K"
     outputs: ClassVar[Mapping[str, Initial]] = {"C": Initial.ZERO}
     nondeterministic = True

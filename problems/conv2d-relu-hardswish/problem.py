@@ -36,6 +36,7 @@ class Conv2dReluHardswish(Problem):
     title = "2D Convolution, ReLU and Hard Swish"
     difficulty = Difficulty.MEDIUM
     tags = ("convolution", "activation", "fusion")
+    dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* image, const float* kernel, float* output, size_t H, size_t W, size_t Kh, size_t Kw"
     outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.POISON}
     tolerance = Tolerance(
