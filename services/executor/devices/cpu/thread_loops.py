@@ -2,11 +2,13 @@
 
 The loops carry LLVM's promise that their iterations do not depend on each other through memory, which is what a kernel
 promises about its threads; so the innermost one, over threadIdx.x, is vectorised. The promise is made for the accesses
-of the group that the call names: the inliner hands it on to the accesses of the region.
+of the group that the call names: the inliner hands it on to the accesses of the region. Regions with volatile or atomic
+accesses come without it: LLVM would try to vectorise those too, and fail an assertion of its own.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from services.executor.devices.cpu.index_values import UNIFORM, parameter
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 _UNIFORM_OFFSET = 12  # bytes, after the three thread indices in BlockIndex
 _AXES = "xyz"
+_ORDERED_ACCESS = re.compile(r"\b(?:load|store) (?:volatile|atomic)\b")
 _PARAMETERS = (
     "ptr noalias readonly %arguments, ptr noalias readonly %index, ptr noalias %wp.context, "
     "ptr noalias %wp.meeting_area, i32 %region, ptr noalias readonly %box"
@@ -54,11 +57,12 @@ class LoopWriter:
         for number in range(count):
             uniform_loads, uniforms = _uniform_variables(number, cut)
             lines += [f"r{number}:", *uniform_loads]
-            lines += self._loops(kernel, number, [arguments, uniforms], records=count > 1)
+            lines += self._loops(kernel, number, [arguments, uniforms], cut)
         return "\n".join([*lines, "}"])
 
-    def _loops(self, kernel: str, number: int, ends: Sequence[Sequence[str]], *, records: bool) -> list[str]:
+    def _loops(self, kernel: str, number: int, ends: Sequence[Sequence[str]], cut: Regions) -> list[str]:
         r = f"r{number}"
+        ordered, records = _ORDERED_ACCESS.search(cut.functions[number]), len(cut.functions) > 1
         group, loop = self._loop_metadata()
         passed = [*ends[0], *(f"i32 {parameter(index)}" for index in UNIFORM)]
         passed += [f"i32 %{r}.{axis}" for axis in _AXES]
@@ -82,7 +86,7 @@ class LoopWriter:
             *(_record(r, group) if records else []),
             f"  %{r}.or.new = or i32 %{r}.or.x, %{r}.id",
             f"  %{r}.and.new = and i32 %{r}.and.x, %{r}.id",
-            *_latch(r, "x", f", !llvm.loop !{loop}"),
+            *_latch(r, "x", "" if ordered else f", !llvm.loop !{loop}"),
             *_latch(r, "y", ""),
             *_latch(r, "z", ""),
             f"  %{r}.high = zext i32 %{r}.or.new to i64",

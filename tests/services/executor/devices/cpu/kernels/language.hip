@@ -130,6 +130,20 @@ __global__ void counted(int* out, int n) {
     out[threadIdx.x] = hits * 100 + (all ? 10 : 0) + (any ? 1 : 0);
 }
 
+__device__ double volatile_terms[64];
+__global__ void volatile_sum(int* out) {
+    __shared__ bool last;
+    volatile_terms[threadIdx.x] = threadIdx.x;
+    __threadfence();
+    if (threadIdx.x == 0) last = true;
+    __syncthreads();
+    if (last && threadIdx.x == 0) {
+        double total = 0;
+        for (int i = 0; i < 64; ++i) total += *(volatile double*)&volatile_terms[i];
+        out[0] = int(total);
+    }
+}
+
 int main() {
     float* f = zeros<float>(4096);
     int* n = zeros<int>(4096);
@@ -206,6 +220,8 @@ int main() {
     switches<<<1, 100>>>(n);
     auto s = fetched(n, 10);
     CHECK(s[0] == 10 && s[1] == 111 && s[2] == -1 && s[3] == 100 && s[4] == -1 && s[5] == 10);
+    volatile_sum<<<1, 64>>>(n);
+    CHECK(fetched(n, 1)[0] == 2016);
     RUN(hipGetLastError());
     return failures;
 }
