@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from services.executor.devices.gfx942.hints.hint import Hint
     from services.executor.devices.gfx942.ir import Kernel
 
+_ADDRESS_OF = re.compile(r"([\w$.]+)@(?:gotpcrel32|rel32)@lo")
+_DECLARED = re.compile(r"^declare [^@\n]*@([\w$.]+)\(", re.MULTILINE)
+_PRINTF = "__ockl_printf_"  # what clang makes of printf
+
 MAX_KERNELS = 200
 ASSUMED_BLOCK_THREADS = 256
 """Where a kernel does not say its block size by __launch_bounds__."""
@@ -50,14 +55,16 @@ def report_of(texts: Texts) -> dict[str, Any]:
     places = DebugLocations(texts.ir, texts.file)
     titles = _titles(figures, kernels, places)
     listing, cut = listing_of(codes.values(), texts.source.splitlines())
-    entries = {titles[each.name]: _entry(each, codes, kernels.get(each.name), places) for each in figures[:MAX_KERNELS]}
+    declared = frozenset(_DECLARED.findall(texts.ir))
+    entries: dict[str, dict[str, Any]] = {}
+    for each in figures[:MAX_KERNELS]:
+        missing = sorted(_uncounted(codes[each.name], codes, declared))
+        entry = _entry(each, codes[each.name], kernels.get(each.name), places)
+        entries[titles[each.name]] = {**entry, "uncounted": missing}
     return {"kernels": entries, "kernel_count": len(figures), "listing": listing, "listing_cut": cut}
 
 
-def _entry(
-    figures: Figures, codes: Mapping[str, Code], kernel: Kernel | None, places: DebugLocations
-) -> dict[str, Any]:
-    code = codes[figures.name]
+def _entry(figures: Figures, code: Code, kernel: Kernel | None, places: DebugLocations) -> dict[str, Any]:
     mfma = sum(item.mnemonic.startswith(MATRIX_INSTRUCTIONS) for item in code.instructions)
     demand, known = _demand(figures)
     fits = demand.lds_bytes <= LDS_BYTES
@@ -76,7 +83,6 @@ def _entry(
         "dynamic_lds": kernel is not None and kernel.dynamic_lds,
         "mfma": mfma,
         "instructions": sum(1 for _ in code.instructions),
-        "uncounted": sorted(code.uncounted.union(*_callees(code, codes))),
         "hints": [asdict(hint) for hint in chosen(hints)],
     }
 
@@ -116,17 +122,18 @@ def _ir_hints(kernel: Kernel, places: DebugLocations, *, mfma: int) -> Iterator[
             yield hint
 
 
-def _callees(code: Code, codes: Mapping[str, Code]) -> Iterator[frozenset[str]]:
-    """What the functions that a kernel calls do not count; which they are is seen by their names in its operands."""
-    waiting, seen = [code], {code.name}
+def _uncounted(code: Code, codes: Mapping[str, Code], declared: frozenset[str]) -> set[str]:
+    """Functions whose code is not here, of a kernel and of all whose address it takes."""
+    found, seen, waiting = set[str](), {code.name}, [code]
     while waiting:
         current = waiting.pop()
-        for item in current.instructions:
-            name = item.operands.partition(" ")[2].partition("@")[0]
-            if name in codes and name not in seen:
-                seen.add(name)
-                waiting.append(codes[name])
-                yield codes[name].uncounted
+        found |= current.uncounted
+        named = set(_ADDRESS_OF.findall("\n".join(item.operands for item in current.instructions)))
+        found |= {"printf" if name.startswith(_PRINTF) else name for name in named & declared}
+        fresh = (named & codes.keys()) - seen
+        seen |= fresh
+        waiting += [codes[name] for name in fresh]
+    return found
 
 
 def _titles(figures: Iterable[Figures], kernels: Mapping[str, Kernel], places: DebugLocations) -> dict[str, str]:

@@ -15,6 +15,8 @@ from services.executor.devices.gfx942 import toolchain
 from services.executor.devices.gfx942.analysis import Texts, report_of
 
 REPORT = "report.json"
+_INLINE_ASSEMBLY = b" asm "
+_OUR_ASSEMBLY = b'asm "; wavepool-call'
 _MOST_ERROR_CHARACTERS = 2000
 
 
@@ -39,9 +41,11 @@ def report(folder: Path) -> dict[str, Any]:
     ir = ir_bytes.decode(errors="replace")
     if "amdgpu_kernel" not in ir:
         return {**said, "note": "The source has no kernel that is launched or that is not a template."}
+    if fault := _assembler_fault(ir_bytes):
+        return {**said, "note": f"The source does not compile for gfx942: {fault}"}
     source = (folder / toolchain.SOURCE).read_text(errors="replace")
     found = report_of(Texts(assembly_from_ir(ir), source, toolchain.SOURCE, ir))
-    return {**said, **found, "note": _note(found)}
+    return {**said, **found, "note": _note(found, library=prepared.library)}
 
 
 def _start_clang(folder: Path, prepared: toolchain.Prepared) -> subprocess.Popen[bytes]:
@@ -53,20 +57,28 @@ def _start_clang(folder: Path, prepared: toolchain.Prepared) -> subprocess.Popen
     )
 
 
+def _assembler_fault(ir: bytes) -> str:
+    """Why the assembler rejects inline assembly, which no other step reads; empty where it does not."""
+    if _INLINE_ASSEMBLY not in ir.replace(_OUR_ASSEMBLY, b""):
+        return ""
+    command = [*toolchain.clang_of_ir(), "-emit-obj", "-o", "/dev/null", "-"]
+    done = subprocess.run(command, input=ir, capture_output=True, check=False)  # noqa: S603  our own compiler, boxed
+    return _first_error(done.stderr) if done.returncode else ""
+
+
 def _first_error(text: bytes) -> str:
     lines = [line.strip() for line in text.decode(errors="replace").splitlines()]
     first = next((line for line in lines if "error:" in line), lines[0] if lines else "no reason given")
     return first[:_MOST_ERROR_CHARACTERS]
 
 
-def _note(found: dict[str, Any]) -> str:
+def _note(found: dict[str, Any], *, library: str) -> str:
     parts: list[str] = []
     functions = sorted({name for kernel in found["kernels"].values() for name in kernel["uncounted"]})
     if functions:
-        parts.append(
-            f"No device library is installed: calls of {', '.join(functions)} are counted without their own registers"
-            " and instructions. `wavepool doctor` says how to get one."
-        )
+        parts.append(f"Calls of {', '.join(functions)} are counted without their own registers and instructions.")
+        if not library:
+            parts.append("AMD's device library has most of such functions; `wavepool doctor` says how to get it.")
     if found["kernel_count"] > len(found["kernels"]):
         parts.append(f"Only the first {len(found['kernels'])} of {found['kernel_count']} kernels are shown.")
     return " ".join(parts)

@@ -68,6 +68,12 @@ def clang(include: Path, *options: str) -> list[str]:
     return [*command, *cpu.compiler().headers(include), *options]
 
 
+def clang_of_ir() -> list[str]:
+    """A clang command that generates code for IR that is optimised already."""
+    options = ["-triple", TRIPLE, "-target-cpu", PROCESSOR, "-x", "ir", "-disable-llvm-passes"]
+    return [cpu.compiler().program, "clang", "-cc1", *options]
+
+
 def cache_folder() -> Path:
     """Below the cpu device's cache."""
     return cpu.cache_folder() / PROCESSOR

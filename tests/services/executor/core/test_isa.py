@@ -177,3 +177,19 @@ async def test_a_report_that_fails_does_not_fail_the_run(equipment: Equipment, t
     assert finished.verdict is Verdict.ACCEPTED
     assert "status 7" in _compiled(told).isa.note
     assert not inspector.folders[0].exists()
+
+
+@pytest.mark.parametrize(
+    ("statement", "complaint"),
+    [
+        ("__shared__ float t[20000]; t[threadIdx.x] = p[0]; __syncthreads(); p[1] = t[int(p[2])]", "exceeds limit"),
+        ('asm volatile("v_nonsense v0, v1")', "invalid instruction"),
+    ],
+)
+async def test_what_the_back_end_refuses_is_said(
+    reporter: IsaReporter, tmp_path: Path, statement: str, complaint: str
+) -> None:
+    source = f"#include <hip/hip_runtime.h>\n__global__ void k(float* p) {{ {statement}; }}"
+    inspection = await replace(reporter, inspector=Gfx942Inspector()).inspect(source, tmp_path / "isa")
+    assert inspection.report.kernels == {}
+    assert complaint in inspection.report.note

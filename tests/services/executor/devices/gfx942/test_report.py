@@ -160,6 +160,21 @@ def test_dynamic_shared_memory_is_marked(report_on: Callable[[str], dict[str, An
     assert [found["kernels"][name]["dynamic_lds"] for name in ("with", "without")] == [True, False]
 
 
+def test_a_call_that_leaves_the_source_is_named(report_on: Callable[[str], dict[str, Any]]) -> None:
+    found = report_on(f'{HEADER}#include <cstdio>\n__global__ void k(float* p) {{ printf("%f", p[0]); }}')
+    assert found["kernels"]["k"]["uncounted"] == ["printf"]
+    assert "printf" in found["note"]
+
+
+def test_recursion_is_counted(report_on: Callable[[str], dict[str, Any]]) -> None:
+    found = report_on(
+        f"{HEADER}__device__ int f(int n) {{ return n < 2 ? n : f(n - 1) + f(n - 2); }}\n"
+        "__global__ void k(int* p) { p[0] = f(p[1]); }"
+    )
+    assert found["kernels"]["k"]["scratch_bytes"] > 0
+    assert found["kernels"]["k"]["uncounted"] == []
+
+
 def test_functions_without_code_are_named(report_on: Callable[[str], dict[str, Any]]) -> None:
     """With a device library they have code, and then nothing is left uncounted."""
     found = report_on(f"{HEADER}__global__ void k(float* p) {{ p[0] = tanhf(p[0]) + expf(p[1]); }}")
