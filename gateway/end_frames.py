@@ -40,6 +40,7 @@ def _verdict_fields(state: int, result: Finished) -> dict[str, Any]:
         "reason": result.reason,
         "stdout": result.stdout,
         "stderr": result.stderr,
+        "has_report": bool(result.signed_report),
     }
 
 

@@ -32,7 +32,9 @@ int main() {
 }
 `;
 
-const page = { problem: null, following: null, job: "" };
+const DEFAULT_DTYPE = "float32";
+
+const page = { problem: null, dtype: DEFAULT_DTYPE, following: null, job: "" };
 const editor = new Editor(byId("editor"), {
   onChange: (code) => session.rememberDraft(draftKey(), code),
   onSubmit: () => byId("submit-form").requestSubmit(),
@@ -45,7 +47,9 @@ function mode() {
 }
 
 function draftKey() {
-  return mode() === "sandbox" ? "sandbox" : (page.problem?.slug ?? "");
+  if (mode() === "sandbox") return "sandbox";
+  const slug = page.problem?.slug ?? "";
+  return page.dtype === DEFAULT_DTYPE ? slug : `${slug}.${page.dtype}`;
 }
 
 function starter() {
@@ -86,8 +90,9 @@ async function showHistory() {
   byId("history").replaceChildren(historyTable(submissions, guarded(openSubmission)));
 }
 
-async function showProblem(slug) {
-  page.problem = await call("GET", `/api/v1/problems/${encodeURIComponent(slug)}`);
+async function showProblem(slug, dtype = DEFAULT_DTYPE) {
+  page.problem = await call("GET", `/api/v1/problems/${encodeURIComponent(slug)}?dtype=${encodeURIComponent(dtype)}`);
+  page.dtype = dtype;
   const { signature, statement, difficulty, title } = page.problem;
   byId("problem-heading").textContent = title;
   byId("difficulty").textContent = difficulty.toLowerCase();
@@ -96,8 +101,15 @@ async function showProblem(slug) {
   byId("signature").hidden = false;
   byId("statement").replaceChildren(...rendered(statement).filter(isNews));
   byId("problem-select").value = slug;
+  showDtypes(page.problem.dtypes, dtype);
   session.go({ problem: slug });
   showDraft();
+}
+
+function showDtypes(dtypes, chosen) {
+  const options = dtypes.map((dtype) => element("option", { value: dtype, selected: dtype === chosen }, dtype));
+  byId("dtype-select").replaceChildren(...options);
+  byId("dtype").hidden = dtypes.length < 2;
 }
 
 // The page shows title and signature already.
@@ -109,7 +121,9 @@ function isNews(block, at) {
 async function submit() {
   byId("submit-button").disabled = true;
   try {
-    const body = { code: editor.code, mode: mode(), problem: mode() === "sandbox" ? "" : page.problem.slug };
+    const isProgram = mode() === "sandbox";
+    const subject = isProgram ? { problem: "" } : { problem: page.problem.slug, dtype: page.dtype };
+    const body = { code: editor.code, mode: mode(), ...subject };
     const submission = await call("POST", "/api/v1/submissions", body);
     session.go({ job: submission.id });
     byId("run").scrollIntoView({ block: "nearest" });
@@ -145,10 +159,19 @@ const followSubmission = guarded(async (submission) => {
 async function openSubmission({ id }) {
   const submission = await call("GET", `/api/v1/submissions/${encodeURIComponent(id)}`);
   document.querySelector(`input[name=mode][value=${CSS.escape(submission.mode)}]`)?.click();
-  if (submission.problem && submission.problem !== page.problem?.slug) await showProblem(submission.problem);
+  const { problem, dtype } = submission;
+  const isShown = problem === page.problem?.slug && dtype === page.dtype;
+  if (problem && !isShown) await showProblem(problem, dtype);
   editor.code = submission.code;
   session.go({ job: id });
   followSubmission(submission);
+}
+
+async function downloadReport() {
+  const report = await call("GET", `/api/v1/submissions/${encodeURIComponent(page.job)}/report`);
+  const url = URL.createObjectURL(new Blob([JSON.stringify(report)], { type: "application/json" }));
+  element("a", { href: url, download: `${page.job}.json` }).click();
+  URL.revokeObjectURL(url);
 }
 
 async function start() {
@@ -169,6 +192,11 @@ function listen() {
     "change",
     guarded((event) => showProblem(event.target.value)),
   );
+  byId("dtype-select").addEventListener(
+    "change",
+    guarded((event) => showProblem(page.problem.slug, event.target.value)),
+  );
+  byId("report-button").addEventListener("click", guarded(downloadReport));
   byId("starter-button").addEventListener("click", () => {
     editor.code = starter();
     session.rememberDraft(draftKey(), editor.code);

@@ -31,6 +31,7 @@ export class RunView {
     byId("run-line").textContent = run.final ? (run.device?.title ?? run.final.data.device_title ?? "") : run.line;
     byId("run-cost").textContent = run.costUsd ? dollars(run.costUsd) : "";
     byId("cancel-button").hidden = run.final !== null;
+    byId("report-button").hidden = !run.final?.data.has_report;
     byId("stages").replaceChildren(...run.stages.map((stage) => this.#stage(stage)));
     byId("outcome").replaceChildren(...outcome(run, this.goTo));
     this.#announce(run.final ? `${statusTitle(run.final.status)}. ${run.final.data.message ?? ""}` : run.line);

@@ -29,7 +29,7 @@ PROBLEM = scheduler_pb2.ProblemSummary(
     title="Vector addition",
     difficulty="EASY",
     tags=["elementwise"],
-    dtypes=["float32"],
+    dtypes=["float32", "float16"],
     signature="const float* a, const float* b, float* c, size_t n",
 )
 
@@ -161,7 +161,8 @@ class ScriptedScheduler(scheduler_pb2_grpc.SchedulerServiceServicer):
         await self.refusals.meet("GetProblem", request, context)
         if request.slug != PROBLEM.slug:
             await context.abort(grpc.StatusCode.NOT_FOUND, f"there is no problem `{request.slug}`")
-        return scheduler_pb2.GetProblemResponse(problem=PROBLEM, statement=STATEMENT, starter=STARTER)
+        starter = f"{STARTER}// float16\n" if request.dtype == "float16" else STARTER
+        return scheduler_pb2.GetProblemResponse(problem=PROBLEM, statement=STATEMENT, starter=starter)
 
     async def GetQueueMetrics(self, request: Any, context: Any) -> scheduler_pb2.GetQueueMetricsResponse:
         await self.refusals.meet("GetQueueMetrics", request, context)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -43,6 +45,32 @@ async def test_kernel_is_submitted_followed_live_and_its_result_shown(
     assert await web.page.locator("#live-status").inner_text() == "Accepted."
     assert "$0.001234" in await web.page.locator(".figures").inner_text()
     assert services.refusals.calls["SubmitJob"][0].spec.source == "int mine;"
+
+
+async def test_another_element_type_has_its_own_starter_and_draft_and_is_submitted(
+    web: BrowserPage, services: ScriptedServices
+) -> None:
+    web.script(FULL, None, TO_CHECKER)
+    await web.open()
+    await web.page.fill("#code", "int in_float32;")
+    await web.page.select_option("#dtype-select", "float16")
+    await expect(web.page.locator("#code")).to_have_value(re.compile("// float16"))
+    await web.submit()
+    await web.page.wait_for_selector(".verdict")
+    assert services.refusals.calls["SubmitJob"][0].spec.dtype == "float16"
+    await web.page.select_option("#dtype-select", "float32")
+    await expect(web.page.locator("#code")).to_have_value("int in_float32;")
+
+
+async def test_a_signed_report_is_downloaded_as_it_was_signed(web: BrowserPage) -> None:
+    report = '{"payload": "e30="}'
+    web.script(FULL, run_event_pb2.Finished(verdict=run_event_pb2.VERDICT_ACCEPTED, signed_report=report), TO_CHECKER)
+    await web.open()
+    await web.submit()
+    async with web.page.expect_download() as download:
+        await web.page.click("#report-button")
+    assert (await download.value).suggested_filename == "job_1.json"
+    assert json.loads((await (await download.value).path()).read_text()) == json.loads(report)
 
 
 async def test_wrong_answer_shows_the_first_mismatches(web: BrowserPage) -> None:
