@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 from datetime import UTC, datetime
+from pathlib import Path
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +32,7 @@ MISSING = {
         "no Docker engine runs that knows gVisor's runsc: see .ci/dockerd.json",
     ),
     "cuda": (lambda: shutil.which("nvcc") is not None, "CUDA's compiler is not installed"),
+    "torch": (lambda: torch_program() is not None, "no Python with torch: see EXECUTOR_TORCH_PYTHON"),
     "gpu": (lambda: os.path.exists("/dev/kfd") or os.path.exists("/dev/nvidia0"), "no GPU here"),  # noqa: PTH110 - devices
 }
 # No package manager has them for a fresh machine.
@@ -51,6 +53,14 @@ def docker_runtimes() -> str:
     ).returncode:
         subprocess.run([REPOSITORY / "deploy/sandbox-image"], check=True, capture_output=True)
     return asked.stdout
+
+
+def torch_program() -> Path | None:
+    """The Python with torch that .ci/run makes, or that EXECUTOR_TORCH_PYTHON names."""
+    named = os.environ.get("EXECUTOR_TORCH_PYTHON") or str(
+        Path(__file__).parents[1] / ".cache" / "torch" / "bin" / "python"
+    )
+    return Path(named) if Path(named).is_file() else None
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -114,7 +114,10 @@ def _judged(trial: subprocess.CompletedProcess[str]) -> Iterator[Finding]:
     box = next((line.removeprefix("sandbox: ") for line in said if line.startswith("sandbox: ")), "")
     gaps = [line.removeprefix(GAP) for line in said if line.startswith(GAP)]
     if gaps:
-        remedy = "install bubblewrap and allow user namespaces; do not run code of strangers until then"
+        remedy = (
+            "install bubblewrap and allow user namespaces, or start Docker and run deploy/sandbox-image; do not run "
+            "code of strangers until then"
+        )
         yield Finding("sandbox", Health.NOTE, f"{box} does not hold back: {'; '.join(gaps)}", remedy)
     elif box:
         yield Finding("sandbox", Health.OK, box)

@@ -34,7 +34,10 @@ class ExecutorSettings(ServiceSettings):
     """How long runs in flight may go on after SIGTERM; below the grace that local machines are given to stop."""
     device: str = "cpu"
     sandbox: str = Field(default="auto", validation_alias=AliasChoices("EXECUTOR_SANDBOX", "AMD_CONTAINER_ISOLATION"))
-    """`auto`, `required`, `bubblewrap` or `process`; the older name's `true` means `required`, `false` `auto`."""
+    """`auto`, `required`, `bubblewrap`, `docker`, `docker:RUNTIME` or `process`.
+
+    The older name's `true` means `required`, `false` `auto`.
+    """
     cache_dir: Path = Field(default_factory=default_cache_folder)
     cache_mib: Annotated[int, Field(gt=0)] = 2048
     """The most that finished builds may fill."""

@@ -62,9 +62,9 @@ def boxed_program(command: Command, limits: Limits, uid: int | None, groups: Seq
     """The chain of programs inside the box that ends in the command; `groups` are kept where the user changes."""
     environment = [f"{name}={value}" for name, value in command.environment.items()]
     return [
-        *("/bin/sh", "-c", _WAIT_FOR_GO, "sh"),
         *("/usr/bin/prlimit", *resource_limits(limits), "--"),
         *(() if uid is None else _change_user(uid, groups)),
+        *("/bin/sh", "-c", _WAIT_FOR_GO, "sh"),
         *("/usr/bin/env", "-i", *environment),
         *command.arguments,
     ]

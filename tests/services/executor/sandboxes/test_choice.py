@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
 from services.executor.sandboxes import choice, docker_sandbox
 from services.executor.sandboxes.choice import choose_sandbox
-from services.executor.sandboxes.sandbox import SandboxError
+from services.executor.sandboxes.sandbox import Command, SandboxError
+from tests.services.executor.sandboxes.box import GENEROUS
 
 
 @pytest.fixture(autouse=True)
@@ -62,6 +66,19 @@ async def test_an_unknown_setting_is_refused_with_the_known_ones() -> None:
 async def test_only_docker_takes_a_runtime(setting: str) -> None:
     with pytest.raises(SandboxError, match="only docker takes a runtime"):
         await choose_sandbox(setting)
+
+
+@pytest.mark.runsc
+async def test_another_runtime_of_the_engine_can_be_asked_for() -> None:
+    sandbox = await choose_sandbox("docker:runsc")
+    assert sandbox.name == "docker:runsc"
+
+    command = Command(["/bin/uname", "-r"], Path("/"))
+    ending = await (await sandbox.start(command, GENEROUS)).wait()
+
+    # It has a kernel of its own.
+    assert ending.code == 0
+    assert ending.stdout.decode().strip() != os.uname().release
 
 
 @pytest.mark.docker

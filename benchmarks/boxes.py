@@ -1,0 +1,114 @@
+"""How long a box takes to its program's first instruction: started cold, and prepared ahead; and until it is gone.
+
+Each figure is the median of `--boxes` (20) boxes, beside a bare fork and exec in the same round, on the same machine;
+the ratio to that is what carries over to other machines. Boxes run a program that does nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import statistics
+import subprocess
+import time
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from services.executor.sandboxes.choice import choose_sandbox
+from services.executor.sandboxes.sandbox import Command, Limits, SandboxError
+
+if TYPE_CHECKING:
+    from services.executor.sandboxes.sandbox import Sandbox, Stream
+
+PROGRAM = ["/bin/echo", "first"]
+LIMITS = Limits(timedelta(seconds=30), timedelta(seconds=10), 512, processes=16, file_mib=16, output_bytes=4096)
+KINDS = ("process", "bubblewrap", "docker", "docker:runsc")
+COLUMNS = ("box", "cold", "prepared", "making", "end", "cold/bare", "prepared/bare")
+
+
+def bare_ms() -> float:
+    """Fork, exec and first output without a box."""
+    begin = time.perf_counter()
+    with subprocess.Popen(PROGRAM, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None  # noqa: S101  PIPE was asked for
+        process.stdout.readline()
+        return (time.perf_counter() - begin) * 1e3
+
+
+class FirstWord:
+    """Hears the first output of a box."""
+
+    def __init__(self) -> None:
+        self._heard = asyncio.Event()
+
+    def listen(self, _stream: Stream, _piece: bytes) -> None:
+        """What the box is given."""
+        self._heard.set()
+
+    async def since(self, begin: float) -> float:
+        """Milliseconds from `begin` to it."""
+        await self._heard.wait()
+        return (time.perf_counter() - begin) * 1e3
+
+
+async def cold_ms(sandbox: Sandbox, command: Command) -> float:
+    """From the wish for a box to the program's first output."""
+    word, begin = FirstWord(), time.perf_counter()
+    box = await sandbox.start(command, LIMITS, word.listen)
+    taken = await word.since(begin)
+    await box.wait()
+    return taken
+
+
+async def prepared_ms(sandbox: Sandbox, command: Command) -> tuple[float, float, float]:
+    """How long the box takes to be made, from its start to the first output, and from that to its end."""
+    begin = time.perf_counter()
+    prepared = await sandbox.prepare(command, LIMITS)
+    made_ms = (time.perf_counter() - begin) * 1e3
+    word, begin = FirstWord(), time.perf_counter()
+    box = await prepared.start(word.listen)
+    first_ms = await word.since(begin)
+    begin = time.perf_counter()
+    await box.wait()
+    return made_ms, first_ms, (time.perf_counter() - begin) * 1e3
+
+
+async def measure(kind: str, boxes: int) -> str:
+    """One row of the table."""
+    try:
+        sandbox = await choose_sandbox(kind)
+    except SandboxError as error:
+        return f"| {kind} | not measured: {str(error).splitlines()[0]} |"
+    command = Command(PROGRAM, Path("/"))
+    bare: list[float] = []
+    cold: list[float] = []
+    made: list[float] = []
+    first: list[float] = []
+    end: list[float] = []
+    for _ in range(boxes):
+        bare.append(bare_ms())
+        cold.append(await cold_ms(sandbox, command))
+        for column, figure in zip((made, first, end), await prepared_ms(sandbox, command), strict=True):
+            column.append(figure)
+    middle = statistics.median
+    figures = [f"{middle(column):.1f} ms" for column in (cold, first, made, end)]
+    ratios = [f"{middle(column) / middle(bare):.1f}" for column in (cold, first)]
+    return f"| {' | '.join([sandbox.name, *figures, *ratios])} |"
+
+
+async def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--boxes", type=int, default=20)
+    parser.add_argument("--kinds", nargs="*", default=KINDS)
+    asked = parser.parse_args()
+    print(f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}")
+    for kind in asked.kinds:
+        print(await measure(kind, asked.boxes), flush=True)
+    bare = [bare_ms() for _ in range(asked.boxes)]
+    print(f"bare fork and exec: {statistics.median(bare):.2f} ms")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
