@@ -125,9 +125,10 @@ class Client:
         """The catalogue."""
         return list(self._transport.call("GET", "/api/v1/problems")["problems"])
 
-    def problem(self, slug: str) -> dict[str, Any]:
-        """One problem with its statement and starter."""
-        return self._transport.call("GET", f"/api/v1/problems/{quote(slug, safe='')}")
+    def problem(self, slug: str, dtype: str = "") -> dict[str, Any]:
+        """One problem with its statement, and with signature and starter in an element type, float32 if empty."""
+        query = f"?dtype={quote(dtype, safe='')}" if dtype else ""
+        return self._transport.call("GET", f"/api/v1/problems/{quote(slug, safe='')}{query}")
 
     def signed_report(self, submission_id: str) -> dict[str, Any]:
         """The DSSE envelope with the report of a submission that is over."""

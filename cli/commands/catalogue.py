@@ -17,6 +17,7 @@ app = typer.Typer(
     help="The problem catalogue.",
     epilog=examples("wavepool problems show softmax", "wavepool problems starter softmax > softmax.hip"),
 )
+DtypeOption = Annotated[str, typer.Option("--dtype", help="The element type, where the problem has several.")]
 SlugArgument = Annotated[str, typer.Argument(metavar="SLUG", help="The problem's slug.")]
 
 
@@ -60,10 +61,12 @@ def show(
 
 
 @app.command()
-def starter(slug: SlugArgument, *, endpoint: EndpointOption = None, token: TokenOption = None) -> None:
+def starter(
+    slug: SlugArgument, *, dtype: DtypeOption = "", endpoint: EndpointOption = None, token: TokenOption = None
+) -> None:
     """Print the source to begin a solution from."""
     with connect(endpoint, token) as client:
-        sys.stdout.write(str(client.problem(slug).get("starter") or ""))
+        sys.stdout.write(str(client.problem(slug, dtype).get("starter") or ""))
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})

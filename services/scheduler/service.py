@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
 
+from problems.element_types import DEFAULT
+from problems.variants import UnknownElementTypeError
 from services.scheduler import metrics, wire
 from services.scheduler.admission import nearest
 from services.scheduler.errors import InvalidFieldError, JobNotFoundError, UnknownProblemError
@@ -109,7 +111,11 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         del context
         if request.slug not in self._problems:
             raise UnknownProblemError(request.slug, nearest(request.slug, self._problems))
-        return wire.problem_to_proto(self._problems[request.slug])
+        entry = self._problems[request.slug]
+        try:
+            return wire.problem_to_proto(entry, request.dtype or DEFAULT)
+        except UnknownElementTypeError as error:
+            raise InvalidFieldError("dtype", str(error)) from error
 
     async def GetQueueMetrics(
         self, request: scheduler_pb2.GetQueueMetricsRequest, context: object

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from wavepool.executor.v1 import executor_pb2, run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 
+from problems.variants import variant_of
 from servicekit.proto_time import instant_to_proto
 from services.scheduler.admission import Submission
 from services.scheduler.errors import InvalidFieldError
@@ -144,8 +145,9 @@ def summary_to_proto(problem: Problem) -> scheduler_pb2.ProblemSummary:
     )
 
 
-def problem_to_proto(entry: CatalogueEntry) -> scheduler_pb2.GetProblemResponse:
-    """A problem with its texts."""
+def problem_to_proto(entry: CatalogueEntry, dtype: str) -> scheduler_pb2.GetProblemResponse:
+    """A problem with its texts, posed in an element type; raises UnknownElementTypeError."""
+    problem = variant_of(entry.problem, dtype)
     return scheduler_pb2.GetProblemResponse(
-        problem=summary_to_proto(entry.problem), statement=entry.statement, starter=entry.starter
+        problem=summary_to_proto(problem), statement=entry.statement, starter=entry.starter_in(dtype)
     )

@@ -26,6 +26,13 @@ def test_a_problem_s_statement_and_starter_are_shown(gateway: ScriptedGateway) -
     assert wavepool("problems", "starter", "relu", "--endpoint", gateway.endpoint).out == "// begin [here]\n"
 
 
+def test_a_starter_can_be_had_in_another_element_type(gateway: ScriptedGateway) -> None:
+    gateway.on("GET", "/api/v1/problems/relu", Answer({**RELU, "starter": "// in halfs\n"}))
+    run = wavepool("problems", "starter", "relu", "--dtype", "float16", "--endpoint", gateway.endpoint)
+    assert run.out == "// in halfs\n"
+    assert gateway.requests[-1].path.endswith("/relu?dtype=float16")
+
+
 def test_an_unknown_problem_is_bad_input(gateway: ScriptedGateway) -> None:
     gateway.on("GET", "/api/v1/problems/rellu", Answer({"title": "Not Found", "detail": "did you mean relu?"}, 404))
     run = wavepool("problems", "show", "rellu", "--endpoint", gateway.endpoint)

@@ -15,6 +15,7 @@ from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc
 from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
+from problems.definition import CatalogueEntry
 from problems.signature import Initial, parse_signature
 from servicekit.clock import SystemClock
 from servicekit.database import Database, migrate
@@ -39,9 +40,7 @@ PROBLEM = SimpleNamespace(
     signature="const float* input, float* output, size_t n",
     parameters=parse_signature("const float* input, float* output, size_t n", {"output": Initial.POISON}, frozenset()),
 )
-PROBLEMS = cast(
-    "Any", {"leaky-relu": SimpleNamespace(problem=PROBLEM, statement="# Leaky ReLU", starter="// begin here")}
-)
+PROBLEMS = {"leaky-relu": CatalogueEntry(cast("Any", PROBLEM), "# Leaky ReLU", "// begin here", "", "")}
 
 
 @dataclass

@@ -203,6 +203,9 @@ async def test_problems_are_listed_and_read_with_their_texts(cluster: Cluster) -
     assert (summary.slug, list(summary.dtypes)) == ("leaky-relu", ["float32"])
     problem = await cluster.api.GetProblem(scheduler_pb2.GetProblemRequest(slug="leaky-relu"))
     assert (problem.problem, problem.starter) == (summary, "// begin here")
+    said = await failure(cluster.api.GetProblem(scheduler_pb2.GetProblemRequest(slug="leaky-relu", dtype="float16")))
+    assert (said.code, said.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, "dtype")
+    assert "it has float32" in said.message
     said = await failure(cluster.api.GetProblem(scheduler_pb2.GetProblemRequest(slug="leaky-rel")))
     assert said.code is grpc.StatusCode.NOT_FOUND
     assert "leaky-relu" in said.message
