@@ -1,0 +1,136 @@
+// The 8-bit floating-point types: OCP's E4M3 and E5M2, and the MI300X's own, which end in fnuz.
+#pragma once
+
+#include "hip/hip_fp16.h"
+#include "hip/hip_runtime.h"
+
+#define WP_FN __host__ __device__ __forceinline__
+
+typedef unsigned char __hip_fp8_storage_t;
+typedef unsigned short __hip_fp8x2_storage_t;
+typedef unsigned __hip_fp8x4_storage_t;
+
+enum __hip_saturation_t { __HIP_NOSAT = 0, __HIP_SATFINITE = 1 };
+enum __hip_fp8_interpretation_t { __HIP_E4M3_FNUZ = 0, __HIP_E5M2_FNUZ = 1, __HIP_E4M3 = 2, __HIP_E5M2 = 3 };
+
+// `largest` is the code of the largest number, `overflow` what numbers beyond it become that do not saturate.
+struct wp_fp8_format {
+    int mantissa_bits, bias;
+    unsigned largest, overflow, nan;
+    bool fnuz;
+};
+
+WP_FN constexpr wp_fp8_format wp_fp8_format_of(__hip_fp8_interpretation_t kind) {
+    return kind == __HIP_E4M3        ? wp_fp8_format{3, 7, 0x7e, 0x7f, 0x7f, false}
+           : kind == __HIP_E5M2      ? wp_fp8_format{2, 15, 0x7b, 0x7c, 0x7e, false}
+           : kind == __HIP_E4M3_FNUZ ? wp_fp8_format{3, 8, 0x7f, 0x80, 0x80, true}
+                                     : wp_fp8_format{2, 16, 0x7f, 0x80, 0x80, true};
+}
+
+WP_FN float wp_fp8_power_of_two(int exponent) { return __builtin_bit_cast(float, unsigned(exponent + 127) << 23); }
+
+// To the nearest number, ties to the even code. Below the smallest normal number, codes count steps of the smallest.
+WP_FN unsigned char wp_fp8_encode(float value, __hip_saturation_t saturation, __hip_fp8_interpretation_t kind) {
+    const wp_fp8_format format = wp_fp8_format_of(kind);
+    const unsigned bits = __builtin_bit_cast(unsigned, value), sign = bits >> 24 & 0x80, size = bits & 0x7fffffff;
+    if (size > 0x7f800000) return (unsigned char)(format.fnuz ? format.nan : sign | format.nan);
+    unsigned code;
+    if (size < unsigned(128 - format.bias) << 23) {
+        const int steps = format.bias - 1 + format.mantissa_bits;
+        code = unsigned(rintf(__builtin_bit_cast(float, size) * wp_fp8_power_of_two(steps)));
+    } else {
+        const int dropped = 23 - format.mantissa_bits;
+        const unsigned rounded = size + (1u << (dropped - 1)) - 1 + (size >> dropped & 1);
+        code = (rounded >> dropped) - (unsigned(127 - format.bias) << format.mantissa_bits);
+    }
+    if (code > format.largest) {
+        // Saturating, as NVIDIA's and AMD's instructions do: infinities too.
+        if (saturation == __HIP_SATFINITE) return (unsigned char)(sign | format.largest);
+        return (unsigned char)(format.fnuz ? format.overflow : sign | format.overflow);
+    }
+    return (unsigned char)(format.fnuz && code == 0 ? 0 : sign | code);
+}
+
+WP_FN float wp_fp8_decode(unsigned char code, __hip_fp8_interpretation_t kind) {
+    const wp_fp8_format format = wp_fp8_format_of(kind);
+    const unsigned size = code & 0x7f, sign = unsigned(code & 0x80) << 24;
+    const float nan = __builtin_bit_cast(float, 0x7fc00000u);
+    if (format.fnuz ? code == format.nan : size > format.overflow || (size == format.nan && kind == __HIP_E4M3))
+        return nan;
+    if (kind == __HIP_E5M2 && size == format.overflow) return __builtin_bit_cast(float, sign | 0x7f800000u);
+    const unsigned normal = size << (23 - format.mantissa_bits);
+    const float value = size >> format.mantissa_bits
+                            ? __builtin_bit_cast(float, normal + (unsigned(127 - format.bias) << 23))
+                            : float(size) * wp_fp8_power_of_two(1 - format.bias - format.mantissa_bits);
+    return __builtin_bit_cast(float, __builtin_bit_cast(unsigned, value) | sign);
+}
+
+template <__hip_fp8_interpretation_t KIND> struct wp_fp8 {
+    __hip_fp8_storage_t __x;
+    wp_fp8() = default;
+    WP_FN wp_fp8(float value) : __x(wp_fp8_encode(value, __HIP_SATFINITE, KIND)) {}
+    WP_FN wp_fp8(double value) : wp_fp8(float(value)) {}
+    WP_FN wp_fp8(__half value) : wp_fp8(float(value)) {}
+    WP_FN explicit wp_fp8(_Float16 value) : wp_fp8(float(value)) {}
+    template <class I, std::enable_if_t<std::is_integral<I>::value, int> = 0>
+    WP_FN wp_fp8(I value) : wp_fp8(float(value)) {}
+    WP_FN operator float() const { return wp_fp8_decode(__x, KIND); }
+    WP_FN explicit operator double() const { return float(*this); }
+    WP_FN explicit operator __half() const { return float(*this); }
+    WP_FN explicit operator bool() const { return float(*this) != 0.0f; }
+    template <class I, std::enable_if_t<std::is_integral<I>::value && !std::is_same<I, bool>::value, int> = 0>
+    WP_FN explicit operator I() const { return I(float(*this)); }
+};
+typedef wp_fp8<__HIP_E4M3> __hip_fp8_e4m3;
+typedef wp_fp8<__HIP_E5M2> __hip_fp8_e5m2;
+typedef wp_fp8<__HIP_E4M3_FNUZ> __hip_fp8_e4m3_fnuz;
+typedef wp_fp8<__HIP_E5M2_FNUZ> __hip_fp8_e5m2_fnuz;
+
+template <__hip_fp8_interpretation_t KIND> struct wp_fp8x2 {
+    __hip_fp8x2_storage_t __x;
+    wp_fp8x2() = default;
+    WP_FN explicit wp_fp8x2(float2 v)
+        : __x(__hip_fp8x2_storage_t(wp_fp8<KIND>(v.x).__x | wp_fp8<KIND>(v.y).__x << 8)) {}
+    WP_FN operator float2() const {
+        return {wp_fp8_decode((unsigned char)__x, KIND), wp_fp8_decode((unsigned char)(__x >> 8), KIND)};
+    }
+};
+typedef wp_fp8x2<__HIP_E4M3> __hip_fp8x2_e4m3;
+typedef wp_fp8x2<__HIP_E5M2> __hip_fp8x2_e5m2;
+typedef wp_fp8x2<__HIP_E4M3_FNUZ> __hip_fp8x2_e4m3_fnuz;
+typedef wp_fp8x2<__HIP_E5M2_FNUZ> __hip_fp8x2_e5m2_fnuz;
+
+template <__hip_fp8_interpretation_t KIND> struct wp_fp8x4 {
+    __hip_fp8x4_storage_t __x;
+    wp_fp8x4() = default;
+    WP_FN explicit wp_fp8x4(float4 v)
+        : __x(wp_fp8x2<KIND>(float2{v.x, v.y}).__x | unsigned(wp_fp8x2<KIND>(float2{v.z, v.w}).__x) << 16) {}
+    WP_FN operator float4() const {
+        return {wp_fp8_decode((unsigned char)__x, KIND), wp_fp8_decode((unsigned char)(__x >> 8), KIND),
+                wp_fp8_decode((unsigned char)(__x >> 16), KIND), wp_fp8_decode((unsigned char)(__x >> 24), KIND)};
+    }
+};
+typedef wp_fp8x4<__HIP_E4M3> __hip_fp8x4_e4m3;
+typedef wp_fp8x4<__HIP_E5M2> __hip_fp8x4_e5m2;
+typedef wp_fp8x4<__HIP_E4M3_FNUZ> __hip_fp8x4_e4m3_fnuz;
+typedef wp_fp8x4<__HIP_E5M2_FNUZ> __hip_fp8x4_e5m2_fnuz;
+
+WP_FN __hip_fp8_storage_t __hip_cvt_float_to_fp8(float x, __hip_saturation_t saturation,
+                                                 __hip_fp8_interpretation_t kind) {
+    return wp_fp8_encode(x, saturation, kind);
+}
+WP_FN __hip_fp8_storage_t __hip_cvt_double_to_fp8(double x, __hip_saturation_t saturation,
+                                                  __hip_fp8_interpretation_t kind) {
+    return wp_fp8_encode(float(x), saturation, kind);
+}
+WP_FN __hip_fp8_storage_t __hip_cvt_halfraw_to_fp8(__half_raw x, __hip_saturation_t saturation,
+                                                   __hip_fp8_interpretation_t kind) {
+    return wp_fp8_encode(float(__half(x)), saturation, kind);
+}
+WP_FN __hip_fp8x2_storage_t __hip_cvt_float2_to_fp8x2(float2 v, __hip_saturation_t saturation,
+                                                      __hip_fp8_interpretation_t kind) {
+    return __hip_fp8x2_storage_t(wp_fp8_encode(v.x, saturation, kind) | wp_fp8_encode(v.y, saturation, kind) << 8);
+}
+WP_FN __half_raw __hip_cvt_fp8_to_halfraw(__hip_fp8_storage_t x, __hip_fp8_interpretation_t kind) {
+    return __half(wp_fp8_decode(x, kind));
+}
