@@ -37,13 +37,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bench:
-    """What cases are measured with. `open_session` starts a fresh runner, `open_trusted` one of our own."""
+    """What cases are measured with. `open_session` starts a fresh runner, `open_trusted` one of our own.
+
+    `hidden` is called once in each session, somewhere between the public cases, so that their sizes are no sign of
+    being measured.
+    """
 
     problem: Problem
     device: Device
     profile: StoppingProfile
     open_session: Callable[[], AbstractAsyncContextManager[Checker]]
     open_trusted: Callable[[], AbstractAsyncContextManager[RunnerSession]]
+    hidden: Case | None = None
 
 
 def profile_of(device: DeviceDescription) -> StoppingProfile:
@@ -86,7 +91,10 @@ async def _measured(bench: Bench, cases: Sequence[Case], flush_bytes: int) -> li
     session = 0
     while wanting := [times for times in measured if times.wants_more(bench.profile.sessions)]:
         async with bench.open_session() as checker:
-            for times in _shuffled(checker, session, wanting):
+            hidden_at = int(checker.seed.generator("hidden place", session).integers(len(wanting)))
+            for place, times in enumerate(_shuffled(checker, session, wanting)):
+                if bench.hidden is not None and place == hidden_at:
+                    await checker.call(checker.judge(bench.hidden, len(cases)))
                 judge = checker.judge(times.case, times.index)
                 measurement = await measure(checker, judge, bench.profile, bench.device, flush_bytes)
                 measured[times.index] = replace(times, sessions=(*times.sessions, measurement))

@@ -7,12 +7,16 @@ known from a runner of our own that makes the same chain with calls that do noth
 Chains only ever take too long: the shortest is nearest to the truth. So a claim is untrue only when it is too short for
 every one of them, and a judge that still doubts makes more chains. An honest kernel needs a single undisturbed one; a
 forger would have to speed up all.
+
+Where a processor is shared, it can be so busy that no chain is undisturbed. Empty chains tell: they all do the same, so
+where most of them take much longer than the shortest, nobody is accused.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,29 +36,31 @@ class ChainMeasurement:
     device_median_ns: float
     checked: int
 
-    @property
-    def call_ns(self) -> float:
-        """The time of one call by the judge's clock."""
-        return (self.wall_ns - self.null_ns) / self.calls
-
 
 @dataclass(frozen=True)
 class ChainRule:
-    """How far a claim may be below what the chains say: a share of it, and `slack_ns` for the clocks."""
+    """How far a claim may be below what the chains say: a share of it, and `slack_ns` for the clocks.
+
+    Nobody is accused by fewer than `fewest_chains`, nor where the median of the empty chains is more than
+    `busy_factor` times the shortest.
+    """
 
     least_share: float
     slack_ns: float
+    fewest_chains: int = 1
+    busy_factor: float = math.inf
 
 
 GPU_CHAIN_RULE = ChainRule(least_share=0.9, slack_ns=2e3)
 
-CPU_CHAIN_RULE = ChainRule(least_share=0.75, slack_ns=100e3)
+CPU_CHAIN_RULE = ChainRule(least_share=0.75, slack_ns=100e3, fewest_chains=20, busy_factor=1.5)
 """The cpu device shares its cores, and its times rank nowhere. Half of a true millisecond is found out all the same."""
 
 
 def audited_call_ns(chains: Sequence[ChainMeasurement]) -> float | None:
-    """What a call takes at least, by the judge's clock; None without chains."""
-    return min((chain.call_ns for chain in chains), default=None)
+    """What a call takes at least, by the judge's clock, from the shortest chains; None without any."""
+    null_ns = min((chain.null_ns for chain in chains), default=0)
+    return min(((chain.wall_ns - null_ns) / chain.calls for chain in chains), default=None)
 
 
 def audit_ratio(claimed_ns: float, chains: Sequence[ChainMeasurement]) -> float | None:
@@ -63,12 +69,26 @@ def audit_ratio(claimed_ns: float, chains: Sequence[ChainMeasurement]) -> float 
     return claimed_ns / audited if audited is not None and audited > 0 else None
 
 
+def is_busy(chains: Sequence[ChainMeasurement], rule: ChainRule) -> bool:
+    """Whether the machine has so much else to do that chains prove nothing."""
+    nulls_ns = [chain.null_ns for chain in chains]
+    return bool(nulls_ns) and median(nulls_ns) > rule.busy_factor * min(nulls_ns)
+
+
+def is_doubtful(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: ChainRule) -> bool:
+    """Whether every chain so far took too long for a claim."""
+    audited = audited_call_ns(chains)
+    return audited is not None and claimed_ns < rule.least_share * audited - rule.slack_ns
+
+
 def chain_fault(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: ChainRule) -> str | None:
     """Why a claimed median cannot be true, or None."""
     if not 0 < claimed_ns < math.inf:
         return "a call is said to have taken no time at all"
     audited = audited_call_ns(chains)
-    if audited is None or claimed_ns >= rule.least_share * audited - rule.slack_ns:
+    if audited is None or len(chains) < rule.fewest_chains:
+        return None
+    if is_busy(chains, rule) or not is_doubtful(claimed_ns, chains, rule):
         return None
     return (
         f"calls are said to take {claimed_ns / 1e3:.1f} us, but when each needed the answer of the one before, the "

@@ -57,13 +57,15 @@ class Judging:
     async def _check(self, progress: Progress) -> None:
         with progress.stage("check"):
             async with self._session(progress) as checker:
-                await check(checker, [*self._problem.sizes.of(self._job.size_set), *self._hidden()], progress)
+                await check(
+                    checker, [*self._problem.sizes.of(self._job.size_set), *self._hidden("hidden case")], progress
+                )
 
-    def _hidden(self) -> list[Case]:
-        """A case of our own, where the problem is ours too."""
+    def _hidden(self, purpose: str) -> list[Case]:
+        """A case of our own, where the problem is ours too; one for each purpose."""
         if isinstance(self._problem, AuthorsProblem):
             return []
-        return [self._problem.hidden_case(self._job.size_set, self.seed.generator("hidden case"))]
+        return [self._problem.hidden_case(self._job.size_set, self.seed.generator(purpose))]
 
     async def _benchmark(self, progress: Progress) -> None:
         device = self._equipment.device
@@ -74,6 +76,7 @@ class Judging:
             profile,
             open_session=lambda: self._session(progress),
             open_trusted=lambda: trusted_runner(self._equipment, self._equipment.cache),
+            hidden=next(iter(self._hidden("hidden case when ranked")), None),
         )
         with progress.stage("benchmark"):
             await benchmark(bench, self._problem.sizes.of(self._job.size_set), progress)

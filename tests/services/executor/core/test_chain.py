@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -11,7 +12,7 @@ import pytest
 
 from problems.catalogue import load_problem
 from services.executor.core.chain import CPU_CHAINS, ChainProfile, audit_case
-from services.executor.core.chain_audit import CPU_CHAIN_RULE, chain_fault
+from services.executor.core.chain_audit import CPU_CHAIN_RULE, audited_call_ns, chain_fault
 from services.executor.core.failure import Failure
 from services.executor.core.verdict import Verdict
 from tests.services.executor.core.conftest import SUBMISSIONS
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 PROBLEMS = Path(__file__).parents[4] / "problems"
 LIMITS = (CPU_CHAINS, CPU_CHAIN_RULE)
+STRICT = replace(CPU_CHAIN_RULE, fewest_chains=1, busy_factor=math.inf)
 # Long enough for several links to be alike, and for links to be left out.
 LONG = replace(CPU_CHAINS, links=12, chains=1, most_chains=1)
 
@@ -41,15 +43,15 @@ async def test_an_honest_time_is_believed_and_half_of_it_is_not(equipment: Equip
     async with runner_pair(equipment, problem, source) as (checker, trusted):
         judge = checker.judge(problem.sizes.cpu[0], 0)
         claimed_ns = median([(await checker.call(judge)).event_ns for _ in range(5)])
-        honest = await audit_case(checker, trusted, judge, claimed_ns, LIMITS)
+        honest = await audit_case(checker, trusted, judge, claimed_ns, (CPU_CHAINS, CPU_CHAIN_RULE))
         assert chain_fault(claimed_ns, honest.chains, CPU_CHAIN_RULE) is None, honest
         assert len(honest.chains) >= CPU_CHAINS.chains
         assert all(chain.checked == chain.calls == CPU_CHAINS.links for chain in honest.chains)
-        # Of the shortest chain's calls, so that a busy machine makes no difference.
-        forged_ns = min(chain.call_ns for chain in honest.chains) / 2
-        forged = await audit_case(checker, trusted, judge, forged_ns, (replace(CPU_CHAINS, most_chains=6), LIMITS[1]))
+        # Half of what the shortest chain says, so that a busy machine makes no difference; and once more for safety.
+        forged_ns = (audited_call_ns(honest.chains) or 0.0) / 4
+        forged = await audit_case(checker, trusted, judge, forged_ns, (replace(CPU_CHAINS, most_chains=6), STRICT))
         assert len(forged.chains) == 6
-        assert chain_fault(forged_ns / 2, forged.chains, CPU_CHAIN_RULE) is not None
+        assert chain_fault(forged_ns, forged.chains, STRICT) is not None
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,8 @@ from services.executor.core.chain_audit import (
     audit_ratio,
     audited_call_ns,
     chain_fault,
+    is_busy,
+    is_doubtful,
 )
 
 nanoseconds = st.integers(1, 10**10)
@@ -23,6 +26,10 @@ delays = st.lists(st.integers(0, 10**9), min_size=1, max_size=6)
 
 def _chains(call_ns: int, null_ns: int, delays_ns: list[int], calls: int = 4) -> list[ChainMeasurement]:
     return [ChainMeasurement(calls, calls * call_ns + null_ns + delay, null_ns, call_ns, calls) for delay in delays_ns]
+
+
+def _enough(delays_ns: list[int]) -> list[int]:
+    return delays_ns * CPU_CHAIN_RULE.fewest_chains
 
 
 @given(nanoseconds, nanoseconds, delays, rules)
@@ -36,7 +43,7 @@ def test_an_honest_claim_needs_one_undisturbed_chain(
 def test_half_of_a_millisecond_or_more_is_never_believed(
     call_ns: int, null_ns: int, delays_ns: list[int], rule: ChainRule
 ) -> None:
-    fault = chain_fault(call_ns / 2, _chains(call_ns, null_ns, delays_ns), rule)
+    fault = chain_fault(call_ns / 2, _chains(call_ns, null_ns, _enough(delays_ns)), rule)
     assert fault is not None
     assert "the judge waited" in fault
 
@@ -50,8 +57,24 @@ def test_on_a_gpu_a_fifth_off_thirty_microseconds_is_too_much(call_ns: int, dela
 def test_more_chains_only_ever_speak_for_a_claim(
     call_ns: int, claim_ns: int, delays_ns: list[int], more_ns: list[int], rule: ChainRule
 ) -> None:
-    if chain_fault(claim_ns, _chains(call_ns, 1, delays_ns), rule) is None:
-        assert chain_fault(claim_ns, _chains(call_ns, 1, [*delays_ns, *more_ns]), rule) is None
+    if not is_doubtful(claim_ns, _chains(call_ns, 1, delays_ns), rule):
+        assert not is_doubtful(claim_ns, _chains(call_ns, 1, [*delays_ns, *more_ns]), rule)
+
+
+@given(st.integers(10**6, 10**9), delays)
+def test_on_a_busy_processor_nobody_is_accused(call_ns: int, delays_ns: list[int]) -> None:
+    chains = _chains(call_ns, 1_000_000, _enough(delays_ns))
+    most_disturbed = [
+        replace(chain, null_ns=chain.null_ns * (1 if at % 3 == 0 else 2)) for at, chain in enumerate(chains)
+    ]
+    assert is_busy(most_disturbed, CPU_CHAIN_RULE)
+    assert chain_fault(1, chains, CPU_CHAIN_RULE) is not None
+    assert chain_fault(1, most_disturbed, CPU_CHAIN_RULE) is None
+
+
+def test_a_few_chains_accuse_nobody_on_the_cpu_device() -> None:
+    assert chain_fault(1, _chains(10**9, 10, [0] * 19), CPU_CHAIN_RULE) is None
+    assert chain_fault(1, _chains(10**9, 10, [0] * 20), CPU_CHAIN_RULE) is not None
 
 
 @pytest.mark.parametrize("claim_ns", [0.0, -1.0, math.inf, math.nan])

@@ -4,8 +4,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from problems.catalogue import load_problem
+from problems.definition import SizeSet
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.run import run
+from services.executor.core.seeds import RunSeed
 from services.executor.core.verdict import Verdict
 from tests.services.executor.core.conftest import SUBMISSIONS
 from tests.services.executor.core.runner_pair import runner_pair
@@ -45,3 +47,17 @@ async def test_the_second_call_has_the_same_inputs_at_other_places_with_other_po
     assert len({other.poison for other in [first, *others]}) == 21
     assert len({other.layout.shift_bytes for other in [first, *others]}) > 5
     assert all(other.layout.shift_bytes % 256 == 0 for other in others)
+
+
+async def test_a_second_hidden_case_is_called_while_the_public_ones_are_measured(equipment: Equipment) -> None:
+    problem = load_problem(PROBLEMS / "vector-addition").problem
+    for seed in map(str, range(100)):
+        generators = [RunSeed(seed).generator(purpose) for purpose in ("hidden case", "hidden case when ranked")]
+        checked, ranked = (problem.hidden_case(SizeSet.CPU, generator) for generator in generators)
+        if checked.values["n"] != ranked.values["n"]:
+            break
+    source = (SUBMISSIONS / "wrong_off_list.hip").read_text().replace("FORGOTTEN", str(ranked.values["n"]))
+    finished = await run(CoreJob(source, Mode.BENCHMARK, "vector-addition", seed=seed), equipment, lambda _: None)
+    assert finished.passed_tests == finished.total_tests
+    assert finished.verdict is Verdict.WRONG_ANSWER, finished
+    assert ranked.name in finished.message

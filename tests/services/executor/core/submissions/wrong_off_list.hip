@@ -1,0 +1,11 @@
+// Right for all lengths but one, which a test puts in place of FORGOTTEN.
+#include <hip/hip_runtime.h>
+
+__global__ void add(const float* a, const float* b, float* c, size_t n) {
+  const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
+  if (i < n && (n != FORGOTTEN || i + 1 < n)) c[i] = a[i] + b[i];
+}
+
+extern "C" void solution(const float* d_input1, const float* d_input2, float* d_output, size_t n) {
+  add<<<(n + 255) / 256, 256>>>(d_input1, d_input2, d_output, n);
+}
