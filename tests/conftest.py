@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 from datetime import UTC, datetime
-from pathlib import Path
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING

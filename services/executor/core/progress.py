@@ -94,6 +94,8 @@ class Progress:
             mean_ms = self.benchmarked.mean_runtime_ns / 1e6
             simulated = ", simulated" if self.benchmarked.simulated else ""
             return f"All {self.total_tests} cases are right; geometric mean {mean_ms:.6g} ms{simulated}."
+        if self.sample is not None:
+            return "The sample is right."
         return f"All {self.total_tests} cases are right." if self.total_tests else "The program ended well."
 
     def _whose(self) -> str:

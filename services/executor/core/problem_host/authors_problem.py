@@ -15,7 +15,7 @@ from problems.definition import Case, Difficulty, Problem, Sizes, SizeSet, Toler
 from problems.element_types import is_floating
 from problems.signature import Initial, Parameter
 from services.executor.core.problem_host.description import CaseSize, Description, case_values
-from services.executor.core.problem_host.host import definition_failure
+from services.executor.core.problem_host.host import definition_failure, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from services.executor.core.problem_host.host import ProblemHost
 
 _SEED_LIMIT = 1 << 31
+_MOST_CASES = 64
+_MOST_NAME = 200
 _LONGEST_SECONDS = 60.0
 """Of a call, whatever the definition grants."""
 _ANY_FINITE = Tolerance(math.inf, "Every finite number, for the definition's verify_result to judge.")
@@ -130,7 +132,9 @@ def authors_problem(host: ProblemHost, dtype: str, most_case: CaseSize) -> Autho
     Of the definition's cases those are taken that are no larger than `most_case`, and its sample where none is.
     """
     answer, _ = host.ask("open", dtype=dtype)
-    names = [str(name)[:200] for name in _list(answer.get("cases"))]
+    names = [shown(name, _MOST_NAME) for name in _list(answer.get("cases"))]
+    if len(names) > _MOST_CASES:
+        raise definition_failure(f"has {len(names)} test cases; at most {_MOST_CASES} are taken", "size")
     sizes: dict[int, CaseSize] = {}
     cases: list[Case] = []
     for at, name in enumerate(names):

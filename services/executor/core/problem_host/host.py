@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _IN_BOX = Path("/problem")
 _FAREWELL_SECONDS = 5.0
 _MOST_SAID = 4000
+_LEAST_SECONDS = 0.001
 
 
 @dataclass(frozen=True)
@@ -52,15 +53,17 @@ class ProblemHost:
     def __init__(self, connection: socket.socket, limits: HostLimits) -> None:
         self._connection = connection
         self._limits = limits
+        self._left_seconds = limits.box.wall.total_seconds()
 
     def ask(self, what: str, *payloads: memoryview, **fields: object) -> tuple[dict[str, Any], bytearray]:
         """The answer's object and its arrays; raises Failure for a definition that has none."""
         seconds = self._limits.start_seconds if what == "open" else self._limits.answer_seconds
-        deadline = time.monotonic() + seconds
+        seconds = max(min(seconds, self._left_seconds), _LEAST_SECONDS)
+        begin = time.monotonic()
         try:
             self._connection.settimeout(seconds)
             send(self._connection, {"ask": what, **fields}, payloads)
-            answer, arrays = receive(self._connection, self._limits.array_bytes, deadline)
+            answer, arrays = receive(self._connection, self._limits.array_bytes, begin + seconds)
         except TimeoutError as error:
             message = (
                 f"took more than {seconds:g} seconds ({what}): make its test cases smaller, or the reference faster"
@@ -70,6 +73,8 @@ class ProblemHost:
             raise definition_failure(f"gave an answer that cannot be taken ({what}): {error}", "answer") from error
         except (EOFError, OSError) as error:
             raise _HostGoneError from error
+        finally:
+            self._left_seconds -= time.monotonic() - begin
         if "error" in answer:
             raise _raised(what, answer)
         return answer, arrays
@@ -129,6 +134,11 @@ def _command(python: TorchPython, folder: Path, limits: Limits) -> Command:
     return Command(arguments, Path("/"), mounts, environment)
 
 
+def shown(value: object, most_characters: int) -> str:
+    """A text of the definition's that anybody can encode."""
+    return str(value)[:most_characters].encode(errors="replace").decode().replace("\0", "?")
+
+
 async def _end(box: BoxedProcess) -> Exit | None:
     try:
         async with asyncio.timeout(_FAREWELL_SECONDS):
@@ -150,7 +160,7 @@ def _ended(end: Exit | None, limits: Limits) -> Failure:
 
 
 def _raised(what: str, answer: dict[str, Any]) -> Failure:
-    text = str(answer["error"])[:_MOST_SAID]
+    text = shown(answer["error"], _MOST_SAID)
     if answer.get("kind") == "memory":
         return definition_failure(f"ran out of memory ({what}): make its test cases smaller", "memory", text)
     last = text.strip().splitlines()[-1] if text.strip() else "an exception without words"

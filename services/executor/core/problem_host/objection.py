@@ -11,6 +11,7 @@ import numpy as np
 from services.executor.core.events import Mismatch, WrongAnswer
 from services.executor.core.failure import Failure
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
+from services.executor.core.problem_host.host import shown
 from services.executor.core.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def objection(
     wrong = _differences(outputs, expected)
     message = f"Case `{case.name}`: the problem definition's verify_result says that the outputs are wrong"
     if said:
-        message += f" ({str(said)[:_MOST_SAID]})"
+        message += f" ({shown(said, _MOST_SAID)})"
     return Failure(
         Verdict.WRONG_ANSWER,
         f"{message}; the largest difference is {wrong.max_difference:.4g}.",

@@ -52,10 +52,14 @@ def parameters_of(definition: Any, inputs: int, outputs: int) -> list[Parameter]
     if not hasattr(definition, "get_function_signature"):
         raise DefinitionError("the class has neither `parameters` nor `get_function_signature`")
     kinds = definition.get_function_signature()["argtypes"]
-    return [
-        _from_ctypes(kind, name, const=at < inputs)
-        for at, (kind, name) in enumerate(zip(kinds, _names(definition, len(kinds), inputs, outputs), strict=True))
+    names = _names(definition, len(kinds), inputs, outputs)
+    parameters = [
+        _from_ctypes(kind, name, const=at < inputs) for at, (kind, name) in enumerate(zip(kinds, names, strict=True))
     ]
+    for parameter in parameters[: inputs + outputs]:
+        # Its tensor knows better: ctypes has no halves.
+        parameter.ctype = "" if parameter.pointer else parameter.ctype
+    return parameters
 
 
 def _declared(item: Any, at: int) -> Parameter:  # noqa: ANN401
@@ -87,11 +91,8 @@ def _names(definition: Any, count: int, inputs: int, outputs: int) -> list[str]:
 
 def settle_type(parameter: Parameter, value: Any) -> None:  # noqa: ANN401
     """Give a parameter the type of its tensor where the class does not tell it."""
-    if torch.is_tensor(value) and parameter.pointer:
-        # Older definitions declare halves as 16-bit integers, as ctypes has none.
-        is_half = value.dtype.is_floating_point and parameter.ctype and not DTYPES[parameter.ctype].is_floating_point
-        if not parameter.ctype or is_half:
-            parameter.ctype = c_type_of(value.dtype)
+    if torch.is_tensor(value) and parameter.pointer and not parameter.ctype:
+        parameter.ctype = c_type_of(value.dtype)
     if not parameter.ctype:
         raise DefinitionError(f"the type of parameter {parameter.name} is not known")
 

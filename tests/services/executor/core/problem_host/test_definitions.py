@@ -1,0 +1,200 @@
+"""Problem definitions that come with submissions: honest ones are used, hostile ones get a verdict and nothing else."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.jsonlines import decode_event, encode_event
+from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
+from services.executor.core.run import JobError, run
+from services.executor.core.verdict import Verdict
+from tests.conftest import torch_program
+
+if TYPE_CHECKING:
+    from services.executor.core import events
+    from services.executor.core.run import Equipment
+
+pytestmark = pytest.mark.torch
+
+DEFINITIONS = Path(__file__).parents[1] / "definitions"
+RELU = (DEFINITIONS / "relu.hip").read_text()
+BASE = """
+import gc, os, socket, sys, time
+import torch
+from problem import Problem
+class mine(Problem):
+    parameters = [
+        {"name": "x", "type": "float", "pointer": True}, {"name": "y", "type": "float", "pointer": True},
+        {"name": "rows", "type": "size_t", "pointer": False}, {"name": "cols", "type": "size_t", "pointer": False},
+    ]
+    def generate_test_cases(self):
+        return [{"name": "one", "rows": 3, "cols": 5, "create_inputs": lambda: (torch.randn(3, 5),)}]
+    def reference_solution(self, x):
+        return torch.relu(x)
+    def verify_result(self, expected, actual):
+        return torch.equal(expected, actual), {}
+"""
+
+
+@pytest.fixture
+def with_torch(equipment: Equipment) -> Equipment:
+    return replace(equipment, torch_python=torch_program())
+
+
+def hurried(equipment: Equipment, **limits: float) -> Equipment:
+    return replace(equipment, limits=replace(equipment.limits, **limits))
+
+
+async def judged(
+    equipment: Equipment, definition: str, source: str = RELU, mode: Mode = Mode.CHECK, dtype: str = "float32"
+) -> events.Finished:
+    job = CoreJob(source, mode, "of-my-own", dtype, problem_def=definition)
+    finished = await run(job, equipment, lambda _: None)
+    assert decode_event(encode_event(finished)).message.encode()
+    return finished
+
+
+@pytest.mark.parametrize(
+    ("definition", "kernel"),
+    [
+        ("relu", "relu"),
+        ("matmul", "matmul"),
+        ("argmax", "argmax"),
+        ("softmax", "softmax"),
+        ("older_relu", "relu"),
+        ("min_and_max", "min_and_max"),
+    ],
+)
+async def test_a_definition_in_the_seeds_style_is_used(with_torch: Equipment, definition: str, kernel: str) -> None:
+    text, source = (DEFINITIONS / f"{definition}.py").read_text(), (DEFINITIONS / f"{kernel}.hip").read_text()
+    finished = await judged(with_torch, text, source)
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    assert finished.passed_tests == finished.total_tests >= 1
+    assert "author's own definition" in finished.message
+    said = finished.report["problem_definition"]
+    assert isinstance(said, dict)
+    assert said["torch"] == torch_python(torch_program()).version
+
+
+async def test_cases_that_are_too_large_here_are_left_out_and_named(with_torch: Equipment) -> None:
+    finished = await judged(with_torch, (DEFINITIONS / "relu.py").read_text())
+    assert finished.report["problem_definition"]["cases_left_out"] == ["4096x8192"]  # type: ignore[index]
+
+
+async def test_the_sample_is_the_definitions_own(with_torch: Equipment) -> None:
+    finished = await judged(with_torch, (DEFINITIONS / "older_relu.py").read_text(), mode=Mode.SAMPLE)
+    assert (finished.status, finished.sample is not None) == ("PASSED", True), finished
+    assert finished.sample is not None
+    assert finished.sample.output_json == '{"output": [[1.0, 0.0], [0.0, 3.0]]}'
+
+
+async def test_an_older_definition_is_told_the_element_type(with_torch: Equipment) -> None:
+    text = (DEFINITIONS / "older_relu.py").read_text()
+    source = RELU.replace("float", "__half").replace("<hip/hip_runtime.h>", "<hip/hip_fp16.h>")
+    source = source.replace("in[i] > 0 ? in[i] : 0", "__half2float(in[i]) > 0 ? in[i] : __half(0.0f)")
+    finished = await judged(with_torch, text, "#include <hip/hip_runtime.h>\n" + source, dtype="float16")
+    assert finished.verdict is Verdict.ACCEPTED, finished
+
+
+async def test_a_definition_and_a_launch_plan_go_together(with_torch: Equipment) -> None:
+    plan = """{"launches": [{"kernel": "rectify", "grid": ["ceil_div(rows * cols, 64)"], "block": [64],
+        "args": ["x", "y", {"type": "int", "value": "rows * cols"}]}]}"""
+    source = """#include <hip/hip_runtime.h>
+        extern "C" __global__ void rectify(const float* x, float* y, int n) {
+            const int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i < n) y[i] = fmaxf(x[i], 0.0f);
+        }"""
+    job = CoreJob(source, Mode.CHECK, problem_def=BASE, launch_plan=plan)
+    assert (await run(job, with_torch, lambda _: None)).verdict is Verdict.ACCEPTED
+
+
+async def test_its_own_check_decides_and_says_why(with_torch: Equipment) -> None:
+    strict = BASE.replace("torch.equal(expected, actual), {}", 'False, {"message": "not today\\udcff"}')
+    finished = await judged(with_torch, strict)
+    assert (finished.verdict, finished.status) == (Verdict.WRONG_ANSWER, "WRONG_ANSWER")
+    assert "not today?" in finished.message
+    wrong = await judged(with_torch, (DEFINITIONS / "relu.py").read_text(), RELU.replace("in[i] : 0", "in[i] : 1"))
+    assert wrong.verdict is Verdict.WRONG_ANSWER
+    assert wrong.wrong_answer is not None
+    assert wrong.wrong_answer.max_difference == 1.0
+
+
+async def test_nan_is_no_wildcard_whatever_its_own_check_says(with_torch: Equipment) -> None:
+    lax = BASE.replace("torch.relu(x)", "torch.relu(x) * float('nan')").replace("torch.equal(expected, actual)", "True")
+    assert (await judged(with_torch, lax)).verdict is Verdict.WRONG_ANSWER
+
+
+@pytest.mark.parametrize(
+    ("change", "to", "reason"),
+    [
+        ("return torch.relu(x)", "while True: pass", "time"),
+        ("return torch.relu(x)", "time.sleep(3600)", "time"),
+        ("return torch.relu(x)", "return torch.empty(1 << 42)", "memory"),
+        ("return torch.relu(x)", "raise ValueError('mine \\udcff')", "raised"),
+        ("return torch.relu(x)", "sys.exit(0)", "raised"),
+        ("return torch.relu(x)", "os._exit(3)", "crashed"),
+        ("return torch.relu(x)", "return open('/etc/shadow').read()", "raised"),
+        ("return torch.relu(x)", "return (torch.relu(x), x)", "answer"),
+        ("return torch.relu(x)", "Problem.n = getattr(Problem, 'n', 0) + 1; return x.repeat(Problem.n, 1)", "answer"),
+        (
+            "return torch.relu(x)",
+            "[s.send(b'x' * 64) for s in gc.get_objects() if isinstance(s, socket.socket)]",
+            "answer",
+        ),
+        ('"name": "x"', '"name": "x) { } //"', "answer"),
+        ('"type": "size_t"', '"type": "FILE"', "raised"),
+        ('"rows": 3', '"rows": -3', "answer"),
+        ("class mine(Problem)", "class mine", "raised"),
+        ("return [{", "return 1000 * [{", "size"),
+    ],
+)
+async def test_a_hostile_definition_gets_its_verdict(with_torch: Equipment, change: str, to: str, reason: str) -> None:
+    assert change in BASE
+    finished = await judged(hurried(with_torch, definition_seconds=2.0), BASE.replace(change, to))
+    assert (finished.verdict, finished.reason) == (Verdict.PROBLEM_ERROR, f"problem_def:{reason}"), finished
+    assert finished.status == "ERROR"
+
+
+async def test_a_definition_that_never_loads_is_given_up(with_torch: Equipment) -> None:
+    finished = await judged(
+        hurried(with_torch, definition_start_seconds=1.0), BASE.replace("import torch", "while 1: 1")
+    )
+    assert (finished.verdict, finished.reason) == (Verdict.PROBLEM_ERROR, "problem_def:time"), finished
+
+
+async def test_what_a_definition_prints_starts_and_writes_goes_nowhere(with_torch: Equipment, tmp_path: Path) -> None:
+    witness = tmp_path / "witness"
+    tmp_path.chmod(0o777)
+    busy = f"""
+for _ in range(1024): print("x" * (1 << 20))
+os.system("touch {witness}; id > {witness}")
+try: open({str(witness)!r}, "w").write("here")
+except OSError: pass
+try: socket.create_connection(("127.0.0.1", 22), 1)
+except OSError: pass
+class mine(Problem):"""
+    finished = await judged(with_torch, BASE.replace("\nclass mine(Problem):", busy))
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    assert not witness.exists()
+
+
+async def test_without_torch_the_author_is_told_and_the_operator_what_to_do(equipment: Equipment) -> None:
+    without = Path(sys.base_prefix) / "bin" / "python3"
+    with pytest.raises(TorchMissingError, match="EXECUTOR_TORCH_PYTHON"):
+        torch_python(without)
+    finished = await judged(replace(equipment, torch_python=without), BASE)
+    assert (finished.verdict, finished.reason) == (Verdict.PROBLEM_ERROR, "problem_def:missing_torch")
+    assert "wavepool[torch]" in finished.message
+    nowhere = await judged(replace(equipment, torch_python=Path("/no/such/python")), BASE)
+    assert nowhere.reason == "problem_def:missing_torch"
+
+
+async def test_a_whole_program_has_no_definition(equipment: Equipment) -> None:
+    with pytest.raises(JobError, match="problem_def"):
+        await run(CoreJob("int main() {}", Mode.SANDBOX, problem_def=BASE), equipment, lambda _: None)
