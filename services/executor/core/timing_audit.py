@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 # Share of the calls that decide which may look untrue by chance.
 _MOST_DISTURBED = 0.7
+_MOST_DRIFT = 1.1
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,8 @@ def timing_fault(
     """Why the claims of one case cannot be true, or None."""
     if not all(0 < claim < math.inf for claim in claimed_ns):
         return "a call is said to have taken no time at all"
+    if fault := _longer_than_the_wait(claimed_ns, walls_ns, rule):
+        return fault
     null_ns = min(float(np.quantile(nulls_ns, rule.null_quantile)), rule.most_null_ns)
     way_ns = null_ns + rule.slack_ns
     shortest_half = sorted(zip(claimed_ns, walls_ns, strict=True))[: (len(claimed_ns) + 1) // 2]
@@ -67,6 +70,19 @@ def timing_fault(
         return None
     claimed, wall = (median(column) / 1e3 for column in zip(*untrue, strict=True))
     return f"calls are said to take {claimed:.1f} us, but the judge waited {wall:.1f} us for them"
+
+
+def _longer_than_the_wait(claimed_ns: Sequence[float], walls_ns: Sequence[float], rule: AuditRule) -> str | None:
+    """The judge waits for the whole of a call: no part of it is longer, but for the drift between two clocks."""
+    too_long = [
+        (claim, wall)
+        for claim, wall in zip(claimed_ns, walls_ns, strict=True)
+        if claim > _MOST_DRIFT * wall + rule.slack_ns
+    ]
+    if 2 * len(too_long) <= len(claimed_ns):
+        return None
+    claimed, wall = (median(column) / 1e3 for column in zip(*too_long, strict=True))
+    return f"calls are said to take {claimed:.1f} us, but the judge waited no more than {wall:.1f} us for them"
 
 
 def wall_ratio(claimed_ns: Sequence[float], walls_ns: Sequence[float], nulls_ns: Sequence[float]) -> float | None:

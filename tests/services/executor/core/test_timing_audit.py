@@ -42,6 +42,16 @@ def test_forging_just_enough_calls_to_halve_the_median_is_found_out(walls_ns: li
     assert timing_fault(claims, walls_ns, [0.0], EXACT) is not None
 
 
+@given(walls, st.floats(1.2, 1e12))
+def test_claims_beyond_the_wall_are_not_believed_either(walls_ns: list[float], factor: float) -> None:
+    assert "no more than" in (timing_fault([wall * factor for wall in walls_ns], walls_ns, [0.0], EXACT) or "")
+
+
+@given(walls)
+def test_two_clocks_may_drift_apart(walls_ns: list[float]) -> None:
+    assert timing_fault([wall * 1.05 for wall in walls_ns], walls_ns, [0.0], EXACT) is None
+
+
 def test_short_calls_are_within_the_slack() -> None:
     rule = replace(EXACT, slack_ns=100e3)
     assert timing_fault([1e3], [150e3], [50e3], rule) is None
