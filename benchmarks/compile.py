@@ -3,7 +3,7 @@
 - bare: clang's two passes over the file (host side and kernels, each to an object at -O2, headers parsed from text) and
   the link, one after the other, as compiler drivers do; no box, no checks, no harness.
 - ours, cold: the whole compile stage of a run with an empty cache: a box, both passes, the join of the two sides, the
-  harness, the link, and what is checked.
+  harness, the link, what is checked, and beside all that the MI300X report.
 - ours, hit: the same stage when the build is in the cache.
 
 Goals: cold at most 1.1 times bare; a hit at most 10 ms. Exit status 1 where a goal is missed.
@@ -26,11 +26,13 @@ from problems.catalogue import Catalogue
 from services.executor.core.build import Builder, Unit
 from services.executor.core.cache import CompileCache
 from services.executor.core.harness import expected_declaration, harness_source
+from services.executor.core.isa import IsaReporter
 from services.executor.core.limits import StageLimits
 from services.executor.devices.cpu import toolchain
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.cpu.prepare import prepare
 from services.executor.devices.device import BuildKind
+from services.executor.devices.gfx942.inspector import Gfx942Inspector
 from services.executor.sandboxes.choice import choose_sandbox
 
 if TYPE_CHECKING:
@@ -104,7 +106,9 @@ def _bare_ms(source: str) -> float:
 
 
 async def _ours_ms(unit: Unit, sandbox: Sandbox, cache: Path) -> float:
-    builder = Builder(CpuDevice(), sandbox, CompileCache(cache, 1 << 30), StageLimits().builder)
+    builds = CompileCache(cache, 1 << 30)
+    reporter = IsaReporter(Gfx942Inspector(), sandbox, builds)
+    builder = Builder(CpuDevice(), sandbox, builds, StageLimits().builder, reporter)
     folder = Path(tempfile.mkdtemp())
     try:
         for name in ("compile", "run"):
