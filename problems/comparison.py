@@ -5,6 +5,10 @@ A floating-point element is right when it is of the same class as the reference 
 `eps` is the spacing of the output's type at 1. Where `units` is not 0, a difference up to the smallest normal number
 is right too, as devices may flush smaller results to zero (those of half they keep: there it is one spacing of them).
 Integers, and all outputs at `units` 0, must be equal.
+
+Errors may not lean to one side either: over an output of many elements, the mean of the signed errors is at most half
+of what a single element is granted. Honest kernels stay below a hundredth of that; arithmetic that always rounds one
+way, or leaves out small terms, does not, however small each error is.
 """
 
 from __future__ import annotations
@@ -23,6 +27,10 @@ if TYPE_CHECKING:
 
     from problems.definition import Tolerance
 
+BIAS_SHARE = 0.5
+"""Of the units that are granted to an element: what the mean of the signed errors may come to."""
+BIAS_ELEMENTS = 256
+"""Of fewer elements the mean says too little."""
 CHUNK_ELEMENTS = 1 << 16
 """Elements compared at a time, so that the temporary arrays of a large output stay in the processor's cache."""
 
@@ -43,7 +51,7 @@ class Comparison:
 
     `max_difference` and `mean_difference` are of |actual - expected| over all elements of the right class, wrong or
     not. `max_units` is the largest of them in units of eps * condition, which Tolerance.units bounds (for integers
-    and exact outputs: the largest difference).
+    and exact outputs: the largest difference), and `bias_units` the mean of the signed ones.
     `first` are the first mismatches in memory order.
     """
 
@@ -52,12 +60,19 @@ class Comparison:
     max_difference: float
     mean_difference: float
     max_units: float
+    bias_units: float
+    allowed_units: float
     first: tuple[Mismatch, ...]
 
     @property
     def passed(self) -> bool:
-        """Whether every element is right."""
-        return self.mismatches == 0
+        """Whether every element is right, and the errors do not lean to one side."""
+        return self.mismatches == 0 and not self.is_biased
+
+    @property
+    def is_biased(self) -> bool:
+        """Whether the errors lean to one side."""
+        return self.elements >= BIAS_ELEMENTS and abs(self.bias_units) > BIAS_SHARE * self.allowed_units > 0
 
 
 def compare(
@@ -70,18 +85,19 @@ def compare(
     if actual.shape != expected.shape:
         raise ValueError(f"the output's shape {actual.shape} is not the reference's {expected.shape}")
     tally = _Tally(first)
-    for start, part, reference, scale in _chunks(actual, expected, condition):
-        difference = _difference(part, reference)
-        error = np.abs(difference) / _unit(part.dtype, scale, tolerance)
-        wrong = ~(error <= tolerance.units)
+    for start, part, reference, scale in chunks(actual, expected, condition):
+        difference = difference_of(part, reference)
+        error = difference / unit_of(part.dtype, scale, tolerance)
+        wrong = ~(np.abs(error) <= tolerance.units)
         tally.add(difference, error)
         tally.add_mismatches(start, np.flatnonzero(wrong), part, reference, difference)
-    return tally.comparison(actual.shape)
+    return tally.comparison(actual.shape, tolerance)
 
 
-def _chunks(
+def chunks(
     actual: NDArray[Any], expected: NDArray[Any], condition: NDArray[Any]
 ) -> Iterator[tuple[int, NDArray[Any], NDArray[Any], NDArray[Any]]]:
+    """Flat parts of the three: where they begin, and the parts."""
     scale = np.broadcast_to(condition, expected.shape).reshape(-1)
     flat_actual, flat_expected = actual.reshape(-1), expected.reshape(-1)
     for start in range(0, flat_actual.size, CHUNK_ELEMENTS):
@@ -89,7 +105,7 @@ def _chunks(
         yield start, flat_actual[part], flat_expected[part], scale[part]
 
 
-def _difference(actual: NDArray[Any], expected: NDArray[Any]) -> NDArray[np.float64]:
+def difference_of(actual: NDArray[Any], expected: NDArray[Any]) -> NDArray[np.float64]:
     """Return actual - expected; NaN where the classes differ, 0 where both are the same NaN or infinity."""
     if not is_floating(actual.dtype):
         return _integer_difference(actual, expected)
@@ -114,7 +130,7 @@ def _integer_difference(actual: NDArray[Any], expected: NDArray[Any]) -> NDArray
     return difference
 
 
-def _unit(dtype: np.dtype[Any], condition: NDArray[Any], tolerance: Tolerance) -> NDArray[np.float64]:
+def unit_of(dtype: np.dtype[Any], condition: NDArray[Any], tolerance: Tolerance) -> NDArray[np.float64]:
     """What errors are measured in: never 0, so that results which underflow count as the docstring above says."""
     if tolerance.units == 0 or not is_floating(dtype):
         return np.ones((), np.float64)
@@ -129,7 +145,7 @@ class _Tally:
         self._limit = first
         self._found: list[tuple[int, float, float, float]] = []
         self._elements = self._comparable = self._mismatches = 0
-        self._max = self._sum = self._max_units = 0.0
+        self._max = self._sum = self._max_units = self._sum_units = 0.0
 
     def add(self, difference: NDArray[np.float64], error: NDArray[np.float64]) -> None:
         comparable = ~np.isnan(difference)
@@ -138,7 +154,8 @@ class _Tally:
         self._comparable += int(np.count_nonzero(comparable))
         self._sum += float(size.sum(where=comparable))
         self._max = float(size.max(initial=self._max, where=comparable))
-        self._max_units = float(error.max(initial=self._max_units, where=comparable))
+        self._max_units = float(np.abs(error).max(initial=self._max_units, where=comparable))
+        self._sum_units += float(error.sum(where=comparable))
 
     def add_mismatches(
         self,
@@ -153,13 +170,15 @@ class _Tally:
             values = (actual[at].item(), expected[at].item(), float(difference[at]))
             self._found.append((start + int(at), *values))
 
-    def comparison(self, shape: tuple[int, ...]) -> Comparison:
+    def comparison(self, shape: tuple[int, ...], tolerance: Tolerance) -> Comparison:
         return Comparison(
             elements=self._elements,
             mismatches=self._mismatches,
             max_difference=self._max,
             mean_difference=self._sum / self._comparable if self._comparable else 0.0,
             max_units=self._max_units,
+            bias_units=self._sum_units / self._comparable if self._comparable else 0.0,
+            allowed_units=tolerance.units,
             first=tuple(
                 Mismatch(tuple(int(i) for i in np.unravel_index(at, shape)), expected, actual, difference)
                 for at, actual, expected, difference in self._found

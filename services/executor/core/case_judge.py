@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from problems.comparison import Comparison, compare
+from problems.precision import Precision, precision_of
 from problems.signature import Initial
 from services.executor.core.layout import (
     GUARD_BYTES,
@@ -24,7 +25,7 @@ from services.executor.core.layout import (
     layout_of,
     plan_bytes,
 )
-from services.executor.core.mismatches import modified_input, nondeterministic, out_of_bounds, wrong_answer
+from services.executor.core.mismatches import judged, modified_input, nondeterministic, out_of_bounds
 from services.executor.core.problem_host.objection import objection
 from services.executor.core.runner_claims import interference
 
@@ -114,12 +115,15 @@ class CaseJudge:
         condition = self.problem.condition(self.case, trial.inputs, expected)
         comparisons: dict[str, Comparison] = {}
         unwritten: dict[str, int] = {}
+        precisions: dict[str, Precision] = {}
+        tolerance = self.problem.tolerance
         for name, output in outputs.items():
-            comparisons[name] = compare(output, expected[name], condition[name], self.problem.tolerance)
+            comparisons[name] = compare(output, expected[name], condition[name], tolerance)
             if not comparisons[name].passed:
                 unwritten[name] = _unwritten(output, trial.layout.regions[name], trial)
-        if unwritten:
-            return wrong_answer(self.case, comparisons, unwritten)
+                precisions[name] = precision_of(output, expected[name], condition[name], tolerance)
+        if precisions:
+            return judged(self.case, comparisons, unwritten, precisions, tolerance)
         return objection(self.problem, self.case, trial.inputs, outputs, expected)
 
     def verify(self, channel: Channel, trial: Trial) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from problems.comparison import BIAS_SHARE
 from services.executor.core.events import Mismatch, WrongAnswer
 from services.executor.core.failure import Failure
 from services.executor.core.layout import GUARD_BYTES
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from problems.comparison import Comparison
-    from problems.definition import Case
+    from problems.definition import Case, Tolerance
+    from problems.precision import Precision
     from services.executor.core.layout import Region
 
 _MOST_SHOWN = 10
@@ -28,9 +30,26 @@ RACE_HINT = (
 """What usually makes two calls differ."""
 
 
+def judged(
+    case: Case,
+    comparisons: Mapping[str, Comparison],
+    unwritten: Mapping[str, int],
+    precisions: Mapping[str, Precision],
+    tolerance: Tolerance,
+) -> Failure:
+    """The verdict on outputs that are not right: PRECISION where that explains all of it, else WRONG_ANSWER.
+
+    `precisions` are those of the outputs that failed.
+    """
+    explained = (comparisons[name].mismatches == 0 or precision.format for name, precision in precisions.items())
+    if not any(unwritten.values()) and all(explained):
+        return _imprecise(case, comparisons, precisions, tolerance)
+    return wrong_answer(case, comparisons, unwritten)
+
+
 def wrong_answer(case: Case, comparisons: Mapping[str, Comparison], unwritten: Mapping[str, int]) -> Failure:
     """The verdict on outputs of which at least one has a mismatch; `unwritten` counts elements left as they were."""
-    wrong = {name: comparison for name, comparison in comparisons.items() if not comparison.passed}
+    wrong = {name: comparison for name, comparison in comparisons.items() if comparison.mismatches}
     sentences = [_sentence(name, comparison) for name, comparison in wrong.items()]
     sentences += [
         f"{count:,} elements of `{name}` were never written: check that the grid covers all of it."
@@ -39,6 +58,35 @@ def wrong_answer(case: Case, comparisons: Mapping[str, Comparison], unwritten: M
     ]
     return Failure(
         Verdict.WRONG_ANSWER, f"Case `{case.name}`: {' '.join(sentences)}", wrong_answer=_details(comparisons)
+    )
+
+
+def _imprecise(
+    case: Case, comparisons: Mapping[str, Comparison], precisions: Mapping[str, Precision], tolerance: Tolerance
+) -> Failure:
+    sentences = [_measured(name, precision) for name, precision in precisions.items()]
+    formats = sorted({precision.format for precision in precisions.values() if precision.format})
+    cause = f"The errors are those of {formats[0]} arithmetic" if formats else "The errors lean to one side"
+    advice = (
+        f"{cause}: keep terms, products and accumulators in the problem's own type or a wider one, and round to "
+        "nearest, once, at the end."
+    )
+    message = f"Case `{case.name}`: {' '.join(sentences)} {advice}"
+    return Failure(
+        Verdict.PRECISION,
+        message,
+        reason=formats[0] if formats else "bias",
+        details=f"A unit is eps * condition. The problem's rule: {tolerance.rule}",
+        wrong_answer=_details(comparisons),
+    )
+
+
+def _measured(name: str, precision: Precision) -> str:
+    allowed = precision.allowed_units
+    return (
+        f"`{name}` is close, but less precise than asked: its largest error is {precision.max_units:.3g} units, "
+        f"99.9 % are within {precision.p999_units:.3g}, and the mean of the signed errors is "
+        f"{precision.bias_units:.3g}; allowed are {allowed:.3g} for each, and {BIAS_SHARE * allowed:.3g} for the mean."
     )
 
 

@@ -1,0 +1,176 @@
+"""How imprecise a rejected output is, and whether cheaper arithmetic explains it.
+
+An output that is outside its tolerance is either wrong or imprecise. It is called imprecise where a narrower format F
+explains every error:
+
+1. no element has another class than the reference (NaN, infinity, finite),
+2. the problem would accept the output if it were posed in F: |error| <= units * eps(F) * condition,
+3. no error is large beside the outputs: |error| <= 16 * eps(F) * (the larger of the element and what is usual for an
+   output of its condition), and never above 15 % of that,
+4. errors go both ways, as rounding errors do: their sum is at most half the sum of their absolute values. Work that was
+   skipped makes sums of positive terms too small, all of them. Or the output consists of values of F alone, where the
+   reference does not: then it was rounded to F,
+5. the output tells the elements of the reference apart: the median error is at most a quarter of the elements' median
+   distance from their median. Where all elements are nearly alike, any constant looks like a rounded answer.
+
+Of few elements nothing can be said by 4 and 5: they are wrong unless they are values of F.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+
+from problems.comparison import CHUNK_ELEMENTS, chunks, difference_of, unit_of
+from problems.element_types import is_floating, spacing_at_one
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from problems.definition import Tolerance
+
+FORMATS: Mapping[str, np.dtype[Any]] = {
+    "float32": np.dtype(np.float32),
+    "float16 or tf32": np.dtype(np.float16),
+    "bfloat16": np.dtype(ml_dtypes.bfloat16),
+    "float8": np.dtype(ml_dtypes.float8_e4m3fn),
+}
+"""From the most precise on."""
+_LARGE_IN_EPS = 16.0
+_LARGE_SHARE = 0.15
+_ONE_SIDED = 0.5
+_OF_THE_SPREAD = 0.25
+_FEWEST_FOR_SIGNS = 16
+_MOST_OF = 0.99
+_FEW_OF = 0.5
+_SAMPLED_ELEMENTS = 1 << 20
+_TAIL = 99.9
+
+
+@dataclass(frozen=True)
+class Precision:
+    """Errors of an output in units of eps * condition, of which `allowed_units` are granted.
+
+    `p999_units` is the size that 99.9 % of them stay below (of an even sample, where there are very many elements),
+    `bias_units` the mean of the signed errors. `format` names the narrower format that explains them, if one does.
+    """
+
+    max_units: float
+    p999_units: float
+    bias_units: float
+    allowed_units: float
+    format: str | None
+
+
+def precision_of(
+    actual: NDArray[Any], expected: NDArray[Any], condition: NDArray[Any], tolerance: Tolerance
+) -> Precision:
+    """The precision of one output; takes a pass over it for each format, so it is for outputs that failed."""
+    step = max(1, actual.size // _SAMPLED_ELEMENTS)
+    sizes: list[NDArray[np.float64]] = []
+    total, count, largest = 0.0, 0, 0.0
+    for _, part, reference, scale in chunks(actual, expected, condition):
+        error = difference_of(part, reference) / unit_of(part.dtype, scale, tolerance)
+        known = error[~np.isnan(error)]
+        total, count = total + float(known.sum()), count + known.size
+        largest = float(np.abs(known).max(initial=largest))
+        sizes.append(np.abs(known[::step]))
+    sample = np.concatenate(sizes) if sizes else np.zeros(0)
+    return Precision(
+        max_units=largest,
+        p999_units=float(np.percentile(sample, _TAIL)) if sample.size else 0.0,
+        bias_units=total / count if count else 0.0,
+        allowed_units=tolerance.units,
+        format=_explaining(actual, expected, condition, tolerance),
+    )
+
+
+def _explaining(
+    actual: NDArray[Any], expected: NDArray[Any], condition: NDArray[Any], tolerance: Tolerance
+) -> str | None:
+    if not is_floating(actual.dtype) or not _tells_apart(actual, expected):
+        return None
+    own, usual = spacing_at_one(actual.dtype), _usual_share(expected, condition)
+    narrower = ((name, dtype) for name, dtype in FORMATS.items() if spacing_at_one(dtype) > own)
+    for name, dtype in narrower:
+        if _is_explained(actual, expected, condition, tolerance, (spacing_at_one(dtype), usual)) and (
+            _goes_both_ways(actual, expected, condition, tolerance) or _consists_of(dtype, actual, expected)
+        ):
+            return name
+    return None
+
+
+def _usual_share(expected: NDArray[Any], condition: NDArray[Any]) -> float:
+    """The median of |output| / condition: well below 1 where terms cancel."""
+    step = max(1, expected.size // _SAMPLED_ELEMENTS)
+    size = np.abs(expected.reshape(-1)[::step].astype(np.float64))
+    scale = np.broadcast_to(condition, expected.shape).reshape(-1)[::step]
+    with np.errstate(all="ignore"):
+        shares = size / scale
+    known = shares[np.isfinite(shares)]
+    return float(np.median(known)) if known.size else 0.0
+
+
+def _is_explained(
+    actual: NDArray[Any],
+    expected: NDArray[Any],
+    condition: NDArray[Any],
+    tolerance: Tolerance,
+    format_figures: tuple[float, float],
+) -> bool:
+    """Rules 1 to 3."""
+    eps, usual = format_figures
+    large = min(_LARGE_IN_EPS * eps, _LARGE_SHARE)
+    for _, part, reference, scale in chunks(actual, expected, condition):
+        error = np.abs(difference_of(part, reference))
+        own = unit_of(part.dtype, scale, tolerance) * tolerance.units
+        with np.errstate(all="ignore"):
+            allowed = large * np.fmax(np.abs(reference).astype(np.float64), usual * scale)
+            if tolerance.units:
+                allowed = np.fmin(allowed, tolerance.units * eps * scale)
+        if not (error <= np.fmax(allowed, own)).all():
+            return False
+    return True
+
+
+def _tells_apart(actual: NDArray[Any], expected: NDArray[Any]) -> bool:
+    """Rule 5."""
+    if actual.size < _FEWEST_FOR_SIGNS:
+        return actual.size > 0
+    step = max(1, actual.size // _SAMPLED_ELEMENTS)
+    reference = expected.reshape(-1)[::step].astype(np.float64)
+    with np.errstate(all="ignore"):
+        error = np.abs(actual.reshape(-1)[::step].astype(np.float64) - reference)
+        spread = np.abs(reference - np.median(reference[np.isfinite(reference)]))
+    known = np.isfinite(error) & np.isfinite(spread)
+    return bool(known.any()) and float(np.median(error[known])) <= _OF_THE_SPREAD * float(np.median(spread[known]))
+
+
+def _goes_both_ways(
+    actual: NDArray[Any], expected: NDArray[Any], condition: NDArray[Any], tolerance: Tolerance
+) -> bool:
+    signed, absolute, count = 0.0, 0.0, 0
+    for _, part, reference, scale in chunks(actual, expected, condition):
+        error = difference_of(part, reference) / unit_of(part.dtype, scale, tolerance)
+        signed, absolute = signed + float(error.sum()), absolute + float(np.abs(error).sum())
+        count += int(np.count_nonzero(error))
+    return count >= _FEWEST_FOR_SIGNS and abs(signed) <= _ONE_SIDED * absolute
+
+
+def _consists_of(dtype: np.dtype[Any], actual: NDArray[Any], expected: NDArray[Any]) -> bool:
+    """Whether the output was rounded to a format, by its first elements that are not 0."""
+    nonzero = np.flatnonzero(actual.reshape(-1))[:CHUNK_ELEMENTS]
+    if nonzero.size == 0:
+        return False
+    found, right = actual.reshape(-1)[nonzero], expected.reshape(-1)[nonzero].astype(actual.dtype)
+    return _share_of(dtype, found) >= _MOST_OF and _share_of(dtype, right) <= _FEW_OF
+
+
+def _share_of(dtype: np.dtype[Any], values: NDArray[Any]) -> float:
+    with np.errstate(all="ignore"):
+        return float(np.mean(values.astype(dtype).astype(values.dtype) == values))

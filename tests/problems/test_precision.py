@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from problems.comparison import BIAS_ELEMENTS, compare
+from problems.definition import Tolerance
+from problems.precision import precision_of
+from problems.rounding import SUM, sum_condition
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+ONE_ROUNDING = Tolerance(1.0, "one rounding")
+BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+TERMS = 256
+
+
+def products(seed: int, *, positive: bool = False, rows: int = 64) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """The terms of many sums, the sums in fp64, and their condition."""
+    draw = np.random.default_rng(seed)
+    left, right = draw.standard_normal((2, rows, TERMS)).astype(np.float32)
+    terms = np.abs(left * right) if positive else left * right
+    exact = terms.astype(np.float64)
+    return terms, exact.sum(axis=1), sum_condition(np.abs(exact).sum(axis=1), TERMS)
+
+
+def accumulated(terms: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """One running accumulator of a type."""
+    total = np.zeros(terms.shape[0], dtype)
+    for column in range(terms.shape[1]):
+        total = (total.astype(np.float32) + terms[:, column]).astype(dtype)
+    return total.astype(np.float32)
+
+
+@given(st.integers(0, 2**32), st.booleans())
+@settings(max_examples=20)
+def test_honest_sums_are_neither_wrong_nor_biased(seed: int, positive: bool) -> None:
+    terms, expected, condition = products(seed, positive=positive, rows=512)
+    for actual in (terms.sum(axis=1, dtype=np.float32), np.cumsum(terms, axis=1, dtype=np.float32)[:, -1]):
+        result = compare(actual, expected, condition, SUM)
+        assert result.passed
+        assert abs(result.bias_units) < 0.1 * SUM.units
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=10)
+def test_sums_in_bfloat16_are_imprecise(seed: int) -> None:
+    terms, expected, condition = products(seed)
+    actual = accumulated(terms, BFLOAT16)
+    assert not compare(actual, expected, condition, SUM).passed
+    precision = precision_of(actual, expected, condition, SUM)
+    assert precision.format in {"bfloat16", "float16 or tf32"}
+    assert precision.max_units >= precision.p999_units > SUM.units
+
+
+@pytest.mark.parametrize("positive", [False, True])
+def test_a_sum_of_99_per_cent_is_wrong_and_not_imprecise(positive: bool) -> None:
+    terms, expected, condition = products(3, positive=positive)
+    actual = terms[:, : TERMS * 99 // 100].sum(axis=1, dtype=np.float32)
+    assert not compare(actual, expected, condition, SUM).passed
+    assert precision_of(actual, expected, condition, SUM).format is None
+
+
+@pytest.mark.parametrize(
+    ("dtype", "name"), [(np.dtype(np.float16), "float16 or tf32"), (BFLOAT16, "bfloat16")], ids=str
+)
+def test_rounded_outputs_are_told_by_their_format(dtype: np.dtype[Any], name: str) -> None:
+    expected = np.random.default_rng(0).uniform(1, 2, 1000)
+    actual = expected.astype(dtype).astype(np.float32)
+    assert precision_of(actual, expected, expected, ONE_ROUNDING).format == name
+
+
+@pytest.mark.parametrize("answer", [0.0, 1.0, 1.5, np.nan, np.inf])
+def test_constants_are_wrong(answer: float) -> None:
+    expected = np.random.default_rng(0).uniform(1, 2, 1000)
+    actual = np.full(1000, answer, np.float32)
+    assert precision_of(actual, expected, expected, ONE_ROUNDING).format is None
+
+
+def test_one_element_that_is_wrong_among_imprecise_ones_makes_them_wrong() -> None:
+    expected = np.random.default_rng(0).uniform(1, 2, 1000)
+    actual = expected.astype(BFLOAT16).astype(np.float32)
+    actual[17] = 0
+    assert precision_of(actual, expected, expected, ONE_ROUNDING).format is None
+
+
+def test_a_single_sum_is_imprecise_only_if_it_was_rounded() -> None:
+    expected = np.array([1.23456789])
+    rounded = expected.astype(BFLOAT16).astype(np.float32)
+    assert precision_of(rounded, expected, expected, ONE_ROUNDING).format is not None
+    assert precision_of((expected * 0.999).astype(np.float32), expected, expected, ONE_ROUNDING).format is None
+
+
+def test_errors_that_all_lean_to_one_side_do_not_pass_though_each_is_small() -> None:
+    expected = np.random.default_rng(0).uniform(1, 2, BIAS_ELEMENTS)
+    tolerance = Tolerance(64.0, "many roundings")
+    error = 50 * np.finfo(np.float32).eps * expected
+    signs = np.where(np.arange(BIAS_ELEMENTS) % 2, 1, -1)
+    leaning = compare((expected + error).astype(np.float32), expected, expected, tolerance)
+    assert (leaning.mismatches, leaning.is_biased, leaning.passed) == (0, True, False)
+    assert leaning.bias_units == pytest.approx(50, rel=0.05)
+    both_ways = compare((expected + signs * error).astype(np.float32), expected, expected, tolerance)
+    assert both_ways.passed
+    few = slice(BIAS_ELEMENTS - 1)
+    assert compare((expected + error).astype(np.float32)[few], expected[few], expected[few], tolerance).passed
+
+
+def test_integers_are_never_imprecise() -> None:
+    expected = np.arange(1000)
+    actual = (expected + 1).astype(np.int32)
+    assert precision_of(actual, expected, expected, Tolerance(0.0, "exact")).format is None
+
+
+@given(st.integers(1, 400), st.integers(0, 2**32))
+def test_figures_of_random_outputs_are_in_order(size: int, seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    expected = draw.standard_normal(size)
+    actual = (expected * (1 + 1e-4 * draw.standard_normal(size))).astype(np.float32)
+    precision = precision_of(actual, expected, np.abs(expected), ONE_ROUNDING)
+    assert 0 <= precision.p999_units <= precision.max_units
+    assert abs(precision.bias_units) <= precision.max_units
+    assert precision.allowed_units == 1
