@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 FLOAT_BYTES = 4
 
-_HIDDEN_ROWS = {SizeSet.CPU: (1, 61, 257, 383), SizeSet.GPU: (4093, 4099, 6143, 8191)}
-_HIDDEN_COLUMNS = {SizeSet.CPU: (509, 641, 769, 1021), SizeSet.GPU: (4091, 5003, 7169, 8193)}
+_HIDDEN_ROWS = {SizeSet.CPU: (1, 61, 127, 257), SizeSet.GPU: (4093, 4099, 6143, 8191)}
+_HIDDEN_COLUMNS = {SizeSet.CPU: (251, 331, 509), SizeSet.GPU: (4091, 5003, 7169, 8193)}
 
 
 def matrix_case(rows: int, columns: int, distribution: Distribution, **scalars: float) -> Case:
@@ -29,10 +29,10 @@ def matrix_case(rows: int, columns: int, distribution: Distribution, **scalars: 
 
 MATRIX_SIZES = Sizes(
     cpu=(
-        matrix_case(256, 384, Distribution.NORMAL),
-        matrix_case(509, 257, Distribution.WIDE),
+        matrix_case(256, 192, Distribution.NORMAL),
+        matrix_case(257, 127, Distribution.WIDE),
         matrix_case(1, 4099, Distribution.SMALL),
-        matrix_case(512, 512, Distribution.UNIFORM),
+        matrix_case(320, 256, Distribution.UNIFORM),
     ),
     gpu=(
         matrix_case(4096, 4096, Distribution.NORMAL),

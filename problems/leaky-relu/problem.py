@@ -26,10 +26,10 @@ class LeakyRelu(Elementwise):
     tolerance = Tolerance(1.0, "1 unit of eps * |output|: one fp32 product, correctly rounded, errs by half of that.")
     sizes = Sizes(
         cpu=(
-            matrix_case(256, 384, Distribution.NORMAL, alpha=0.01),
-            matrix_case(509, 257, Distribution.WIDE, alpha=0.1),
+            matrix_case(256, 192, Distribution.NORMAL, alpha=0.01),
+            matrix_case(257, 127, Distribution.WIDE, alpha=0.1),
             matrix_case(1, 4099, Distribution.SMALL, alpha=0.05),
-            matrix_case(512, 512, Distribution.UNIFORM, alpha=0.2),
+            matrix_case(320, 256, Distribution.UNIFORM, alpha=0.2),
         ),
         gpu=(
             matrix_case(4096, 4096, Distribution.NORMAL, alpha=0.01),
