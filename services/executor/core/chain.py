@@ -78,12 +78,8 @@ async def audit_case(
     profile, rule = limits
     trial = judge.draw(checker.next_call())
     links = min(profile.links, profile.most_bytes // max(1, _slot_bytes(trial)))
-    if links == 0:
-        return ChainAudit((), "the outputs are too large to keep")
-    try:
-        link_rules(judge.problem, trial.inputs)
-    except CannotChainError as error:
-        return ChainAudit((), str(error))
+    if why_none := _why_none(judge, trial, links):
+        return ChainAudit((), why_none)
     chains: list[ChainMeasurement] = []
     begin = time.perf_counter()
     while len(chains) < profile.most_chains and time.perf_counter() - begin < profile.most_seconds:
@@ -93,6 +89,15 @@ async def audit_case(
         if not is_doubtful(claimed_ns, chains, rule) or (len(chains) >= _TELLING and is_busy(chains, rule)):
             break
     return ChainAudit(tuple(chains))
+
+
+def _why_none(judge: CaseJudge, trial: Trial, links: int) -> str:
+    """Why there can be no chain; empty where there can."""
+    try:
+        link_rules(judge.problem, trial.inputs)
+    except CannotChainError as error:
+        return str(error)
+    return "" if links else "the outputs are too large to keep"
 
 
 async def _measure(

@@ -49,13 +49,9 @@ void compare_target(const char* name, std::uint64_t count, std::uint64_t first, 
 
 int main() {
   const std::uint64_t words = chain::words_of(kBytes);
-  compare_target<chain::Copy>("copy", words, 0, 0);
   compare_target<chain::Poison>("poison", words, 0, 0);
-  compare_target<chain::FlipBits<16>>("flip 16", words, 0x3ff, 0x7c00);
   compare_target<chain::FlipBits<32>>("flip 32", words, 0x7fffff, 0x7f800000);
-  compare_target<chain::FlipBits<64>>("flip 64", words, (1ull << 52) - 1, 0x7ffull << 52);
   compare_target<chain::DrawIntegers<1>>("integers", kBytes, 200, 50);
-  compare_target<chain::DrawIntegers<8>>("long integers", kBytes / 8, 0ull - 9, 1ull << 32);
   compare_target<chain::DrawWholes>("wholes", kBytes / 4, 0ull - 9, 100);
   compare_target<chain::Roll<2>>("roll", kBytes / 2, 0, 0);
   const std::uint64_t strips = chain::strips_of(words);
