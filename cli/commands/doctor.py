@@ -54,7 +54,7 @@ def _findings(data_dir: Path, endpoint: str | None, token: str | None) -> list[F
     transport = Transport(connection)
     found = [checkup.python_version(), checkup.disk_space(data_dir), checkup.ports(Ports.usual(), data_dir)]
     with notes.status("compiling and running a small kernel"):
-        found += checkup.trial_run()
+        found += [*checkup.trial_run(), checkup.problem_definitions()]
         found.append(checkup.mi300x_report())
     found += checkup.services(transport, connection)
     transport.close()

@@ -35,6 +35,7 @@ DEVICE_LIBRARY_REMEDY = (
     "functions like sinf are counted as calls; for exact figures install Debian's rocm-device-libs or ROCm, or run"
     " `python -m services.executor.devices.gfx942.prepare --fetch`, which needs no root"
 )
+TORCH = ("-m", "services.executor.core.problem_host")
 GAP = "does not hold back: "
 
 
@@ -138,6 +139,21 @@ def mi300x_report() -> Finding:
         return Finding("MI300X report", Health.NOTE, detail, "run make setup; it installs and prepares the compiler")
     remedy = DEVICE_LIBRARY_REMEDY if "no device library" in toolchain else ""
     return Finding("MI300X report", Health.NOTE if remedy else Health.OK, toolchain, remedy)
+
+
+def problem_definitions() -> Finding:
+    """Whether problems that come with submissions can be evaluated here, as the executor would."""
+    name = "definitions"
+    try:
+        asked = subprocess.run(  # noqa: S603 - our own program
+            [sys.executable, *TORCH], capture_output=True, text=True, timeout=TRIAL_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return Finding(name, Health.FAULT, f"looking for torch took over {TRIAL_SECONDS} s")
+    if asked.returncode == 0:
+        return Finding(name, Health.OK, f"problem definitions run with {asked.stdout.strip()}")
+    remedy = "only for problems that come with submissions: pip install 'wavepool[torch]', or set EXECUTOR_TORCH_PYTHON"
+    return Finding(name, Health.NOTE, asked.stderr.strip(), remedy)
 
 
 def services(transport: Transport, connection: Connection) -> list[Finding]:

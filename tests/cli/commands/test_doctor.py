@@ -109,3 +109,10 @@ def test_a_machine_that_makes_no_report_says_why(trial: dict[str, Any]) -> None:
     trial["out"].update(kernels={}, note="There is no compiler for the MI300X here")
     found = _mi300x(doctor("http://127.0.0.1:1"))
     assert (found["health"], found["detail"]) == ("note", "There is no compiler for the MI300X here")
+
+
+def test_a_machine_without_torch_says_what_it_cannot_do_and_what_to_install(trial: dict[str, Any]) -> None:
+    trial.update(status=1, err="no torch here")
+    [found] = [finding for finding in doctor("http://127.0.0.1:1").json if finding["name"] == "definitions"]
+    assert (found["health"], found["detail"].endswith("no torch here")) == ("note", True)
+    assert "EXECUTOR_TORCH_PYTHON" in found["remedy"]
