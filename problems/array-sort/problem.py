@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.chaining import integers
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
 from problems.rounding import EXACT
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.chaining import ChainRule
 
 _BEYOND = 1_000_000_000
 _FEW = 100
@@ -42,6 +45,7 @@ class ArraySort(Problem):
     difficulty = Difficulty.EASY
     tags = ("sorting",)
     signature = "const int* a, int* b, size_t n"
+    chain: ClassVar[Mapping[str, ChainRule]] = {"a": integers(1, 1_000_000_000)}
     outputs: ClassVar[Mapping[str, Initial]] = {"b": Initial.POISON}
     forbidden = ("sorting",)
     tolerance = EXACT

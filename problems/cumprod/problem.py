@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.chaining import SIGNS
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.chaining import ChainRule
 
 _NEGATIVE = 0.01
 """The share of factors below 0."""
@@ -32,6 +35,7 @@ class Cumprod(Problem):
     difficulty = Difficulty.MEDIUM
     tags = ("scan",)
     signature = "const float* input, float* output, size_t N"
+    chain: ClassVar[Mapping[str, ChainRule]] = {"input": SIGNS}
     outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.POISON}
     nondeterministic = True
     tolerance = Tolerance(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.chaining import ROLL
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
 from problems.distributions import spike_places
 from problems.rounding import EXACT
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.chaining import ChainRule
 
 _WHITE = 255.0
 
@@ -31,6 +34,7 @@ class Threshold(Problem):
     difficulty = Difficulty.EASY
     tags = ("image", "element-wise")
     signature = "const float* input_image, float threshold_value, float* output_image, size_t height, size_t width"
+    chain: ClassVar[Mapping[str, ChainRule]] = {"input_image": ROLL}
     outputs: ClassVar[Mapping[str, Initial]] = {"output_image": Initial.POISON}
     tolerance = EXACT
     sizes = Sizes(
