@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from codecs import getincrementaldecoder
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from services.executor.core.boxes import run_to_end
+from services.executor.core.boxes import end_of, running
 from services.executor.core.endings import program_failure
 from services.executor.core.events import ProgramOutput, ProgramResult, ProgramStarted
+from services.executor.core.limits import with_one_more_byte
 from services.executor.devices.device import BuildKind
 
 if TYPE_CHECKING:
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
     from services.executor.core.progress import Progress
     from services.executor.devices.device import Device
-    from services.executor.sandboxes.sandbox import Exit, Limits, Sandbox, Stream
+    from services.executor.sandboxes.sandbox import BoxedProcess, Exit, Limits, Sandbox, Stream
 
 _MOST_CHARACTERS = 4096
 """Of a line told at once; longer ones come in pieces."""
@@ -54,13 +57,37 @@ class LineTeller:
         self._tell(ProgramOutput(stream, line, int(self._clock() * 1000)))
 
 
+class _Cap:
+    """Passes on what fits, of each stream, and knows when there was more."""
+
+    def __init__(self, teller: LineTeller, most_bytes: int) -> None:
+        self.exceeded = asyncio.Event()
+        self._teller = teller
+        self._left = {"stdout": most_bytes, "stderr": most_bytes}
+
+    def take(self, stream: Stream, piece: bytes) -> None:
+        if len(piece) > self._left[stream]:
+            self.exceeded.set()
+        self._teller.take(stream, piece[: self._left[stream]])
+        self._left[stream] = max(0, self._left[stream] - len(piece))
+
+
 async def run_program(device: Device, sandbox: Sandbox, limits: Limits, build: Path, progress: Progress) -> None:
-    """Run the program in `build` to its end; raises Failure unless it ended well."""
+    """Run the program in `build` to its end, or until it has printed too much; raises Failure unless it ended well."""
     teller = LineTeller(progress.tell)
+    cap = _Cap(teller, limits.output_bytes)
     progress.tell(ProgramStarted())
     progress.first_call_time = time.time()
-    end = await run_to_end(sandbox, device.run_command(build, BuildKind.PROGRAM), limits, teller.take)
+    command = device.run_command(build, BuildKind.PROGRAM)
+    async with running(sandbox, command, with_one_more_byte(limits), cap.take) as box:
+        end = await _end_or_cut(box, cap.exceeded)
     teller.finish()
+    end = replace(
+        end,
+        stdout=end.stdout[: limits.output_bytes],
+        stderr=end.stderr[: limits.output_bytes],
+        output_truncated=cap.exceeded.is_set(),
+    )
     progress.end = end
     progress.program = ProgramResult(
         return_code=_return_code(end),
@@ -70,6 +97,20 @@ async def run_program(device: Device, sandbox: Sandbox, limits: Limits, build: P
     )
     if failure := program_failure(end, limits):
         raise failure
+
+
+async def _end_or_cut(box: BoxedProcess, exceeded: asyncio.Event) -> Exit:
+    ending = asyncio.ensure_future(end_of(box))
+    cutting = asyncio.ensure_future(exceeded.wait())
+    try:
+        await asyncio.wait((ending, cutting), return_when=asyncio.FIRST_COMPLETED)
+        if not ending.done():
+            await box.kill()
+        return await ending
+    finally:
+        ending.cancel()
+        cutting.cancel()
+        await asyncio.gather(ending, cutting, return_exceptions=True)
 
 
 def _return_code(end: Exit) -> int:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from services.executor.core.channel import Channel
 from services.executor.core.job import Mode
+from services.executor.core.limits import with_one_more_byte
 from services.executor.core.scratch import ScratchFolder, memory_parent
 from services.executor.devices.device import BuildKind, ToolchainError
 from services.executor.sandboxes.warm_sandbox import WarmSandbox
@@ -76,7 +77,7 @@ class RunPlace:
         """Make the box of a whole program."""
         with suppress(ToolchainError):
             command = self._provisions.device.run_command(self.run, BuildKind.PROGRAM)
-            self.sandbox.expect(command, self._provisions.limits.program)
+            self.sandbox.expect(command, with_one_more_byte(self._provisions.limits.program))
 
     def channel(self) -> Channel:
         """For one runner; the first have boxes that wait for them, as many as were expected."""

@@ -1,4 +1,4 @@
-"""`python -m services.executor.core.problem_host`: says which torch problem definitions run with, or what is missing."""
+"""`python -m services.executor.core.problem_host`: the torch that problem definitions run with, or what is missing."""
 
 from __future__ import annotations
 
