@@ -15,7 +15,7 @@ from pydantic_settings import SettingsConfigDict
 
 from servicekit.config import ServiceSettings
 from services.executor.authorization import Tokens
-from services.executor.core.equipment import default_cache_folder
+from services.executor.core.installation import default_cache_folder
 from services.executor.kept_secret import kept_secret
 from services.executor.runs import Capacity
 from services.executor.signing import Signer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from datetime import timedelta
 from functools import cache
@@ -12,8 +13,10 @@ import psutil
 import pytest
 
 from problems.catalogue import load_problem
+from services.executor.core import benchmarking
 from services.executor.core.job import CoreJob
 from services.executor.core.run import run
+from services.executor.core.sessions import GPU_SESSIONS
 from tests.services.executor.core.conftest import (  # noqa: F401 - fixtures, found by their names
     builds,
     cpu_device,
@@ -25,9 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from problems.definition import Problem
+    from services.executor.core.equipment import Equipment
     from services.executor.core.events import Finished
     from services.executor.core.limits import StageLimits
-    from services.executor.core.run import Equipment
     from tests.attacks.manifest import Attempt
 
     Attack = Callable[..., Awaitable[Finished]]
@@ -46,18 +49,27 @@ def judged(equipment: Equipment) -> Equipment:  # noqa: F811 - the fixture of th
 
 
 @pytest.fixture
-def attack(judged: Equipment) -> Attack:
+def attack(judged: Equipment, monkeypatch: pytest.MonkeyPatch) -> Attack:
     """Runs an attempt, and sees to it that nothing of it is left."""
 
     async def run_attempt(attempt: Attempt, **replacements: str) -> Finished:
         job = CoreJob(attempt.source(**replacements), attempt.mode, attempt.problem)
         fitted = replace(judged, limits=_limits_for(attempt, judged.limits))
+        if attempt.undisturbed:
+            fitted = _undisturbed(fitted, monkeypatch)
         finished = await run(job, fitted, lambda _: None)
         assert boxed_processes() == []
         assert list(judged.scratch_parent.iterdir()) == []
         return finished
 
     return run_attempt
+
+
+def _undisturbed(judged: Equipment, monkeypatch: pytest.MonkeyPatch) -> Equipment:
+    assert judged.profile is not None
+    rule = replace(benchmarking.CPU_CHAIN_RULE, fewest_chains=1, busy_factor=math.inf)
+    monkeypatch.setattr(benchmarking, "CPU_CHAIN_RULE", rule)
+    return replace(judged, profile=replace(judged.profile, sessions=GPU_SESSIONS))
 
 
 def boxed_processes() -> list[psutil.Process]:

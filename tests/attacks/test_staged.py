@@ -19,8 +19,8 @@ from tests.attacks.conftest import PROBLEMS
 from tests.attacks.manifest import attempt_named
 
 if TYPE_CHECKING:
+    from services.executor.core.equipment import Equipment
     from services.executor.core.events import Event, Finished
-    from services.executor.core.run import Equipment
     from tests.attacks.conftest import Attack
 
 HONEST = (PROBLEMS / "vector-addition/solution.hip").read_text("utf-8")

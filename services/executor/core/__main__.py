@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from problems.definition import SizeSet
 from services.executor.core.bench import BAD_USAGE, INFRASTRUCTURE, bench
 from services.executor.core.command_line import parser
-from services.executor.core.equipment import (
+from services.executor.core.forbidden import ForbiddenRulesError
+from services.executor.core.installation import (
     Options,
     catalogue,
     open_equipment,
 )
-from services.executor.core.forbidden import ForbiddenRulesError
 from services.executor.core.isa_command import isa
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.lint import lint
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from services.executor.core.run import Equipment
+    from services.executor.core.equipment import Equipment
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -16,8 +16,8 @@ from services.executor.core.run import JobError, run
 from services.executor.core.verdict import Verdict
 
 if TYPE_CHECKING:
+    from services.executor.core.equipment import Equipment
     from services.executor.core.job import CoreJob
-    from services.executor.core.run import Equipment
 
 ACCEPTED, NOT_ACCEPTED, BAD_USAGE, INFRASTRUCTURE = 0, 1, 2, 3
 

@@ -20,7 +20,7 @@ from services.executor.core.measuring import measure
 from services.executor.core.roofline import roofs_of
 from services.executor.core.sessions import score
 from services.executor.core.statistics import geometric_mean
-from services.executor.core.stopping import CPU_PROFILE, GPU_PROFILE, StoppingProfile
+from services.executor.core.stopping import CPU_PROFILE, GPU_PROFILE, SIM_PROFILE, StoppingProfile
 from services.executor.core.timing_audit import CPU_RULE, GPU_RULE
 from services.executor.core.verdict import Verdict
 
@@ -53,6 +53,8 @@ class Bench:
 
 def profile_of(device: DeviceDescription) -> StoppingProfile:
     """The budget of a device."""
+    if device.is_simulated:
+        return SIM_PROFILE
     return GPU_PROFILE if device.is_gpu else CPU_PROFILE
 
 

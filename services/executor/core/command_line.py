@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from problems.definition import SizeSet
-from services.executor.core.equipment import default_cache_folder
+from services.executor.core.installation import default_cache_folder
 from services.executor.core.job import Mode
 from services.executor.devices.plugins import device_names
 

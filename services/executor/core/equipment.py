@@ -1,74 +1,57 @@
-"""Puts together what the core's commands run with, from what their command lines say."""
+"""What runs are made with."""
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass
-from functools import cache
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
-from problems.catalogue import Catalogue
-from services.executor.core.cache import CompileCache
+from services.executor.core.build import Builder
 from services.executor.core.forbidden import rules
-from services.executor.core.run import Equipment
-from services.executor.core.scratch import memory_parent, sweep
-from services.executor.devices.gfx942.inspector import Gfx942Inspector
-from services.executor.devices.plugins import device_named
-from services.executor.sandboxes.cgroup import cgroup_parents, remove_leftover_cgroups
-from services.executor.sandboxes.choice import choose_sandbox
+from services.executor.core.isa import IsaReporter
+from services.executor.core.limits import StageLimits
+from services.executor.core.run_place import open_place
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+
     from problems.definition import Problem
+    from services.executor.core.cache import CompileCache
+    from services.executor.core.forbidden import Rule
+    from services.executor.core.job import Mode
+    from services.executor.core.run_place import RunPlace
+    from services.executor.core.stopping import StoppingProfile
+    from services.executor.devices.device import Device, Inspector
+    from services.executor.sandboxes.sandbox import Sandbox
 
 
 @dataclass(frozen=True)
-class Options:
-    """What every command can be told."""
+class Equipment:
+    """What runs are made with. `find_problem` raises for a slug that it does not know."""
 
-    device: str
-    sandbox: str
-    cache_folder: Path
-    cache_mib: int
-    forbidden_file: Path | None = None
+    device: Device
+    sandbox: Sandbox
+    cache: CompileCache
+    find_problem: Callable[[str], Problem]
+    limits: StageLimits = field(default_factory=StageLimits)
+    profile: StoppingProfile | None = None
+    scratch_parent: Path = field(default_factory=lambda: Path(gettempdir()))
+    forbidden: tuple[Rule, ...] = field(default_factory=rules)
+    inspector: Inspector | None = None
     torch_python: Path | None = None
+    """The Python that evaluates problem definitions; ours where none is named."""
+    place: RunPlace | None = None
+    """Where the next run takes place, if that was prepared; it is used once."""
 
+    def place_for(self, mode: Mode) -> AbstractAsyncContextManager[RunPlace]:
+        """The place of a run: the prepared one, or one of its own."""
+        return nullcontext(self.place) if self.place else open_place(self, {mode})
 
-def default_cache_folder() -> Path:
-    """Below XDG_CACHE_HOME, or ~/.cache where that is not set."""
-    home = os.environ.get("XDG_CACHE_HOME")
-    return (Path(home) if home else Path.home() / ".cache") / "wavepool" / "builds"
-
-
-@cache
-def catalogue() -> Catalogue:
-    """The problems of our own folder, loaded once."""
-    return Catalogue.load()
-
-
-def find_problem(slug: str) -> Problem:
-    """A problem of the catalogue."""
-    return catalogue().get(slug).problem
-
-
-async def open_equipment(options: Options) -> Equipment:
-    """Raises UnknownDeviceError, BrokenDeviceError, ForbiddenRulesError; SandboxError where the box does not work."""
-    device = device_named(options.device)
-    forbidden = rules(options.forbidden_file)
-    sandbox = await choose_sandbox(options.sandbox)
-    scratch_parent = Path(gettempdir())
-    for parent in {scratch_parent, memory_parent(scratch_parent)}:
-        sweep(parent)
-    remove_leftover_cgroups(cgroup_parents())
-    builds = CompileCache(options.cache_folder, options.cache_mib << 20)
-    return Equipment(
-        device,
-        sandbox,
-        builds,
-        find_problem,
-        scratch_parent=scratch_parent,
-        forbidden=forbidden,
-        inspector=Gfx942Inspector(),
-        torch_python=options.torch_python,
-    )
+    @property
+    def builder(self) -> Builder:
+        """What compiles submissions, and says what the MI300X's compiler makes of them."""
+        reporter = IsaReporter(self.inspector, self.sandbox, self.cache) if self.inspector else None
+        return Builder(self.device, self.sandbox, self.cache, self.limits.builder, reporter)

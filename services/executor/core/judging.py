@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from problems.definition import Case, Problem
+    from services.executor.core.equipment import Equipment
     from services.executor.core.job import CoreJob
     from services.executor.core.progress import Progress
-    from services.executor.core.run import Equipment
     from services.executor.core.run_place import RunPlace
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from problems.element_types import DEFAULT, ELEMENT_TYPES
-from problems.variants import variants_of
+from problems.variants import variant_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,13 +52,13 @@ class LazyCall:
     case_index: int
 
 
-def lazy_calls(problem: Problem, hidden: Case) -> list[LazyCall]:
+def lazy_calls(problem: Problem, dtypes: Sequence[str], hidden: Case) -> list[LazyCall]:
     """The table: each way on each public case, and the honest one on a hidden case too.
 
-    In the other element types only what differs there is tried: the honest solution, and lower precision.
+    In element types other than the default only what differs there is tried: the honest solution, and lower precision.
     """
     calls: list[LazyCall] = []
-    for posed in (problem, *variants_of(problem)):
+    for posed in (variant_of(problem, dtype) for dtype in dtypes):
         ways = [Lazy.PREPARE]
         if posed.dtype == DEFAULT:
             ways = [way for way in Lazy if way is not Lazy.LOW_PRECISION]
@@ -74,10 +74,10 @@ def lazy_source(problem: Problem, honest: Mapping[str, str], calls: Sequence[Laz
     """The HIP source that acts as `calls` say, in that order; `honest` are the honest solutions by element type."""
     parts = [_honest_in(dtype, source) for dtype, source in honest.items()]
     headers = "\n".join(sorted({line for source in honest.values() for line in _INCLUDE.findall(source)}))
-    posed = [problem, *variants_of(problem)]
+    posed = [variant_of(problem, dtype) for dtype in honest]
     counts = {call.case_index: _counts(problem, call.case) for call in calls if call.problem is problem}
     rows = ",\n  ".join(
-        f"{{{problem.dtypes.index(call.problem.dtype)}, {int(call.lazy)}, {counts[call.case_index]}}}" for call in calls
+        f"{{{list(honest).index(call.problem.dtype)}, {int(call.lazy)}, {counts[call.case_index]}}}" for call in calls
     )
     outputs = [parameter for parameter in problem.parameters if parameter.output]
     dispatch = "".join(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from services.executor.sandboxes.sandbox import Limits
@@ -76,3 +76,8 @@ class StageLimits:
     """The longest that such a definition may take for one answer: a call's inputs, or what is right for them."""
     definition_array_mib: int = 2048
     """The most that it may give in one answer."""
+
+
+def with_one_more_byte(limits: Limits) -> Limits:
+    """For a box whose output is shown: it keeps a byte more than that, whose coming says that there was more."""
+    return replace(limits, output_bytes=limits.output_bytes + 1)

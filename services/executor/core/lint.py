@@ -16,10 +16,10 @@ from services.executor.core.bench import BAD_USAGE
 from services.executor.core.build import Builder, Unit
 from services.executor.core.case_judge import CaseJudge
 from services.executor.core.channel import Channel
-from services.executor.core.equipment import catalogue
 from services.executor.core.failure import Failure
 from services.executor.core.forbidden import check_source, rules_for
 from services.executor.core.harness import expected_declaration, harness_source
+from services.executor.core.installation import catalogue
 from services.executor.core.lazy_kernels import Lazy, LazyCall, lazy_calls, lazy_source
 from services.executor.core.scratch import ScratchFolder, memory_parent
 from services.executor.core.seeds import RunSeed
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from problems.definition import CatalogueEntry
+    from problems.definition import CatalogueEntry, Problem
+    from services.executor.core.equipment import Equipment
     from services.executor.core.events import Event
-    from services.executor.core.run import Equipment
 
 
 async def lint(slugs: Sequence[str], equipment: Equipment) -> int:
@@ -59,24 +59,25 @@ async def _in_turn(entry: CatalogueEntry, equipment: Equipment, turns: asyncio.S
         return await faults_of(entry, equipment)
 
 
-async def faults_of(entry: CatalogueEntry, equipment: Equipment) -> list[str]:
-    """What is wrong with a problem, one sentence each."""
+async def faults_of(entry: CatalogueEntry, equipment: Equipment, dtypes: Sequence[str] = ()) -> list[str]:
+    """What is wrong with a problem, one sentence each; in `dtypes`, the default first, or in all of its types."""
     try:
-        passed = await lazy_passes(entry, equipment)
+        passed = await lazy_passes(entry, equipment, dtypes)
     except Failure as failure:
         return [f"the honest solution ends with {failure.verdict}: {failure.message}", failure.details]
     return [f"the lazy kernel {lazy} passes every case" for lazy in passed]
 
 
-async def lazy_passes(entry: CatalogueEntry, equipment: Equipment) -> list[str]:
+async def lazy_passes(entry: CatalogueEntry, equipment: Equipment, dtypes: Sequence[str] = ()) -> list[str]:
     """The lazy kernels that no case finds out; raises Failure when the honest solution is not accepted."""
     problem, seed = entry.problem, RunSeed()
-    calls = lazy_calls(problem, problem.hidden_case(SizeSet.CPU, seed.generator("hidden case")))
+    honest = {dtype: entry.solution_in(dtype) for dtype in dtypes or problem.dtypes}
+    calls = lazy_calls(problem, tuple(honest), problem.hidden_case(SizeSet.CPU, seed.generator("hidden case")))
     with ScratchFolder(equipment.scratch_parent) as scratch:
         for name in ("compile", "run"):
             (scratch / name).mkdir(mode=0o755)
         builder = Builder(equipment.device, equipment.sandbox, equipment.cache, equipment.limits.builder)
-        await builder.build(_unit(entry, calls, equipment), scratch / "compile", scratch / "run", _ignore)
+        await builder.build(_unit(problem, honest, calls, equipment), scratch / "compile", scratch / "run", _ignore)
         with ScratchFolder(memory_parent(scratch)) as folder:
             session = RunnerSession(equipment.device, equipment.sandbox, equipment.limits, Channel(folder))
             async with session.open(scratch / "run"):
@@ -85,10 +86,8 @@ async def lazy_passes(entry: CatalogueEntry, equipment: Equipment) -> list[str]:
     return [label for label in tried if label not in found_out]
 
 
-def _unit(entry: CatalogueEntry, calls: Sequence[LazyCall], equipment: Equipment) -> Unit:
+def _unit(problem: Problem, honest: Mapping[str, str], calls: Sequence[LazyCall], equipment: Equipment) -> Unit:
     """All solutions in one unit, each of them one that a submission could be."""
-    problem = entry.problem
-    honest = {dtype: entry.solution_in(dtype) for dtype in problem.dtypes}
     declaration = expected_declaration(problem.parameters)
     for source in honest.values():
         check_source(source, rules_for(equipment.forbidden, problem.forbidden))

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from services.executor.core.equipment import Equipment
     from services.executor.core.job import CoreJob
-    from services.executor.core.run import Equipment
     from services.executor.devices.device import Device, DeviceDescription, Toolchain
     from services.executor.devices.profiling import KernelProfile
     from services.executor.sandboxes.sandbox import Command

@@ -4,77 +4,35 @@ from __future__ import annotations
 
 import hashlib
 import traceback
-from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from tempfile import gettempdir
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from problems.variants import UnknownElementTypeError, variant_of
-from services.executor.core.build import Builder
 from services.executor.core.contract import contract_of, unit_of
 from services.executor.core.failure import Failure, InfrastructureFailure
-from services.executor.core.forbidden import check_build, check_source, rules, rules_for
-from services.executor.core.isa import IsaReporter
+from services.executor.core.forbidden import check_build, check_source, rules_for
 from services.executor.core.job import Mode
 from services.executor.core.judging import Judging
-from services.executor.core.limits import StageLimits
 from services.executor.core.playground import run_program
 from services.executor.core.posed_problem import posed
 from services.executor.core.progress import Progress
-from services.executor.core.run_place import open_place
 from services.executor.core.source import source_fault
 from services.executor.core.verdict import Verdict
 from services.executor.devices.instruments import Versioned
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
 
     from problems.definition import Problem
-    from services.executor.core.cache import CompileCache
+    from services.executor.core.equipment import Equipment
     from services.executor.core.events import Event, Finished
-    from services.executor.core.forbidden import Rule
     from services.executor.core.job import CoreJob
-    from services.executor.core.run_place import RunPlace
-    from services.executor.core.stopping import StoppingProfile
-    from services.executor.devices.device import Device, Inspector
-    from services.executor.sandboxes.sandbox import Sandbox
 
 REPORT_VERSION = 1
 
 
 class JobError(ValueError):
     """A job cannot be run as it is asked for; the message names the field and the fix."""
-
-
-@dataclass(frozen=True)
-class Equipment:
-    """What runs are made with. `find_problem` raises for a slug that it does not know."""
-
-    device: Device
-    sandbox: Sandbox
-    cache: CompileCache
-    find_problem: Callable[[str], Problem]
-    limits: StageLimits = field(default_factory=StageLimits)
-    profile: StoppingProfile | None = None
-    scratch_parent: Path = field(default_factory=lambda: Path(gettempdir()))
-    forbidden: tuple[Rule, ...] = field(default_factory=rules)
-    inspector: Inspector | None = None
-    torch_python: Path | None = None
-    """The Python that evaluates problem definitions; ours where none is named."""
-    place: RunPlace | None = None
-    """Where the next run takes place, if that was prepared; it is used once."""
-
-    def place_for(self, mode: Mode) -> AbstractAsyncContextManager[RunPlace]:
-        """The place of a run: the prepared one, or one of its own."""
-        return nullcontext(self.place) if self.place else open_place(self, {mode})
-
-    @property
-    def builder(self) -> Builder:
-        """What compiles submissions, and says what the MI300X's compiler makes of them."""
-        reporter = IsaReporter(self.inspector, self.sandbox, self.cache) if self.inspector else None
-        return Builder(self.device, self.sandbox, self.cache, self.limits.builder, reporter)
 
 
 async def run(job: CoreJob, equipment: Equipment, emit: Callable[[Event], None]) -> Finished:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TextIO
 
+    from services.executor.core.equipment import Equipment
     from services.executor.core.job import CoreJob
-    from services.executor.core.run import Equipment
 
 _BAD_JOB = 2
 _ORPHANED = 3

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import settings
 
 from services.executor.core.cache import CompileCache
-from services.executor.core.equipment import find_problem
+from services.executor.core.equipment import Equipment
+from services.executor.core.installation import find_problem
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.limits import StageLimits
-from services.executor.core.run import Equipment, run
+from services.executor.core.run import run
 from services.executor.core.stopping import CPU_PROFILE
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.device import ToolchainError

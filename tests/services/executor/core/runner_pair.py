@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from problems.definition import Problem
-    from services.executor.core.run import Equipment
+    from services.executor.core.equipment import Equipment
 
 
 @asynccontextmanager

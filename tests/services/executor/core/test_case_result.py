@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from services.executor.core.case_result import CaseTimes, Scale, fault_of, result_of, timing_of
 from services.executor.core.chain import ChainAudit
 from services.executor.core.chain_audit import GPU_CHAIN_RULE, ChainMeasurement
-from services.executor.core.equipment import find_problem
 from services.executor.core.events import Band, ReplacedSample, Timing
+from services.executor.core.installation import find_problem
 from services.executor.core.measuring import Measurement
 from services.executor.core.roofline import roofs_of
 from services.executor.core.sample_replacement import Cause, Replaced

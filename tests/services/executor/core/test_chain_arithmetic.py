@@ -24,7 +24,7 @@ from tests.services.executor.core.mixed_problem import MixedProblem
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from services.executor.core.run import Equipment
+    from services.executor.core.equipment import Equipment
     from services.executor.core.session import RunnerSession
 
 LINKS = 3

@@ -12,7 +12,7 @@ from services.executor.core.run import run
 from services.executor.core.verdict import Verdict
 
 if TYPE_CHECKING:
-    from services.executor.core.run import Equipment
+    from services.executor.core.equipment import Equipment
 
 RUNNER = Path(chain.__file__).with_name("runner")
 HEADERS = ("chain_arithmetic.hpp", "parallel.hpp", "chain_bodies.hpp")

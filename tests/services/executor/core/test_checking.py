@@ -13,7 +13,7 @@ from tests.services.executor.core.conftest import SUBMISSIONS
 from tests.services.executor.core.runner_pair import runner_pair
 
 if TYPE_CHECKING:
-    from services.executor.core.run import Equipment
+    from services.executor.core.equipment import Equipment
 
 
 PROBLEMS = Path(__file__).parents[4] / "problems"

@@ -9,8 +9,8 @@ from services.executor.core.run import JobError, run
 from services.executor.core.verdict import Verdict
 
 if TYPE_CHECKING:
+    from services.executor.core.equipment import Equipment
     from services.executor.core.events import Event
-    from services.executor.core.run import Equipment
 
 RELU = """
 #include <hip/hip_runtime.h>

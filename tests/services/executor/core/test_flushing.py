@@ -10,7 +10,7 @@ from services.executor.core.flushing import CPU_FLUSH, FlushProfile, calibrated_
 from services.executor.core.trusted_runner import trusted_runner
 
 if TYPE_CHECKING:
-    from services.executor.core.run import Equipment
+    from services.executor.core.equipment import Equipment
 
 MIB = 1 << 20
 PROFILE = FlushProfile(first_bytes=MIB, most_bytes=64 * MIB, probe_bytes=MIB // 2)

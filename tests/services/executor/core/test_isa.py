@@ -24,8 +24,8 @@ from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import Command, Mount
 
 if TYPE_CHECKING:
+    from services.executor.core.equipment import Equipment
     from services.executor.core.events import Event
-    from services.executor.core.run import Equipment
 
 KERNEL = KernelReport(8, 16, 0, 0, 0, 0, 8, "_Z1k", 3, hints=(KernelHint("spills", 4, "what", "why", "advice"),))
 REPORT = IsaReport("clang", "note", {"k": KERNEL})

@@ -14,7 +14,7 @@ from services.executor.core.verdict import Verdict
 
 if TYPE_CHECKING:
     from services.executor.core import events
-    from services.executor.core.run import Equipment
+    from services.executor.core.equipment import Equipment
 
 PLANS = Path(__file__).parent / "launch_plans"
 ADD = """

@@ -11,9 +11,21 @@ from services.executor.core.lint import faults_of, lazy_passes, lint
 from tests.services.executor.core.mixed_problem import MIXED_SOLUTION, MixedProblem
 
 if TYPE_CHECKING:
-    from services.executor.core.run import Equipment
+    from services.executor.core.equipment import Equipment
 
 SLUGS = sorted(Catalogue.load().problems)
+IN_ALL_TYPES = {
+    "relu",
+    "gelu",
+    "elu",
+    "softmax",
+    "sum-dim",
+    "max-dim",
+    "layer-norm",
+    "l2-norm",
+    "huber-loss",
+    "gemm-relu",
+}
 
 
 class LaxProblem(MixedProblem):
@@ -22,12 +34,20 @@ class LaxProblem(MixedProblem):
     tolerance = Tolerance(1e12, "none")
 
 
+@pytest.fixture(scope="module")
+def catalogue() -> Catalogue:
+    return Catalogue.load()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("slug", SLUGS)
 async def test_the_honest_solution_is_accepted_and_every_lazy_kernel_is_found_out(
-    slug: str, equipment: Equipment
+    slug: str, catalogue: Catalogue, equipment: Equipment
 ) -> None:
-    assert await faults_of(Catalogue.load().get(slug), equipment) == []
+    # What follows from one source in half and in bfloat16 differs little: the second narrow type on a sample only.
+    entry = catalogue.get(slug)
+    dtypes = entry.problem.dtypes if slug in IN_ALL_TYPES else entry.problem.dtypes[:2]
+    assert await faults_of(entry, equipment, dtypes) == []
 
 
 async def test_a_lax_problem_is_found_out(equipment: Equipment) -> None:

@@ -10,8 +10,8 @@ from services.executor.core.verdict import Verdict
 from tests.services.executor.core.conftest import SUBMISSIONS
 
 if TYPE_CHECKING:
+    from services.executor.core.equipment import Equipment
     from services.executor.core.events import Finished
-    from services.executor.core.run import Equipment
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from services.executor.core.run import Equipment
+    from services.executor.core.equipment import Equipment
     from services.executor.devices.profiling import Dispatch
 
 REPOSITORY = Path(__file__).parents[4]

@@ -22,7 +22,7 @@ from tests.services.executor.core.conftest import SUBMISSIONS
 from tests.services.executor.core.mixed_problem import MIXED_SOLUTION, MixedProblem
 
 if TYPE_CHECKING:
-    from services.executor.core.run import Equipment
+    from services.executor.core.equipment import Equipment
 
 HONEST = (SUBMISSIONS / "call_counter.hip").read_text().replace("if (++calls > 10) return;", "")
 

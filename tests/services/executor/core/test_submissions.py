@@ -19,8 +19,8 @@ from tests.services.executor.core.conftest import SUBMISSIONS
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from services.executor.core.equipment import Equipment
     from services.executor.core.events import Event, Finished
-    from services.executor.core.run import Equipment
 
     Submit = Callable[..., Awaitable[Finished]]
 

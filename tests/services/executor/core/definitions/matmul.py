@@ -1,5 +1,4 @@
 import torch
-
 from problem import Problem
 
 

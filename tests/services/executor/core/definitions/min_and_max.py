@@ -1,7 +1,6 @@
 import ctypes
 
 import torch
-
 from problem import Problem
 
 

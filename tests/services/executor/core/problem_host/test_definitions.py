@@ -18,7 +18,7 @@ from tests.conftest import torch_program
 
 if TYPE_CHECKING:
     from services.executor.core import events
-    from services.executor.core.run import Equipment
+    from services.executor.core.equipment import Equipment
 
 pytestmark = pytest.mark.torch
 

@@ -13,8 +13,8 @@ from services.executor.core.build import Builder
 from services.executor.core.cache import CompileCache
 from services.executor.core.canary import canary_job
 from services.executor.core.contract import unit_of
-from services.executor.core.equipment import Options, open_equipment
 from services.executor.core.failure import Failure
+from services.executor.core.installation import Options, open_equipment
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.limits import StageLimits
 from services.executor.core.run import run
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from services.executor.core.build import Unit
-    from services.executor.core.run import Equipment
+    from services.executor.core.equipment import Equipment
 
     Build = Callable[[Unit], Awaitable[bytes]]
 

@@ -1,0 +1,74 @@
+"""Puts together what the core's commands run with, from what their command lines say."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import gettempdir
+from typing import TYPE_CHECKING
+
+from problems.catalogue import Catalogue
+from services.executor.core.cache import CompileCache
+from services.executor.core.equipment import Equipment
+from services.executor.core.forbidden import rules
+from services.executor.core.scratch import memory_parent, sweep
+from services.executor.devices.gfx942.inspector import Gfx942Inspector
+from services.executor.devices.plugins import device_named
+from services.executor.sandboxes.cgroup import cgroup_parents, remove_leftover_cgroups
+from services.executor.sandboxes.choice import choose_sandbox
+
+if TYPE_CHECKING:
+    from problems.definition import Problem
+
+
+@dataclass(frozen=True)
+class Options:
+    """What every command can be told."""
+
+    device: str
+    sandbox: str
+    cache_folder: Path
+    cache_mib: int
+    forbidden_file: Path | None = None
+    torch_python: Path | None = None
+
+
+def default_cache_folder() -> Path:
+    """Below XDG_CACHE_HOME, or ~/.cache where that is not set."""
+    home = os.environ.get("XDG_CACHE_HOME")
+    return (Path(home) if home else Path.home() / ".cache") / "wavepool" / "builds"
+
+
+@cache
+def catalogue() -> Catalogue:
+    """The problems of our own folder, loaded once."""
+    return Catalogue.load()
+
+
+def find_problem(slug: str) -> Problem:
+    """A problem of the catalogue."""
+    return catalogue().get(slug).problem
+
+
+async def open_equipment(options: Options) -> Equipment:
+    """Raises UnknownDeviceError, BrokenDeviceError, ForbiddenRulesError; SandboxError where the box does not work."""
+    device = device_named(options.device)
+    forbidden = rules(options.forbidden_file)
+    sandbox = await choose_sandbox(options.sandbox)
+    scratch_parent = Path(gettempdir())
+    for parent in {scratch_parent, memory_parent(scratch_parent)}:
+        sweep(parent)
+    remove_leftover_cgroups(cgroup_parents())
+    builds = CompileCache(options.cache_folder, options.cache_mib << 20)
+    return Equipment(
+        device,
+        sandbox,
+        builds,
+        find_problem,
+        scratch_parent=scratch_parent,
+        forbidden=forbidden,
+        inspector=Gfx942Inspector(),
+        torch_python=options.torch_python,
+    )
