@@ -203,3 +203,31 @@ async def test_a_submission_without_a_report_says_why(
     response = await gateway.http.get(f"{PATH}/job_1/report")
     assert response.status_code == 404
     assert word in response.json()["detail"]
+
+
+async def test_a_launch_plan_and_a_definition_go_to_the_scheduler(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    plan = {"launches": [{"kernel": "k", "grid": ["n"], "block": [64], "args": []}]}
+    body = {"code": "int x;", "mode": "check", "launch_plan": plan, "problem_def": "class Mine: ..."}
+    assert (await gateway.http.post(PATH, json=body)).status_code == 202
+    spec = last_submit(services).spec
+    assert (json.loads(spec.launch_plan), spec.problem_def, spec.problem) == (plan, "class Mine: ...", "")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("launch_plan", "text"),
+        ("launch_plan", [1]),
+        ("launch_plan", {"launches": "x" * 70_000}),
+        ("problem_def", 3),
+        ("problem_def", "x" * (256 * 1024 + 1)),
+    ],
+)
+async def test_a_plan_or_definition_that_is_none_is_refused_by_name(
+    gateway: RunningGateway, field: str, value: object
+) -> None:
+    response = await gateway.http.post(PATH, json={**BODY, field: value})
+    assert response.status_code == 422
+    assert {error["field"] for error in response.json()["errors"]} == {field}

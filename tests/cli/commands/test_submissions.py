@@ -212,3 +212,26 @@ def test_endpoint_and_token_come_from_the_environment_or_from_what_up_left(
     assert wavepool("jobs", "--token", "from-option", environment=there).status == 0
     tokens = [request.headers["Authorization"] for request in gateway.requests]
     assert tokens == ["Bearer from-file", "Bearer from-environment", "Bearer from-option"]
+
+
+def test_a_launch_plan_and_a_definition_go_along(gateway: ScriptedGateway, kernel: str, tmp_path: Path) -> None:
+    plan, definition = tmp_path / "plan.json", tmp_path / "problem.py"
+    plan.write_text('{"launches": []}')
+    definition.write_text("class mine: ...")
+    scripted(gateway, Stream(ACCEPTED))
+    files = ["--launch-plan", str(plan), "--problem-def", str(definition)]
+    run = wavepool("submit", kernel, *files, "--endpoint", gateway.endpoint)
+    assert run.status == 0, run.err
+    body = gateway.asked("POST", SUBMISSIONS)[0].body
+    assert (body["launch_plan"], body["problem_def"], body["problem"]) == ({"launches": []}, "class mine: ...", "")
+
+
+@pytest.mark.parametrize(("text", "said"), [("{", "not JSON"), ("[]", "not a JSON object"), (" ", "is empty")])
+def test_a_plan_that_is_none_is_told_before_anything_is_sent(
+    gateway: ScriptedGateway, kernel: str, tmp_path: Path, text: str, said: str
+) -> None:
+    plan = tmp_path / "plan.json"
+    plan.write_text(text)
+    run = wavepool("submit", kernel, "-p", "relu", "--launch-plan", str(plan), "--endpoint", gateway.endpoint)
+    assert (run.status, said in run.err) == (2, True), run.err
+    assert not gateway.asked("POST", SUBMISSIONS)
