@@ -62,6 +62,7 @@ class Comparison:
     max_units: float
     bias_units: float
     allowed_units: float
+    one_sided: bool
     first: tuple[Mismatch, ...]
 
     @property
@@ -71,8 +72,10 @@ class Comparison:
 
     @property
     def is_biased(self) -> bool:
-        """Whether the errors lean to one side."""
-        return self.elements >= BIAS_ELEMENTS and abs(self.bias_units) > BIAS_SHARE * self.allowed_units > 0
+        """Whether the errors lean to one side, where they may not."""
+        if self.one_sided or self.elements < BIAS_ELEMENTS:
+            return False
+        return abs(self.bias_units) > BIAS_SHARE * self.allowed_units > 0
 
 
 def compare(
@@ -179,6 +182,7 @@ class _Tally:
             max_units=self._max_units,
             bias_units=self._sum_units / self._comparable if self._comparable else 0.0,
             allowed_units=tolerance.units,
+            one_sided=tolerance.one_sided,
             first=tuple(
                 Mismatch(tuple(int(i) for i in np.unravel_index(at, shape)), expected, actual, difference)
                 for at, actual, expected, difference in self._found

@@ -50,10 +50,12 @@ class Tolerance:
     An element is right when |actual - expected| <= units * eps(output dtype) * condition, where `condition` is the
     array that Problem.condition gives (problems/comparison.py has the whole rule). `rule` states in one sentence where
     `units` and `condition` come from. Integer outputs and outputs of exact problems have `units` 0: they must be equal.
+    `one_sided` says that a formula which must pass lies to one side of the reference, so that errors may do so as well.
     """
 
     units: float
     rule: str
+    one_sided: bool = False
 
 
 @dataclass(frozen=True)

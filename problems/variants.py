@@ -61,7 +61,7 @@ def tolerance_of(tolerance: Tolerance, element: ElementType) -> Tolerance:
     if tolerance.units == 0:
         return tolerance
     rule = f"1 unit of eps({element.name}) * |expected| for the last rounding, and of the computation in float: "
-    return Tolerance(1.0, rule + tolerance.rule)
+    return Tolerance(1.0, rule + tolerance.rule, tolerance.one_sided)
 
 
 class _Rounded(Problem):

@@ -29,6 +29,7 @@ class Gelu(Elementwise):
         _UNITS,
         "8 units of eps * |x|, plus the distance between the erf form and the tanh form at that x (at most 4.8e-4): "
         "both forms pass, cheaper ones do not.",
+        one_sided=True,
     )
     flops_per_element = 8.0
     scale = 2.0

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from problems.catalogue import Catalogue
 from problems.comparison import BIAS_ELEMENTS, compare
 from problems.definition import Tolerance
 from problems.precision import precision_of
@@ -109,6 +110,18 @@ def test_errors_that_all_lean_to_one_side_do_not_pass_though_each_is_small() -> 
     assert both_ways.passed
     few = slice(BIAS_ELEMENTS - 1)
     assert compare((expected + error).astype(np.float32)[few], expected[few], expected[few], tolerance).passed
+
+
+def test_where_an_accepted_formula_lies_to_one_side_errors_may_do_so_too() -> None:
+    gelu = Catalogue.load().get("gelu").problem
+    x = np.random.default_rng(1).uniform(0.5, 2.0, (64, 64)).astype(np.float32)
+    case = gelu.sizes.cpu[0]
+    expected = gelu.reference(case, {"input": x})
+    condition = gelu.condition(case, {"input": x}, expected)["output"]
+    tanh_form = 0.5 * x * (1 + np.tanh(np.float32(np.sqrt(2 / np.pi)) * (x + np.float32(0.044715) * x**3)))
+    compared = compare(tanh_form, expected["output"], condition, gelu.tolerance)
+    assert (compared.passed, compared.one_sided) == (True, True)
+    assert abs(compared.bias_units) > 0.5 * gelu.tolerance.units, "or this shows nothing"
 
 
 def test_integers_are_never_imprecise() -> None:
