@@ -14,9 +14,18 @@ if TYPE_CHECKING:
     from services.executor.core.equipment import Equipment
 
 SLUGS = sorted(Catalogue.load().problems)
-IN_ALL_TYPES = set(
-    ["relu", "gelu", "elu", "softmax", "sum-dim", "max-dim", "layer-norm", "l2-norm", "huber-loss", "gemm-relu"]
-)
+IN_ALL_TYPES = {
+    "relu",
+    "gelu",
+    "elu",
+    "softmax",
+    "sum-dim",
+    "max-dim",
+    "layer-norm",
+    "l2-norm",
+    "huber-loss",
+    "gemm-relu",
+}
 
 
 class LaxProblem(MixedProblem):
