@@ -20,6 +20,9 @@ class Attempt:
 
     ACCEPTED is the verdict of attempts that work honestly beside a trick which must have no effect; what they print
     says that the trick was tried. The limits replace those of the suite where they are given.
+
+    `undisturbed` attempts are judged as on a machine where nothing else runs: by a GPU's rule for sessions that
+    disagree, and by chains that no busy host excuses.
     """
 
     attack: int
@@ -34,6 +37,7 @@ class Attempt:
     builder_seconds: float = 0.0
     builder_mib: int = 0
     runner_mib: int = 0
+    undisturbed: bool = False
 
     @property
     def name(self) -> str:

@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.executor.core.limits import StageLimits
+from tests.attacks.conftest import problem_named
+from tests.services.executor.core.conftest import (  # noqa: F401 - fixtures, found by their names
+    builds,
+    cpu_device,
+    equipment,
+    limits,
+)
+
+if TYPE_CHECKING:
+    from services.executor.core.equipment import Equipment
+
+
+@pytest.fixture
+def fair(equipment: Equipment) -> Equipment:  # noqa: F811 - the fixture of this name
+    """With the limits that authors have, not the tight ones of other tests."""
+    return replace(equipment, find_problem=problem_named, limits=StageLimits())

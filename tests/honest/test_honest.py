@@ -1,0 +1,40 @@
+"""Kernels as people write them are accepted: none is suspected, none fails for the way it is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.run import run
+from services.executor.core.verdict import Verdict
+
+if TYPE_CHECKING:
+    from services.executor.core.equipment import Equipment
+
+KERNELS = sorted(Path(__file__).parent.glob("*.hip"))
+
+
+def _job(kernel: Path, mode: Mode) -> CoreJob:
+    source = kernel.read_text("utf-8")
+    problem = source.partition("\n")[0].removeprefix("// problem: ")
+    return CoreJob(source, mode, problem)
+
+
+def test_there_are_kernels_of_many_styles_for_many_problems() -> None:
+    assert len(KERNELS) >= 50
+    assert len({_job(kernel, Mode.CHECK).problem for kernel in KERNELS}) >= 40
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.stem)
+async def test_a_kernel_is_right(fair: Equipment, kernel: Path) -> None:
+    finished = await run(_job(kernel, Mode.CHECK), fair, lambda _: None)
+    assert finished.verdict is Verdict.ACCEPTED, finished
+
+
+@pytest.mark.parametrize("kernel", KERNELS[::3], ids=lambda kernel: kernel.stem)
+async def test_its_times_are_believed(fair: Equipment, kernel: Path) -> None:
+    finished = await run(_job(kernel, Mode.FULL), fair, lambda _: None)
+    assert finished.verdict is Verdict.ACCEPTED, finished
