@@ -4,6 +4,7 @@ import { ApiError, call } from "./api.js";
 import { byId, element } from "./dom.js";
 import { Editor } from "./editor.js";
 import { follow } from "./event_stream.js";
+import * as extras from "./extras.js";
 import { dollars } from "./format.js";
 import { historyTable } from "./history_view.js";
 import { rendered } from "./markdown.js";
@@ -122,7 +123,7 @@ async function submit() {
   byId("submit-button").disabled = true;
   try {
     const isProgram = mode() === "sandbox";
-    const subject = isProgram ? { problem: "" } : { problem: page.problem.slug, dtype: page.dtype };
+    const subject = isProgram ? { problem: "" } : { problem: page.problem.slug, dtype: page.dtype, ...extras.read() };
     const body = { code: editor.code, mode: mode(), ...subject };
     const submission = await call("POST", "/api/v1/submissions", body);
     session.go({ job: submission.id });
@@ -163,6 +164,7 @@ async function openSubmission({ id }) {
   const isShown = problem === page.problem?.slug && dtype === page.dtype;
   if (problem && !isShown) await showProblem(problem, dtype);
   editor.code = submission.code;
+  extras.show(submission);
   session.go({ job: id });
   followSubmission(submission);
 }

@@ -47,6 +47,26 @@ async def test_kernel_is_submitted_followed_live_and_its_result_shown(
     assert services.refusals.calls["SubmitJob"][0].spec.source == "int mine;"
 
 
+async def test_a_launch_plan_and_a_definition_are_submitted_and_shown_again(
+    web: BrowserPage, services: ScriptedServices
+) -> None:
+    web.script(FULL, None, TO_CHECKER)
+    await web.open()
+    await web.page.click("#extras summary")
+    await web.page.fill("#launch-plan", '{"launches": ')
+    await web.submit()
+    await expect(web.page.locator("#alert")).to_contain_text("The launch plan is not JSON")
+    await web.page.fill("#launch-plan", '{"launches": []}')
+    await web.page.fill("#problem-def", "class mine: ...")
+    await web.submit()
+    await web.page.wait_for_selector(".verdict")
+    spec = services.refusals.calls["SubmitJob"][0].spec
+    assert (json.loads(spec.launch_plan), spec.problem_def) == ({"launches": []}, "class mine: ...")
+    await web.page.reload()
+    await expect(web.page.locator("#problem-def")).to_have_value("class mine: ...")
+    assert await web.accessibility() == []
+
+
 async def test_another_element_type_has_its_own_starter_and_draft_and_is_submitted(
     web: BrowserPage, services: ScriptedServices
 ) -> None:

@@ -1,0 +1,27 @@
+// What may come along with a source: a launch plan, and a problem of one's own.
+
+import { ApiError } from "./api.js";
+import { byId } from "./dom.js";
+
+export function read() {
+  const fields = {};
+  const plan = byId("launch-plan").value.trim();
+  const definition = byId("problem-def").value;
+  if (plan) fields.launch_plan = parsed(plan);
+  if (definition.trim()) fields.problem_def = definition;
+  return fields;
+}
+
+export function show({ launch_plan: plan, problem_def: definition }) {
+  byId("launch-plan").value = plan ? JSON.stringify(plan, null, 2) : "";
+  byId("problem-def").value = definition ?? "";
+  byId("extras").open = Boolean(plan || definition);
+}
+
+function parsed(plan) {
+  try {
+    return JSON.parse(plan);
+  } catch (error) {
+    throw new ApiError(0, `The launch plan is not JSON: ${error.message}`);
+  }
+}
