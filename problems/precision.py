@@ -173,4 +173,5 @@ def _consists_of(dtype: np.dtype[Any], actual: NDArray[Any], expected: NDArray[A
 
 def _share_of(dtype: np.dtype[Any], values: NDArray[Any]) -> float:
     with np.errstate(all="ignore"):
-        return float(np.mean(values.astype(dtype).astype(values.dtype) == values))
+        same = values.astype(dtype).astype(values.dtype) == values
+    return int(np.count_nonzero(same)) / values.size

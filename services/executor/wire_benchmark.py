@@ -42,7 +42,7 @@ def benchmarked_to_proto(benchmarked: events.Benchmarked) -> run_event_pb2.Bench
     )
 
 
-def _timing(timing: events.Timing) -> run_event_pb2.Timing:
+def _timing(timing: events.Timing) -> run_event_pb2.Timing.ValueType:
     return run_event_pb2.Timing.Value(f"TIMING_{timing}")
 
 

@@ -19,7 +19,7 @@ _TOOLCHAIN_AT_FAULT = 2
 def main() -> int:
     """The exit status of the build."""
     try:
-        _import_services()
+        import_services()
         from services.executor.devices.cpu.build import main as build  # noqa: PLC0415 - it can be found only now
 
         return build(sys.argv[1:])
@@ -28,7 +28,8 @@ def main() -> int:
         return _TOOLCHAIN_AT_FAULT
 
 
-def _import_services() -> None:
+def import_services() -> None:
+    """Make the package known by its own folder."""
     spec = spec_from_file_location("services", _SERVICES / "__init__.py", submodule_search_locations=[str(_SERVICES)])
     if spec is None or spec.loader is None:
         raise ImportError(f"no package in {_SERVICES}")

@@ -22,6 +22,8 @@ from services.executor.devices.cpu.linking import SymbolError, link
 from services.executor.devices.device import BuildKind, ToolchainError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from services.executor.devices.cpu.front_end import Parsed
 
 _OK, _SOURCE_AT_FAULT, _TOOLCHAIN_AT_FAULT = 0, 1, 2
@@ -31,7 +33,7 @@ class SourceError(Exception):
     """The submission cannot be compiled; the text is for its author."""
 
 
-def build(folder: Path, kind: BuildKind) -> str:
+def build(folder: Path, kind: BuildKind, link_options: Sequence[str] = ()) -> str:
     """Build what is in `folder`; gives the compiler's warnings, raises SourceError with its errors."""
     parsed = front_end.parse(folder, SOURCE)
     if parsed.host is None or parsed.kernels is None:
@@ -46,7 +48,7 @@ def build(folder: Path, kind: BuildKind) -> str:
     objects = _write_objects(folder, contents)
     if kind is not BuildKind.PROGRAM:
         objects += [compile_harness(folder), *sorted((toolchain.prepared().device / "runner").glob("*.o"))]
-    link(objects, folder / ("program" if kind is BuildKind.PROGRAM else "runner"))
+    link(objects, folder / ("program" if kind is BuildKind.PROGRAM else "runner"), link_options)
     return parsed.messages
 
 
@@ -74,11 +76,11 @@ def _report(folder: Path, text: str) -> None:
     sys.stderr.write(text)
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str], link_options: Sequence[str] = ()) -> int:
     """Build and report; see the module's text."""
     folder, kind = Path(arguments[0]), BuildKind(arguments[1])
     try:
-        _report(folder, build(folder, kind))
+        _report(folder, build(folder, kind, link_options))
     except SourceError as error:
         _report(folder, str(error))
         return _SOURCE_AT_FAULT

@@ -25,7 +25,7 @@ class LinkError(Exception):
     """The linker failed for a reason that is not the source's."""
 
 
-def link(objects: Sequence[Path], target: Path) -> None:
+def link(objects: Sequence[Path], target: Path, options: Sequence[str] = ()) -> None:
     """Write the executable; raises SymbolError or LinkError."""
     prepared = toolchain.prepared()
     libraries = [prepared.libraries / name for name in _LIBRARIES]
@@ -34,7 +34,8 @@ def link(objects: Sequence[Path], target: Path) -> None:
     command = [toolchain.compiler().program, "ld.lld", "--entry", "_start", "--gc-sections", "--eh-frame-hdr"]
     # `#pragma comment(lib, ...)` would have the linker open any file.
     command += ["--no-dependent-libraries"]
-    command += ["-znow", "-m", "elf_x86_64", "-static", "--error-limit=0", "-o", str(target), *map(str, inputs)]
+    command += ["-znow", "-m", "elf_x86_64", "-static", "--error-limit=0", *options]
+    command += ["-o", str(target), *map(str, inputs)]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)  # noqa: S603 - our linker
     if done.returncode != 0:
         faults = _symbol_faults(done.stderr)

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from problems.catalogue import Catalogue
 from services.executor.core.case_result import CaseTimes, Scale, fault_of, result_of, timing_of
 from services.executor.core.chain import ChainAudit
 from services.executor.core.chain_audit import GPU_CHAIN_RULE, ChainMeasurement
 from services.executor.core.events import Band, ReplacedSample, Timing
-from services.executor.core.installation import find_problem
 from services.executor.core.measuring import Measurement
 from services.executor.core.roofline import roofs_of
 from services.executor.core.sample_replacement import Cause, Replaced
@@ -25,7 +25,7 @@ from services.executor.devices.instruments import Reading
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PROBLEM = find_problem("vector-addition")
+PROBLEM = Catalogue.load().get("vector-addition").problem
 CASE = PROBLEM.sizes.gpu[-1]
 SCALE = Scale(roofs_of("gfx942"), "float32", GPU_RULE, GPU_CHAIN_RULE, GPU_SESSIONS)
 sessions = st.lists(st.lists(st.integers(1, 10**9), min_size=1, max_size=30), min_size=1, max_size=5)

@@ -1,0 +1,67 @@
+"""What a source asks the simulated device for, in comment lines of its own.
+
+    // sim: latency_us=250 noise=bimodal seed=7
+    // sim: crash_at=40
+
+`latency_us` is how long a call takes without noise, `noise` a model of `noise.py`, and `seed` what its numbers come
+from. `crash_at`, `exit_at` and `hang_at` end the process, or never return, in that call of a process, from 1.
+`claim` is what the runner says of the time, as a share of the truth: below 1 it forges.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields, replace
+
+from services.executor.devices.sim.noise import MODELS
+
+_LINE = re.compile(r"^[ \t]*//[ \t]*sim:(.*)$", re.MULTILINE)
+_MOST_LATENCY_US = 10e6
+_MOST_CLAIM = 1000.0
+
+
+class ScriptError(ValueError):
+    """A `// sim:` line is not understood; the message names the word and what is known."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """The outcome of a source's calls; 0 for what never happens."""
+
+    latency_us: float = 100.0
+    noise: str = "skewed"
+    seed: int = 1
+    claim: float = 1.0
+    crash_at: int = 0
+    exit_at: int = 0
+    hang_at: int = 0
+
+
+NAMES = tuple(field.name for field in fields(Script))
+
+
+def script_of(source: str) -> Script:
+    """The script of a source, or the default one; raises ScriptError."""
+    script = Script()
+    for line in _LINE.findall(source):
+        for word in line.split():
+            name, _, value = word.partition("=")
+            if name not in NAMES:
+                raise ScriptError(f"sim: {word!r} is not known; known are {', '.join(f'{known}=' for known in NAMES)}")
+            script = replace(script, **{name: _value(name, value)})
+    return script
+
+
+def _value(name: str, text: str) -> str | float | int:
+    if name == "noise":
+        if text not in MODELS:
+            raise ScriptError(f"sim: noise={text!r} is not known; known are {', '.join(MODELS)}")
+        return text
+    try:
+        value = float(text) if name in {"latency_us", "claim"} else int(text)
+    except ValueError:
+        raise ScriptError(f"sim: {name}={text!r} is not a number") from None
+    most = {"latency_us": _MOST_LATENCY_US, "claim": _MOST_CLAIM}.get(name, 2**31 - 1)
+    if not 0 <= value <= most:
+        raise ScriptError(f"sim: {name}={text} must be from 0 to {most:g}")
+    return value

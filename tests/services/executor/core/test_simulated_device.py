@@ -1,0 +1,89 @@
+"""The whole core on the simulated device: what statistics and faults come to, from the compiler to the report."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.executor.core.events import Timing
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.run import run
+from services.executor.core.stopping import SIM_PROFILE
+from services.executor.core.verdict import Verdict
+from services.executor.devices.plugins import device_named
+from tests.services.executor.core.conftest import SUBMISSIONS
+
+if TYPE_CHECKING:
+    from services.executor.core.equipment import Equipment
+    from services.executor.core.events import Finished
+
+HONEST = (SUBMISSIONS / "call_counter.hip").read_text().replace("if (++calls > 10) return;", "")
+# So many calls, however busy the machine is: then a seed says all.
+FIXED = replace(
+    SIM_PROFILE, min_samples=5, check_every=1, max_samples=5, max_wall_seconds=600, warm_up_calls=1, warm_up_slope=None
+)
+
+
+@pytest.fixture
+def simulated(equipment: Equipment) -> Equipment:
+    return replace(equipment, device=device_named("sim"), profile=FIXED)
+
+
+async def _finished(simulated: Equipment, script: str, mode: Mode = Mode.BENCHMARK) -> Finished:
+    job = CoreJob(f"// sim: {script}\n{HONEST}", mode, "vector-addition", seed="a")
+    return await run(job, simulated, lambda _: None)
+
+
+async def test_times_are_the_scripts_and_called_simulated_everywhere(simulated: Equipment) -> None:
+    finished = await _finished(simulated, "latency_us=2000 noise=quiet")
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    benchmarked = finished.benchmarked
+    assert benchmarked is not None
+    assert (benchmarked.device, benchmarked.simulated, benchmarked.timing) == ("sim", True, Timing.VALID)
+    assert "simulated" in finished.message
+    assert finished.report["simulated"] is True
+    for result in benchmarked.results:
+        assert result.runtime_ns == pytest.approx(2e6, rel=1e-3)
+        assert len(result.session_median_ns) == 3
+        assert len(result.sample_ns) == 15
+
+
+async def test_processes_that_stay_apart_end_as_unstable_after_five_sessions(simulated: Equipment) -> None:
+    finished = await _finished(simulated, "latency_us=2000 noise=drifting")
+    assert (finished.verdict, finished.status) == (Verdict.UNSTABLE, "ERROR"), finished
+    assert finished.benchmarked is not None
+    assert finished.benchmarked.timing is Timing.UNSTABLE
+    unstable = [result for result in finished.benchmarked.results if result.timing is Timing.UNSTABLE]
+    assert all(len(result.session_median_ns) == 5 for result in unstable)
+    assert "between sessions with medians of" in finished.details
+
+
+async def test_forged_claims_are_invalid(simulated: Equipment) -> None:
+    finished = await _finished(simulated, "latency_us=50000 noise=quiet claim=0.1")
+    assert finished.verdict is Verdict.TIMING_INVALID, finished
+    assert finished.benchmarked is not None
+    assert finished.benchmarked.timing is Timing.INVALID
+
+
+@pytest.mark.parametrize(
+    ("script", "verdict", "reason"),
+    [
+        ("crash_at=3", Verdict.RUNTIME_ERROR, "signal:SIGABRT"),
+        ("exit_at=3", Verdict.RUNTIME_ERROR, "early_exit"),
+        ("hang_at=3", Verdict.TIME_LIMIT_EXCEEDED, "wall"),
+        ("claim=0", Verdict.TIMING_INVALID, ""),
+    ],
+)
+async def test_scripted_faults_have_the_verdict_of_real_ones(
+    simulated: Equipment, script: str, verdict: Verdict, reason: str
+) -> None:
+    finished = await _finished(simulated, script)
+    assert (finished.verdict, finished.reason) == (verdict, reason), finished
+
+
+async def test_a_script_that_is_not_understood_is_the_sources_fault(simulated: Equipment) -> None:
+    finished = await _finished(simulated, "speed=3", Mode.CHECK)
+    assert finished.verdict is Verdict.COMPILE_ERROR
+    assert "'speed=3' is not known" in finished.details
