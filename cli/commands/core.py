@@ -25,6 +25,16 @@ def bench(
 
 
 @app.command()
+def compare(
+    first: Annotated[Path, typer.Argument(help="A signed report, or what `bench --json` printed.", dir_okay=False)],
+    second: Annotated[Path, typer.Argument(help="Another of the same problem and device.", dir_okay=False)],
+) -> None:
+    """Say which of two results is faster: FASTER, SLOWER, SAME, or UNCLEAR where the measurements do not tell."""
+    core = [sys.executable, "-m", "services.executor.core", "compare", str(first), str(second)]
+    raise typer.Exit(subprocess.run(core, check=False).returncode)  # noqa: S603 - our own program
+
+
+@app.command()
 def isa(
     file: Annotated[Path, typer.Argument(help="The kernel's source.", exists=True, dir_okay=False)],
     *,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from problems.definition import SizeSet
 from services.executor.core.bench import BAD_USAGE, INFRASTRUCTURE, bench
 from services.executor.core.command_line import parser
+from services.executor.core.compare_command import compare_files
 from services.executor.core.forbidden import ForbiddenRulesError
 from services.executor.core.installation import (
     Options,
@@ -42,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; answers the exit status: 0 accepted, 1 not accepted, 2 bad usage, 3 infrastructure."""
     parent = os.getppid()
     chosen = parser().parse_args(arguments)
+    if chosen.command == "compare":
+        return compare_files(chosen.first, chosen.second)
     if chosen.command in {"bench", "isa", "profile"}:
         try:
             _read_files(chosen)

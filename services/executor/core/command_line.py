@@ -26,6 +26,9 @@ def parser() -> ArgumentParser:
     _add_isa(commands.add_parser("isa", parents=[shared], help="what the MI300X's compiler makes of one file; no GPU"))
     linter = commands.add_parser("lint", parents=[shared], help="prove problems: honest passes, lazy kernels fail")
     linter.add_argument("slugs", nargs="*", help="problems; all where none is given")
+    two = commands.add_parser("compare", parents=[shared], help="which of two results is faster, if that can be said")
+    for name in ("first", "second"):
+        two.add_argument(name, type=Path, help="what `bench --json` printed, or a signed report")
     commands.add_parser("serve", parents=[shared], help="run one job from stdin, events to stdout")
     commands.add_parser("nursery", parents=[shared], help="fork judges on request; stdin is the socket for requests")
     return whole
