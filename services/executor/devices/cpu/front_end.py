@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 
 from services.executor.devices.cpu import toolchain
 from services.executor.devices.cpu.included_files import dependency_options, foreign_files
+from services.executor.devices.device import ToolchainError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+# Errors of a source begin with its name; these are about what we made for it.
+_BROKEN_PRELUDE = re.compile(r"^(?:fatal )?error: .*\b(?:PCH|precompiled).*$", re.MULTILINE)
 _DEPENDENCIES = ("host.d", "kernels.d")
 
 
@@ -30,9 +33,12 @@ class Parsed:
 
 
 def parse(folder: Path, source: str) -> Parsed:
-    """Compile `folder`/`source` to the unoptimised IR of both sides."""
+    """Compile `folder`/`source` to the unoptimised IR of both sides; raises ToolchainError."""
     host, kernels = _start(folder, source, kernels=False), _start(folder, source, kernels=True)
     outputs = [process.communicate() for process in (host, kernels)]
+    for _, messages in outputs:
+        if found := _BROKEN_PRELUDE.search(messages):
+            raise ToolchainError(f"the precompiled headers cannot be used: {found[0]}")
     texts = [
         out if process.returncode == 0 else None for process, (out, _) in zip((host, kernels), outputs, strict=True)
     ]

@@ -76,6 +76,8 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> None:
             new = Path(name) / "new"
             new.mkdir()
             build(new)
+            # Copies have their originals' times, and whoever looks for unused builds goes by them.
+            os.utime(new)
             new.rename(folder)
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from services.executor.devices.cpu import toolchain
 from services.executor.devices.cpu.build import main
 
 if TYPE_CHECKING:
@@ -119,3 +121,23 @@ def test_module_runs_as_a_program(tmp_path: Path) -> None:
     subprocess.run(command, check=True, timeout=60)
 
     assert subprocess.run([tmp_path / "program"], timeout=10, check=False).returncode == 7
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut"])
+def test_precompiled_headers_that_cannot_be_read_are_our_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], damage: str
+) -> None:
+    prepared = toolchain.prepared()
+    broken = tmp_path / "device"
+    broken.mkdir()
+    if damage == "cut":
+        for prelude in (prepared.host_prelude, prepared.kernel_prelude):
+            (broken / prelude.name).write_bytes(prelude.read_bytes()[:1000])
+    monkeypatch.setattr(toolchain, "prepared", lambda: replace(prepared, device=broken))
+
+    assert _build(tmp_path, f"{_KERNEL}int main() {{}}") == 2
+    assert "precompiled headers cannot be used" in capsys.readouterr().err
+
+
+def test_a_source_that_speaks_of_precompiled_headers_is_at_fault_itself(tmp_path: Path) -> None:
+    assert _build(tmp_path, "#error unable to read PCH file\nint main() {}") == 1
