@@ -71,12 +71,21 @@ def _names_of(tree: ast.expr) -> frozenset[str]:
     return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called)
 
 
+def _floor_quotient(left: int, right: int) -> int:
+    return left // right
+
+
+def _quotient(left: int, right: int) -> int:
+    return left // right
+
+
 _BINARY: Mapping[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
-    ast.Div: operator.floordiv,
-    ast.FloorDiv: operator.floordiv,
+    # In a function of ours, as the types of operator.floordiv are unknown.
+    ast.Div: _floor_quotient,
+    ast.FloorDiv: _floor_quotient,
     ast.Mod: operator.mod,
 }
 _COMPARISONS: Mapping[type[ast.cmpop], Callable[[int, int], bool]] = {
