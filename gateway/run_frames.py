@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from gateway.enum_names import bound_name, timing_name
 from gateway.proto_time import seconds_of
@@ -171,7 +171,8 @@ def benchmarked_fields(benchmarked: Benchmarked, results_key: str) -> dict[str, 
 
 
 def _known(result: BenchmarkResult, name: str) -> float | None:
-    return getattr(result, name) if result.HasField(name) else None
+    # The stubs know each field by its own literal.
+    return getattr(result, name) if cast("Any", result).HasField(name) else None
 
 
 def _milliseconds(ns: float | None) -> float | None:

@@ -16,8 +16,8 @@ from services.executor import errors
 from services.executor.capabilities import Capabilities
 from services.executor.config import ExecutorSettings
 from services.executor.core.canary import canary_job
-from services.executor.core.installation import catalogue
 from services.executor.core.forbidden import ForbiddenRulesError, rules
+from services.executor.core.installation import catalogue
 from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
 from services.executor.core.scratch import memory_parent, sweep
 from services.executor.devices.device import ToolchainError

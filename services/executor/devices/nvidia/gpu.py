@@ -41,9 +41,7 @@ class Management:
             self._nvml.nvmlInit()
             self._handle: Any = self._nvml.nvmlDeviceGetHandleByIndex(index)
         except ImportError as error:
-            raise ToolchainError(
-                "nvidia-ml-py is not installed; run `uv sync --extra nvidia`"
-            ) from error
+            raise ToolchainError("nvidia-ml-py is not installed; run `uv sync --extra nvidia`") from error
         except Exception as error:
             raise ToolchainError(f"no NVIDIA GPU {index} can be used: {error}; `nvidia-smi` should list it") from error
         self._index = index
