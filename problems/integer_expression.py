@@ -75,10 +75,6 @@ def _floor_quotient(left: int, right: int) -> int:
     return left // right
 
 
-def _quotient(left: int, right: int) -> int:
-    return left // right
-
-
 _BINARY: Mapping[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
