@@ -22,7 +22,8 @@ class Attempt:
     says that the trick was tried. The limits replace those of the suite where they are given.
 
     `undisturbed` attempts are judged as on a machine where nothing else runs: by a GPU's rule for sessions that
-    disagree, and by chains that no busy host excuses.
+    disagree, and by chains that no busy host excuses. `gpu_verdict` is the verdict on a real GPU, where the trick is
+    more than its twin on the cpu device.
     """
 
     attack: int
@@ -38,6 +39,7 @@ class Attempt:
     builder_mib: int = 0
     runner_mib: int = 0
     undisturbed: bool = False
+    gpu_verdict: Verdict | None = None
 
     @property
     def name(self) -> str:
@@ -88,6 +90,8 @@ def _attempts(folder: Path) -> list[Attempt]:
     found: list[Attempt] = []
     for stem, fields in _table(folder)["submission"].items():
         fields["verdict"] = Verdict(fields["verdict"])
+        if "gpu_verdict" in fields:
+            fields["gpu_verdict"] = Verdict(fields["gpu_verdict"])
         fields["mode"] = Mode(fields.get("mode", Mode.CHECK))
         found.append(Attempt(number, folder / f"{stem}.hip", **fields))
     return found
