@@ -1,4 +1,4 @@
-"""Hostile and mistaken submissions, each with the verdict that it must get."""
+"""Mistaken submissions, each with the verdict that it must get; hostile ones are in tests/attacks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-import psutil
 import pytest
 
 from services.executor.core.chain import CPU_CHAINS
@@ -26,31 +25,11 @@ if TYPE_CHECKING:
 
 # name, verdict, reason, what the message has to say
 EXPECTED = [
-    ("aborts", Verdict.RUNTIME_ERROR, "signal:SIGABRT", "aborted itself"),
     ("assertion", Verdict.RUNTIME_ERROR, "assert", "n == 12345"),
-    ("block_too_large", Verdict.LAUNCH_ERROR, "hipErrorInvalidConfiguration", "at most 1,024 threads"),
-    ("cached_answer", Verdict.WRONG_ANSWER, "", "are wrong"),
-    ("call_counter", Verdict.WRONG_ANSWER, "", "never written"),
-    ("constructor_hang", Verdict.TIME_LIMIT_EXCEEDED, "wall", "static constructors"),
-    ("descriptor_writer", Verdict.RUNTIME_ERROR, "interference", "interfered"),
-    ("device_memory_hog", Verdict.MEMORY_LIMIT_EXCEEDED, "vram", "Allocate less"),
-    ("empty_kernel", Verdict.WRONG_ANSWER, "", "262,144 elements of `d_output` were never written"),
     ("exception", Verdict.RUNTIME_ERROR, "signal:SIGABRT", "uncaught exception"),
-    ("exit_early", Verdict.RUNTIME_ERROR, "early_exit", "exit status 0 after 0 finished calls"),
-    ("exit_in_constructor", Verdict.RUNTIME_ERROR, "early_exit", "do not call exit"),
-    ("forged_answers", Verdict.WRONG_ANSWER, "", "never written"),
     ("host_crash", Verdict.RUNTIME_ERROR, "signal:SIGSEGV", "SIGSEGV"),
-    ("host_hang", Verdict.TIME_LIMIT_EXCEEDED, "wall", "endless loops"),
-    ("input_modified", Verdict.INPUT_MODIFIED, "", "`d_input1[5]`"),
     ("kernel_crash", Verdict.RUNTIME_ERROR, "signal:SIGSEGV", "check indices"),
-    ("kernel_hang", Verdict.TIME_LIMIT_EXCEEDED, "wall", "more than 3 seconds"),
-    ("late_worker", Verdict.WRONG_ANSWER, "", "are wrong"),
-    ("memory_hog", Verdict.MEMORY_LIMIT_EXCEEDED, "host", "256 MiB"),
-    ("nan_output", Verdict.WRONG_ANSWER, "", "got nan"),
     ("reads_unwritten", Verdict.NONDETERMINISTIC, "", "two calls with the same inputs"),
-    ("out_of_bounds", Verdict.OUT_OF_BOUNDS, "", "`d_output[262144]`"),
-    ("out_of_bounds_before", Verdict.OUT_OF_BOUNDS, "", "`d_output[-1]`"),
-    ("shared_memory_too_large", Verdict.LAUNCH_ERROR, "hipErrorInvalidConfiguration", "at most 64 KiB"),
     ("wrong_answer", Verdict.WRONG_ANSWER, "", "87,381 of 262,144 elements of `d_output`"),
 ]
 
@@ -91,8 +70,6 @@ async def test_nan_is_a_mismatch_and_reported_as_nan(submit: Submit) -> None:
     ("name", "said"),
     [
         ("compile_error", "line 5: expected ';'"),
-        ("include_dev_zero", "absolute path"),
-        ("include_shadow", "absolute path"),
         ("kernel_named_solution", "is a __global__ kernel"),
         ("missing_solution", "solution"),
         ("not_extern_c", 'extern "C"'),
@@ -110,25 +87,7 @@ async def test_the_compilers_whole_text_is_in_the_details(submit: Submit) -> Non
     assert "int half = 1" in details
 
 
-async def test_a_hidden_include_of_a_secret_finds_no_file(equipment: Equipment) -> None:
-    source = '#define SECRET "/etc/shadow"\n#include SECRET\nextern "C" void solution() {}\n'
-    finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), equipment, lambda _: None)
-    assert finished.verdict is Verdict.COMPILE_ERROR
-    assert "file not found" in finished.message
-    assert "root:" not in finished.details
-
-
-@pytest.mark.slow
-async def test_a_template_bomb_ends_at_the_compilers_limit(equipment: Equipment) -> None:
-    builder = replace(equipment.limits.builder, cpu=timedelta(seconds=3))
-    impatient = replace(equipment, limits=replace(equipment.limits, builder=builder))
-    source = (SUBMISSIONS / "template_bomb.hip").read_text()
-    finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), impatient, lambda _: None)
-    assert (finished.verdict, finished.status) == (Verdict.COMPILE_LIMIT, "COMPILE_ERROR")
-    assert "The compiler used up 3 seconds" in finished.message
-
-
-async def test_a_gigabyte_of_output_is_cut_and_no_verdict(equipment: Equipment) -> None:
+async def test_a_flood_of_output_is_cut_and_no_verdict(equipment: Equipment) -> None:
     patient = replace(equipment, limits=replace(equipment.limits, call_seconds=math.inf))
     source = (SUBMISSIONS / "print_flood.hip").read_text()
     finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), patient, lambda _: None)
@@ -136,28 +95,6 @@ async def test_a_gigabyte_of_output_is_cut_and_no_verdict(equipment: Equipment) 
     assert finished.output_truncated
     assert len(finished.stdout) == 64 << 10
     assert "thrown away" in finished.message
-
-
-async def test_a_fork_bomb_ends_and_leaves_no_process(submit: Submit) -> None:
-    finished = await submit("fork_bomb")
-    assert finished.verdict is Verdict.TIME_LIMIT_EXCEEDED
-    assert _runners() == []
-
-
-async def test_a_daemon_dies_with_its_box(submit: Submit) -> None:
-    finished = await submit("surviving_daemon", Mode.CHECK)
-    assert finished.verdict is Verdict.ACCEPTED
-    assert _runners() == []
-
-
-async def test_cutting_the_shared_memory_harms_only_the_cutter(submit: Submit) -> None:
-    finished = await submit("memory_cutter", Mode.CHECK)
-    assert finished.verdict is Verdict.RUNTIME_ERROR
-    assert finished.reason in {"signal:SIGBUS", "interference"}
-
-
-async def test_a_clock_of_its_own_does_not_link(submit: Submit) -> None:
-    assert (await submit("forged_clock")).verdict is Verdict.COMPILE_ERROR
 
 
 async def test_a_clock_forged_between_runner_and_judge_is_found_out_by_the_wall(
@@ -195,8 +132,3 @@ async def test_the_whole_runs_wall_limit_ends_it(equipment: Equipment) -> None:
 def test_every_submission_is_in_a_test() -> None:
     text = "".join(path.read_text() for path in SUBMISSIONS.parent.glob("test_*.py"))
     assert [path.stem for path in SUBMISSIONS.glob("*.hip") if f'"{path.stem}' not in text] == []
-
-
-def _runners() -> list[psutil.Process]:
-    """Boxed runners among our own descendants; other tests may have theirs."""
-    return [process for process in psutil.Process().children(recursive=True) if "runner" in process.name()]

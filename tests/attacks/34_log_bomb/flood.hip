@@ -1,12 +1,7 @@
-// Never gets as far as main.
+// Prints a quarter of a gigabyte, and is right.
 #include <hip/hip_runtime.h>
-static int hang() {
-  volatile bool go_on = true;
-  while (go_on) {
-  }
-  return 0;
-}
-static int hung = hang();
+#include <stdio.h>
+#include <string.h>
 
 __global__ void add(const float* a, const float* b, float* c, size_t n) {
   const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
@@ -14,6 +9,11 @@ __global__ void add(const float* a, const float* b, float* c, size_t n) {
 }
 
 extern "C" void solution(const float* d_input1, const float* d_input2, float* d_output, size_t n) {
+  static bool printed = false;
+  static char line[1 << 16];
+  memset(line, 'x', sizeof line - 2);
+  line[sizeof line - 2] = '\n';
+  for (int i = 0; !printed && i < (1 << 28) / static_cast<int>(sizeof line); ++i) fputs(line, stdout);
+  printed = true;
   add<<<(n + 255) / 256, 256>>>(d_input1, d_input2, d_output, n);
-  (void)hung;
 }
