@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from problems.chaining import ROLL
 from problems.definition import Case, Difficulty, Tolerance
 from problems.elementwise import Elementwise
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
+
+    from problems.chaining import ChainRule
 
 
 class Tanh(Elementwise):
@@ -30,6 +35,8 @@ class Tanh(Elementwise):
     scale = 2.0
     spike = 16.0
     limit = 40.0
+    # New mantissas would go beyond the limit.
+    chain: ClassVar[Mapping[str, ChainRule]] = {"input": ROLL}
 
     def apply(self, x: NDArray[np.float64], case: Case) -> NDArray[np.float64]:
         return np.tanh(x)

@@ -67,9 +67,10 @@ def attack(judged: Equipment, monkeypatch: pytest.MonkeyPatch) -> Attack:
 
 def _undisturbed(judged: Equipment, monkeypatch: pytest.MonkeyPatch) -> Equipment:
     assert judged.profile is not None
-    rule = replace(benchmarking.CPU_CHAIN_RULE, fewest_chains=1, busy_factor=math.inf)
-    monkeypatch.setattr(benchmarking, "CPU_CHAIN_RULE", rule)
-    return replace(judged, profile=replace(judged.profile, sessions=GPU_SESSIONS))
+    chain_rule = replace(benchmarking.CPU_CHAIN_RULE, fewest_chains=1, busy_factor=math.inf)
+    monkeypatch.setattr(benchmarking, "CPU_CHAIN_RULE", chain_rule)
+    monkeypatch.setattr(benchmarking, "CPU_RULE", replace(benchmarking.CPU_RULE, busy_factor=math.inf))
+    return replace(judged, profile=replace(judged.profile, sessions=replace(GPU_SESSIONS, more_sessions=0)))
 
 
 def boxed_processes() -> list[psutil.Process]:

@@ -22,7 +22,7 @@ class Attempt:
     says that the trick was tried. The limits replace those of the suite where they are given.
 
     `undisturbed` attempts are judged as on a machine where nothing else runs: by a GPU's rule for sessions that
-    disagree, and by chains that no busy host excuses. `gpu_verdict` is the verdict on a real GPU, where the trick is
+    disagree, and by clocks that no busy host excuses. `gpu_verdict` is the verdict on a real GPU, where the trick is
     more than its twin on the cpu device.
     """
 

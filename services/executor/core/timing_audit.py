@@ -38,19 +38,22 @@ class AuditRule:
     """How far claims may be off the judge's clock.
 
     A claim is untrue below `least_share_of_wall` of the wall time, after the `null_quantile` of the null calls (at most
-    `most_null_ns`, or a runner could dawdle over them) and `slack_ns` are taken off.
+    `most_null_ns`, or a runner could dawdle over them) and `slack_ns` are taken off. Where that quantile is more than
+    `busy_factor` times the shortest null call, calls are delayed for longer than null calls can tell: claims are then
+    left to the chained audit, which has more of them.
     """
 
     least_share_of_wall: float
     null_quantile: float
     most_null_ns: float
     slack_ns: float
+    busy_factor: float = math.inf
 
 
 GPU_RULE = AuditRule(least_share_of_wall=0.9, null_quantile=0.5, most_null_ns=100e3, slack_ns=2e3)
 """On a GPU the host's part of a call is a few microseconds."""
 
-CPU_RULE = AuditRule(least_share_of_wall=0.75, null_quantile=0.9, most_null_ns=8e6, slack_ns=1e6)
+CPU_RULE = AuditRule(least_share_of_wall=0.75, null_quantile=0.9, most_null_ns=8e6, slack_ns=1e6, busy_factor=4.0)
 """The cpu device's kernels compete for cores with the judge and with all else; its times rank nowhere."""
 
 
@@ -62,8 +65,10 @@ def timing_fault(
         return "a call is said to have taken no time at all"
     if fault := _longer_than_the_wait(claimed_ns, walls_ns, rule):
         return fault
-    null_ns = min(float(np.quantile(nulls_ns, rule.null_quantile)), rule.most_null_ns)
-    way_ns = null_ns + rule.slack_ns
+    usual_null_ns = float(np.quantile(nulls_ns, rule.null_quantile))
+    if usual_null_ns > rule.busy_factor * min(nulls_ns):
+        return None
+    way_ns = min(usual_null_ns, rule.most_null_ns) + rule.slack_ns
     shortest_half = sorted(zip(claimed_ns, walls_ns, strict=True))[: (len(claimed_ns) + 1) // 2]
     untrue = [(claim, wall) for claim, wall in shortest_half if claim < rule.least_share_of_wall * (wall - way_ns)]
     if len(untrue) <= _MOST_DISTURBED * len(shortest_half):

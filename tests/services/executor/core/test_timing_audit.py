@@ -83,3 +83,10 @@ def test_the_floor_is_only_where_roofs_are_known() -> None:
 def test_the_ratio_is_of_the_claim_to_the_wall_less_the_way() -> None:
     assert wall_ratio([90.0], [110.0], [10.0]) == pytest.approx(0.9)
     assert wall_ratio([90.0], [5.0], [10.0]) is None
+
+
+def test_a_host_so_busy_that_even_null_calls_differ_much_accuses_nobody() -> None:
+    claims, walls_ns = [0.5e6] * 15, [25e6] * 15
+    assert timing_fault(claims, walls_ns, [0.1e6] * 12 + [5e6] * 3, replace(CPU_RULE, busy_factor=4.0)) is None
+    assert timing_fault(claims, walls_ns, [0.1e6] * 12 + [5e6] * 3, replace(CPU_RULE, busy_factor=math.inf)) is not None
+    assert timing_fault(claims, walls_ns, [0.1e6] * 15, CPU_RULE) is not None
