@@ -136,10 +136,14 @@ uint64_t RegionRunner::wave_mask(uint32_t wave) const {
 }
 
 void RegionRunner::check_mask(uint32_t wave, uint64_t group, uint32_t region) const {
-    uint32_t begin = wave * kWavefront, here = begin + uint32_t(__builtin_ctzll(group));
+    uint32_t begin = wave * kWavefront;
     for (uint32_t lane = 0; lane < kWavefront && begin + lane < thread_count_; ++lane) {
         uint32_t next = area_->next[begin + lane];
-        if ((area_->masks[here] >> lane & 1) && next != 0 && !meeting(next).is_wave)
+        if (next == 0 || meeting(next).is_wave) continue;
+        // Lanes of one half name the same lanes; masks of 32 bits name those of their own half.
+        uint64_t half = lane < 32 ? group & 0xffffffffu : group >> 32 << 32;
+        uint32_t here = begin + uint32_t(__builtin_ctzll(half ? half : group));
+        if (area_->masks[here] >> lane & 1)
             fail("deadlock between a cross-lane operation and __syncthreads", *kernel_, index_,
                  {here, meeting(region).line}, {begin + lane, meeting(next).line});
     }

@@ -55,7 +55,7 @@ __device__ __forceinline__ int __all(int predicate, int line = __builtin_LINE())
 }
 
 template <class M> __device__ __forceinline__ unsigned long long __ballot_sync(M mask, int predicate, int line = __builtin_LINE()) {
-    return wp_ballot(predicate != 0, wp_mask(mask), line) & wp_mask(mask);
+    return wp_named_lanes(wp_ballot(predicate != 0, wp_mask(mask), line), mask);
 }
 template <class M> __device__ __forceinline__ int __any_sync(M mask, int predicate, int line = __builtin_LINE()) {
     return __ballot_sync(mask, predicate, line) != 0;
@@ -71,11 +71,11 @@ template <class T> __device__ __forceinline__ unsigned long long __match_any(T v
     return wp_match(value, 0, line);
 }
 template <class M, class T> __device__ __forceinline__ unsigned long long __match_any_sync(M mask, T value, int line = __builtin_LINE()) {
-    return wp_match(value, wp_mask(mask), line) & wp_mask(mask);
+    return wp_named_lanes(wp_match(value, wp_mask(mask), line), mask);
 }
 template <class M, class T> __device__ __forceinline__ unsigned long long __match_all_sync(M mask, T value, int* all) {
     unsigned long long same = __match_any_sync(mask, value);
-    *all = same == (wp_mask(mask) & __wp_wave_active());
+    *all = same == wp_named_lanes(__wp_wave_active(), mask);
     return *all ? same : 0;
 }
 

@@ -6,6 +6,11 @@
 
 #include "wavepool/vector_types.h"
 
+// What the C library of ROCm's systems declares, and sources take for granted.
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
+
 typedef enum hipError_t {
     hipSuccess = 0,
     hipErrorInvalidValue = 1,

@@ -24,6 +24,8 @@
 #define __launch_bounds__(...)
 #endif
 
+#define __align__(BYTES) __attribute__((aligned(BYTES)))
+#define __grid_constant__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __hip_inline__ __host__ __device__ inline __attribute__((always_inline))
 #define HIP_KERNEL_NAME(...) __VA_ARGS__

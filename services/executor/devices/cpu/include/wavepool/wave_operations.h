@@ -15,12 +15,17 @@ __device__ __attribute__((pure, nothrow)) unsigned long long __wp_wave_value(int
 __device__ __attribute__((pure, nothrow)) unsigned long long __wp_wave_active(void);
 }
 
-// A 32-bit mask was written for wavefronts of 32 lanes: it names the same lanes of each half.
+// A 32-bit mask was written for wavefronts of 32 lanes: it names lanes of the caller's half.
 template <class M> __device__ __forceinline__ unsigned long long wp_mask(M mask) {
     static_assert(std::is_integral<M>::value, "the lane mask of a _sync function is an integer");
     unsigned long long bits = static_cast<unsigned long long>(mask);
-    if (sizeof(M) < 8) bits = (bits & 0xffffffffull) | bits << 32;
+    if (sizeof(M) < 8) bits = (bits & 0xffffffffull) << (__wp_lane() & 32);
     return bits | 1ull << __wp_lane();
+}
+// The lanes among `mask`, numbered as the mask numbers them.
+template <class M> __device__ __forceinline__ unsigned long long wp_named_lanes(unsigned long long lanes, M mask) {
+    lanes &= wp_mask(mask);
+    return sizeof(M) < 8 ? lanes >> (__wp_lane() & 32) : lanes;
 }
 
 template <class T>

@@ -80,6 +80,20 @@ __global__ void loop_by_wave(int* out) {
     __syncthreads();
     out[threadIdx.x] = total;
 }
+// As written for wavefronts of 32: a mask of 32 bits names lanes of the caller's half, and others may be elsewhere.
+__global__ void halves(int* out) {
+    int lane = threadIdx.x % 32, value = threadIdx.x;
+    unsigned ballot = __ballot_sync(0xffffffff, threadIdx.x % 3 == 0), same = __match_any_sync(0xffffffffu, lane / 16);
+    uint sum = __reduce_add_sync(0xffffffffu, 1u);
+    out[4 * threadIdx.x] = ballot, out[4 * threadIdx.x + 1] = __ffs(same), out[4 * threadIdx.x + 2] = sum;
+    if (threadIdx.x < 8)
+        for (int bits = 4; bits > 0; bits /= 2) value += __shfl_xor_sync(0xff, value, bits);
+    __syncthreads();
+    if (threadIdx.x >= 32)
+        for (int delta = 16; delta > 0; delta /= 2) value += __shfl_down_sync(0xffffffff, value, delta);
+    __syncthreads();
+    out[4 * threadIdx.x + 3] = value;
+}
 
 int main() {
     int* n = zeros<int>(4096);
@@ -118,6 +132,10 @@ int main() {
     loop_by_wave<<<1, 256>>>(n);
     auto w = fetched(n, 256);
     CHECK(w[0] == 0 && w[64] == 64 + 65 && w[200] == 192 * 4 + 6);
+    halves<<<1, 64>>>(n);
+    auto h = fetched(n, 256);
+    CHECK(h[0] == 0x49249249 && h[4 * 40] == int(0x92492492) && h[4 * 45 + 1] == 1 && h[4 * 20 + 1] == 17);
+    CHECK(h[2] == 32 && h[4 * 33 + 2] == 32 && h[3] == 28 && h[4 * 32 + 3] == 32 * 95 / 2);
     RUN(hipGetLastError());
     return failures;
 }

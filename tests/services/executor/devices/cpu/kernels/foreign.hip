@@ -6,6 +6,8 @@
 #define CEIL_DIV(a, b) (((a) + (b) - 1) / (b))
 using namespace std;
 
+struct __align__(16) Cell { uint key; ushort kind; };
+static_assert(alignof(Cell) == 16 && sizeof(ulong) == 8, "CUDA's alignment, and the C library's names");
 struct Square { __device__ float operator()(float x) const { return x * x; } };
 struct Scale { float by; __host__ __device__ explicit Scale(float b) : by(b) {} __device__ float operator()(float x) const { return by * x; } };
 template <typename F> __global__ void apply(const float* __restrict__ in, float* __restrict__ out, int n, F f) {
