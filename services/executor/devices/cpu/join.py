@@ -31,6 +31,7 @@ from services.executor.devices.cpu.device_module import (
 from services.executor.devices.cpu.foreign_calls import ForeignCallError, refuse_foreign_calls
 from services.executor.devices.cpu.ir_text import plain
 from services.executor.devices.cpu.kernel_forms import with_forms
+from services.executor.devices.cpu.lockstep import with_lockstep_stores
 from services.executor.devices.cpu.thunks import table
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def _device_object(host: HostModule, text: str, check: Callable[[str], None] = l
     back_end.inline_everything(parsed, kernels)
     back_end.optimise(parsed, machine, level=2, vectorise=False)
     back_end.name_everything(parsed, machine)
-    joined, rows = with_forms(str(parsed), host.kernels, sizes)
+    joined, rows = with_forms(with_lockstep_stores(str(parsed)), host.kernels, sizes)
     tables = [table(host, rows)] if host.table else []
     final = back_end.parse("\n".join([joined, *tables]))
     back_end.internalise(final, frozenset({host.table or ""}))

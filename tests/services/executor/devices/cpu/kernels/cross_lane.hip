@@ -94,6 +94,31 @@ __global__ void halves(int* out) {
     __syncthreads();
     out[4 * threadIdx.x + 3] = value;
 }
+// No barrier between the steps: lanes of a wavefront are in step.
+__device__ void last_wave(volatile int* sums, unsigned t) {
+    for (int step = 32; step > 0; step /= 2) sums[t] += sums[t + step];
+}
+__global__ void reduction_in_step(int* out) {
+    __shared__ int sums[256 + 32];
+    unsigned t = threadIdx.x;
+    sums[t] = t;
+    if (t < 32) sums[t + 256] = 0;
+    __syncthreads();
+    if (t < 128) sums[t] += sums[t + 128];
+    __syncthreads();
+    if (t < 64) sums[t] += sums[t + 64];
+    __syncthreads();
+    if (t < 32) last_wave(sums, t);
+    if (t == 0) out[blockIdx.x] = sums[0];
+}
+__global__ void rotation_in_step(int* out) {
+    extern __shared__ int dynamic[];
+    volatile int* mine = dynamic + threadIdx.x / 64 * 64;
+    int lane = threadIdx.x % 64;
+    mine[lane] = threadIdx.x;
+    for (int i = 0; i < 3; ++i) mine[lane] = mine[(lane + 1) % 64];
+    out[threadIdx.x] = mine[lane];
+}
 
 int main() {
     int* n = zeros<int>(4096);
@@ -136,6 +161,11 @@ int main() {
     auto h = fetched(n, 256);
     CHECK(h[0] == 0x49249249 && h[4 * 40] == int(0x92492492) && h[4 * 45 + 1] == 1 && h[4 * 20 + 1] == 17);
     CHECK(h[2] == 32 && h[4 * 33 + 2] == 32 && h[3] == 28 && h[4 * 32 + 3] == 32 * 95 / 2);
+    reduction_in_step<<<2, 256>>>(n);
+    CHECK(fetched(n, 2)[0] == 255 * 128 && fetched(n, 2)[1] == 255 * 128);
+    rotation_in_step<<<1, 128, 512>>>(n);
+    auto r = fetched(n, 128);
+    CHECK(r[0] == 3 && r[63] == 2 && r[64] == 67 && r[126] == 65);
     RUN(hipGetLastError());
     return failures;
 }
