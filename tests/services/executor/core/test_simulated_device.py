@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from services.executor.core import benchmarking
 from services.executor.core.events import Timing
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.run import run
@@ -60,7 +62,9 @@ async def test_processes_that_stay_apart_end_as_unstable_after_five_sessions(sim
     assert "between sessions with medians of" in finished.details
 
 
-async def test_forged_claims_are_invalid(simulated: Equipment) -> None:
+async def test_forged_claims_are_invalid(simulated: Equipment, monkeypatch: pytest.MonkeyPatch) -> None:
+    # However busy this machine may be.
+    monkeypatch.setattr(benchmarking, "CPU_RULE", replace(benchmarking.CPU_RULE, busy_factor=math.inf))
     finished = await _finished(simulated, "latency_us=50000 noise=quiet claim=0.1")
     assert finished.verdict is Verdict.TIMING_INVALID, finished
     assert finished.benchmarked is not None
