@@ -48,6 +48,24 @@ def isa(
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def check(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="The kernel's source.", exists=True, dir_okay=False)],
+    *,
+    problem: Annotated[str, typer.Option("--problem", "-p", help="The problem's slug; none for a whole program.")] = "",
+    memcheck: Annotated[bool, typer.Option("--memcheck", help="Bounds, freed and unwritten memory.")] = False,
+    racecheck: Annotated[bool, typer.Option("--racecheck", help="Missing barriers, races. Both where none.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Find wrong accesses to memory and data races in kernels, with block, thread and source line. No GPU is needed."""
+    core = [sys.executable, "-m", "services.executor.core", "check", str(file)]
+    core += ["--problem", problem] if problem else []
+    chosen = {"--memcheck": memcheck, "--racecheck": racecheck, "--json": as_json}
+    core += [option for option, wanted in chosen.items() if wanted]
+    raise typer.Exit(subprocess.run([*core, *context.args], check=False).returncode)  # noqa: S603 - our own program
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def profile(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="The kernel's source.", exists=True, dir_okay=False)],

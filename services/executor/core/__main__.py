@@ -10,10 +10,13 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from problems.catalogue import CatalogueError
 from problems.definition import SizeSet
+from problems.variants import UnknownElementTypeError, variant_of
 from services.executor.core.bench import BAD_USAGE, INFRASTRUCTURE, bench
 from services.executor.core.command_line import parser
 from services.executor.core.compare_command import compare_files
+from services.executor.core.findings import Check
 from services.executor.core.forbidden import ForbiddenRulesError
 from services.executor.core.installation import (
     Options,
@@ -26,6 +29,8 @@ from services.executor.core.lint import lint
 from services.executor.core.nursery import Nursery
 from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
 from services.executor.core.profile import profile
+from services.executor.core.sanitize_command import check
+from services.executor.core.sanitizing import CheckRequest
 from services.executor.core.serve import serve
 from services.executor.devices.device import ToolchainError
 from services.executor.devices.plugins import BrokenDeviceError, UnknownDeviceError
@@ -45,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser().parse_args(arguments)
     if chosen.command == "compare":
         return compare_files(chosen.first, chosen.second)
-    if chosen.command in {"bench", "isa", "profile"}:
+    if chosen.command in {"bench", "check", "isa", "profile"}:
         try:
             _read_files(chosen)
         except OSError as error:
@@ -114,10 +119,24 @@ async def _run(chosen: argparse.Namespace, options: Options, parent: int) -> int
         return await lint(chosen.slugs, await open_equipment(options))
     if chosen.command == "isa":
         return await isa(chosen.source, await open_equipment(options), as_json=chosen.json, assembly=chosen.asm)
+    if chosen.command == "check":
+        return await _check(chosen, options)
     if chosen.command == "profile":
         job = CoreJob(chosen.source, Mode.CHECK, chosen.problem, chosen.dtype, SizeSet(chosen.sizes))
         return await profile(job, await open_equipment(options))
     return await _bench(chosen, options)
+
+
+async def _check(chosen: argparse.Namespace, options: Options) -> int:
+    equipment = await open_equipment(options)
+    try:
+        problem = variant_of(equipment.find_problem(chosen.problem), chosen.dtype) if chosen.problem else None
+    except (CatalogueError, UnknownElementTypeError) as error:
+        sys.stderr.write(f"--problem, --dtype: {error}\n")
+        return BAD_USAGE
+    checks = frozenset(check for check in Check if getattr(chosen, check.value)) or frozenset(Check)
+    cases = problem.sizes.of(SizeSet(chosen.sizes)) if problem else ()
+    return await check(CheckRequest(chosen.source, problem, cases, checks), equipment, as_json=chosen.json)
 
 
 async def _bench(chosen: argparse.Namespace, options: Options) -> int:

@@ -24,6 +24,9 @@ def parser() -> ArgumentParser:
     _add_bench(commands.add_parser("bench", parents=[shared], help="compile, check and benchmark one file"))
     _add_profile(commands.add_parser("profile", parents=[shared], help="check one file under the GPU's profiler"))
     _add_isa(commands.add_parser("isa", parents=[shared], help="what the MI300X's compiler makes of one file; no GPU"))
+    _add_check(
+        commands.add_parser("check", parents=[shared], help="find wrong accesses and races in one file's kernels")
+    )
     linter = commands.add_parser("lint", parents=[shared], help="prove problems: honest passes, lazy kernels fail")
     linter.add_argument("slugs", nargs="*", help="problems; all where none is given")
     two = commands.add_parser("compare", parents=[shared], help="which of two results is faster, if that can be said")
@@ -67,6 +70,18 @@ def _add_profile(profiler: ArgumentParser) -> None:
     profiler.add_argument("--problem", required=True, help="the slug of a problem")
     profiler.add_argument("--dtype", default="float32")
     profiler.add_argument("--sizes", choices=list(SizeSet), default=SizeSet.GPU)
+
+
+def _add_check(checker: ArgumentParser) -> None:
+    checker.add_argument("file", type=Path, help="HIP source")
+    checker.add_argument("--problem", default="", help="the slug of a problem; none for a program with a main")
+    checker.add_argument("--dtype", default="float32")
+    checker.add_argument("--sizes", choices=list(SizeSet), default=SizeSet.CPU, help="the smallest of these are taken")
+    checker.add_argument("--memcheck", action="store_true", help="bounds, freed and unwritten memory, alignment")
+    checker.add_argument(
+        "--racecheck", action="store_true", help="missing barriers and order; both where none is named"
+    )
+    checker.add_argument("--json", action="store_true", help="print the findings as JSON, progress to stderr")
 
 
 def _add_isa(about: ArgumentParser) -> None:

@@ -71,6 +71,15 @@ def inline_everything(module: Module, public: frozenset[str]) -> None:
             function.add_function_attribute("alwaysinline")
 
 
+def values_in_registers(module: Module) -> None:
+    """Inline what `inline_everything` asked for and put private variables into registers; nothing else changes."""
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.add_sroa_pass()
+    passes.add_global_dead_code_eliminate_pass()
+    passes.run(module, _pass_builder(target_machine(), level=0))
+
+
 def values_in_memory(text: str) -> str:
     """The module with every value that crosses basic blocks in a private variable."""
     module = parse(text)

@@ -1,4 +1,4 @@
-"""Compile one submission: `python -m services.executor.devices.cpu.build FOLDER solution|kernels|program`.
+"""Compile one submission: `python -m services.executor.devices.cpu.build FOLDER solution|kernels|program [sanitize]`.
 
 Exit status 0: FOLDER/runner (or FOLDER/program) is there. 1: the source is at fault; the compiler's text is on stderr
 and in FOLDER/diagnostics.json. 2: the toolchain is at fault.
@@ -19,6 +19,7 @@ from services.executor.devices.cpu.harness import compile_harness, kernel_violat
 from services.executor.devices.cpu.host_module import host_module_from_text
 from services.executor.devices.cpu.join import ForeignAssemblyError, ForeignCallError, join, join_kernels
 from services.executor.devices.cpu.linking import SymbolError, link
+from services.executor.devices.cpu.sanitizer.device import SANITIZE
 from services.executor.devices.device import BuildKind, ToolchainError
 
 if TYPE_CHECKING:
@@ -33,9 +34,9 @@ class SourceError(Exception):
     """The submission cannot be compiled; the text is for its author."""
 
 
-def build(folder: Path, kind: BuildKind, link_options: Sequence[str] = ()) -> str:
+def build(folder: Path, kind: BuildKind, link_options: Sequence[str] = (), *, sanitize: bool = False) -> str:
     """Build what is in `folder`; gives the compiler's warnings, raises SourceError with its errors."""
-    parsed = front_end.parse(folder, SOURCE)
+    parsed = front_end.parse(folder, SOURCE, lines=sanitize)
     if parsed.host is None or parsed.kernels is None:
         raise SourceError(_with_hints(parsed))
     if parsed.foreign_files:
@@ -44,10 +45,15 @@ def build(folder: Path, kind: BuildKind, link_options: Sequence[str] = ()) -> st
     violation = kernel_violation(host, folder) if kind is BuildKind.KERNELS else contract_violation(host, kind)
     if violation:
         raise SourceError(f"{parsed.messages}{SOURCE}:1:1: error: {violation}\n")
-    contents = join_kernels(host, parsed.kernels) if kind is BuildKind.KERNELS else join(host, parsed.kernels)
+    if kind is BuildKind.KERNELS:
+        contents = join_kernels(host, parsed.kernels)
+    else:
+        contents = join(host, parsed.kernels, sanitize=sanitize)
     objects = _write_objects(folder, contents)
     if kind is not BuildKind.PROGRAM:
-        objects += [compile_harness(folder), *sorted((toolchain.prepared().device / "runner").glob("*.o"))]
+        objects.append(compile_harness(folder))
+    if kind is not BuildKind.PROGRAM and not sanitize:
+        objects += sorted((toolchain.prepared().device / "runner").glob("*.o"))
     link(objects, folder / ("program" if kind is BuildKind.PROGRAM else "runner"), link_options)
     return parsed.messages
 
@@ -78,9 +84,9 @@ def _report(folder: Path, text: str) -> None:
 
 def main(arguments: list[str], link_options: Sequence[str] = ()) -> int:
     """Build and report; see the module's text."""
-    folder, kind = Path(arguments[0]), BuildKind(arguments[1])
+    folder, kind, sanitize = Path(arguments[0]), BuildKind(arguments[1]), SANITIZE in arguments[2:]
     try:
-        _report(folder, build(folder, kind, link_options))
+        _report(folder, build(folder, kind, link_options, sanitize=sanitize))
     except SourceError as error:
         _report(folder, str(error))
         return _SOURCE_AT_FAULT

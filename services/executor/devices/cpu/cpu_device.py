@@ -12,11 +12,14 @@ import psutil
 
 from services.executor.devices.cpu import toolchain
 from services.executor.devices.cpu.prepare import refresh
+from services.executor.devices.cpu.sanitizer.device import SanitizedCpuDevice
 from services.executor.devices.device import BuildKind, DeviceDescription, Toolchain
 from services.executor.sandboxes.sandbox import Command, Mount
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from services.executor.devices.sanitizing import Sanitized
 
 _BUILD = Path("/build")
 _WAVEFRONT_SIZE = 64
@@ -59,6 +62,10 @@ class CpuDevice:
         }
         arguments = [sys.executable, "-P", "-S", str(_BUILD_PROGRAM), str(_BUILD), kind.value]
         return Command(arguments, _BUILD, [*_toolchain_mounts(), Mount(folder, _BUILD, writable=True)], environment)
+
+    def sanitized(self) -> Sanitized:
+        """The same device, with kernels that check their accesses to memory."""
+        return SanitizedCpuDevice(self)
 
     def run_command(self, folder: Path, kind: BuildKind) -> Command:
         """The executable alone: it is static and needs nothing of the host."""

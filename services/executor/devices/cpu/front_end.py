@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # Errors of a source begin with its name; these are about what we made for it.
 _BROKEN_PRELUDE = re.compile(r"^(?:fatal )?error: .*\b(?:PCH|precompiled).*$", re.MULTILINE)
+_LINES = ("-debug-info-kind=line-tables-only", "-dwarf-version=5")
 _DEPENDENCIES = ("host.d", "kernels.d")
 
 
@@ -32,9 +33,13 @@ class Parsed:
     foreign_files: tuple[str, ...] = ()
 
 
-def parse(folder: Path, source: str) -> Parsed:
-    """Compile `folder`/`source` to the unoptimised IR of both sides; raises ToolchainError."""
-    host, kernels = _start(folder, source, kernels=False), _start(folder, source, kernels=True)
+def parse(folder: Path, source: str, *, lines: bool = False) -> Parsed:
+    """Compile `folder`/`source` to the unoptimised IR of both sides; raises ToolchainError.
+
+    With `lines`, the kernels' IR says which line of the source each instruction is from.
+    """
+    host = _start(folder, source, kernels=False)
+    kernels = _start(folder, source, *(_LINES if lines else ()), kernels=True)
     outputs = [process.communicate() for process in (host, kernels)]
     for _, messages in outputs:
         if found := _BROKEN_PRELUDE.search(messages):
@@ -45,10 +50,10 @@ def parse(folder: Path, source: str) -> Parsed:
     return Parsed(texts[0], texts[1], _merge(outputs[0][1], outputs[1][1]), _foreign_files(folder, source))
 
 
-def _start(folder: Path, source: str, *, kernels: bool) -> subprocess.Popen[str]:
+def _start(folder: Path, source: str, *more: str, kernels: bool) -> subprocess.Popen[str]:
     prepared = toolchain.prepared()
     prelude = prepared.kernel_prelude if kernels else prepared.host_prelude
-    options = ["-include-pch", str(prelude), "-emit-llvm", source, "-o", "-"]
+    options = ["-include-pch", str(prelude), "-emit-llvm", source, "-o", "-", *more]
     options += dependency_options(folder / _DEPENDENCIES[kernels])
     command = toolchain.compiler().hip(prepared.include, *options, kernels=kernels)
     return subprocess.Popen(  # noqa: S603 - our own compiler, in the build's box

@@ -32,6 +32,7 @@ from services.executor.devices.cpu.foreign_calls import ForeignCallError, refuse
 from services.executor.devices.cpu.ir_text import plain
 from services.executor.devices.cpu.kernel_forms import with_forms
 from services.executor.devices.cpu.lockstep import with_lockstep_stores
+from services.executor.devices.cpu.sanitizer.device_side import PUBLIC, sanitized
 from services.executor.devices.cpu.thunks import table
 
 if TYPE_CHECKING:
@@ -51,13 +52,16 @@ class ForeignAssemblyError(Exception):
     """Device code holds inline assembly, which is for another processor."""
 
 
-def join(host: HostModule, device_text: str) -> list[bytes]:
-    """The object files of a program; raises ForeignAssemblyError, and ValueError where clang's output is unknown."""
+def join(host: HostModule, device_text: str, *, sanitize: bool = False) -> list[bytes]:
+    """The object files of a program, whose kernels check their accesses with `sanitize`.
+
+    Raises ForeignAssemblyError, and ValueError where clang's output is unknown.
+    """
     back_end.initialise()
     host_object = _host_object(host)
     # For kernels only: it is no gain for host code.
     back_end.unroll_more()
-    return [host_object, _device_object(host, device_text)]
+    return [host_object, _device_object(host, device_text, sanitize=sanitize)]
 
 
 def join_kernels(host: HostModule, device_text: str) -> list[bytes]:
@@ -77,7 +81,9 @@ def _host_object(host: HostModule) -> bytes:
     return back_end.object_file(module, machine)
 
 
-def _device_object(host: HostModule, text: str, check: Callable[[str], None] = lambda _: None) -> bytes:
+def _device_object(
+    host: HostModule, text: str, check: Callable[[str], None] = lambda _: None, *, sanitize: bool = False
+) -> bytes:
     module = device_module_from_text(text, [kernel.symbol for kernel in host.kernels])
     if module.assembly:
         raise ForeignAssemblyError(module.assembly[0])
@@ -89,13 +95,16 @@ def _device_object(host: HostModule, text: str, check: Callable[[str], None] = l
     variables = frozenset(variable.symbol for variable in host.variables)
     back_end.internalise(parsed, kernels | variables)
     back_end.inline_everything(parsed, kernels)
-    back_end.optimise(parsed, machine, level=2, vectorise=False)
-    back_end.name_everything(parsed, machine)
-    joined, rows = with_forms(with_lockstep_stores(str(parsed)), host.kernels, sizes)
+    if sanitize:
+        joined, rows = sanitized(parsed, host.kernels, sizes)
+    else:
+        back_end.optimise(parsed, machine, level=2, vectorise=False)
+        back_end.name_everything(parsed, machine)
+        joined, rows = with_forms(with_lockstep_stores(str(parsed)), host.kernels, sizes)
     tables = [table(host, rows)] if host.table else []
     final = back_end.parse("\n".join([joined, *tables]))
-    back_end.internalise(final, frozenset({host.table or ""}))
-    back_end.optimise(final, machine, level=3)
+    back_end.internalise(final, frozenset({host.table or "", *(PUBLIC if sanitize else ())}))
+    back_end.optimise(final, machine, level=1 if sanitize else 3)
     check(str(final))
     return back_end.object_file(final, machine)
 

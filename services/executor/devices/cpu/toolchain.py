@@ -154,7 +154,7 @@ def prepared() -> Prepared:
 def steps_digest() -> str:
     """Changes whenever the steps of a build, which are Python, change."""
     digest = hashlib.sha256()
-    for source in sorted(PACKAGE.glob("*.py")):
+    for source in sorted([*PACKAGE.glob("*.py"), *PACKAGE.glob("sanitizer/*.py")]):
         digest.update(source.read_bytes())
     return digest.hexdigest()
 

@@ -3,8 +3,24 @@
 
 #include "hip/hip_runtime.h"
 
+#define cudaCpuDeviceId hipCpuDeviceId
+#define cudaDevAttrClockRate hipDeviceAttributeClockRate
+#define cudaDevAttrComputeCapabilityMajor hipDeviceAttributeComputeCapabilityMajor
+#define cudaDevAttrComputeCapabilityMinor hipDeviceAttributeComputeCapabilityMinor
+#define cudaDevAttrConcurrentKernels hipDeviceAttributeConcurrentKernels
+#define cudaDevAttrCooperativeLaunch hipDeviceAttributeCooperativeLaunch
+#define cudaDevAttrGlobalMemoryBusWidth hipDeviceAttributeMemoryBusWidth
+#define cudaDevAttrL2CacheSize hipDeviceAttributeL2CacheSize
+#define cudaDevAttrManagedMemory hipDeviceAttributeManagedMemory
+#define cudaDevAttrMaxBlockDimX hipDeviceAttributeMaxBlockDimX
+#define cudaDevAttrMaxGridDimX hipDeviceAttributeMaxGridDimX
+#define cudaDevAttrMaxRegistersPerBlock hipDeviceAttributeMaxRegistersPerBlock
 #define cudaDevAttrMaxSharedMemoryPerBlock hipDeviceAttributeMaxSharedMemoryPerBlock
+#define cudaDevAttrMaxSharedMemoryPerBlockOptin hipDeviceAttributeSharedMemPerBlockOptin
+#define cudaDevAttrMaxSharedMemoryPerMultiprocessor hipDeviceAttributeMaxSharedMemoryPerMultiprocessor
 #define cudaDevAttrMaxThreadsPerBlock hipDeviceAttributeMaxThreadsPerBlock
+#define cudaDevAttrMaxThreadsPerMultiProcessor hipDeviceAttributeMaxThreadsPerMultiProcessor
+#define cudaDevAttrMemoryClockRate hipDeviceAttributeMemoryClockRate
 #define cudaDevAttrMultiProcessorCount hipDeviceAttributeMultiprocessorCount
 #define cudaDevAttrWarpSize hipDeviceAttributeWarpSize
 #define cudaDeviceAttr hipDeviceAttribute_t
@@ -43,6 +59,7 @@
 #define cudaDeviceReset hipDeviceReset
 #define cudaDeviceScheduleAuto hipDeviceScheduleAuto
 #define cudaDeviceSetCacheConfig hipDeviceSetCacheConfig
+#define cudaDeviceSetLimit hipDeviceSetLimit
 #define cudaDeviceSetSharedMemConfig hipDeviceSetSharedMemConfig
 #define cudaDeviceSynchronize hipDeviceSynchronize
 #define cudaDevice_t hipDevice_t
@@ -110,6 +127,10 @@
 #define cudaGetSymbolAddress hipGetSymbolAddress
 #define cudaGetSymbolSize hipGetSymbolSize
 #define cudaHostAlloc hipHostAlloc
+#define cudaHostAllocDefault hipHostMallocDefault
+#define cudaHostAllocMapped hipHostMallocMapped
+#define cudaHostAllocPortable hipHostMallocPortable
+#define cudaHostAllocWriteCombined hipHostMallocWriteCombined
 #define cudaHostFn_t hipHostFn_t
 #define cudaHostFree hipHostFree
 #define cudaHostGetDevicePointer hipHostGetDevicePointer
@@ -125,15 +146,27 @@
 #define cudaLaunchCooperativeKernel hipLaunchCooperativeKernel
 #define cudaLaunchHostFunc hipLaunchHostFunc
 #define cudaLaunchKernel hipLaunchKernel
+#define cudaLimit hipLimit_t
+#define cudaLimitMallocHeapSize hipLimitMallocHeapSize
+#define cudaLimitPrintfFifoSize hipLimitPrintfFifoSize
+#define cudaLimitStackSize hipLimitStackSize
 #define cudaMalloc hipMalloc
 #define cudaMallocAsync hipMallocAsync
 #define cudaMallocHost hipMallocHost
 #define cudaMallocManaged hipMallocManaged
 #define cudaMallocPitch hipMallocPitch
+#define cudaMemAdvise hipMemAdvise
+#define cudaMemAdviseSetAccessedBy hipMemAdviseSetAccessedBy
+#define cudaMemAdviseSetPreferredLocation hipMemAdviseSetPreferredLocation
+#define cudaMemAdviseSetReadMostly hipMemAdviseSetReadMostly
+#define cudaMemAdviseUnsetAccessedBy hipMemAdviseUnsetAccessedBy
+#define cudaMemAdviseUnsetPreferredLocation hipMemAdviseUnsetPreferredLocation
+#define cudaMemAdviseUnsetReadMostly hipMemAdviseUnsetReadMostly
 #define cudaMemAttachGlobal hipMemAttachGlobal
 #define cudaMemAttachHost hipMemAttachHost
 #define cudaMemGetInfo hipMemGetInfo
 #define cudaMemPool_t hipMemPool_t
+#define cudaMemPrefetchAsync hipMemPrefetchAsync
 #define cudaMemcpy hipMemcpy
 #define cudaMemcpy2D hipMemcpy2D
 #define cudaMemcpy2DAsync hipMemcpy2DAsync
@@ -151,6 +184,7 @@
 #define cudaMemcpyKind hipMemcpyKind
 #define cudaMemcpyToSymbol hipMemcpyToSymbol
 #define cudaMemcpyToSymbolAsync hipMemcpyToSymbolAsync
+#define cudaMemoryAdvise hipMemoryAdvise
 #define cudaMemoryType hipMemoryType
 #define cudaMemoryTypeDevice hipMemoryTypeDevice
 #define cudaMemoryTypeHost hipMemoryTypeHost
@@ -158,6 +192,7 @@
 #define cudaMemoryTypeUnregistered hipMemoryTypeUnregistered
 #define cudaMemset hipMemset
 #define cudaMemset2D hipMemset2D
+#define cudaMemset2DAsync hipMemset2DAsync
 #define cudaMemsetAsync hipMemsetAsync
 #define cudaMemsetD16 hipMemsetD16
 #define cudaMemsetD32 hipMemsetD32
@@ -166,6 +201,7 @@
 #define cudaOccupancyMaxPotentialBlockSize hipOccupancyMaxPotentialBlockSize
 #define cudaPeekAtLastError hipPeekAtLastError
 #define cudaPointerAttribute_t hipPointerAttribute_t
+#define cudaPointerAttributes hipPointerAttribute_t
 #define cudaPointerGetAttributes hipPointerGetAttributes
 #define cudaRuntimeGetVersion hipRuntimeGetVersion
 #define cudaSetDevice hipSetDevice
@@ -174,6 +210,9 @@
 #define cudaSharedMemBankSizeEightByte hipSharedMemBankSizeEightByte
 #define cudaSharedMemBankSizeFourByte hipSharedMemBankSizeFourByte
 #define cudaSharedMemConfig hipSharedMemConfig
+#define cudaSharedmemCarveoutDefault (-1)
+#define cudaSharedmemCarveoutMaxL1 0
+#define cudaSharedmemCarveoutMaxShared 100
 #define cudaStreamAddCallback hipStreamAddCallback
 #define cudaStreamCallback_t hipStreamCallback_t
 #define cudaStreamCreate hipStreamCreate
@@ -181,7 +220,9 @@
 #define cudaStreamCreateWithPriority hipStreamCreateWithPriority
 #define cudaStreamDefault hipStreamDefault
 #define cudaStreamDestroy hipStreamDestroy
+#define cudaStreamLegacy (static_cast<hipStream_t>(nullptr))
 #define cudaStreamNonBlocking hipStreamNonBlocking
+#define cudaStreamPerThread hipStreamPerThread
 #define cudaStreamQuery hipStreamQuery
 #define cudaStreamSynchronize hipStreamSynchronize
 #define cudaStreamWaitEvent hipStreamWaitEvent

@@ -7,6 +7,7 @@
 #include "block.h"
 
 #include "divergence.h"
+#include "sanitizer.h"
 
 namespace wavepool {
 
@@ -22,6 +23,7 @@ void BlockRunner::run(const KernelEntry& kernel, void** arguments, const BlockIn
     kernel_ = &kernel;
     arguments_ = arguments;
     index_ = index;
+    if (sanitizing()) sanitizer::block_begins(index);
     thread_count_ = alive_ = index.block_dim_x * index.block_dim_y * index.block_dim_z;
     uint32_t thread = 0;
     for (uint32_t z = 0; z < index.block_dim_z; ++z)
@@ -50,6 +52,11 @@ void BlockRunner::select(uint32_t thread) {
     index_.thread_y = threads_[thread].y;
     index_.thread_z = threads_[thread].z;
     index_.lane = thread % kWavefront;
+}
+
+bool BlockRunner::on_stack(const void* address) const {
+    const char* stack = static_cast<const char*>(threads_[current_].stack);
+    return address >= stack && address < stack + kStackBytes;
 }
 
 void BlockRunner::start(uint32_t thread) {
@@ -97,6 +104,7 @@ bool BlockRunner::release_wave(uint32_t first) {
         if (threads_[i].state == ThreadState::kAtWave && (!lowest || threads_[i].meeting.site < lowest->site))
             lowest = &threads_[i].meeting;
     if (!lowest) return false;
+    if (sanitizing()) sanitizer::wave_met(first / kWavefront);
     check_mask(*lowest, first, end);
     const void* site = lowest->site;
     Wave& wave = waves_[first / kWavefront];
@@ -111,6 +119,7 @@ bool BlockRunner::release_wave(uint32_t first) {
 }
 
 void BlockRunner::release_block() {
+    if (sanitizing()) sanitizer::block_met();
     block_count_ = block_arrived_ = 0;
     for (uint32_t first = 0; first < thread_count_; first += kWavefront)
         check_barrier(first, first + kWavefront < thread_count_ ? first + kWavefront : thread_count_);

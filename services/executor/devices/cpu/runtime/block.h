@@ -44,6 +44,8 @@ public:
 
     // The thread that runs now, and the results of its last meeting.
     const BlockIndex& index() const { return index_; }
+    uint32_t thread() const { return current_; }
+    bool on_stack(const void* address) const;
     const Wave& wave() const { return waves_[current_ / kWavefront]; }
     int block_count() const { return block_count_; }
     int block_arrived() const { return block_arrived_; }

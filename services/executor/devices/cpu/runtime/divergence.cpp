@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "sanitizer.h"
+
 namespace wavepool {
 namespace {
 // Not 1, which programs return for their own reasons; a SIGABRT would look like a failed assert.
@@ -16,6 +18,7 @@ void print_thread(const BlockIndex& index, WaitingThread thread) {
 }  // namespace
 
 void fail(const char* what, const KernelEntry& kernel, const BlockIndex& index, WaitingThread a, WaitingThread b) {
+    if (sanitizing()) sanitizer::threads_are_stuck(what, index, a, b);
     std::fflush(stdout);
     std::fprintf(stderr, "wavepool: %s in kernel %s, block (%u, %u, %u): ", what, kernel.name, index.block_x,
                  index.block_y, index.block_z);

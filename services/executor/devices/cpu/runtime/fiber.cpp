@@ -36,7 +36,6 @@ wp_switch_stack:
 
 namespace wavepool {
 namespace {
-constexpr size_t kStackBytes = 256 * 1024;
 constexpr size_t kGuardBytes = 4096;
 }  // namespace
 

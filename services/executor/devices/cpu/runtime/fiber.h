@@ -1,9 +1,12 @@
 // Stacks that a worker switches between, for device threads that wait for each other.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 namespace wavepool {
+
+constexpr size_t kStackBytes = 256 * 1024;
 
 // Saves the caller's registers and stack pointer to `*save` and continues where `load` was saved.
 extern "C" void wp_switch_stack(void** save, void* load);

@@ -5,6 +5,7 @@
 #include "launch.h"
 #include "launch_limits.h"
 #include "registry.h"
+#include "sanitizer.h"
 #include "wavepool/host_api.h"
 #include "workers.h"
 
@@ -34,6 +35,7 @@ hipError_t launch(const void* function, dim3 grid, dim3 block, void** arguments,
 hipError_t launch_kernel(const KernelEntry& kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes) {
     if (!fits(kernel, grid, block, shared_bytes)) return hipErrorInvalidConfiguration;
     BlockIndex shape{0, 0, 0, 0, 0, 0, block.x, block.y, block.z, grid.x, grid.y, grid.z, 0};
+    if (sanitizing()) sanitizer::launch_begins(kernel, uint64_t(grid.x) * grid.y * grid.z, shared_bytes);
     run_grid(kernel, arguments, shape);
     return hipSuccess;
 }

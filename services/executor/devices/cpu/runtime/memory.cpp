@@ -10,6 +10,7 @@
 
 #include "errors.h"
 #include "registry.h"
+#include "sanitizer.h"
 #include "wavepool/host_api.h"
 
 namespace wavepool {
@@ -26,12 +27,18 @@ size_t memory_limit() {
     return limit;
 }
 
+// The host may write what is its memory too, which the sanitizers do not see.
+void* fresh(size_t bytes, hipMemoryType type) {
+    if (sanitizing()) return sanitizer::allocate(bytes, type != hipMemoryTypeDevice);
+    return std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+}
+
 class Memory {
 public:
     void* allocate(size_t bytes, hipMemoryType type) {
         std::lock_guard<std::mutex> lock(mutex_);
         if (bytes > limit_ || used_ > limit_ - bytes) return nullptr;
-        void* pointer = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+        void* pointer = fresh(bytes, type);
         if (!pointer) return nullptr;
         blocks_[pointer] = {bytes, type};
         used_ += bytes;
@@ -43,7 +50,8 @@ public:
         if (found == blocks_.end()) return false;
         used_ -= found->second.bytes;
         blocks_.erase(found);
-        std::free(pointer);
+        if (sanitizing()) sanitizer::release(pointer);
+        else std::free(pointer);
         return true;
     }
     hipMemoryType type_of(const void* pointer) {
@@ -89,6 +97,7 @@ hipError_t copy(void* target, const void* source, size_t bytes) {
     if (bytes == 0) return hipSuccess;
     if (!target || !source) return remember(hipErrorInvalidValue);
     std::memmove(target, source, bytes);
+    if (sanitizing()) sanitizer::host_copied(target, source, bytes);
     return hipSuccess;
 }
 
@@ -104,6 +113,7 @@ char* inside(const void* symbol, size_t bytes, size_t offset, hipError_t* error)
 template <class T> hipError_t fill(void* target, T value, size_t count) {
     if (!target && count) return remember(hipErrorInvalidValue);
     std::fill_n(static_cast<T*>(target), count, value);
+    if (sanitizing()) sanitizer::host_wrote(target, count * sizeof(T));
     return hipSuccess;
 }
 }  // namespace
@@ -125,7 +135,10 @@ hipError_t hipMallocPitch(void** p, size_t* pitch, size_t width, size_t height) 
 hipError_t hipFree(void* p) { return release(p); }
 hipError_t hipFreeAsync(void* p, hipStream_t) { return release(p); }
 hipError_t hipHostFree(void* p) { return release(p); }
-hipError_t hipHostRegister(void* p, size_t, unsigned) { return remember(p ? hipSuccess : hipErrorInvalidValue); }
+hipError_t hipHostRegister(void* p, size_t bytes, unsigned) {
+    if (p && sanitizing()) sanitizer::add_host_memory(p, bytes);
+    return remember(p ? hipSuccess : hipErrorInvalidValue);
+}
 hipError_t hipHostUnregister(void* p) { return remember(p ? hipSuccess : hipErrorInvalidValue); }
 hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned) {
     if (!device) return remember(hipErrorInvalidValue);

@@ -30,6 +30,7 @@ public:
         return (unsigned long long)gridDim.x * gridDim.y * gridDim.z * this_thread_block().size();
     }
     __device__ unsigned long long num_threads() const { return size(); }
+    __device__ unsigned long long num_blocks() const { return (unsigned long long)gridDim.x * gridDim.y * gridDim.z; }
     __device__ bool is_valid() const { return false; }
     template <class T = void> __device__ void sync() const {
         static_assert(sizeof(T*) == 0, "the cpu device cannot synchronise all blocks of a grid: split the kernel instead");

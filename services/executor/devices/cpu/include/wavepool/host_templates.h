@@ -63,7 +63,7 @@ __host__ inline hipError_t hipLaunchKernel(F* function, dim3 grid, dim3 block, v
 }
 template <class F>
 __host__ inline hipError_t hipLaunchCooperativeKernel(F* function, dim3 grid, dim3 block, void** arguments,
-                                                      unsigned shared_bytes, hipStream_t stream) {
+                                                      unsigned shared_bytes = 0, hipStream_t stream = nullptr) {
     return hipLaunchCooperativeKernel(reinterpret_cast<const void*>(function), grid, block, arguments, shared_bytes,
                                       stream);
 }

@@ -72,6 +72,9 @@ WP_FN float max(float a, float b) { return __builtin_fmaxf(a, b); }
 WP_FN double min(double a, double b) { return __builtin_fmin(a, b); }
 WP_FN double max(double a, double b) { return __builtin_fmax(a, b); }
 
+WP_FN unsigned umin(unsigned a, unsigned b) { return min(a, b); }
+WP_FN unsigned umax(unsigned a, unsigned b) { return max(a, b); }
+
 template <class A, class B>
 using wp_mixed = std::enable_if_t<std::is_arithmetic<A>::value && std::is_arithmetic<B>::value &&
                                       !std::is_same<A, B>::value,

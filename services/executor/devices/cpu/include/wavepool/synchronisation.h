@@ -41,4 +41,5 @@ __device__ __forceinline__ void __builtin_amdgcn_fence(int, const char*) { __ato
 
 __device__ __forceinline__ long long clock64() { return static_cast<long long>(__builtin_readcyclecounter()); }
 __device__ __forceinline__ long long wall_clock64() { return clock64(); }
+__device__ __forceinline__ void __trap() { __builtin_trap(); }
 __device__ __forceinline__ void __nanosleep(unsigned) {}

@@ -1,0 +1,1 @@
+"""The cpu device's sanitizers: kernels that check each access to memory, with their block, thread and source line."""
