@@ -1,5 +1,8 @@
 // What other people's sources contain besides.
 #include <cuda_runtime.h>
+#include <driver_types.h>
+#include <hip/hip_ext.h>
+#include <vector_functions.h>
 #include <iostream>
 #include <thread>
 #define TILE 16
@@ -85,7 +88,31 @@ __global__ void heap(int** out) {
     out[threadIdx.x] = mine;
 }
 
+__global__ void tail(float* out, unsigned n) {
+    if (blockDim.x == 0) __trap();
+    out[threadIdx.x] = umin(threadIdx.x, n) + umax(threadIdx.x, n);
+}
+void hints() {
+    float* managed;
+    RUN(cudaMallocManaged(&managed, 256));
+    RUN(cudaMemAdvise(managed, 256, cudaMemAdviseSetReadMostly, 0));
+    RUN(cudaMemPrefetchAsync(managed, 256, 0));
+    RUN(cudaMemset2DAsync(managed, 64, 0, 64, 4, cudaStreamPerThread));
+    RUN(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 1 << 20));
+    RUN(cudaFuncSetAttribute(tail, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared));
+    unsigned n = 3;
+    void* arguments[] = {&managed, &n};
+    RUN(cudaLaunchCooperativeKernel(tail, 1, 64, arguments));
+    int optin = 0;
+    RUN(cudaDeviceGetAttribute(&optin, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+    cudaPointerAttributes attributes;
+    RUN(cudaPointerGetAttributes(&attributes, managed));
+    RUN(cudaDeviceSynchronize());
+    CHECK(managed[1] == 4 && managed[63] == 66 && optin >= 48 * 1024);
+}
+
 int main() {
+    hints();
     vector<float> host(1000);
     for (int i = 0; i < 1000; ++i) host[i] = i % 10;
     float *in = sent(host), *out = zeros<float>(4096);
