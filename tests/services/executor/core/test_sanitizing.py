@@ -1,0 +1,109 @@
+"""Flawed kernels are found out at their lines, and honest ones are not accused. `// EXPECT kind access, ...` marks."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from problems.definition import SizeSet
+from services.executor.core.failure import Failure
+from services.executor.core.findings import Check, Finding
+from services.executor.core.sanitizing import CheckRequest, findings_of
+from services.executor.core.verdict import Verdict
+
+if TYPE_CHECKING:
+    from services.executor.core.equipment import Equipment
+    from services.executor.devices.cpu.cpu_device import CpuDevice
+
+FLAWED = Path(__file__).parents[1] / "devices" / "cpu" / "flawed"
+HONEST = Path(__file__).parents[3] / "honest"
+_MARK = re.compile(r"// EXPECT (.*)")
+# One of each kind that checkers commonly accuse: last blocks, shuffles, cooperative groups, atomics, LDS tiles.
+SAMPLE = ("frobenius_norm_last_block", "log_softmax_cooperative_groups", "histogram_private")
+
+
+async def _findings(
+    equipment: Equipment, device: CpuDevice, source: str, slug: str = "", **more: object
+) -> list[Finding]:
+    problem = equipment.find_problem(slug) if slug else None
+    cases = problem.sizes.of(SizeSet.CPU) if problem else ()
+    request = CheckRequest(source, problem, cases, **more)
+    return await findings_of(request, equipment, device.sanitized(), lambda _: None)
+
+
+def _title(finding: Finding) -> str:
+    assert finding.where is not None
+    return finding.kind if finding.other else f"{finding.kind} {finding.where.access}"
+
+
+def _expected(source: str) -> set[tuple[int, str]]:
+    marks = ((number, _MARK.search(line)) for number, line in enumerate(source.splitlines(), 1))
+    return {(number, title.strip()) for number, mark in marks if mark for title in mark[1].split(",")}
+
+
+@pytest.mark.parametrize("name", ["bounds", "uninitialised", "races", "divergence", "crash", "lockstep"])
+async def test_each_flaw_is_found_at_its_line_and_nothing_else(
+    equipment: Equipment, cpu_device: CpuDevice, name: str
+) -> None:
+    source = (FLAWED / f"{name}.hip").read_text()
+    found = [one for one in await _findings(equipment, cpu_device, source) if one.where]
+    expected = _expected(source)
+    accused = [{(line, _title(one)) for line in one.lines} & expected for one in found]
+    assert all(accused), found
+    assert set().union(*accused) == expected
+
+
+async def test_a_crash_is_told_after_what_was_found_before_it(equipment: Equipment, cpu_device: CpuDevice) -> None:
+    found = await _findings(equipment, cpu_device, (FLAWED / "crash.hip").read_text())
+    assert found[-1].kind == "crash"
+    assert "SIGSEGV" in found[-1].message
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+async def test_an_honest_kernel_has_no_findings(equipment: Equipment, cpu_device: CpuDevice, name: str) -> None:
+    source = (HONEST / f"{name}.hip").read_text()
+    slug = source.partition("\n")[0].removeprefix("// problem: ")
+    assert await _findings(equipment, cpu_device, source, slug) == []
+
+
+OFF_BY_ONE = """#include <hip/hip_runtime.h>
+__global__ void add(const float* a, const float* b, float* c, size_t n) {
+  size_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i <= n) c[i] = a[i] + b[i];
+}
+extern "C" void solution(const float* a, const float* b, float* c, size_t n) {
+  add<<<n / 256 + 1, 256>>>(a, b, c, n);
+}
+"""
+
+
+async def test_a_solution_is_checked_on_its_problems_buffers(equipment: Equipment, cpu_device: CpuDevice) -> None:
+    found = await _findings(equipment, cpu_device, OFF_BY_ONE, "vector-addition")
+    assert {(one.kind, one.memory, one.lines[0]) for one in found} == {
+        ("out-of-bounds", "d_input1", 4),
+        ("out-of-bounds", "d_output", 4),
+    }
+    first = found[0]
+    assert first.where is not None
+    assert (first.where.block, first.where.thread, first.offset) == ((0, 0, 0), (63, 0, 0), 63 * 4)
+
+
+async def test_a_failed_launch_is_a_finding(equipment: Equipment, cpu_device: CpuDevice) -> None:
+    source = OFF_BY_ONE.replace("256>>>", "4096>>>")
+    found = await _findings(equipment, cpu_device, source, "vector-addition")
+    assert {one.kind for one in found} == {"hip-error"}
+    assert "hipErrorInvalidConfiguration" in found[0].message
+
+
+async def test_only_the_sanitizers_asked_for_speak(equipment: Equipment, cpu_device: CpuDevice) -> None:
+    checks = frozenset({Check.RACECHECK})
+    assert await _findings(equipment, cpu_device, OFF_BY_ONE, "vector-addition", checks=checks) == []
+
+
+async def test_a_source_that_does_not_compile_is_its_authors_fault(equipment: Equipment, cpu_device: CpuDevice) -> None:
+    with pytest.raises(Failure) as raised:
+        await _findings(equipment, cpu_device, "int main() { return nothing; }")
+    assert raised.value.verdict is Verdict.COMPILE_ERROR
