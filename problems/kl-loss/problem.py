@@ -33,6 +33,8 @@ class KlLoss(ElementwiseLoss):
         _UNITS,
         "8 units of eps * t * (1 + |log t| + |log p|): the logarithms may each be taken by a fast intrinsic, the "
         "numbers clamped or shifted by 1e-10. Where t is 0: at most 1e-10 * (24 + |log p|), as such kernels give.",
+        # Kernels that shift numbers are below 0 wherever t is 0.
+        one_sided=True,
     )
     sizes = Sizes(
         cpu=(*CPU_CASES[:3], loss_case(32_768, Distribution.UNIFORM, "Sparse_targets")),

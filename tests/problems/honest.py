@@ -35,7 +35,10 @@ def wrong_cases(catalogue: Catalogue, slug: str, answer: Answer) -> list[str]:
 
 
 def mismatches(call: Call, answer: Answer) -> int:
-    """How many elements an answer gets wrong; fails when it is of another type than the problem's."""
+    """How many elements an answer gets wrong, at least 1 where its errors lean to one side.
+
+    Fails when it is of another type than the problem's.
+    """
     problem = call.problem
     with np.errstate(all="ignore"):
         outputs = answer(dict(call.inputs))
@@ -45,7 +48,8 @@ def mismatches(call: Call, answer: Answer) -> int:
     condition = problem.condition(call.case, call.inputs, call.expected)
     dtypes = {parameter.name: parameter.dtype for parameter in problem.parameters}
     assert {name: values.dtype for name, values in outputs.items()} == {name: dtypes[name] for name in problem.outputs}
-    return sum(
-        compare(outputs[name], call.expected[name], condition[name], problem.tolerance, first=0).mismatches
+    comparisons = [
+        compare(outputs[name], call.expected[name], condition[name], problem.tolerance, first=0)
         for name in problem.outputs
-    )
+    ]
+    return sum(max(comparison.mismatches, comparison.is_biased) for comparison in comparisons)
