@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import Exit, Limits
 
 _WALL_SECONDS = 120
-"""Of one case; checks make a kernel some hundred times slower."""
+"""Of one case; kernels that check themselves take many times as long."""
 _CASE_FOLDER = Path("/case")
 _DIVERGENCE_EXIT, _HIP_ERROR_EXIT, _NO_CASE_EXIT = 86, 87, 88
 """The first is `runtime/divergence.cpp`'s, the others `sanitize_harness.cpp`'s."""
