@@ -23,7 +23,8 @@ class Attempt:
 
     `undisturbed` attempts are judged as on a machine where nothing else runs: by a GPU's rule for sessions that
     disagree, and by clocks that no busy host excuses. `gpu_verdict` is the verdict on a real GPU, where the trick is
-    more than its twin on the cpu device.
+    more than its twin on the cpu device. `busy_verdict` may come too, where other work on the machine disturbs clocks
+    that nothing excuses: it refuses the time as well.
     """
 
     attack: int
@@ -40,6 +41,7 @@ class Attempt:
     runner_mib: int = 0
     undisturbed: bool = False
     gpu_verdict: Verdict | None = None
+    busy_verdict: Verdict | None = None
 
     @property
     def name(self) -> str:
@@ -92,6 +94,8 @@ def _attempts(folder: Path) -> list[Attempt]:
         fields["verdict"] = Verdict(fields["verdict"])
         if "gpu_verdict" in fields:
             fields["gpu_verdict"] = Verdict(fields["gpu_verdict"])
+        if "busy_verdict" in fields:
+            fields["busy_verdict"] = Verdict(fields["busy_verdict"])
         fields["mode"] = Mode(fields.get("mode", Mode.CHECK))
         found.append(Attempt(number, folder / f"{stem}.hip", **fields))
     return found

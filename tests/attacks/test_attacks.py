@@ -26,6 +26,8 @@ _ALONE = [attempt for attempt in attempts() if attempt.name not in _STAGED]
 @pytest.mark.parametrize("attempt", _ALONE, ids=lambda attempt: attempt.name)
 async def test_an_attack_gets_its_verdict(attack: Attack, attempt: Attempt) -> None:
     finished = await attack(attempt)
+    if attempt.busy_verdict is not None and finished.verdict is attempt.busy_verdict:
+        return
     assert finished.verdict is attempt.verdict, finished
     assert re.fullmatch(attempt.reason, finished.reason), finished
     assert attempt.says in finished.message

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import httpx
 import psutil
 
+from tests.conftest import torch_program
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
@@ -193,6 +195,11 @@ class Wavepool:
         return (self.data_dir / "up.log").read_text()[-4000:]
 
 
+def _torch() -> dict[str, str]:
+    program = torch_program()
+    return {"EXECUTOR_TORCH_PYTHON": str(program)} if program else {}
+
+
 def start(data_dir: Path, **environment: str) -> Wavepool:
     """Start a Wavepool on free ports; the compile cache and the toolchain are the machine's own."""
     data_dir.mkdir(parents=True, exist_ok=True)
@@ -202,7 +209,7 @@ def start(data_dir: Path, **environment: str) -> Wavepool:
             stdout=log,
             stderr=log,
             cwd=ROOT,
-            env=os.environ | environment,
+            env=os.environ | _torch() | environment,
         )
     wavepool = Wavepool(data_dir, process)
     wavepool.connect()

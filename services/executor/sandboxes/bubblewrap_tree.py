@@ -63,15 +63,18 @@ class BubblewrapTree:
         """Kill bwrap and its init, and wait for the end of the namespace."""
         self._destroyed = True
         self.child.kill()
-        if self._init is not None:
-            self._init.kill()
-            await self._init.wait()
-        await self.child.wait()
-        self._read_reports()
-        self._status.close()
+        try:
+            if self._init is not None:
+                self._init.kill()
+                await self._init.wait()
+            await self.child.wait()
+            self._read_reports()
+        finally:
+            self._status.close()
 
     def let_go(self) -> None:
         """Close what is open on our side."""
+        self._status.close()
         if self._witness is not None:
             self._witness.close()
 
