@@ -93,7 +93,16 @@ def start_bubblewrap(
     Options and reports travel in files in memory. For options that keeps them out of `ps`. For reports it cannot fail:
     a bwrap that dies of writing to a pipe whose reader was killed leaves a half-made box that waits for ever.
     """
-    status = os.fdopen(os.memfd_create("wavepool-box-status"), "rb", buffering=0)
+    with ExitStack() as unused:
+        status = unused.enter_context(os.fdopen(os.memfd_create("wavepool-box-status"), "rb", buffering=0))
+        tree = BubblewrapTree(_started(bwrap, program, procs_files, seccomp, status), status)
+        unused.pop_all()
+        return tree
+
+
+def _started(
+    bwrap: Sequence[str], program: Sequence[str], procs_files: Sequence[str], seccomp: bytes | None, status: IO[bytes]
+) -> Child:
     with ExitStack() as descriptors:
         passed = [status.fileno()]
         options = [*bwrap[1:], "--json-status-fd", str(status.fileno())]
@@ -103,7 +112,7 @@ def start_bubblewrap(
         passed.append(_memory_file(b"".join(os.fsencode(option) + b"\0" for option in options), descriptors))
         chain = ["/bin/sh", "-c", _ENTER_CGROUPS, "sh", *procs_files, "--"]
         command = [*chain, bwrap[0], "--args", str(passed[-1]), "--", *program]
-        return BubblewrapTree(Child(command, passed, has_input=True), status)
+        return Child(command, passed, has_input=True)
 
 
 def _memory_file(content: bytes, descriptors: ExitStack) -> int:
