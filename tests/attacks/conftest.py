@@ -56,7 +56,11 @@ def attack(judged: Equipment, monkeypatch: pytest.MonkeyPatch) -> Attack:
         job = CoreJob(attempt.source(**replacements), attempt.mode, attempt.problem)
         fitted = replace(judged, limits=_limits_for(attempt, judged.limits))
         if attempt.undisturbed:
-            fitted = _undisturbed(fitted, monkeypatch)
+            _undisturbed(monkeypatch)
+        if attempt.sessions_agree:
+            assert fitted.profile is not None
+            sessions = replace(GPU_SESSIONS, more_sessions=0)
+            fitted = replace(fitted, profile=replace(fitted.profile, sessions=sessions))
         finished = await run(job, fitted, lambda _: None)
         assert boxed_processes() == []
         assert list(judged.scratch_parent.iterdir()) == []
@@ -65,12 +69,10 @@ def attack(judged: Equipment, monkeypatch: pytest.MonkeyPatch) -> Attack:
     return run_attempt
 
 
-def _undisturbed(judged: Equipment, monkeypatch: pytest.MonkeyPatch) -> Equipment:
-    assert judged.profile is not None
+def _undisturbed(monkeypatch: pytest.MonkeyPatch) -> None:
     chain_rule = replace(benchmarking.CPU_CHAIN_RULE, fewest_chains=1, busy_factor=math.inf)
     monkeypatch.setattr(benchmarking, "CPU_CHAIN_RULE", chain_rule)
     monkeypatch.setattr(benchmarking, "CPU_RULE", replace(benchmarking.CPU_RULE, busy_factor=math.inf))
-    return replace(judged, profile=replace(judged.profile, sessions=replace(GPU_SESSIONS, more_sessions=0)))
 
 
 def boxed_processes() -> list[psutil.Process]:

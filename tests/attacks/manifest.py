@@ -16,22 +16,23 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Attempt:
-    """One submission of an attack. `reason` and `prints` are regular expressions, the first for the whole reason.
+    """One submission of an attack. `reason` and `prints` are regular expressions, the first for the whole reason. Of
+    `says`, where it is given, one alternative is in the message.
 
     ACCEPTED is the verdict of attempts that work honestly beside a trick which must have no effect; what they print
     says that the trick was tried. The limits replace those of the suite where they are given.
 
-    `undisturbed` attempts are judged as on a machine where nothing else runs: by a GPU's rule for sessions that
-    disagree, and by clocks that no busy host excuses. `gpu_verdict` is the verdict on a real GPU, where the trick is
-    more than its twin on the cpu device. `busy_verdict` may come too, where other work on the machine disturbs clocks
-    that nothing excuses: it refuses the time as well.
+    `undisturbed` attempts are judged as on a machine where nothing else runs: by clocks that no busy host excuses.
+    Where `sessions_agree`, the sessions must agree as they must on a GPU. `gpu_verdict` is the verdict on a real GPU,
+    where the trick is more than its twin on the cpu device. `other_verdict`, with `other_says`, is for an attempt that
+    leaves to chance which of two verdicts refuses it: docs/attacks.md says why.
     """
 
     attack: int
     file: Path
     verdict: Verdict
     reason: str = ""
-    says: str = ""
+    says: tuple[str, ...] = ()
     prints: str = ""
     problem: str = "vector-addition"
     mode: Mode = Mode.CHECK
@@ -40,8 +41,10 @@ class Attempt:
     builder_mib: int = 0
     runner_mib: int = 0
     undisturbed: bool = False
+    sessions_agree: bool = False
     gpu_verdict: Verdict | None = None
-    busy_verdict: Verdict | None = None
+    other_verdict: Verdict | None = None
+    other_says: str = ""
 
     @property
     def name(self) -> str:
@@ -91,11 +94,11 @@ def _attempts(folder: Path) -> list[Attempt]:
     number = int(folder.name.split("_")[0])
     found: list[Attempt] = []
     for stem, fields in _table(folder)["submission"].items():
-        fields["verdict"] = Verdict(fields["verdict"])
-        if "gpu_verdict" in fields:
-            fields["gpu_verdict"] = Verdict(fields["gpu_verdict"])
-        if "busy_verdict" in fields:
-            fields["busy_verdict"] = Verdict(fields["busy_verdict"])
+        for key in ("verdict", "gpu_verdict", "other_verdict"):
+            if key in fields:
+                fields[key] = Verdict(fields[key])
+        says = fields.get("says", [])
+        fields["says"] = (says,) if isinstance(says, str) else tuple(says)
         fields["mode"] = Mode(fields.get("mode", Mode.CHECK))
         found.append(Attempt(number, folder / f"{stem}.hip", **fields))
     return found
