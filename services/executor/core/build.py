@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import stat
 import time
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ from services.executor.core.failure import Failure, InfrastructureFailure
 from services.executor.core.isa import shown
 from services.executor.core.report import canonical_json
 from services.executor.devices.device import BuildKind, Device, Toolchain, ToolchainError
+from services.executor.sandboxes.box_files import LeftFileError, read_left, write_source
 
 if TYPE_CHECKING:
     import asyncio
@@ -107,9 +106,9 @@ class Builder:
         return hashlib.sha256(canonical_json(parts).encode(errors="surrogatepass")).hexdigest()
 
     async def _compile(self, unit: Unit, scratch: Path, command: Command) -> CachedBuild:
-        _write_source(scratch / "solution.hip", unit.source)
+        write_source(scratch / "solution.hip", unit.source)
         if unit.harness:
-            _write_source(scratch / "harness.cpp", unit.harness)
+            write_source(scratch / "harness.cpp", unit.harness)
         end = await run_to_end(self.sandbox, command, self.limits)
         text = _text(end)
         if failure := build_limit_failure(end, self.limits, text):
@@ -131,23 +130,12 @@ def _text(end: Exit) -> str:
     return f"{text}\n[the rest of the compiler's text was cut off]" if end.output_truncated else text
 
 
-def _write_source(path: Path, text: str) -> None:
-    path.write_bytes(text.encode(errors="replace"))
-    path.chmod(0o644)
-
-
 def _harvest(path: Path, text: str) -> bytes:
-    """Read what the builder left, as a regular file and through no link."""
+    """What the builder left."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        raise missing_build(f"{text}\n{path.name}: {error.strerror}") from error
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_EXECUTABLE_BYTES:
-        os.close(descriptor)
-        raise missing_build(f"{text}\n{path.name} is no regular file of at most {_MAX_EXECUTABLE_BYTES} bytes")
-    with os.fdopen(descriptor, "rb") as file:
-        return file.read()
+        return read_left(path, _MAX_EXECUTABLE_BYTES)
+    except LeftFileError as error:
+        raise missing_build(f"{text}\n{error}") from error
 
 
 def _install(executable: bytes, path: Path) -> None:

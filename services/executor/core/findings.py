@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import stat
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, cast
+
+from services.executor.sandboxes.box_files import LeftFileError, read_left_head
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -117,14 +117,9 @@ def merged(findings: Iterable[Finding]) -> list[Finding]:
 
 def _lines(file: Path) -> list[str]:
     try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
+        return read_left_head(file, MOST_FILE_BYTES).decode(errors="replace").splitlines()
+    except LeftFileError:
         return []
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        return []
-    with os.fdopen(descriptor, "rb") as stream:
-        return stream.read(MOST_FILE_BYTES).decode(errors="replace").splitlines()
 
 
 def _finding(fields: Mapping[str, Any], case: str) -> Finding:

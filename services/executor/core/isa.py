@@ -1,7 +1,7 @@
 """The report of what the MI300X's compiler makes of a source: made in a box of its own, cached, and never in the way.
 
-Whatever goes wrong, the answer is a report that says why it is empty. What the box leaves is a stranger's: it is read
-as a regular file of bounded size, and every field is checked.
+Whatever goes wrong, the answer is a report that says why it is empty. What the box leaves is a stranger's: its size
+is bounded, and every field is checked.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import os
-import stat
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -22,6 +20,7 @@ from services.executor.core.events import IsaReport, KernelReport
 from services.executor.core.failure import Failure
 from services.executor.core.jsonlines import LineError, read_as
 from services.executor.devices.device import Inspector, Toolchain, ToolchainError
+from services.executor.sandboxes.box_files import LeftFileError, read_left, write_source
 from services.executor.sandboxes.sandbox import Limits
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ class IsaReporter:
         try:
             data = await self._make(source, scratch)
             inspection = _inspection(data)
-        except (Failure, OSError, _NoReportError) as error:
+        except (Failure, OSError, LeftFileError, _NoReportError) as error:
             return _without(f"{_FAILED} {error}", toolchain)
         self.cache.put(key, CachedBuild.of(data, ""))
         return inspection
@@ -97,18 +96,16 @@ class IsaReporter:
                 await task
 
     async def _make(self, source: str, scratch: Path) -> bytes:
-        _write_source(source, scratch)
+        _fill(scratch, source)
         end = await run_to_end(self.sandbox, self.inspector.command(scratch), self.limits)
         if end.code != 0:
             raise _NoReportError(_reason(end.stderr, f"It ended with status {end.code}, signal {end.signal}."))
-        return _harvest(scratch / _REPORT)
+        return read_left(scratch / _REPORT, _MOST_BYTES)
 
 
-def _write_source(source: str, folder: Path) -> None:
-    folder.mkdir(mode=0o755)
-    path = folder / "solution.hip"
-    path.write_bytes(source.encode(errors="replace"))
-    path.chmod(0o644)
+def _fill(scratch: Path, source: str) -> None:
+    scratch.mkdir(mode=0o755)
+    write_source(scratch / "solution.hip", source)
 
 
 class _NoReportError(Exception):
@@ -118,16 +115,6 @@ class _NoReportError(Exception):
 def _reason(stderr: bytes, otherwise: str) -> str:
     lines = [line.strip() for line in stderr.decode(errors="replace").splitlines() if line.strip()]
     return lines[-1][:_MOST_TEXT] if lines else otherwise
-
-
-def _harvest(path: Path) -> bytes:
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
-        os.close(descriptor)
-        raise _NoReportError(f"It is no regular file of at most {_MOST_BYTES} bytes.")
-    with os.fdopen(descriptor, "rb") as file:
-        return file.read(_MOST_BYTES)
 
 
 def _inspection(data: bytes) -> Inspection:

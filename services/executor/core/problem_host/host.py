@@ -19,6 +19,7 @@ from services.executor.core.failure import Failure
 from services.executor.core.problem_host.boxed.framing import FramingError, receive, send
 from services.executor.core.problem_host.interpreter import BOXED
 from services.executor.core.verdict import Verdict
+from services.executor.sandboxes.box_files import write_source
 from services.executor.sandboxes.sandbox import Command, Limits, Mount
 
 if TYPE_CHECKING:
@@ -98,9 +99,8 @@ async def open_host(
 def _listener_in(folder: Path, definition: str) -> socket.socket:
     """Put the definition into `folder`, and a socket beside it."""
     folder.chmod(0o755)
-    source, address = folder / "problem_def.py", folder / "socket"
-    source.write_text(definition, "utf-8", errors="replace")
-    source.chmod(0o644)
+    address = folder / "socket"
+    write_source(folder / "problem_def.py", definition)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
     listener.bind(str(address))
     address.chmod(0o666)

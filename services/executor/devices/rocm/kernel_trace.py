@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-import os
-import stat
 from typing import TYPE_CHECKING
 
 from services.executor.devices.profiling import Dispatch
+from services.executor.sandboxes.box_files import LeftFileError, read_left
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,14 +20,9 @@ _MOST_BYTES = 64 << 20
 def read_trace(folder: Path) -> list[Dispatch]:
     """The launches in the trace that lies in `folder`; raises ValueError for what is no trace."""
     try:
-        descriptor = os.open(folder / FILE_NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        raise ValueError(f"rocprofv3 left no {FILE_NAME}: {error.strerror}") from error
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
-            raise ValueError(f"{FILE_NAME} is no regular file of at most {_MOST_BYTES >> 20} MiB")
-        return parse_trace(file.read().decode(errors="replace"))
+        return parse_trace(read_left(folder / FILE_NAME, _MOST_BYTES).decode(errors="replace"))
+    except LeftFileError as error:
+        raise ValueError(f"rocprofv3 left no trace: {error}") from error
 
 
 def parse_trace(text: str) -> list[Dispatch]:
