@@ -11,7 +11,23 @@ from pydantic_settings import BaseSettings
 METRICS_PORT_OFFSET = 1000
 
 
-class ServiceSettings(BaseSettings):
+class Settings(BaseSettings):
+    """Settings whose durations may be given in seconds."""
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _seconds(cls, value: object, info: ValidationInfo) -> object:
+        """Read `600` as seconds where a duration is wanted: pydantic takes only ISO 8601 from the environment."""
+        is_duration = cls.model_fields[str(info.field_name)].annotation is timedelta
+        if is_duration and isinstance(value, str):
+            try:
+                return float(value)
+            except ValueError:
+                return value
+        return value
+
+
+class ServiceSettings(Settings):
     """Read from the environment: `SCHEDULER_PORT` is `port` of the subclass whose `env_prefix` is `SCHEDULER_`."""
 
     host: str = "127.0.0.1"
@@ -25,18 +41,6 @@ class ServiceSettings(BaseSettings):
     log_level: str = "INFO"
     drain: timedelta = timedelta(seconds=10)
     """How long calls in flight may go on after SIGTERM."""
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _seconds(cls, value: object, info: ValidationInfo) -> object:
-        """Read `600` as seconds where a duration is wanted: pydantic takes only ISO 8601 from the environment."""
-        is_duration = cls.model_fields[str(info.field_name)].annotation is timedelta
-        if is_duration and isinstance(value, str):
-            try:
-                return float(value)
-            except ValueError:
-                return value
-        return value
 
     def resolved_metrics_port(self) -> int:
         """The port for metrics; free where the service's own port is."""

@@ -11,6 +11,7 @@ from wavepool.executor.v1 import executor_pb2_grpc
 from problems.definition import SizeSet
 from servicekit import logging
 from servicekit.clock import SystemClock
+from servicekit.plugins import BrokenPluginError, UnknownPluginError
 from servicekit.server import PortTakenError, ServiceServer
 from services.executor import errors
 from services.executor.capabilities import Capabilities
@@ -21,7 +22,7 @@ from services.executor.core.installation import catalogue
 from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
 from services.executor.core.scratch import memory_parent, sweep
 from services.executor.devices.device import ToolchainError
-from services.executor.devices.plugins import BrokenDeviceError, UnknownDeviceError, device_named
+from services.executor.devices.plugins import device_named
 from services.executor.execution import EndReason
 from services.executor.hygiene import Hygiene
 from services.executor.judge_nursery import JudgeNursery
@@ -60,8 +61,8 @@ ERROR_MAP: ErrorMap = {
 # What whoever starts the executor is told without a traceback: the message says what to do.
 _CANNOT_START = (
     SandboxError,
-    UnknownDeviceError,
-    BrokenDeviceError,
+    UnknownPluginError,
+    BrokenPluginError,
     ToolchainError,
     PortTakenError,
     SigningKeyError,
@@ -104,7 +105,8 @@ def build_server(
     """The server with all its parts; `start_judge` raises OSError where it cannot."""
     judges = JudgePool(start_judge, settings.judge_spares)
     hygiene = Hygiene(judges, canary, always=capabilities.device.is_gpu)
-    server = ExecutorServer(settings, Runs(judges, hygiene, capabilities.clock, settings.capacity()))
+    runs = Runs(judges, hygiene, capabilities.clock, settings.capacity(), settings.fence())
+    server = ExecutorServer(settings, runs)
     size_set = SizeSet.GPU if capabilities.device.is_gpu else SizeSet.CPU
     decoder = RunDecoder(catalogue(), size_set, server.runs.capacity.eighths)
     servicer = ExecutorServicer(server.runs, decoder, settings.tokens(), signer, capabilities)
@@ -123,7 +125,7 @@ def prepare_folders(settings: ExecutorSettings) -> None:
 async def find_capabilities(settings: ExecutorSettings, signer: Signer, clock: Clock) -> Capabilities:
     """Try out everything, and say loudly what the box does not hold back.
 
-    Raises SandboxError, UnknownDeviceError, BrokenDeviceError, ToolchainError, ForbiddenRulesError.
+    Raises SandboxError, UnknownPluginError, BrokenPluginError, ToolchainError, ForbiddenRulesError.
     """
     rules(settings.forbidden_file)
     sandbox = await choose_sandbox(settings.sandbox)

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
 from services.vmpool.errors import ProviderError
 from services.vmpool.executor_client import ExecutorUnreachableError
+from services.vmpool.fault import Fault
 from services.vmpool.lease import EXPIRY_GRACE, LeaseState, expired_run_is_gone
 from services.vmpool.machine import OVER, READY, MachineState
 from services.vmpool.providers.provider import Order, ProviderState
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
-    from datetime import datetime, timedelta
+    from datetime import datetime
 
     from servicekit.clock import Clock
     from services.vmpool.executor_client import Executors, Health
     from services.vmpool.health_book import HealthBook
     from services.vmpool.machine import Machine
-    from services.vmpool.providers.provider import MachineProvider
+    from services.vmpool.providers.provider import MachineProvider, Observation
+    from services.vmpool.providers.provider_set import ProviderSet
     from services.vmpool.store.lease_store import LeaseStore
     from services.vmpool.store.machine_store import MachineStore
 
@@ -31,12 +33,11 @@ _OVER_AT_PROVIDER = frozenset({ProviderState.ENDED, ProviderState.GONE})
 
 @dataclass(frozen=True)
 class Senses:
-    """How the driver learns what a machine does, and how long it waits for it to become ready."""
+    """How the driver learns what a machine does."""
 
-    provider: MachineProvider
+    providers: ProviderSet
     executors: Executors
     health: HealthBook
-    start_timeout: timedelta
 
 
 class MachineDriver:
@@ -45,10 +46,9 @@ class MachineDriver:
     def __init__(self, machines: MachineStore, leases: LeaseStore, senses: Senses, clock: Clock) -> None:
         self._machines = machines
         self._leases = leases
-        self._provider = senses.provider
+        self._providers = senses.providers
         self._executors = senses.executors
         self._health = senses.health
-        self._start_timeout = senses.start_timeout
         self._clock = clock
         self._steps: Mapping[MachineState, Callable[[Machine], Awaitable[None]]] = {
             MachineState.REQUESTED: self._provision,
@@ -75,39 +75,35 @@ class MachineDriver:
     async def _provision(self, machine: Machine) -> None:
         now = self._clock.now()
         try:
-            await self._provider.provision(
-                Order(machine.machine_id, machine.gpu_type, machine.gpu_count, machine.token)
-            )
+            await self._provider(machine).provision(_order(machine))
         except ProviderError as error:
-            await self._change(machine, machine.fail(now, str(error)))
+            await self._change(machine, machine.fail(now, str(error), error.fault))
             return
         await self._change(machine, machine.provision(now))
 
     async def _await_provider(self, machine: Machine) -> None:
-        seen = await self._provider.observe(machine.machine_id)
+        seen = await self._observe(machine)
         now = self._clock.now()
         if seen.state in _OVER_AT_PROVIDER:
-            await self._change(machine, machine.fail(now, seen.reason))
+            await self._change(machine, _failed(machine, now, seen))
         elif seen.state is ProviderState.RUNNING:
-            await self._change(machine, machine.start(now, seen.endpoint))
+            await self._change(machine, _placed(machine, seen).start(now, seen.endpoint))
         elif self._is_late(machine, now):
-            await self._change(machine, machine.fail(now, self._too_late(seen.stage or "the provider is making it")))
+            await self._change(machine, self._too_late(machine, now, seen.stage or "the provider is making it"))
         elif seen.state is ProviderState.PENDING and seen.stage != machine.provider_stage:
             await self._change(machine, machine.progress(seen.stage))
 
     async def _await_executor(self, machine: Machine) -> None:
-        seen = await self._provider.observe(machine.machine_id)
+        seen = await self._observe(machine)
         if seen.state in _OVER_AT_PROVIDER:
-            await self._change(machine, machine.fail(self._clock.now(), seen.reason))
+            await self._change(machine, _failed(machine, self._clock.now(), seen))
             return
         try:
             health = await self._executors.health(machine.endpoint)
         except ExecutorUnreachableError as error:
             now = self._clock.now()
             if self._is_late(machine, now):
-                await self._change(
-                    machine, machine.fail(now, self._too_late(f"its executor does not answer ({error})"))
-                )
+                await self._change(machine, self._too_late(machine, now, f"its executor does not answer ({error})"))
             return
         now = self._clock.now()
         self._health.heard(machine.machine_id, now)
@@ -115,9 +111,10 @@ class MachineDriver:
 
     async def _watch(self, machine: Machine) -> None:
         """Notice a machine that died, and expired leases whose runs are gone."""
-        seen = await self._provider.observe(machine.machine_id)
+        seen = await self._observe(machine)
         if seen.state in _OVER_AT_PROVIDER:
-            await self._change(machine, machine.lose(self._clock.now(), seen.reason))
+            lost = machine.lose(self._clock.now(), seen.reason, seen.fault or Fault.PROVIDER, seen.exit_status)
+            await self._change(machine, lost)
             return
         if not self._health.is_due(machine.machine_id, self._clock.now()):
             return
@@ -142,7 +139,7 @@ class MachineDriver:
         )
         if self._health.is_lost(machine.machine_id, now):
             reason = f"its executor has not answered for {silence:.0f} s ({error})"
-            await self._change(machine, machine.lose(now, reason))
+            await self._change(machine, machine.lose(now, reason, Fault.UNREACHABLE))
 
     async def _free_expired(self, machine: Machine, health: Health) -> None:
         now = self._clock.now()
@@ -168,7 +165,7 @@ class MachineDriver:
         return any(lease.state is LeaseState.ACTIVE or now - lease.expire_time < EXPIRY_GRACE for lease in standing)
 
     async def _release(self, machine: Machine) -> None:
-        await self._provider.release(machine.machine_id)
+        await self._provider(machine).release(machine.machine_id)
         now = self._clock.now()
         draining = machine.state is MachineState.DRAINING
         await self._change(machine, machine.stop(now) if draining else machine.release(now))
@@ -186,7 +183,43 @@ class MachineDriver:
         return changed
 
     def _is_late(self, machine: Machine, now: datetime) -> bool:
-        return now - (machine.provision_time or machine.create_time) >= self._start_timeout
+        return now - (machine.provision_time or machine.create_time) >= self._provider(machine).start_timeout
 
-    def _too_late(self, stage: str) -> str:
-        return f"it was not ready after {self._start_timeout.total_seconds():g} s: {stage}"
+    def _too_late(self, machine: Machine, now: datetime, stage: str) -> Machine:
+        waited = self._provider(machine).start_timeout.total_seconds()
+        reason = f"it was not ready after {waited:g} s: {stage}"
+        return machine.fail(now, reason, Fault.START_TIMEOUT)
+
+    def _provider(self, machine: Machine) -> MachineProvider:
+        return self._providers.named(machine.provider)
+
+    async def _observe(self, machine: Machine) -> Observation:
+        return await self._provider(machine).observe(machine.machine_id)
+
+
+def _failed(machine: Machine, now: datetime, seen: Observation) -> Machine:
+    return machine.fail(now, seen.reason, seen.fault or Fault.PROVIDER, seen.exit_status)
+
+
+def _placed(machine: Machine, seen: Observation) -> Machine:
+    price = seen.price_micros_per_hour
+    return replace(
+        machine,
+        backend=seen.backend or machine.backend,
+        region=seen.region or machine.region,
+        price_micros_per_hour=machine.price_micros_per_hour if price is None else price,
+    )
+
+
+def _order(machine: Machine) -> Order:
+    return Order(
+        machine_id=machine.machine_id,
+        gpu_type=machine.gpu_type,
+        gpu_count=machine.gpu_count,
+        token=machine.token,
+        backend=machine.backend,
+        region=machine.region,
+        spot=machine.spot,
+        max_price_micros_per_hour=machine.max_price_micros_per_hour,
+        max_duration=machine.max_duration,
+    )

@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from services.vmpool.fault import Fault
+
 if TYPE_CHECKING:
     from datetime import timedelta
 
@@ -72,7 +74,11 @@ class StaleMachineError(PoolError):
 
 
 class ProviderError(PoolError):
-    """A provider cannot do what it was asked; the message is in its own words."""
+    """A provider cannot do what it was asked; the message is in its own words, `fault` tells what to do next."""
+
+    def __init__(self, message: str, fault: Fault = Fault.PROVIDER) -> None:
+        super().__init__(message)
+        self.fault = fault
 
 
 class NotFoundError(PoolError):

@@ -21,8 +21,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from services.vmpool import slot as slots
-from services.vmpool.cost import cost_micros
+from services.vmpool.cost import MICROSECOND, Tariff
 from services.vmpool.errors import IllegalMoveError
+from services.vmpool.fault import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,6 +65,19 @@ READY = frozenset({_S.WARM, _S.BUSY})
 OVER = frozenset({_S.STOPPED, _S.FAILED, _S.LOST})
 
 
+class Origin(StrEnum):
+    """What a machine was started for."""
+
+    DEMAND = "demand"
+    """Jobs that waited."""
+    REQUEST = "request"
+    """Somebody asked for it by RequestMachine."""
+    SCHEDULE = "schedule"
+    """The keep-warm schedule."""
+    ADOPTED = "adopted"
+    """It was found at the provider with our name and token, and not in the record."""
+
+
 @dataclass(frozen=True)
 class Inventory:
     """What a machine's executor says that it runs on."""
@@ -83,7 +97,8 @@ class Machine:
 
     `occupied` is described in `slot.py`. `fencing_token` is that of the newest lease. `idle` is the time spent WARM
     before `state_time`, the moment at which the present state began. Cost accrues from `provision_time` to
-    `release_time`.
+    `release_time`, by the tariff. `backend`, `region` and `spot` are what was ordered, in the provider's terms;
+    `origin` tells what it was started for. `fault` and `exit_status`, the executor's, tell of one that ended badly.
     """
 
     machine_id: str
@@ -94,6 +109,17 @@ class Machine:
     price_micros_per_hour: int
     create_time: datetime
     state_time: datetime
+    minimum_billed: timedelta = timedelta(0)
+    billing_increment: timedelta = MICROSECOND
+    backend: str = ""
+    region: str = ""
+    spot: bool = False
+    max_price_micros_per_hour: int = 0
+    max_duration: timedelta = timedelta(0)
+    origin: Origin = Origin.DEMAND
+    request_id: str = ""
+    fault: Fault = Fault.NONE
+    exit_status: int | None = None
     state: MachineState = MachineState.REQUESTED
     revision: int = 1
     reason: str = ""
@@ -153,13 +179,13 @@ class Machine:
         """It is drained and released."""
         return replace(self._ended(_S.STOPPED, now, self.reason), release_time=now)
 
-    def fail(self, now: datetime, reason: str) -> Machine:
+    def fail(self, now: datetime, reason: str, fault: Fault, exit_status: int | None = None) -> Machine:
         """It never became ready."""
-        return self._ended(_S.FAILED, now, reason)
+        return replace(self._ended(_S.FAILED, now, reason), fault=fault, exit_status=exit_status)
 
-    def lose(self, now: datetime, reason: str) -> Machine:
+    def lose(self, now: datetime, reason: str, fault: Fault, exit_status: int | None = None) -> Machine:
         """It stopped answering; all its leases are over."""
-        return self._ended(_S.LOST, now, reason)
+        return replace(self._ended(_S.LOST, now, reason), fault=fault, exit_status=exit_status)
 
     def release(self, now: datetime) -> Machine:
         """The provider has taken back a machine that had failed or was lost; cost ends."""
@@ -169,11 +195,16 @@ class Machine:
         """All the time that it was ready and had nothing to do."""
         return self.idle + (now - self.state_time if self.state is _S.WARM else timedelta(0))
 
+    @property
+    def tariff(self) -> Tariff:
+        """How its provider bills it."""
+        return Tariff(self.price_micros_per_hour, self.minimum_billed, self.billing_increment)
+
     def cost_until(self, now: datetime) -> int:
         """What it has cost, in micro-dollars."""
         if self.provision_time is None:
             return 0
-        return cost_micros((self.release_time or now) - self.provision_time, self.price_micros_per_hour)
+        return self.tariff.cost_micros((self.release_time or now) - self.provision_time)
 
     def _ended(self, state: MachineState, now: datetime, reason: str) -> Machine:
         return replace(self._moved(state, now, reason), occupied=(0,) * self.gpu_count, end_time=now)

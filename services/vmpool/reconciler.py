@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from services.vmpool.driver import MachineDriver
     from services.vmpool.machine import Machine
     from services.vmpool.providers.provider import MachineProvider
+    from services.vmpool.providers.provider_set import ProviderSet
     from services.vmpool.store.lease_store import LeaseStore
     from services.vmpool.store.machine_store import MachineStore
 
@@ -47,7 +48,7 @@ class Reconciler:
         self,
         machines: MachineStore,
         leases: LeaseStore,
-        provider: MachineProvider,
+        providers: ProviderSet,
         driver: MachineDriver,
         clock: Clock,
         wake: asyncio.Event,
@@ -55,7 +56,7 @@ class Reconciler:
         self._wake = wake
         self._machines = machines
         self._leases = leases
-        self._provider = provider
+        self._providers = providers
         self._driver = driver
         self._clock = clock
         self._steps: dict[str, asyncio.Task[None]] = {}
@@ -77,13 +78,14 @@ class Reconciler:
             asyncio.get_running_loop().call_later(SOON_SECONDS, self._wake.set)
 
     async def close(self) -> None:
-        """End the steps under way and, where the provider's machines end with the pool, all machines."""
+        """End the steps under way and, where a provider's machines end with the pool, all of those."""
         steps = list(self._steps.values())
         for step in steps:
             step.cancel()
         await asyncio.gather(*steps, return_exceptions=True)
-        for _ in range(CLOSE_ATTEMPTS if self._provider.ends_with_pool else 0):
-            remaining = await self._machines.unreleased()
+        ending = {provider.name for provider in self._providers if provider.ends_with_pool}
+        for _ in range(CLOSE_ATTEMPTS if ending else 0):
+            remaining = [m for m in await self._machines.unreleased() if m.provider in ending]
             await asyncio.gather(*(self._guarded(machine, self._driver.end(machine)) for machine in remaining))
 
     def _begin_step(self, machine: Machine) -> None:
@@ -106,12 +108,20 @@ class Reconciler:
         now = self._clock.now()
         if self._strangers_time is not None and now - self._strangers_time < STRANGERS_INTERVAL:
             return
-        # In this order: a machine is in the record before it is at the provider, so what is listed first and is not in
-        # the record afterwards is nobody's.
-        listed = await self._provider.list_all()
-        known = {machine.machine_id for machine in await self._machines.unreleased()}
-        for machine_id in listed:
-            if machine_id not in known:
-                log.warning("releasing a machine that nobody knows", extra={"machine_id": machine_id})
-                await self._provider.release(machine_id)
         self._strangers_time = now
+        await asyncio.gather(*(self._release_strangers_at(provider) for provider in self._providers))
+
+    async def _release_strangers_at(self, provider: MachineProvider) -> None:
+        try:
+            # In this order: a machine is in the record before it is at the provider, so what is listed first and is not
+            # in the record afterwards is nobody's.
+            listed = await provider.list_all()
+            known = {machine.machine_id for machine in await self._machines.unreleased()}
+            for machine_id in listed:
+                if machine_id not in known:
+                    log.warning("releasing a machine that nobody knows", extra={"machine_id": machine_id})
+                    await provider.release(machine_id)
+        except (ProviderError, OSError) as error:
+            metrics.provider_errors.labels(provider.name).inc()
+            log.warning("could not look for strangers", extra={"provider": provider.name, "error": str(error)})
+            self._strangers_time = None

@@ -14,6 +14,7 @@ from servicekit import database, logging
 from servicekit.channels import open_channel
 from servicekit.clock import SystemClock, new_id
 from servicekit.loops import run_loop
+from servicekit.plugins import BrokenPluginError, UnknownPluginError
 from servicekit.server import ServiceServer
 from services.vmpool import errors
 from services.vmpool.config import VmPoolSettings
@@ -23,7 +24,7 @@ from services.vmpool.executor_client import ExecutorClient
 from services.vmpool.feed import Feed
 from services.vmpool.health_book import HealthBook
 from services.vmpool.leasing import Leasing
-from services.vmpool.providers.local_provider import LocalConfig, LocalProvider
+from services.vmpool.providers.plugins import PoolContext, open_providers
 from services.vmpool.reconciler import Reconciler
 from services.vmpool.service import Pool, VmPoolServicer
 from services.vmpool.sizer import Sizer
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from servicekit.errors import ErrorMap
     from services.vmpool.executor_client import Executors
-    from services.vmpool.providers.provider import MachineProvider
+    from services.vmpool.providers.provider_set import ProviderSet
 
 log = logging.get_logger(__name__)
 
@@ -85,38 +86,29 @@ class VmPool:
         await self.usage.run_once()
 
 
-def local_provider(settings: VmPoolSettings) -> LocalProvider:
-    """The provider whose machines are this host."""
-    return LocalProvider(
-        LocalConfig(
-            data_dir=settings.data_dir,
-            command=settings.local_executor_command,
-            preferred_port=settings.local_executor_port,
-            gpu_types=settings.gpu_types,
-            price_micros_per_hour=settings.local_price_micros(),
-            orphan_timeout=settings.local_orphan_timeout,
-            stop_grace=settings.local_stop_grace,
-        )
-    )
+def configured_providers(settings: VmPoolSettings) -> ProviderSet:
+    """The providers that the settings name; raises UnknownPluginError, BrokenPluginError."""
+    context = PoolContext(settings.pool_name, settings.data_dir, settings.gpu_types, settings.idle_timeout)
+    return open_providers(settings.providers, context)
 
 
 @asynccontextmanager
 async def build(
-    settings: VmPoolSettings, db: database.Database, provider: MachineProvider, executors: Executors, clock: Clock
+    settings: VmPoolSettings, db: database.Database, providers: ProviderSet, executors: Executors, clock: Clock
 ) -> AsyncGenerator[VmPool]:
     """The service on a database with its schema; connections are closed at the end."""
     events, moves = Feed(), Feed()
     machines = MachineStore(db, clock, events, moves)
     leases = LeaseStore(db, clock, events, new_id)
     demand = DemandBoard(settings.demand_lifetime)
-    sizer = Sizer(machines, demand, provider, settings.limits(), clock, new_id)
+    sizer = Sizer(machines, demand, providers, settings.limits(), clock, new_id)
     async with AsyncExitStack() as stack:
         billing = await stack.enter_async_context(open_channel(settings.billing_target))
         wakes = (stack.enter_context(moves.follow()), stack.enter_context(moves.follow()))
         health = HealthBook(settings.heartbeat_interval, settings.lost_after)
-        senses = Senses(provider, executors, health, settings.start_timeout)
+        senses = Senses(providers, executors, health)
         driver = MachineDriver(machines, leases, senses, clock)
-        reconciler = Reconciler(machines, leases, provider, driver, clock, wakes[0])
+        reconciler = Reconciler(machines, leases, providers, driver, clock, wakes[0])
         usage = UsageReporter(UsageStore(db, clock), billing, settings.usage_interval)
         leasing = Leasing(leases, demand, sizer, clock)
         watching = Watching(EventLog(db), events)
@@ -128,14 +120,24 @@ async def build(
 
 
 async def main() -> None:
-    """Serve until SIGTERM or SIGINT, then stop what ends with the pool."""
+    """Serve until SIGTERM or SIGINT, then stop what ends with the pool; SystemExit where a provider cannot be had."""
     settings = VmPoolSettings()
     logging.configure("vmpool", settings.log_level)
+    try:
+        providers = configured_providers(settings)
+        async with providers:
+            await serve(settings, providers)
+    except (UnknownPluginError, BrokenPluginError, errors.ProviderError) as error:
+        raise SystemExit(f"vmpool: {error}") from error
+
+
+async def serve(settings: VmPoolSettings, providers: ProviderSet) -> None:
+    """Serve with started providers."""
     db = database.Database(settings.resolved_database_url("vmpool"))
     executors = ExecutorClient(settings.heartbeat_interval)
     try:
         await database.migrate(db, "services.vmpool:migrations")
-        async with build(settings, db, local_provider(settings), executors, SystemClock()) as vmpool:
+        async with build(settings, db, providers, executors, SystemClock()) as vmpool:
             try:
                 await vmpool.run(settings)
             finally:

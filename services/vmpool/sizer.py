@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from services.vmpool.demand_board import DemandBoard
-    from services.vmpool.providers.provider import MachineProvider, Offer
+    from services.vmpool.providers.provider import Offer
+    from services.vmpool.providers.provider_set import ProviderSet
     from services.vmpool.sizing import Demand, Limits
     from services.vmpool.store.machine_store import MachineStore
 
@@ -34,14 +35,14 @@ class Sizer:
         self,
         machines: MachineStore,
         demand: DemandBoard,
-        provider: MachineProvider,
+        providers: ProviderSet,
         limits: Limits,
         clock: Clock,
         new_id: Callable[[str], str],
     ) -> None:
         self._machines = machines
         self._demand = demand
-        self._provider = provider
+        self._providers = providers
         self._limits = limits
         self._clock = clock
         self._new_id = new_id
@@ -66,29 +67,41 @@ class Sizer:
     async def _start(self, plan: Plan) -> tuple[int, str]:
         if not plan.start:
             return 0, ""
-        try:
-            offers = await self._provider.offers()
-        except (ProviderError, OSError) as error:
-            return 0, f"provider {self._provider.name} makes no offers now: {error}"
-        started, missing = 0, ""
+        offers, missing = await self._offers()
+        started = 0
         for gpu_type in plan.start:
-            offer = next((offer for offer in offers if offer.gpu_type == gpu_type), None)
+            offer = next((offer for offer in offers if offer.gpu_type == gpu_type and offer.available), None)
             if offer is None:
-                missing = f"provider {self._provider.name} offers no {gpu_type} now"
+                missing = missing or f"no provider offers {gpu_type} now (asked: {', '.join(self._providers.names)})"
             else:
                 await self._request(offer)
                 started += 1
         return started, missing
 
+    async def _offers(self) -> tuple[list[Offer], str]:
+        offers: list[Offer] = []
+        missing = ""
+        for provider in self._providers:
+            try:
+                offers += await provider.offers()
+            except (ProviderError, OSError) as error:
+                missing = f"provider {provider.name} makes no offers now: {error}"
+        return offers, missing
+
     async def _request(self, offer: Offer) -> None:
         now = self._clock.now()
         machine = Machine(
             machine_id=self._new_id("mach"),
-            provider=self._provider.name,
+            provider=offer.provider,
             gpu_type=offer.gpu_type,
             gpu_count=offer.gpu_count,
             token=secrets.token_urlsafe(TOKEN_BYTES),
             price_micros_per_hour=offer.price_micros_per_hour,
+            minimum_billed=offer.minimum_billed,
+            billing_increment=offer.billing_increment,
+            backend=offer.backend,
+            region=offer.region,
+            spot=offer.spot,
             create_time=now,
             state_time=now,
             reason="jobs wait for it",

@@ -94,6 +94,8 @@ def lease_to_proto(lease: Lease, machine: Machine) -> pb.Lease:
         executor_token=machine.token,
         fencing_token=lease.fencing_token,
         eighths=lease.slot.eighths,
+        gpu=lease.slot.gpu,
+        first_eighth=lease.slot.first,
         start_kind=_START_KINDS[lease.start_kind],
     )
 

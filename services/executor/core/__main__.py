@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from problems.catalogue import CatalogueError
 from problems.definition import SizeSet
 from problems.variants import UnknownElementTypeError, variant_of
+from servicekit.plugins import BrokenPluginError, UnknownPluginError
 from services.executor.core.bench import BAD_USAGE, INFRASTRUCTURE, bench
 from services.executor.core.command_line import parser
 from services.executor.core.compare_command import compare_files
@@ -33,7 +34,6 @@ from services.executor.core.sanitize_command import check
 from services.executor.core.sanitizing import CheckRequest
 from services.executor.core.serve import serve
 from services.executor.devices.device import ToolchainError
-from services.executor.devices.plugins import BrokenDeviceError, UnknownDeviceError
 from services.executor.sandboxes.sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -63,10 +63,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if chosen.command == "nursery":
             return _nursery(options)
         return asyncio.run(_run(chosen, options, parent))
-    except (UnknownDeviceError, ForbiddenRulesError) as error:
+    except (UnknownPluginError, ForbiddenRulesError) as error:
         sys.stderr.write(f"{error}\n")
         return BAD_USAGE
-    except (BrokenDeviceError, SandboxError) as error:
+    except (BrokenPluginError, SandboxError) as error:
         sys.stderr.write(f"{error}\n")
         return INFRASTRUCTURE
 

@@ -53,7 +53,7 @@ def find_problem(slug: str) -> Problem:
 
 
 async def open_equipment(options: Options) -> Equipment:
-    """Raises UnknownDeviceError, BrokenDeviceError, ForbiddenRulesError; SandboxError where the box does not work."""
+    """Raises UnknownPluginError, BrokenPluginError, ForbiddenRulesError; SandboxError where the box does not work."""
     device = device_named(options.device)
     forbidden = rules(options.forbidden_file)
     sandbox = await choose_sandbox(options.sandbox)

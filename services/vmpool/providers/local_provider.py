@@ -15,11 +15,12 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from services.vmpool.errors import ProviderError
+from services.vmpool.fault import Fault
 from services.vmpool.providers import local_keeper
 from services.vmpool.providers.provider import Observation, Offer, Order, ProviderState
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Sequence
     from datetime import timedelta
     from pathlib import Path
 
@@ -27,6 +28,8 @@ STOP_MARGIN_SECONDS = 5.0
 """What a keeper may take beyond the grace that it gives its executor, on a host under load."""
 
 STARTED_POLL_SECONDS = 0.02
+LOG_PIECE_BYTES = 65536
+LOG_POLL_SECONDS = 0.2
 LAST_LOG_BYTES = 4096
 LAST_LOG_LINES = 2
 """A traceback ends with its message, and what log lines end with is the latest."""
@@ -41,6 +44,7 @@ class LocalConfig:
     preferred_port: int
     gpu_types: Sequence[str]
     price_micros_per_hour: int
+    start_timeout: timedelta
     orphan_timeout: timedelta
     stop_grace: timedelta
 
@@ -56,10 +60,21 @@ class LocalProvider:
         self._machines = config.data_dir.resolve() / "machines"
         self._logs = config.data_dir.resolve() / "logs"
 
+    @property
+    def start_timeout(self) -> timedelta:
+        """As the settings say."""
+        return self._config.start_timeout
+
+    async def start(self) -> None:
+        """Nothing to get ready."""
+
+    async def close(self) -> None:
+        """Nothing is held; executors go on until the pool or their orphan timeout ends them."""
+
     async def offers(self) -> Sequence[Offer]:
         """Any GPU type: this host stands in for all of them."""
         price = self._config.price_micros_per_hour
-        return [Offer(gpu_type, 1, price) for gpu_type in self._config.gpu_types]
+        return [Offer(self.name, gpu_type, 1, price) for gpu_type in self._config.gpu_types]
 
     async def provision(self, order: Order) -> None:
         """Start a keeper; one that finds its machine kept already ends at once."""
@@ -82,6 +97,19 @@ class LocalProvider:
         """Every folder: also those of machines that ended have to be released."""
         return sorted(folder.name for folder in self._machines.glob("*"))
 
+    async def logs(self, machine_id: str, *, follow: bool) -> AsyncIterator[bytes]:
+        """The machine's log file, and what is added to it until the machine is over."""
+        path = self._log(machine_id)
+        if not path.exists():
+            raise ProviderError(f"this host has no log of machine {machine_id}")
+        with path.open("rb") as log:
+            while True:
+                while piece := log.read(LOG_PIECE_BYTES):
+                    yield piece
+                if not (follow and _is_locked(self._folder(machine_id))):
+                    return
+                await asyncio.sleep(LOG_POLL_SECONDS)
+
     def _prepare(self, machine_id: str) -> None:
         folder = self._folder(machine_id)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -103,9 +131,15 @@ class LocalProvider:
         # In this order: a keeper writes down how the executor ended before it lets go of the lock.
         locked = _is_locked(folder)
         if ended := _read_json(folder / "exit.json"):
-            return Observation(ProviderState.ENDED, reason=self._story(machine_id, ended))
+            return Observation(
+                ProviderState.ENDED,
+                reason=self._story(machine_id, ended),
+                fault=Fault.EXECUTOR_EXITED,
+                exit_status=ended["status"],
+            )
         if not locked:
-            return Observation(ProviderState.ENDED, reason="its executor and keeper were killed")
+            killed = "its executor and keeper were killed"
+            return Observation(ProviderState.ENDED, reason=killed, fault=Fault.EXECUTOR_EXITED)
         _touch(folder)
         running = _read_json(folder / "process.json")
         if running is None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
+from services.vmpool.cost import MICROSECOND, Tariff
+from services.vmpool.fault import Fault
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Sequence
 
 
 class ProviderState(StrEnum):
@@ -27,31 +31,66 @@ class ProviderState(StrEnum):
 
 @dataclass(frozen=True)
 class Observation:
-    """What a provider says of a machine now."""
+    """What a provider says of a machine now.
+
+    `endpoint` is a gRPC target that reaches the executor from this host: `127.0.0.1:port`, or `unix:/path` for one that
+    the provider carries over a connection of its own. `fault` and `exit_status` tell of a machine that ENDED.
+    `backend`, `region` and `price_micros_per_hour` are what the order came to, once that is known.
+    """
 
     state: ProviderState
     stage: str = ""
     endpoint: str = ""
     reason: str = ""
+    fault: Fault = Fault.NONE
+    exit_status: int | None = None
+    backend: str = ""
+    region: str = ""
+    price_micros_per_hour: int | None = None
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A kind of machine that can be had; the price is the whole machine's, in micro-dollars per hour."""
+    """A kind of machine that can be had; the price is the whole machine's, in micro-dollars per hour.
 
+    `available` is False where the provider lists it and says that there is none now. `minimum_billed` and
+    `billing_increment` are how the provider counts its time.
+    """
+
+    provider: str
     gpu_type: str
     gpu_count: int
     price_micros_per_hour: int
+    backend: str = ""
+    region: str = ""
+    spot: bool = False
+    available: bool = True
+    minimum_billed: timedelta = timedelta(0)
+    billing_increment: timedelta = MICROSECOND
+
+    @property
+    def tariff(self) -> Tariff:
+        """How the machine would be billed."""
+        return Tariff(self.price_micros_per_hour, self.minimum_billed, self.billing_increment)
 
 
 @dataclass(frozen=True)
 class Order:
-    """A machine to make. `token` is what its executor is to ask of callers."""
+    """A machine to make. `token` is what its executor is to ask of callers.
+
+    `backend` and `region` empty: any. A `max_price_micros_per_hour` of 0 sets no limit, nor does a `max_duration` of 0;
+    otherwise the provider ends the machine by itself after that time, as the last guard against leaks.
+    """
 
     machine_id: str
     gpu_type: str
     gpu_count: int
     token: str
+    backend: str = ""
+    region: str = ""
+    spot: bool = False
+    max_price_micros_per_hour: int = 0
+    max_duration: timedelta = timedelta(0)
 
 
 class MachineProvider(Protocol):
@@ -69,6 +108,22 @@ class MachineProvider(Protocol):
     @property
     def ends_with_pool(self) -> bool:
         """Whether its machines are to be stopped when vmpool is stopped, not merely left to the next start."""
+        ...
+
+    @property
+    def start_timeout(self) -> timedelta:
+        """How long a machine may take from being asked for to a ready executor."""
+        ...
+
+    async def start(self) -> None:
+        """Get ready, and check what the settings name; ProviderError, which ends vmpool, where they are wrong.
+
+        A provider that cannot be reached now is no reason to end: it may come back.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections and threads; machines stay as they are."""
         ...
 
     async def offers(self) -> Sequence[Offer]:
@@ -89,4 +144,11 @@ class MachineProvider(Protocol):
 
     async def list_all(self) -> Sequence[str]:
         """All machines of ours that exist, known to the pool or not."""
+        ...
+
+    def logs(self, machine_id: str, *, follow: bool) -> AsyncIterator[bytes]:
+        """What the machine's executor printed, in pieces, oldest first; then, with `follow`, what comes until its end.
+
+        ProviderError where the provider keeps none of that machine.
+        """
         ...

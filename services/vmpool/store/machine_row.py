@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from services.vmpool.machine import Inventory, Machine, MachineState
+from services.vmpool.fault import Fault
+from services.vmpool.machine import Inventory, Machine, MachineState, Origin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,26 +19,47 @@ if TYPE_CHECKING:
 MICROSECOND = timedelta(microseconds=1)
 _FIELDS = tuple(field.name for field in fields(Machine))
 _MOMENTS = tuple(name for name in _FIELDS if name.endswith("_time"))
+_SPANS = ("idle", "minimum_billed", "billing_increment", "max_duration")
+_PLAIN = tuple(name for name in _FIELDS if name not in _SPANS)
 _SECRETS = ("token",)
+_LATER = {
+    "minimum_billed_us": 0,
+    "billing_increment_us": 1,
+    "max_duration_us": 0,
+    "max_price_micros_per_hour": 0,
+    "backend": "",
+    "region": "",
+    "spot": False,
+    "origin": Origin.DEMAND,
+    "request_id": "",
+    "fault": Fault.NONE,
+    "exit_status": None,
+}
+"""What snapshots do not have that were written before these columns came."""
 
 
 def machine_to_row(machine: Machine) -> dict[str, Any]:
     """All columns of the machine."""
     row = {name: getattr(machine, name) for name in _FIELDS}
     row["state"] = machine.state.value
+    row["origin"] = machine.origin.value
+    row["fault"] = machine.fault.value
     row["inventory"] = orjson.dumps(asdict(machine.inventory)).decode()
     row["occupied"] = orjson.dumps(machine.occupied).decode()
-    row["idle_us"] = row.pop("idle") // MICROSECOND
+    row |= {f"{name}_us": row.pop(name) // MICROSECOND for name in _SPANS}
     return row
 
 
 def machine_from_row(row: RowMapping | Mapping[Any, Any]) -> Machine:
     """The machine that `machine_to_row` took apart."""
-    values = {name: row[name] for name in _FIELDS if name != "idle"}
+    values = {name: row[name] for name in _PLAIN}
+    values |= {name: row[f"{name}_us"] * MICROSECOND for name in _SPANS}
     values["state"] = MachineState(row["state"])
+    values["origin"] = Origin(row["origin"])
+    values["fault"] = Fault(row["fault"])
     values["inventory"] = Inventory(**orjson.loads(row["inventory"]))
     values["occupied"] = tuple(orjson.loads(row["occupied"]))
-    return Machine(**values, idle=row["idle_us"] * MICROSECOND)
+    return Machine(**values)
 
 
 def machine_to_json(machine: Machine) -> str:
@@ -48,7 +70,7 @@ def machine_to_json(machine: Machine) -> str:
 
 def machine_from_json(text: str) -> Machine:
     """The machine of a snapshot, its secrets empty."""
-    row: dict[str, Any] = orjson.loads(text)
+    row: dict[str, Any] = _LATER | orjson.loads(text)
     for name in _MOMENTS:
         row[name] = None if row[name] is None else datetime.fromisoformat(row[name]).astimezone(UTC)
     return machine_from_row(row | dict.fromkeys(_SECRETS, ""))

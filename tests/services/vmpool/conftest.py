@@ -15,6 +15,7 @@ from servicekit.channels import open_channel
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.lease import LeaseRequest
 from services.vmpool.machine import Machine, MachineState
+from services.vmpool.providers.provider_set import ProviderSet
 from services.vmpool.server import VmPool, build
 from services.vmpool.sizing import Demand
 from tests.services.vmpool.scripted_provider import ScriptedExecutors, ScriptedProvider
@@ -109,7 +110,7 @@ async def bench_on(settings: VmPoolSettings, provider: ScriptedProvider, clock: 
     db = database.Database(str(settings.database_url))
     await database.migrate(db, "services.vmpool:migrations")
     executors = ScriptedExecutors()
-    async with build(settings, db, provider, executors, clock) as vmpool:
+    async with build(settings, db, ProviderSet([provider]), executors, clock) as vmpool:
         yield Bench(vmpool, db, provider, executors, clock, settings)
     await db.close()
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from services.vmpool.errors import ProviderError
 from services.vmpool.executor_client import ExecutorUnreachableError, Health
 from services.vmpool.machine import Inventory
 from services.vmpool.providers.provider import Observation, Offer, ProviderState
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Sequence
 
     from services.vmpool.providers.provider import Order
 
@@ -29,10 +31,18 @@ class ScriptedProvider:
     observations: dict[str, Observation] = field(default_factory=dict[str, Observation])
     failing: dict[str, Exception] = field(default_factory=dict[str, Exception])
     provisioned: list[str] = field(default_factory=list[str])
+    start_timeout: timedelta = timedelta(seconds=120)
+    printed: dict[str, bytes] = field(default_factory=dict[str, bytes])
+
+    async def start(self) -> None:
+        self._fail("start")
+
+    async def close(self) -> None:
+        pass
 
     async def offers(self) -> Sequence[Offer]:
         self._fail("offers")
-        return [Offer(gpu_type, 1, self.price_micros_per_hour) for gpu_type in self.gpu_types]
+        return [Offer(self.name, gpu_type, 1, self.price_micros_per_hour) for gpu_type in self.gpu_types]
 
     async def provision(self, order: Order) -> None:
         self._fail("provision")
@@ -52,6 +62,12 @@ class ScriptedProvider:
     async def list_all(self) -> Sequence[str]:
         self._fail("list_all")
         return list(self.machines)
+
+    async def logs(self, machine_id: str, *, follow: bool) -> AsyncIterator[bytes]:
+        self._fail("logs")
+        if machine_id not in self.machines:
+            raise ProviderError(f"no log of {machine_id}")
+        yield self.printed.get(machine_id, b"")
 
     def _fail(self, method: str) -> None:
         if method in self.failing:

@@ -10,10 +10,14 @@ from services.vmpool.config import VmPoolSettings
 
 def test_defaults_fit_one_host() -> None:
     settings = VmPoolSettings()
-    assert (settings.port, settings.local_executor_port) == (50062, 50063)
+    assert (settings.port, settings.providers) == (50062, ("local",))
     assert settings.limits().max_machines == 1
     assert settings.limits().idle_timeout == timedelta(seconds=600)
-    assert settings.local_price_micros() == 0
+
+
+def test_providers_are_given_with_commas_between(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VMPOOL_PROVIDERS", "dstack, local")
+    assert VmPoolSettings().providers == ("dstack", "local")
 
 
 def test_seed_names_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,8 +39,8 @@ def test_our_names_win_over_seed_names(monkeypatch: pytest.MonkeyPatch) -> None:
         ("VMPOOL_IDLE_TIMEOUT", "-1"),
         ("VMPOOL_MAX_MACHINES", "-1"),
         ("VMPOOL_LOST_AFTER", "0"),
-        ("VMPOOL_LOCAL_HOURLY_RATE", "-0.01"),
-        ("VMPOOL_LOCAL_EXECUTOR_PORT", "70000"),
+        ("VMPOOL_PROVIDERS", " , "),
+        ("VMPOOL_POOL_NAME", "Not A Name"),
     ],
 )
 def test_senseless_values_are_refused_by_name(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:

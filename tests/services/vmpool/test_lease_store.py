@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import update
 
 from services.vmpool.errors import LeaseConflictError, LeaseEndedError, LeaseNotFoundError, MachineNotFoundError
+from services.vmpool.fault import Fault
 from services.vmpool.lease import Lease, LeaseState
 from services.vmpool.machine import Inventory, Machine, MachineState
 from services.vmpool.store.tables import machines
@@ -137,7 +138,7 @@ async def test_leases_end_with_their_machine(bench: Bench) -> None:
     machine = await add_warm(bench)
     lease = await acquire(bench)
     machine = await bench.machines.get("m1")
-    await bench.machines.change(machine, machine.lose(bench.clock.now(), "silent"))
+    await bench.machines.change(machine, machine.lose(bench.clock.now(), "silent", Fault.UNREACHABLE))
     with pytest.raises(LeaseEndedError, match="its machine is lost: silent"):
         await bench.leases.renew(lease.lease_id, timedelta(seconds=60))
     await bench.leases.release(lease.lease_id, "done")

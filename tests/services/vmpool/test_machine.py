@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.vmpool.errors import IllegalMoveError
+from services.vmpool.fault import Fault
 from services.vmpool.machine import LEGAL_MOVES, OVER, Inventory, Machine, MachineState
 from services.vmpool.slot import Slot
 from tests.services.vmpool.conftest import START, a_machine
@@ -28,8 +29,8 @@ MOVES: dict[str, Callable[[Machine, datetime], Machine]] = {
     "lease": lambda machine, now: machine.lease(now, WHOLE),
     "drain": lambda machine, now: machine.drain(now, "asked"),
     "stop": lambda machine, now: machine.stop(now),
-    "fail": lambda machine, now: machine.fail(now, "broken"),
-    "lose": lambda machine, now: machine.lose(now, "silent"),
+    "fail": lambda machine, now: machine.fail(now, "broken", Fault.PROVIDER),
+    "lose": lambda machine, now: machine.lose(now, "silent", Fault.UNREACHABLE),
 }
 
 
@@ -74,7 +75,7 @@ def test_a_draining_machine_takes_no_lease_and_keeps_draining() -> None:
 
 
 def test_a_machine_that_is_over_holds_nothing() -> None:
-    assert warm().lease(START, WHOLE).lose(START, "silent").occupied == (0,)
+    assert warm().lease(START, WHOLE).lose(START, "silent", Fault.UNREACHABLE).occupied == (0,)
 
 
 def test_idle_time_is_time_spent_warm() -> None:
@@ -89,7 +90,7 @@ def test_cost_runs_from_asking_the_provider_to_the_release() -> None:
     assert machine.cost_until(START + SECOND) == 0
     machine = machine.provision(START)
     assert machine.cost_until(START + 2 * SECOND) == 2_000_000
-    failed = machine.fail(START + 3 * SECOND, "broken")
+    failed = machine.fail(START + 3 * SECOND, "broken", Fault.PROVIDER)
     assert failed.cost_until(START + 5 * SECOND) == 5_000_000
     assert failed.release(START + 4 * SECOND).cost_until(START + 5 * SECOND) == 4_000_000
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.vmpool.errors import MachineNotFoundError, StaleMachineError
+from services.vmpool.fault import Fault
 from services.vmpool.machine import Inventory, MachineState
 from services.vmpool.store.event_log import EventLog
 from services.vmpool.store.machine_row import machine_from_json, machine_to_json
@@ -27,7 +28,7 @@ async def test_a_machine_comes_back_as_it_was_written(bench: Bench) -> None:
 
 async def test_of_racing_changes_one_wins(bench: Bench) -> None:
     machine = await bench.machines.add(a_machine(), "test")
-    attempts = [machine.provision(START), machine.fail(START, "no"), machine.drain(START, "no")]
+    attempts = [machine.provision(START), machine.fail(START, "no", Fault.PROVIDER), machine.drain(START, "no")]
     outcomes = await asyncio.gather(
         *(bench.machines.change(machine, after) for after in attempts), return_exceptions=True
     )
@@ -63,7 +64,9 @@ async def test_failures_count_from_the_last_success(bench: Bench) -> None:
         now = START + timedelta(minutes=number)
         machine = a_machine(machine_id=f"m{number}", create_time=now).provision(now)
         machine = (
-            machine.fail(now, f"reason {number}") if fails else machine.start(now, "127.0.0.1:1").join(now, Inventory())
+            machine.fail(now, f"reason {number}", Fault.PROVIDER)
+            if fails
+            else machine.start(now, "127.0.0.1:1").join(now, Inventory())
         )
         await bench.machines.add(machine, "test")
     failures = (await bench.machines.failures())["MI300X"]
@@ -73,7 +76,7 @@ async def test_failures_count_from_the_last_success(bench: Bench) -> None:
 async def test_machines_that_are_over_are_listed_last_or_not_at_all(bench: Bench) -> None:
     for number, ended in enumerate([False, True, False]):
         machine = a_machine(machine_id=f"m{number}", create_time=START + timedelta(minutes=number))
-        await bench.machines.add(machine.fail(START, "no") if ended else machine, "test")
+        await bench.machines.add(machine.fail(START, "no", Fault.PROVIDER) if ended else machine, "test")
     everything = await bench.machines.all(include_ended=True)
     present = await bench.machines.all(include_ended=False)
     assert [machine.machine_id for machine in everything] == ["m2", "m0", "m1"]

@@ -102,7 +102,7 @@ async def test_a_machine_that_is_never_ready_fails_and_is_released(bench: Bench,
     bench.executors.silent = True
     bench.provider.observations[machine.machine_id] = Observation(state, stage="somewhere")
     await bench.passes(2)
-    bench.clock.advance(bench.settings.start_timeout)
+    bench.clock.advance(bench.provider.start_timeout)
     await bench.passes(2)
     assert await bench.state_of(machine.machine_id) is MachineState.FAILED
     assert bench.provider.machines == {}

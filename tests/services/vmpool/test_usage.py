@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from wavepool.billing.v1 import billing_pb2 as pb
 
 from servicekit.channels import open_channel
+from services.vmpool.fault import Fault
 from services.vmpool.store.usage_store import UsageStore
 from services.vmpool.usage_fact import UsageFact, next_fact
 from services.vmpool.usage_reporter import UsageReporter
@@ -35,7 +36,7 @@ def test_facts_cover_a_machines_life_without_gap_or_overlap(steps: list[timedelt
         now += step
         if fact := next_fact(PROVISIONED, facts[-1] if facts else None, now, MINUTE):
             facts.append(fact)
-    released = PROVISIONED.fail(now, "over").release(now)
+    released = PROVISIONED.fail(now, "over", Fault.PROVIDER).release(now)
     last = next_fact(released, facts[-1] if facts else None, now + MINUTE, MINUTE)
     assert last is not None
     facts.append(last)

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from servicekit.plugins import BrokenPluginError, UnknownPluginError
 from services.executor.devices.cpu.cpu_device import CpuDevice
-from services.executor.devices.plugins import BrokenDeviceError, UnknownDeviceError, device_named, device_names
+from services.executor.devices.plugins import device_named, device_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +53,7 @@ def test_somebody_elses_device_is_used_once_it_is_installed(install: Install) ->
 
 
 def test_an_unknown_device_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(UnknownDeviceError, match=r"'abacus' is not known here; known are .*cpu"):
+    with pytest.raises(UnknownPluginError, match=r"'abacus' is not known here; known are .*cpu"):
         device_named("abacus")
 
 
@@ -67,7 +68,7 @@ def test_an_unknown_device_is_answered_with_the_known_ones() -> None:
 )
 def test_a_broken_plug_in_is_named_with_its_package_and_fault(install: Install, source: str, said: str) -> None:
     install("abacus", source)
-    with pytest.raises(BrokenDeviceError, match=said) as caught:
+    with pytest.raises(BrokenPluginError, match=said) as caught:
         device_named("abacus")
     assert "'abacus' of theirs" in str(caught.value)
 
@@ -75,5 +76,5 @@ def test_a_broken_plug_in_is_named_with_its_package_and_fault(install: Install, 
 def test_two_packages_with_one_name_are_told_of(install: Install) -> None:
     install("abacus", GOOD, "theirs")
     install("abacus", GOOD, "others")
-    with pytest.raises(BrokenDeviceError, match="others, theirs"):
+    with pytest.raises(BrokenPluginError, match="others, theirs"):
         device_named("abacus")

@@ -1,0 +1,62 @@
+"""Plug-ins: entry points of a group, ours and other people's alike.
+
+An entry point names a callable that makes the plug-in. A distribution that has one only needs to be installed beside
+ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+
+class UnknownPluginError(ValueError):
+    """No plug-in has this name."""
+
+
+class BrokenPluginError(Exception):
+    """A plug-in is installed, and gives nothing of use; the message names it and what is wrong."""
+
+
+@dataclass(frozen=True)
+class PluginGroup:
+    """The plug-ins of one entry point group. `kind` is the word for one of them, `methods` what each must have."""
+
+    group: str
+    kind: str
+    methods: tuple[str, ...]
+
+    def names(self) -> tuple[str, ...]:
+        """Those that are installed."""
+        return tuple(sorted({point.name for point in entry_points(group=self.group)}))
+
+    def make(self, name: str, *arguments: object) -> object:
+        """The plug-in, imported only now and made with `arguments`; raises UnknownPluginError, BrokenPluginError."""
+        points = list(entry_points(group=self.group, name=name))
+        if not points:
+            known = ", ".join(self.names())
+            raise UnknownPluginError(f"{self.kind}: {name!r} is not known here; known are {known}")
+        if len({point.value for point in points}) > 1:
+            packages = ", ".join(sorted(_owner(point) for point in points))
+            raise BrokenPluginError(
+                f"{self.kind}: {name!r} is offered by several packages ({packages}); uninstall all but one"
+            )
+        return self._made(points[0], arguments)
+
+    def _made(self, point: EntryPoint, arguments: tuple[object, ...]) -> object:
+        where = f"{self.kind}: the plug-in {point.name!r} of {_owner(point)} ({point.value})"
+        try:
+            made = point.load()(*arguments)
+        except Exception as error:
+            raise BrokenPluginError(f"{where} cannot be loaded: {type(error).__name__}: {error}") from error
+        if missing := [method for method in self.methods if not callable(getattr(made, method, None))]:
+            raise BrokenPluginError(f"{where} gives no {self.kind}: it has no {', '.join(missing)}")
+        return made
+
+
+def _owner(point: EntryPoint) -> str:
+    return point.dist.name if point.dist else "an unknown package"

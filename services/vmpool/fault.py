@@ -1,0 +1,31 @@
+"""Why a machine ended, in kinds that tell what to do next."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Fault(StrEnum):
+    """What went wrong with a machine; NONE while nothing did."""
+
+    NONE = ""
+    NO_CAPACITY = "no_capacity"
+    """The provider has no such machine now, or no room in its limits: try the next backend, then the next GPU type."""
+    INTERRUPTED = "interrupted"
+    """A spot machine was taken away: get another."""
+    UNREACHABLE = "unreachable"
+    """It stopped answering: release it and get another."""
+    START_TIMEOUT = "start_timeout"
+    """It was not ready in time: release it and get another."""
+    EXPIRED = "expired"
+    """It reached its longest life: get a new one."""
+    EXECUTOR_EXITED = "executor_exited"
+    """Its executor ended by itself; the exit status and the logs tell how."""
+    MISCONFIGURED = "misconfigured"
+    """It will fail again until the operator changes something: no retry."""
+    PROVIDER = "provider"
+    """Anything else that the provider reports, in its own words."""
+
+
+WANTS_OPERATOR = frozenset({Fault.MISCONFIGURED})
+"""Faults that no retry can mend."""

@@ -1,0 +1,45 @@
+"""Providers are plug-ins: entry points of the group `wavepool.providers`.
+
+Each names a callable that takes a PoolContext and gives a MachineProvider (`provider.py` says what that has to do). It
+reads settings of its own, by custom from `VMPOOL_<ITS NAME>_…`, and says what is wrong with them in its exception.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from servicekit.plugins import PluginGroup
+from services.vmpool.providers.provider_set import ProviderSet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import timedelta
+    from pathlib import Path
+
+    from services.vmpool.providers.provider import MachineProvider
+
+PROVIDERS = PluginGroup(
+    "wavepool.providers",
+    "provider",
+    ("start", "close", "offers", "provision", "observe", "release", "list_all", "logs"),
+)
+
+
+@dataclass(frozen=True)
+class PoolContext:
+    """What every provider is told of its pool.
+
+    `pool_name` tells this pool's machines from those of others in the same account; `idle_timeout` is for backstops
+    that are to come later than the pool's own.
+    """
+
+    pool_name: str
+    data_dir: Path
+    gpu_types: tuple[str, ...]
+    idle_timeout: timedelta
+
+
+def open_providers(names: Sequence[str], context: PoolContext) -> ProviderSet:
+    """The providers, made and not started; raises UnknownPluginError, BrokenPluginError."""
+    return ProviderSet([cast("MachineProvider", PROVIDERS.make(name, context)) for name in names])
