@@ -16,12 +16,14 @@ from pydantic_settings import SettingsConfigDict
 from servicekit.config import ServiceSettings
 from services.executor.authorization import Tokens
 from services.executor.core.installation import default_cache_folder
+from services.executor.fence_file import FenceFile
 from services.executor.kept_secret import kept_secret
 from services.executor.runs import Capacity
 from services.executor.signing import Signer
 
 _ADMIN_TOKEN_FILE = "executor-admin-token"  # noqa: S105  a file's name
 _SIGNING_KEY_FILE = "executor-signing-key"
+_FENCE_FILE = "executor-fence.json"
 
 
 class ExecutorSettings(ServiceSettings):
@@ -53,6 +55,8 @@ class ExecutorSettings(ServiceSettings):
     """What other internal callers must show. With neither, one is made and kept in `data_dir`."""
     signing_key_file: Path | None = None
     """The Ed25519 key that reports are signed with, 64 hex digits; by default one is made and kept in `data_dir`."""
+    fence_file: Path | None = None
+    """Where the newest fencing tokens are kept for the time after a restart; by default in `data_dir`."""
     max_runs: Annotated[int, Field(ge=1)] = 1
     """Runs at once; more than one disturb each other's times."""
     gpu_count: Annotated[int, Field(ge=1)] = 1
@@ -71,7 +75,13 @@ class ExecutorSettings(ServiceSettings):
 
     def capacity(self) -> Capacity:
         """How much runs at once and is kept."""
-        return Capacity(self.max_runs, self.gpu_count, self.run_limit, self.kept_finished, self.keep_duration)
+        return Capacity(
+            max_runs=self.max_runs,
+            gpu_count=self.gpu_count,
+            run_limit=self.run_limit,
+            kept_finished=self.kept_finished,
+            keep_duration=self.keep_duration,
+        )
 
     def tokens(self) -> Tokens:
         """The tokens that are accepted; makes an administrator's where none is set."""
@@ -82,6 +92,10 @@ class ExecutorSettings(ServiceSettings):
     def signer(self) -> Signer:
         """What reports are signed with; raises SigningKeyError."""
         return Signer.kept_in(self.signing_key_file or self.data_dir / _SIGNING_KEY_FILE)
+
+    def fence(self) -> FenceFile:
+        """Where the newest fencing tokens are kept."""
+        return FenceFile(self.fence_file or self.data_dir / _FENCE_FILE, self.token)
 
     def nursery_command(self) -> list[str]:
         """What starts the nursery of judges."""

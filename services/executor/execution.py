@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from services.executor.judge import Judge
     from services.executor.judge_pool import JudgePool
     from services.executor.run import Run
+    from services.executor.slot import Slot
 
 log = logging.get_logger(__name__)
 
@@ -45,10 +46,11 @@ _VERDICTS = {
 
 
 class Execution:
-    """A run in progress; `carry_out` is its whole life."""
+    """A run in progress on its slot of the machine; `carry_out` is its whole life."""
 
-    def __init__(self, run: Run, judges: JudgePool, clock: Clock, limit: timedelta) -> None:
+    def __init__(self, run: Run, judges: JudgePool, clock: Clock, limit: timedelta, slot: Slot) -> None:
         self.run = run
+        self.slot = slot
         self.lease = run.spec.lease
         self._judges = judges
         self._clock = clock

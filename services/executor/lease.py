@@ -1,4 +1,9 @@
-"""Leases as the executor sees them, and the fence that keeps holders of old ones out; pure."""
+"""Leases as the executor sees them, and the fence that keeps holders of old ones out; pure.
+
+vmpool gives every lease of a machine a higher token than those before, and an eighth to one lease at a time. So where
+a token was seen on an eighth, every lease with a lower token that has this eighth is over; and a lease that holds still
+never meets a higher token on its own eighths, whatever the order in which runs arrive.
+"""
 
 from __future__ import annotations
 
@@ -6,53 +11,62 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from services.executor.errors import StaleLeaseError
+from services.executor.slot import Slot, places
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
-
-EIGHTHS_OF_A_GPU = 8
-"""The unit in which parts of a GPU are leased: an MI300X has eight dies."""
 
 
 @dataclass(frozen=True)
 class Lease:
-    """The right to run here. `fencing_token` 0 is the administrator's, who needs no lease; `eighths` are of one GPU."""
+    """The right to run here. `fencing_token` 0 is the administrator's, who needs no lease."""
 
     fencing_token: int
     expire_time: datetime | None
     eighths: int
+    slot: Slot | None = None
+    """Where the eighths lie; None where that was not told and there are several places."""
 
     def check_alive(self, now: datetime) -> None:
         """Raises StaleLeaseError once it has expired."""
         if self.expire_time is not None and self.expire_time <= now:
             raise StaleLeaseError(f"it expired at {self.expire_time.isoformat()}")
 
+    def is_superseded_by(self, other: Lease) -> bool:
+        """Whether a run of `other` shows that this lease is over."""
+        if self.slot is None or other.slot is None or self.fencing_token == 0:
+            return False
+        return self.fencing_token < other.fencing_token and self.slot.overlaps(other.slot)
+
 
 class Fence:
-    """Remembers the newest leases of one machine.
+    """Remembers, for each eighth of one machine, the highest token that was seen on it."""
 
-    Parts of a machine are leased side by side, and their runs may arrive in any order. But a lease of the whole
-    machine is only given out when every older lease is over, so nothing older may follow it, and it may not follow
-    anything newer.
-    """
+    def __init__(self, capacity_eighths: int, newest: Sequence[int] = ()) -> None:
+        """`newest` is what an earlier fence of this machine remembered."""
+        kept = list(newest[:capacity_eighths])
+        self._newest = kept + [0] * (capacity_eighths - len(kept))
 
-    def __init__(self, capacity_eighths: int) -> None:
-        self._capacity_eighths = capacity_eighths
-        self._newest = 0
-        self._newest_whole = 0
-
-    def is_whole(self, lease: Lease) -> bool:
-        """Whether the lease is for all of the machine."""
-        return lease.eighths >= self._capacity_eighths
+    @property
+    def newest(self) -> tuple[int, ...]:
+        """The highest token that was seen on each eighth."""
+        return tuple(self._newest)
 
     def admit(self, lease: Lease) -> None:
-        """Let a run of `lease` begin; raises StaleLeaseError where a newer lease shows that it is over."""
+        """Let a run of `lease` begin; raises StaleLeaseError where a newer lease shows that it is over.
+
+        A lease that did not say where it lies is kept out only where it is over wherever that is, and keeps out nobody.
+        """
         token = lease.fencing_token
         if token == 0:
             return
-        newer = self._newest if self.is_whole(lease) else self._newest_whole
-        if token < newer:
-            raise StaleLeaseError(f"its fencing token is {token}, and {newer} was seen already")
-        self._newest = max(self._newest, token)
-        if self.is_whole(lease):
-            self._newest_whole = max(self._newest_whole, token)
+        possible = [lease.slot] if lease.slot else places(lease.eighths, len(self._newest))
+        seen = min((max(self._newest[eighth] for eighth in slot.range) for slot in possible), default=0)
+        if token < seen:
+            raise StaleLeaseError(
+                f"its fencing token is {token}, and {seen} was seen already on its slot; the lease has passed on"
+            )
+        if lease.slot is not None:
+            for eighth in lease.slot.range:
+                self._newest[eighth] = token

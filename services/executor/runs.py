@@ -20,16 +20,19 @@ from services.executor.errors import (
     UnknownRunError,
 )
 from services.executor.execution import EndReason, Execution
-from services.executor.lease import EIGHTHS_OF_A_GPU, Fence
+from services.executor.lease import Fence
 from services.executor.run import Run
+from services.executor.slot import EIGHTHS_OF_A_GPU, free_place
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from servicekit.clock import Clock
+    from services.executor.fence_file import FenceFile
     from services.executor.hygiene import Hygiene
     from services.executor.judge_pool import JudgePool
     from services.executor.run import RunSpec
+    from services.executor.slot import Slot
 
 log = logging.get_logger(__name__)
 
@@ -40,6 +43,8 @@ class Capacity:
 
     max_runs: int = 1
     gpu_count: int = 1
+    devices_per_gpu: int = 1
+    """As how many devices each GPU shows itself: more than 1 where it is partitioned."""
     run_limit: timedelta = timedelta(minutes=15)
     kept_finished: int = 64
     keep_duration: timedelta = timedelta(minutes=10)
@@ -49,16 +54,24 @@ class Capacity:
         """All of the machine."""
         return self.gpu_count * EIGHTHS_OF_A_GPU
 
+    @property
+    def runs_per_device(self) -> int:
+        """How many runs may share a device."""
+        return max(1, self.max_runs // (self.gpu_count * self.devices_per_gpu))
+
 
 class Runs:
     """Everything happens on one event loop; what must not interleave is under one lock."""
 
-    def __init__(self, judges: JudgePool, hygiene: Hygiene, clock: Clock, capacity: Capacity) -> None:
+    def __init__(
+        self, judges: JudgePool, hygiene: Hygiene, clock: Clock, capacity: Capacity, fence_file: FenceFile
+    ) -> None:
         self.capacity = capacity
         self._judges = judges
         self._hygiene = hygiene
         self._clock = clock
-        self._fence = Fence(capacity.eighths)
+        self._fence_file = fence_file
+        self._fence = Fence(capacity.eighths, fence_file.read())
         self._executions: dict[str, Execution] = {}
         self._tasks: dict[asyncio.Task[None], Execution] = {}
         self._beginning = asyncio.Lock()
@@ -134,10 +147,10 @@ class Runs:
         if self._hygiene.unfit_reason:
             raise UnfitError(self._hygiene.unfit_reason)
         spec.lease.check_alive(self._clock.now())
-        self._fence.admit(spec.lease)
+        self._admit(spec)
         await self._end_superseded(spec)
-        self._check_room(spec)
-        execution = Execution(Run(spec, self._clock), self._judges, self._clock, self.capacity.run_limit)
+        slot = self._place(spec)
+        execution = Execution(Run(spec, self._clock), self._judges, self._clock, self.capacity.run_limit, slot)
         self._executions[spec.run_id] = execution
         task = asyncio.create_task(self._carry_out(execution))
         self._tasks[task] = execution
@@ -145,19 +158,30 @@ class Runs:
         return execution.run
 
     async def _end_superseded(self, spec: RunSpec) -> None:
-        """A lease of the whole machine means that older ones are over, whatever their holders believe."""
-        if not self._fence.is_whole(spec.lease):
-            return
-        older = [e for e in self.in_flight if 0 < e.lease.fencing_token < spec.lease.fencing_token]
+        """A newer lease of the same eighths means that older ones are over, whatever their holders believe."""
+        older = [execution for execution in self.in_flight if execution.lease.is_superseded_by(spec.lease)]
         for execution in older:
             execution.end(EndReason.LEASE_PASSED_ON)
         await asyncio.gather(*(execution.run.wait() for execution in older))
 
-    def _check_room(self, spec: RunSpec) -> None:
-        in_flight = self.in_flight
-        eighths = sum(execution.lease.eighths for execution in in_flight)
-        if len(in_flight) >= self.capacity.max_runs or eighths + spec.lease.eighths > self.capacity.eighths:
+    def _admit(self, spec: RunSpec) -> None:
+        before = self._fence.newest
+        self._fence.admit(spec.lease)
+        if self._fence.newest != before:
+            self._fence_file.write(self._fence.newest)
+
+    def _place(self, spec: RunSpec) -> Slot:
+        """Where the run goes: its lease's slot, or a free one where that was not told."""
+        in_flight, lease = self.in_flight, spec.lease
+        taken = [execution.slot for execution in in_flight]
+        slot = lease.slot or free_place(lease.eighths, self.capacity.eighths, taken)
+        if slot is None or any(slot.overlaps(other) for other in taken) or len(in_flight) >= self.capacity.max_runs:
             raise NoSlotError(len(in_flight))
+        devices = set(slot.devices(self.capacity.devices_per_gpu))
+        sharing = sum(not devices.isdisjoint(other.devices(self.capacity.devices_per_gpu)) for other in taken)
+        if sharing >= self.capacity.runs_per_device:
+            raise NoSlotError(len(in_flight))
+        return slot
 
     async def _carry_out(self, execution: Execution) -> None:
         spec = execution.run.spec

@@ -13,8 +13,9 @@ from problems.launch_plan import MAX_PLAN_BYTES
 from services.executor.authorization import Caller
 from services.executor.core.job import CoreJob, Mode
 from services.executor.errors import InvalidFieldError, UnknownProblemError
-from services.executor.lease import EIGHTHS_OF_A_GPU, Lease
+from services.executor.lease import Lease
 from services.executor.run import RunSpec
+from services.executor.slot import EIGHTHS_OF_A_GPU, Slot, places
 
 if TYPE_CHECKING:
     from google.protobuf.timestamp_pb2 import Timestamp
@@ -51,7 +52,7 @@ class RunDecoder:
         """The run that is asked for; raises InvalidFieldError, UnknownProblemError."""
         mode = _MODES.get(request.mode)
         violations = [*_source_violations(request), *_lease_violations(request, caller)]
-        violations += [*self._size_violations(request), *_text_violations(request)]
+        violations += [*self._size_violations(request), *self._slot_violations(request), *_text_violations(request)]
         if mode is None:
             violations.append(("mode", f"must be one of {_MODE_NAMES}"))
         if mode is Mode.SANDBOX and request.problem:
@@ -60,7 +61,7 @@ class RunDecoder:
             violations.append(("problem", "is empty; name one of the catalogue, or send a problem_def"))
         if violations or mode is None:
             raise InvalidFieldError(*violations)
-        return RunSpec(request.run_id, self._job(request, mode), _lease(request), request.request_id)
+        return RunSpec(request.run_id, self._job(request, mode), self._lease(request), request.request_id)
 
     def _job(self, request: executor_pb2.RunRequest, mode: Mode) -> CoreJob:
         dtype = request.dtype or DEFAULT_DTYPE
@@ -93,10 +94,34 @@ class RunDecoder:
             return []
         return [("eighths", f"is {request.eighths}; it must be one of {', '.join(map(str, sizes))}, or 0 for 8")]
 
+    def _slot_violations(self, request: executor_pb2.RunRequest) -> Violations:
+        if not request.HasField("gpu"):
+            return [("gpu", "is missing beside first_eighth; send both")] if request.HasField("first_eighth") else []
+        gpu_count = self.capacity_eighths // EIGHTHS_OF_A_GPU
+        if not 0 <= request.gpu < gpu_count:
+            return [("gpu", f"is {request.gpu}; the machine's GPUs are 0 to {gpu_count - 1}")]
+        slot = _told_slot(request)
+        if not 0 <= request.first_eighth < EIGHTHS_OF_A_GPU or slot not in places(slot.eighths, self.capacity_eighths):
+            fix = f"must be a multiple of {slot.eighths} below {EIGHTHS_OF_A_GPU}"
+            return [("first_eighth", f"is {request.first_eighth}; it {fix}")]
+        return []
+
+    def _lease(self, request: executor_pb2.RunRequest) -> Lease:
+        expire_time = instant(request.lease_expire_time) if request.HasField("lease_expire_time") else None
+        eighths = request.eighths or EIGHTHS_OF_A_GPU
+        possible = places(eighths, self.capacity_eighths)
+        only = possible[0] if len(possible) == 1 else None
+        slot = _told_slot(request) if request.HasField("gpu") else only
+        return Lease(request.fencing_token, expire_time, eighths, slot)
+
 
 def instant(timestamp: Timestamp) -> datetime:
     """The timestamp as an aware datetime."""
     return timestamp.ToDatetime(tzinfo=UTC)
+
+
+def _told_slot(request: executor_pb2.RunRequest) -> Slot:
+    return Slot(request.gpu * EIGHTHS_OF_A_GPU + request.first_eighth, request.eighths or EIGHTHS_OF_A_GPU)
 
 
 def _source_violations(request: executor_pb2.RunRequest) -> Violations:
@@ -134,8 +159,3 @@ def _lease_violations(request: executor_pb2.RunRequest, caller: Caller) -> Viola
     if caller is Caller.LEASE_HOLDER and not request.HasField("lease_expire_time"):
         violations.append(("lease_expire_time", "is missing; send the instant at which the lease expires"))
     return violations
-
-
-def _lease(request: executor_pb2.RunRequest) -> Lease:
-    expire_time = instant(request.lease_expire_time) if request.HasField("lease_expire_time") else None
-    return Lease(request.fencing_token, expire_time, request.eighths or EIGHTHS_OF_A_GPU)

@@ -70,6 +70,8 @@ class Executors:
             lease_expire_time=instant_to_proto(expire_time),
             after_seq=job.run_seq,
             eighths=lease.eighths,
+            gpu=lease.gpu,
+            first_eighth=lease.first_eighth,
             request_id=job.request_id,
         )
         with _translated(RunRefusedError):

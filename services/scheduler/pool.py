@@ -134,6 +134,8 @@ def _lease_from_proto(lease: vmpool_pb2.Lease) -> Lease:
         fencing_token=lease.fencing_token,
         eighths=lease.eighths,
         expire_time=lease.expire_time.ToDatetime(UTC),
+        gpu=lease.gpu if lease.HasField("gpu") else None,
+        first_eighth=lease.first_eighth if lease.HasField("first_eighth") else None,
     )
 
 

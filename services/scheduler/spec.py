@@ -61,3 +61,7 @@ class Lease:
     eighths: int
     expire_time: datetime
     """Unless it is renewed."""
+    gpu: int | None = None
+    """The machine's GPU that the eighths are of; None where vmpool did not tell."""
+    first_eighth: int | None = None
+    """The first of the eighths on that GPU."""

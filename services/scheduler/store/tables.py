@@ -50,6 +50,8 @@ jobs = Table(
     Column("executor_token", Text),
     Column("fencing_token", BigInteger),
     Column("eighths", Integer),
+    Column("gpu", Integer),
+    Column("first_eighth", Integer),
     Column("expire_time", Instant),
     Column("run_seq", BigInteger, nullable=False),
     Column("last_seq", BigInteger, nullable=False),

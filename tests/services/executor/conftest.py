@@ -57,7 +57,7 @@ async def start_executor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asy
             *, canary: str = "finish ACCEPTED", is_gpu: bool = False, **settings: object
         ) -> tuple[ExecutorServer, Client]:
             tokens = {"token": LEASE_TOKEN, "admin_token": ADMIN_TOKEN}
-            fixed = {"port": 0, "work_dir": tmp_path, "drain": 0.2, "judge_spares": 0, **tokens}
+            fixed = {"port": 0, "work_dir": tmp_path, "data_dir": tmp_path, "drain": 0.2, "judge_spares": 0, **tokens}
             chosen = ExecutorSettings.model_validate({**fixed, **settings})
             signer = Signer.kept_in(tmp_path / "signing-key")
             device = replace(CAPABILITIES.device, is_gpu=is_gpu)

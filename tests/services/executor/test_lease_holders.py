@@ -104,3 +104,61 @@ async def test_the_administrator_needs_no_lease(client: Client) -> None:
     asked = request(QUICK, fencing_token=0, lease_expire_time=None)
 
     assert (await client.as_admin().run(asked))[-1].finished.verdict == run_event_pb2.VERDICT_ACCEPTED
+
+
+async def test_leases_of_different_slots_are_fenced_apart(start_executor: StartExecutor) -> None:
+    _, client = await start_executor(gpu_count=2, max_runs=4)
+    await client.run(request(QUICK, eighths=4, gpu=0, first_eighth=4, fencing_token=12))
+
+    older = [
+        client.run(request(QUICK, eighths=4, gpu=0, first_eighth=0, fencing_token=10)),
+        client.run(request(QUICK, eighths=8, gpu=1, fencing_token=9)),
+    ]
+    assert [(await events)[-1].finished.verdict for events in older] == [run_event_pb2.VERDICT_ACCEPTED] * 2
+    for fields in ({"eighths": 1, "first_eighth": 5}, {"eighths": 8}):
+        failure = await refusal(client.run(request(QUICK, gpu=0, fencing_token=11, **fields)))
+        assert failure.code is grpc.StatusCode.FAILED_PRECONDITION
+        assert "the lease has passed on" in failure.message
+
+
+async def test_a_newer_lease_of_a_slot_ends_the_run_there_and_no_other(
+    start_executor: StartExecutor, tmp_path: Path
+) -> None:
+    _, client = await start_executor(gpu_count=2, max_runs=2)
+    there, elsewhere = (
+        client.stream(request(held(tmp_path / "gate"), gpu=gpu, fencing_token=token)) for gpu, token in ((0, 8), (1, 7))
+    )
+    await anext(there)
+    await anext(elsewhere)
+
+    await client.run(request(QUICK, gpu=0, eighths=2, first_eighth=6, fencing_token=9))
+
+    assert [event.finished.reason async for event in there] == ["lease_passed_on"]
+    (tmp_path / "gate").touch()
+    assert [name_of(event) async for event in elsewhere] == ["checking", "finished"]
+
+
+async def test_two_runs_share_no_eighth(start_executor: StartExecutor, tmp_path: Path) -> None:
+    _, client = await start_executor(max_runs=4)
+    stream = client.stream(request(held(tmp_path / "gate"), eighths=4, gpu=0, first_eighth=4, fencing_token=8))
+    await anext(stream)
+
+    failure = await refusal(client.run(request(QUICK, eighths=4, gpu=0, first_eighth=4, fencing_token=8)))
+    beside = await client.as_admin().run(request(QUICK, eighths=4, fencing_token=0))
+
+    assert failure.code is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert beside[-1].finished.verdict == run_event_pb2.VERDICT_ACCEPTED
+    (tmp_path / "gate").touch()
+    await stream.reach("finished")
+
+
+async def test_an_executor_that_was_started_again_still_refuses_the_older_lease(start_executor: StartExecutor) -> None:
+    server, client = await start_executor()
+    await client.run(request(QUICK, fencing_token=9))
+    await server.stop()
+
+    _, client = await start_executor()
+
+    failure = await refusal(client.run(request(QUICK, fencing_token=8)))
+    assert failure.code is grpc.StatusCode.FAILED_PRECONDITION
+    assert (await client.run(request(QUICK, fencing_token=9)))[-1].finished.verdict == run_event_pb2.VERDICT_ACCEPTED

@@ -1,0 +1,51 @@
+"""Slots: eighths of a machine that lie side by side. Pure.
+
+They are counted over all GPUs: GPU number g has eighths 8 g to 8 g + 7. A slot of up to a whole GPU begins at a
+multiple of its size, so that slots nest; a larger one is made of whole GPUs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+EIGHTHS_OF_A_GPU = 8
+"""The unit in which parts of a GPU are leased: an MI300X has eight dies."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """`eighths` of a machine, from eighth number `first` on."""
+
+    first: int
+    eighths: int
+
+    @property
+    def range(self) -> range:
+        """The numbers of its eighths."""
+        return range(self.first, self.first + self.eighths)
+
+    def overlaps(self, other: Slot) -> bool:
+        """Whether they share an eighth."""
+        return self.first < other.first + other.eighths and other.first < self.first + self.eighths
+
+    def devices(self, devices_per_gpu: int) -> range:
+        """The devices that it lies on, where each GPU shows itself as so many: 1, or 8 partitions in CPX mode."""
+        last = self.first + self.eighths - 1
+        return range(self.first * devices_per_gpu // EIGHTHS_OF_A_GPU, last * devices_per_gpu // EIGHTHS_OF_A_GPU + 1)
+
+
+def places(eighths: int, capacity_eighths: int) -> list[Slot]:
+    """Every slot of this size on a machine with so many eighths."""
+    step = min(eighths, EIGHTHS_OF_A_GPU)
+    return [Slot(first, eighths) for first in range(0, capacity_eighths - eighths + 1, step)]
+
+
+def free_place(eighths: int, capacity_eighths: int, taken: Iterable[Slot]) -> Slot | None:
+    """The first slot of this size that overlaps none of `taken`; None where there is none."""
+    occupied = list(taken)
+    free = (s for s in places(eighths, capacity_eighths) if not any(s.overlaps(other) for other in occupied))
+    return next(free, None)
