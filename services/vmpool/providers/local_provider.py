@@ -160,6 +160,7 @@ class LocalProvider:
             "EXECUTOR_HOST": "127.0.0.1",
             "EXECUTOR_DATA_DIR": str(self._config.data_dir.resolve()),
             "EXECUTOR_WORK_DIR": str(self._folder(order.machine_id) / "work"),
+            "EXECUTOR_FENCE_FILE": str(self._folder(order.machine_id) / "fence.json"),
             "EXECUTOR_TOKEN": order.token,
         }
         with self._open_log(order.machine_id) as output:
