@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from problems.chaining import ChainRule
+    from problems.factors import Factors
 
 
 class SizeSet(StrEnum):
@@ -129,6 +130,14 @@ class Problem(ABC):
         """
         del case, inputs
         return {name: abs(values) for name, values in expected.items()}
+
+    def factors(self, case: Case, inputs: Mapping[str, Any]) -> Factors | None:
+        """The factors of the only output where that is a plain product of two matrices; None where it is not.
+
+        Such outputs can be checked where their reference would take too long (problems/freivalds.py).
+        """
+        del case, inputs
+        return None
 
     @abstractmethod
     def flops(self, case: Case) -> float:

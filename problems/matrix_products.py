@@ -10,6 +10,7 @@ import numpy as np
 
 from problems.definition import Case, Problem, SizeSet
 from problems.distributions import Distribution, any_distribution
+from problems.factors import Factors
 from problems.rounding import SUM, sum_condition
 
 if TYPE_CHECKING:
@@ -74,6 +75,12 @@ class MatrixProduct(Problem):
         absolute = (np.abs(a) @ np.abs(b)).astype(np.float64)
         condition = sum_condition(absolute, a.shape[1])
         return {name: self.finish_condition(condition, self._product(case, inputs), inputs).reshape(shape)}
+
+    def factors(self, case: Case, inputs: Mapping[str, Any]) -> Factors | None:
+        if type(self).finish is not MatrixProduct.finish:
+            return None
+        (name,) = self.output_shapes(case)
+        return Factors(name, *self.operands(case, inputs))
 
     def flops(self, case: Case) -> float:
         first, second = list(self.input_shapes(case).values())[:2]

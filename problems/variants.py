@@ -11,6 +11,7 @@ float, in any order. Exact problems stay exact.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any, cast
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from problems.definition import Case
+    from problems.factors import Factors
     from problems.signature import Parameter
 
 _FLOAT_EPS = ELEMENT_TYPES[DEFAULT].eps
@@ -81,8 +83,11 @@ class _Rounded(Problem):
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
         of_float = super().condition(case, self._as_floats(inputs), expected)
-        share = self.float_tolerance.units * _FLOAT_EPS / ELEMENT_TYPES[self.dtype].eps
-        return {name: np.abs(expected[name]) + share * values for name, values in of_float.items()}
+        return {name: np.abs(expected[name]) + self._share * values for name, values in of_float.items()}
+
+    def factors(self, case: Case, inputs: Mapping[str, Any]) -> Factors | None:
+        of_float = super().factors(case, self._as_floats(inputs))
+        return None if of_float is None else replace(of_float, roundings=1.0, sums=self._share * of_float.sums)
 
     def bytes(self, case: Case) -> float:
         written = self.output_shapes(case)
@@ -95,6 +100,11 @@ class _Rounded(Problem):
                 of_outputs += elements * parameter.dtype.itemsize
                 total -= elements * parameter.dtype.itemsize / (smaller if rounded else 1.0)
         return total * smaller + of_outputs
+
+    @property
+    def _share(self) -> float:
+        """What the float32 problem grants, in units of this type."""
+        return self.float_tolerance.units * _FLOAT_EPS / ELEMENT_TYPES[self.dtype].eps
 
     def _elements(self) -> list[Parameter]:
         ctype = ELEMENT_TYPES[self.dtype].ctype

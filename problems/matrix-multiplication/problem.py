@@ -8,6 +8,7 @@ import numpy as np
 
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
 from problems.distributions import Distribution, any_distribution
+from problems.factors import Factors
 from problems.rounding import SUM, sum_condition
 
 if TYPE_CHECKING:
@@ -71,6 +72,9 @@ class MatrixMultiplication(Problem):
         # The bound needs no more than single precision: it is a sum of positive terms.
         absolute = np.abs(inputs["input_a"]) @ np.abs(inputs["input_b"])
         return {"output_c": sum_condition(absolute.astype(np.float64), case.values["k"])}
+
+    def factors(self, case: Case, inputs: Mapping[str, Any]) -> Factors:
+        return Factors("output_c", inputs["input_a"], inputs["input_b"])
 
     def flops(self, case: Case) -> float:
         return 2.0 * case.values["m"] * case.values["n"] * case.values["k"]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from problems.comparison import Comparison, compare
+from problems.freivalds import check_product
 from problems.precision import Precision, precision_of
 from problems.signature import Initial
 from services.executor.core.layout import (
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from problems.definition import Case, Problem
+    from problems.factors import Factors
     from services.executor.core.channel import Channel
     from services.executor.core.failure import Failure
     from services.executor.core.seeds import RunSeed
@@ -42,16 +44,22 @@ if TYPE_CHECKING:
 # Poison repeats after this many bytes: enough that no kernel can make use of a repetition.
 _POISON_BYTES = 1 << 16
 _NO_POISON = bytes(_POISON_BYTES)
+WHOLLY_COMPARED_FLOPS = 4e9
+"""Of a matrix product: about a quarter of a second in fp64 on two cores. Larger ones are checked by their factors."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One call's inputs, guard band and poison; `rules` are those of the chain that it begins, if it begins one."""
+    """The inputs, guard band and poison of call number `call`.
+
+    `rules` are those of the chain that it begins, if it begins one.
+    """
 
     inputs: Mapping[str, Any]
     layout: Layout
     guard: bytes
     poison: bytes
+    call: int
     rules: Mapping[str, LinkRule] = field(default_factory=dict[str, LinkRule])
 
 
@@ -111,6 +119,9 @@ class CaseJudge:
 
     def fault(self, trial: Trial, outputs: Mapping[str, NDArray[Any]]) -> Failure | None:
         """What is wrong with the outputs, if anything is."""
+        factors = self.problem.factors(self.case, trial.inputs)
+        if factors is not None and factors.flops > WHOLLY_COMPARED_FLOPS:
+            return self._product_fault(trial, outputs[factors.output], factors)
         expected = self.expected(trial)
         condition = self.problem.condition(self.case, trial.inputs, expected)
         comparisons: dict[str, Comparison] = {}
@@ -146,7 +157,16 @@ class CaseJudge:
         shift_bytes = int(bits.integers(SHIFTS)) * SHIFT_STEP_BYTES
         shapes |= dict(self.problem.output_shapes(self.case))
         layout = layout_of(self.problem.parameters, shapes, links, shift_bytes)
-        return Trial(inputs, layout, bits.bytes(GUARD_BYTES), bits.bytes(_POISON_BYTES))
+        return Trial(inputs, layout, bits.bytes(GUARD_BYTES), bits.bytes(_POISON_BYTES), call)
+
+    def _product_fault(self, trial: Trial, output: NDArray[Any], factors: Factors) -> Failure | None:
+        tolerance, name = self.problem.tolerance, factors.output
+        signs = self._seed.generator("product check", self._case_index, trial.call)
+        found = check_product(output, factors, tolerance, signs)
+        if found.precision is None:
+            return None
+        unwritten = {name: _unwritten(output, trial.layout.regions[name], trial)}
+        return judged(self.case, {name: found.comparison}, unwritten, {name: found.precision}, tolerance)
 
     def _guarded(self, channel: Channel, region: Region, trial: Trial) -> NDArray[Any]:
         data, guards = self._read(channel, region)

@@ -1,0 +1,48 @@
+"""Products that are too large for a reference of their own, here by a threshold that makes every product large."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.executor.core import case_judge
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.run import run
+from services.executor.core.verdict import Verdict
+
+if TYPE_CHECKING:
+    from services.executor.core.equipment import Equipment
+    from services.executor.core.events import Event
+
+TESTS = Path(__file__).parents[3]
+
+
+@pytest.fixture(autouse=True)
+def every_product_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(case_judge, "WHOLLY_COMPARED_FLOPS", 0)
+    monkeypatch.setattr(case_judge, "compare", None)
+
+
+@pytest.mark.parametrize(
+    ("file", "mode", "verdict", "said"),
+    [
+        ("honest/matmul_tiled", Mode.BENCHMARK, Verdict.ACCEPTED, ""),
+        ("attacks/20_skipped_work/last_tile", Mode.CHECK, Verdict.WRONG_ANSWER, "of `output_c` are wrong"),
+        ("attacks/20_skipped_work/short_dot_products", Mode.CHECK, Verdict.WRONG_ANSWER, "of `output_c` are wrong"),
+        ("attacks/19_lower_precision/bfloat16_sum", Mode.CHECK, Verdict.PRECISION, "`output_c` is close"),
+    ],
+)
+async def test_a_large_product_is_judged_by_its_factors(
+    equipment: Equipment,
+    told: list[Event],
+    file: str,
+    mode: Mode,
+    verdict: Verdict,
+    said: str,
+) -> None:
+    finished = await run(
+        CoreJob((TESTS / f"{file}.hip").read_text(), mode, "matrix-multiplication"), equipment, told.append
+    )
+    assert (finished.verdict, said in finished.message) == (verdict, True), finished
