@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wavepool.executor.v1 import run_event_pb2
 
-from services.executor.core import events
+from services.executor.core.benchmark_result import BenchmarkResult, Bound, Timing
 from services.executor.wire_isa import well_formed
 
+if TYPE_CHECKING:
+    from services.executor.core import events
+
 _BOUNDS = {
-    events.Bound.UNKNOWN: run_event_pb2.BOUND_UNSPECIFIED,
-    events.Bound.MEMORY: run_event_pb2.BOUND_MEMORY,
-    events.Bound.COMPUTE: run_event_pb2.BOUND_COMPUTE,
-    events.Bound.LAUNCH: run_event_pb2.BOUND_LAUNCH,
+    Bound.UNKNOWN: run_event_pb2.BOUND_UNSPECIFIED,
+    Bound.MEMORY: run_event_pb2.BOUND_MEMORY,
+    Bound.COMPUTE: run_event_pb2.BOUND_COMPUTE,
+    Bound.LAUNCH: run_event_pb2.BOUND_LAUNCH,
 }
 # Fields that proto leaves out: `iqr_ns` is a difference of two others.
 _LEFT_OUT = frozenset({"iqr_ns"})
 _ZERO_WHERE_UNKNOWN = ("percent_of_roof",)
 
 
-def benchmark_result_to_proto(result: events.BenchmarkResult) -> run_event_pb2.BenchmarkResult:
+def benchmark_result_to_proto(result: BenchmarkResult) -> run_event_pb2.BenchmarkResult:
     """One case. Text from problems that authors send is made fit for protobuf; None is a field that is not set."""
     fields: dict[str, Any] = {name: _fit(value) for name, value in asdict(result).items() if name not in _LEFT_OUT}
     fields |= {name: fields[name] or 0.0 for name in _ZERO_WHERE_UNKNOWN}
@@ -42,7 +45,7 @@ def benchmarked_to_proto(benchmarked: events.Benchmarked) -> run_event_pb2.Bench
     )
 
 
-def _timing(timing: events.Timing) -> run_event_pb2.Timing.ValueType:
+def _timing(timing: Timing) -> run_event_pb2.Timing.ValueType:
     return run_event_pb2.Timing.Value(f"TIMING_{timing}")
 
 

@@ -10,6 +10,7 @@ from wavepool.executor.v1 import run_event_pb2
 
 from servicekit.proto_time import instant_to_proto
 from services.executor.core import events
+from services.executor.core.benchmark_result import BenchmarkResult
 from services.executor.wire_benchmark import benchmark_result_to_proto, benchmarked_to_proto
 from services.executor.wire_isa import isa_to_proto, well_formed
 
@@ -74,7 +75,7 @@ def _(event: events.Benchmarking) -> run_event_pb2.Benchmarking:
 
 
 @_body.register
-def _(event: events.BenchmarkResult) -> run_event_pb2.BenchmarkResult:
+def _(event: BenchmarkResult) -> run_event_pb2.BenchmarkResult:
     return benchmark_result_to_proto(event)
 
 

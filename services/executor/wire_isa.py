@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from wavepool.executor.v1 import run_event_pb2
 
 if TYPE_CHECKING:
-    from services.executor.core.events import IsaReport, KernelHint, KernelReport
+    from services.executor.core.isa_report import IsaReport, KernelHint, KernelReport
 
 
 def isa_to_proto(report: IsaReport) -> run_event_pb2.IsaReport:

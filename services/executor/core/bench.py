@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from services.executor.core import events
 from services.executor.core.bench_table import table_of, trust_of
+from services.executor.core.benchmark_result import BenchmarkResult
 from services.executor.core.isa_command import hint_text
 from services.executor.core.jsonlines import plain
 from services.executor.core.report import canonical_json
@@ -17,6 +18,7 @@ from services.executor.core.verdict import Verdict
 
 if TYPE_CHECKING:
     from services.executor.core.equipment import Equipment
+    from services.executor.core.isa_report import IsaReport, KernelReport
     from services.executor.core.job import CoreJob
 
 ACCEPTED, NOT_ACCEPTED, BAD_USAGE, INFRASTRUCTURE = 0, 1, 2, 3
@@ -80,7 +82,7 @@ def _(event: events.Benchmarking) -> str:
 
 
 @line_of.register
-def _(event: events.BenchmarkResult) -> str:
+def _(event: BenchmarkResult) -> str:
     return f"  {event.test_id}/{event.total_tests} {event.runtime_ns / 1e6:.6f} ms, {trust_of(event)}  {event.name}"
 
 
@@ -102,13 +104,13 @@ def _(event: events.Finished) -> str:
     return "\n".join(part.rstrip() for part in parts if part)
 
 
-def _isa_lines(report: events.IsaReport) -> list[str]:
+def _isa_lines(report: IsaReport) -> list[str]:
     """The MI300X's figures where there are some; a machine without its compiler says so in `wavepool doctor`."""
     hints = [hint_text(hint) for kernel in report.kernels.values() for hint in kernel.hints]
     return [*(f"  MI300X {name}: {_figures(kernel)}" for name, kernel in report.kernels.items()), *hints]
 
 
-def _figures(kernel: events.KernelReport) -> str:
+def _figures(kernel: KernelReport) -> str:
     registers = f"{kernel.vgpr} VGPR, {kernel.sgpr} SGPR, {kernel.lds_bytes} B LDS, {kernel.scratch_bytes} B scratch"
     return f"{registers}, {kernel.occupancy} of 8 wavefronts"
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.executor.core.events import Timing
+from services.executor.core.benchmark_result import Timing
 
 if TYPE_CHECKING:
-    from services.executor.core.events import Benchmarked, BenchmarkResult
+    from services.executor.core.benchmark_result import BenchmarkResult
+    from services.executor.core.events import Benchmarked
 
 _HEAD = (
     f"  {'case':<32} {'median ms':>12} {'+- %':>6} {'sessions':>9} {'n':>5} {'GFLOP/s':>9} {'GB/s':>9} {'of roof':>8} "

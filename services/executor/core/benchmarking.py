@@ -10,10 +10,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
+from services.executor.core.benchmark_result import BenchmarkResult, Timing
 from services.executor.core.case_result import CaseTimes, Scale, fault_of, result_of, timing_of
 from services.executor.core.chain import CPU_CHAINS, GPU_CHAINS, audit_case
 from services.executor.core.chain_audit import CPU_CHAIN_RULE, GPU_CHAIN_RULE
-from services.executor.core.events import Benchmarked, Benchmarking, BenchmarkResult, Timing
+from services.executor.core.events import Benchmarked, Benchmarking
 from services.executor.core.failure import Failure
 from services.executor.core.flushing import calibrated_flush, flush_profile
 from services.executor.core.measuring import measure

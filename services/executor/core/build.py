@@ -12,9 +12,10 @@ from services.executor.core.boxes import run_to_end
 from services.executor.core.cache import CachedBuild, CompileCache
 from services.executor.core.compiler_text import compile_error, missing_build
 from services.executor.core.endings import build_limit_failure
-from services.executor.core.events import Compiled, Compiling, Event, IsaReport
+from services.executor.core.events import Compiled, Compiling, Event
 from services.executor.core.failure import Failure, InfrastructureFailure
 from services.executor.core.isa import shown
+from services.executor.core.isa_report import IsaReport
 from services.executor.core.report import canonical_json
 from services.executor.devices.device import BuildKind, Device, Toolchain, ToolchainError
 from services.executor.sandboxes.box_files import LeftFileError, read_left, write_source

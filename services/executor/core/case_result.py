@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
+from services.executor.core.benchmark_result import Band, BenchmarkResult, Bound, ReplacedSample, Timing
 from services.executor.core.chain_audit import ChainRule, audit_ratio, chain_fault
-from services.executor.core.events import Band, BenchmarkResult, Bound, ReplacedSample, Timing
 from services.executor.core.roofline import Work, bound_of, floor_of
 from services.executor.core.sessions import Agreement, SessionRule, agreement, disagreement, score
 from services.executor.core.statistics import summarise

@@ -4,76 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003  jsonlines reads the annotations at run time
 from dataclasses import dataclass, field
-from enum import StrEnum
 
+from services.executor.core.benchmark_result import BenchmarkResult, Timing
+from services.executor.core.isa_report import IsaReport
 from services.executor.core.verdict import Verdict  # noqa: TC001  the same
-
-
-class Timing(StrEnum):
-    """Whether times can be ranked."""
-
-    VALID = "VALID"
-    INVALID = "INVALID"
-    UNSTABLE = "UNSTABLE"
-
-
-class Bound(StrEnum):
-    """What bounds a kernel's time."""
-
-    UNKNOWN = "unknown"
-    """No roof is known, for example on the cpu device."""
-    MEMORY = "memory"
-    COMPUTE = "compute"
-    LAUNCH = "launch"
-
-
-@dataclass(frozen=True)
-class KernelHint:
-    """What the author of a kernel could do better, and what shows it; `line` is 0 for the whole kernel."""
-
-    subject: str
-    line: int
-    what: str
-    why: str
-    advice: str
-
-
-@dataclass(frozen=True)
-class KernelReport:
-    """What the gfx942 compiler says of one kernel.
-
-    `occupancy` is wavefronts on each SIMD, with blocks of `block_threads`, and `limited_by` what keeps more from
-    fitting (`wavefronts`: nothing else). `mfma` counts instructions for the matrix cores, `spills` registers of both
-    kinds, `vgpr_spills` those that go to scratch memory. `uncounted` are functions whose code is not in the figures.
-    """
-
-    vgpr: int
-    sgpr: int
-    agpr: int
-    lds_bytes: int
-    scratch_bytes: int
-    spills: int
-    occupancy: int
-    symbol: str = ""
-    line: int = 0
-    vgpr_spills: int = 0
-    limited_by: str = ""
-    block_threads: int = 0
-    block_threads_known: bool = False
-    dynamic_lds: bool = False
-    mfma: int = 0
-    instructions: int = 0
-    uncounted: tuple[str, ...] = ()
-    hints: tuple[KernelHint, ...] = ()
-
-
-@dataclass(frozen=True)
-class IsaReport:
-    """What the MI300X's compiler makes of a source; `note` says why there are no kernels, or what to know of them."""
-
-    toolchain: str = ""
-    note: str = ""
-    kernels: Mapping[str, KernelReport] = field(default_factory=dict[str, KernelReport])
 
 
 @dataclass(frozen=True)
@@ -126,89 +60,6 @@ class Benchmarking:
     """The judge begins to benchmark."""
 
     total_tests: int
-
-
-@dataclass(frozen=True)
-class Band:
-    """What an instrument read over the samples of a case."""
-
-    low: float
-    median: float
-    high: float
-
-
-@dataclass(frozen=True)
-class ReplacedSample:
-    """A sample that was taken again for a recorded cause (`sample_replacement.py`); `ns` no longer counts."""
-
-    session: int
-    index: int
-    ns: float
-    cause: str
-
-
-@dataclass(frozen=True)
-class BenchmarkResult:
-    """The measured times of one test case.
-
-    `runtime_ns` is the median of the sessions' medians (`session_median_ns`), and `ci_low_ns`..`ci_high_ns` the 95 %
-    order-statistic interval of the median of all samples, widened for samples that depend on each other
-    (`correlation_time` of them make an independent one). `converged` says that the stopping rule reached its precision
-    in every session before a cap; `stopped_by` names what ended the first that did not. `timing` is the case's own.
-    `disagreement` is how far the sessions' medians are apart, relative to the time. `bimodality` is above 5/9 where two
-    modes or a long tail are likely.
-
-    `wall_runtime_ns` is the median by the judge's own clock, with the way to the runner and back (`null_ns`) in it.
-    `audit_ratio` is the claimed time over what the judge's clock allows: below 1 it needs a reason. It is by chained
-    calls, `audited_calls` of them, or by single ones, with `not_chained_because`. `hot_ns` is the median in the chains,
-    where caches are warm, and `first_call_ns` that of each session's first call. `floor_ns` is the least time that the
-    hardware allows; None where its roofs are not known. `arithmetic_intensity` is in operations a
-    byte. `flush_bytes` were swept through the caches before each sample; 0 where nothing was. The bands are None where
-    the device has no such instrument.
-    """
-
-    test_id: int
-    name: str
-    total_tests: int
-    runtime_ns: float
-    ci_low_ns: float
-    ci_high_ns: float
-    samples: int
-    converged: bool
-    stopped_by: str
-    min_ns: float
-    p5_ns: float
-    p25_ns: float
-    p75_ns: float
-    p95_ns: float
-    p99_ns: float
-    max_ns: float
-    mad_ns: float
-    wall_runtime_ns: float
-    gflops: float
-    gbytes_per_second: float
-    percent_of_roof: float | None
-    bound: Bound
-    sample_ns: tuple[float, ...]
-    timing: Timing = Timing.VALID
-    session_median_ns: tuple[float, ...] = ()
-    disagreement: float = 0.0
-    correlation_time: float = 1.0
-    iqr_ns: float = 0.0
-    bimodality: float | None = None
-    null_ns: float = 0.0
-    audit_ratio: float | None = None
-    audited_calls: int = 0
-    not_chained_because: str = ""
-    hot_ns: float | None = None
-    first_call_ns: float = 0.0
-    floor_ns: float | None = None
-    arithmetic_intensity: float | None = None
-    flush_bytes: int = 0
-    clock_mhz: Band | None = None
-    temperature_celsius: Band | None = None
-    power_watts: Band | None = None
-    replaced: tuple[ReplacedSample, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from services.executor.core.verdict import Verdict
 
 if TYPE_CHECKING:
-    from services.executor.core.events import IsaReport, WrongAnswer
+    from services.executor.core.events import WrongAnswer
+    from services.executor.core.isa_report import IsaReport
 
 
 class Failure(Exception):  # noqa: N818  an outcome of the submission, no error of ours

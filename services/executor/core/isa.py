@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from services.executor.core.boxes import run_to_end
 from services.executor.core.cache import CachedBuild, CompileCache
-from services.executor.core.events import IsaReport, KernelReport
 from services.executor.core.failure import Failure
+from services.executor.core.isa_report import IsaReport, KernelReport
 from services.executor.core.jsonlines import LineError, read_as
 from services.executor.devices.device import Inspector, Toolchain, ToolchainError
 from services.executor.sandboxes.box_files import LeftFileError, read_left, write_source

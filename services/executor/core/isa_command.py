@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from services.executor.core.equipment import Equipment
-    from services.executor.core.events import IsaReport, KernelHint, KernelReport
+    from services.executor.core.isa_report import IsaReport, KernelHint, KernelReport
 
 REPORTED, NOT_REPORTED = 0, 1
 _COLUMNS = ("vgpr", "sgpr", "agpr", "lds_bytes", "scratch_bytes", "spills", "mfma", "instructions", "occupancy")

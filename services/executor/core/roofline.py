@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from services.executor.core.events import Bound
+from services.executor.core.benchmark_result import Bound
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

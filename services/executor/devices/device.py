@@ -90,7 +90,7 @@ class Inspector(Protocol):
     """Says what a compiler makes of a submission, for a GPU that need not be here.
 
     The folder holds `solution.hip` and is mounted writable at `/build`. Exit status 0 leaves `/build/report.json` there
-    (the fields of `core.events.IsaReport`, and `listing`); any other status means that there is no report.
+    (the fields of `core.isa_report.IsaReport`, and `listing`); any other status means that there is no report.
     """
 
     def toolchain(self) -> Toolchain:

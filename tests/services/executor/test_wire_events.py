@@ -10,6 +10,8 @@ import pytest
 from wavepool.executor.v1 import run_event_pb2
 
 from services.executor.core import events
+from services.executor.core.benchmark_result import Band, BenchmarkResult, Bound, ReplacedSample, Timing
+from services.executor.core.isa_report import IsaReport, KernelHint, KernelReport
 from services.executor.core.verdict import Verdict
 from services.executor.run import RunEvent
 from services.executor.wire_events import run_event_to_proto
@@ -17,7 +19,7 @@ from services.executor.wire_events import run_event_to_proto
 TIME = datetime(2026, 1, 1, 12, 30, tzinfo=UTC)
 BROKEN = "kernel \ud800 output"
 PASSED = events.TestResult(1, "small", passed=True, total_tests=2)
-MEASURED = events.BenchmarkResult(
+MEASURED = BenchmarkResult(
     test_id=1,
     name="small",
     total_tests=1,
@@ -39,10 +41,10 @@ MEASURED = events.BenchmarkResult(
     gflops=3.5,
     gbytes_per_second=12.25,
     percent_of_roof=None,
-    bound=events.Bound.MEMORY,
+    bound=Bound.MEMORY,
     sample_ns=(1500.0, 1501.0),
 )
-BENCHMARKED = events.Benchmarked((MEASURED,), 1500.0, 3.5, events.Timing.VALID, "cpu")
+BENCHMARKED = events.Benchmarked((MEASURED,), 1500.0, 3.5, Timing.VALID, "cpu")
 WRONG = events.WrongAnswer(2.0, 0.5, 3, 100, (events.Mismatch("output", (4, 2), 1.0, float("nan"), float("inf")),))
 FINISHED = events.Finished(
     Verdict.WRONG_ANSWER,
@@ -58,9 +60,9 @@ FINISHED = events.Finished(
     benchmarked=BENCHMARKED,
     stdout=BROKEN,
 )
-HINT = events.KernelHint("spills", 3, BROKEN, "why", "advice")
-KERNEL = events.KernelReport(32, 16, 0, 65536, 0, 0, 8, BROKEN, uncounted=("tanhf",), hints=(HINT,))
-ISA = events.IsaReport("clang", BROKEN, {"kernel": KERNEL, BROKEN: KERNEL})
+HINT = KernelHint("spills", 3, BROKEN, "why", "advice")
+KERNEL = KernelReport(32, 16, 0, 65536, 0, 0, 8, BROKEN, uncounted=("tanhf",), hints=(HINT,))
+ISA = IsaReport("clang", BROKEN, {"kernel": KERNEL, BROKEN: KERNEL})
 EXAMPLES: list[events.Event] = [
     events.Compiling("clang", cached=True),
     events.Compiled(BROKEN, 12.5, cached=False, isa=ISA),
@@ -133,11 +135,11 @@ def test_what_is_not_known_is_not_set() -> None:
 def test_the_evidence_of_a_time_goes_along() -> None:
     evidence = replace(
         MEASURED,
-        timing=events.Timing.UNSTABLE,
+        timing=Timing.UNSTABLE,
         session_median_ns=(1400.0, 1500.0, 1600.0),
         audit_ratio=1.02,
-        clock_mhz=events.Band(2000.0, 2050.0, 2100.0),
-        replaced=(events.ReplacedSample(1, 7, 1900.0, "clock"),),
+        clock_mhz=Band(2000.0, 2050.0, 2100.0),
+        replaced=(ReplacedSample(1, 7, 1900.0, "clock"),),
     )
     result = message_of(evidence).benchmark_result
     assert result.timing == run_event_pb2.TIMING_UNSTABLE
@@ -148,7 +150,7 @@ def test_the_evidence_of_a_time_goes_along() -> None:
 
 def test_every_field_of_a_measured_case_has_a_field_in_the_proto() -> None:
     """Front ends are to show all of it; only what follows from other fields is left out."""
-    here = {field.name for field in fields(events.BenchmarkResult)}
+    here = {field.name for field in fields(BenchmarkResult)}
     there = {field.name for field in run_event_pb2.BenchmarkResult.DESCRIPTOR.fields}
     assert here - there == {"iqr_ns"}
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from problems.catalogue import Catalogue
+from services.executor.core.benchmark_result import Band, ReplacedSample, Timing
 from services.executor.core.case_result import CaseTimes, Scale, fault_of, result_of, timing_of
 from services.executor.core.chain import ChainAudit
 from services.executor.core.chain_audit import GPU_CHAIN_RULE, ChainMeasurement
-from services.executor.core.events import Band, ReplacedSample, Timing
 from services.executor.core.measuring import Measurement
 from services.executor.core.roofline import roofs_of
 from services.executor.core.sample_replacement import Cause, Replaced

@@ -12,8 +12,9 @@ import pytest
 
 from services.executor.core import isa
 from services.executor.core.cache import CompileCache
-from services.executor.core.events import Compiled, Finished, IsaReport, KernelHint, KernelReport
+from services.executor.core.events import Compiled, Finished
 from services.executor.core.isa import MAX_SHOWN_KERNELS, IsaReporter, shown
+from services.executor.core.isa_report import IsaReport, KernelHint, KernelReport
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.jsonlines import decode_event, encode_event, plain
 from services.executor.core.run import run

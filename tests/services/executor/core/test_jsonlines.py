@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.executor.core import events
+from services.executor.core.benchmark_result import BenchmarkResult
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.jsonlines import LineError, decode_event, decode_job, encode_event, encode_job
 from services.executor.core.verdict import Verdict
@@ -15,7 +16,7 @@ from services.executor.core.verdict import Verdict
 anything = st.one_of(
     st.builds(events.Compiled),
     st.builds(events.TestResult),
-    st.builds(events.BenchmarkResult),
+    st.builds(BenchmarkResult),
     st.builds(events.ProgramOutput),
     st.builds(events.Finished, report=st.just({})),
 )

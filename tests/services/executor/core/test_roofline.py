@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.events import Bound
+from services.executor.core.benchmark_result import Bound
 from services.executor.core.roofline import Roofs, Work, bound_of, floor_of, is_below_floor, peak_of, roofs_of
 
 MI300X = roofs_of("gfx942")

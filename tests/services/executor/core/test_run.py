@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from services.executor.core import events
+from services.executor.core.benchmark_result import Bound, Timing
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.run import JobError, run
 from services.executor.core.scratch import memory_parent
@@ -57,13 +58,13 @@ async def test_a_full_run_measures_every_public_case(equipment: Equipment, told:
     assert (finished.verdict, finished.status) == (Verdict.ACCEPTED, "ACCEPTED")
     benchmarked = finished.benchmarked
     assert benchmarked is not None
-    assert (benchmarked.device, benchmarked.timing) == ("cpu", events.Timing.VALID)
+    assert (benchmarked.device, benchmarked.timing) == ("cpu", Timing.VALID)
     for result in benchmarked.results:
         assert result.samples == len(result.sample_ns) >= 5
         assert result.min_ns <= result.ci_low_ns <= result.runtime_ns <= result.ci_high_ns <= result.max_ns
         assert result.converged == (result.stopped_by == "precision")
         assert result.runtime_ns <= result.wall_runtime_ns
-        assert (result.percent_of_roof, result.bound) == (None, events.Bound.UNKNOWN)
+        assert (result.percent_of_roof, result.bound) == (None, Bound.UNKNOWN)
     largest = benchmarked.results[0]
     assert largest.gflops == pytest.approx(2**18 / largest.runtime_ns)
     assert largest.gbytes_per_second == pytest.approx(12 * 2**18 / largest.runtime_ns)

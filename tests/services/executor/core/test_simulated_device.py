@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.executor.core import benchmarking
-from services.executor.core.events import Timing
+from services.executor.core.benchmark_result import Timing
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.run import run
 from services.executor.core.stopping import SIM_PROFILE

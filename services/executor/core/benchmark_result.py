@@ -1,0 +1,107 @@
+"""The measured times of one test case, and how far they can be believed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Timing(StrEnum):
+    """Whether times can be ranked."""
+
+    VALID = "VALID"
+    INVALID = "INVALID"
+    UNSTABLE = "UNSTABLE"
+
+
+class Bound(StrEnum):
+    """What bounds a kernel's time."""
+
+    UNKNOWN = "unknown"
+    """No roof is known, for example on the cpu device."""
+    MEMORY = "memory"
+    COMPUTE = "compute"
+    LAUNCH = "launch"
+
+
+@dataclass(frozen=True)
+class Band:
+    """What an instrument read over the samples of a case."""
+
+    low: float
+    median: float
+    high: float
+
+
+@dataclass(frozen=True)
+class ReplacedSample:
+    """A sample that was taken again for a recorded cause (`sample_replacement.py`); `ns` no longer counts."""
+
+    session: int
+    index: int
+    ns: float
+    cause: str
+
+
+@dataclass(frozen=True)
+class BenchmarkResult:
+    """The measured times of one test case.
+
+    `runtime_ns` is the median of the sessions' medians (`session_median_ns`), and `ci_low_ns`..`ci_high_ns` the 95 %
+    order-statistic interval of the median of all samples, widened for samples that depend on each other
+    (`correlation_time` of them make an independent one). `converged` says that the stopping rule reached its precision
+    in every session before a cap; `stopped_by` names what ended the first that did not. `timing` is the case's own.
+    `disagreement` is how far the sessions' medians are apart, relative to the time. `bimodality` is above 5/9 where two
+    modes or a long tail are likely.
+
+    `wall_runtime_ns` is the median by the judge's own clock, with the way to the runner and back (`null_ns`) in it.
+    `audit_ratio` is the claimed time over what the judge's clock allows: below 1 it needs a reason. It is by chained
+    calls, `audited_calls` of them, or by single ones, with `not_chained_because`. `hot_ns` is the median in the chains,
+    where caches are warm, and `first_call_ns` that of each session's first call. `floor_ns` is the least time that the
+    hardware allows; None where its roofs are not known. `arithmetic_intensity` is in operations a
+    byte. `flush_bytes` were swept through the caches before each sample; 0 where nothing was. The bands are None where
+    the device has no such instrument.
+    """
+
+    test_id: int
+    name: str
+    total_tests: int
+    runtime_ns: float
+    ci_low_ns: float
+    ci_high_ns: float
+    samples: int
+    converged: bool
+    stopped_by: str
+    min_ns: float
+    p5_ns: float
+    p25_ns: float
+    p75_ns: float
+    p95_ns: float
+    p99_ns: float
+    max_ns: float
+    mad_ns: float
+    wall_runtime_ns: float
+    gflops: float
+    gbytes_per_second: float
+    percent_of_roof: float | None
+    bound: Bound
+    sample_ns: tuple[float, ...]
+    timing: Timing = Timing.VALID
+    session_median_ns: tuple[float, ...] = ()
+    disagreement: float = 0.0
+    correlation_time: float = 1.0
+    iqr_ns: float = 0.0
+    bimodality: float | None = None
+    null_ns: float = 0.0
+    audit_ratio: float | None = None
+    audited_calls: int = 0
+    not_chained_because: str = ""
+    hot_ns: float | None = None
+    first_call_ns: float = 0.0
+    floor_ns: float | None = None
+    arithmetic_intensity: float | None = None
+    flush_bytes: int = 0
+    clock_mhz: Band | None = None
+    temperature_celsius: Band | None = None
+    power_watts: Band | None = None
+    replaced: tuple[ReplacedSample, ...] = ()

@@ -1,0 +1,55 @@
+"""What the MI300X's compiler makes of a source, kernel by kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping  # noqa: TC003  jsonlines reads the annotations at run time
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class KernelHint:
+    """What the author of a kernel could do better, and what shows it; `line` is 0 for the whole kernel."""
+
+    subject: str
+    line: int
+    what: str
+    why: str
+    advice: str
+
+
+@dataclass(frozen=True)
+class KernelReport:
+    """What the gfx942 compiler says of one kernel.
+
+    `occupancy` is wavefronts on each SIMD, with blocks of `block_threads`, and `limited_by` what keeps more from
+    fitting (`wavefronts`: nothing else). `mfma` counts instructions for the matrix cores, `spills` registers of both
+    kinds, `vgpr_spills` those that go to scratch memory. `uncounted` are functions whose code is not in the figures.
+    """
+
+    vgpr: int
+    sgpr: int
+    agpr: int
+    lds_bytes: int
+    scratch_bytes: int
+    spills: int
+    occupancy: int
+    symbol: str = ""
+    line: int = 0
+    vgpr_spills: int = 0
+    limited_by: str = ""
+    block_threads: int = 0
+    block_threads_known: bool = False
+    dynamic_lds: bool = False
+    mfma: int = 0
+    instructions: int = 0
+    uncounted: tuple[str, ...] = ()
+    hints: tuple[KernelHint, ...] = ()
+
+
+@dataclass(frozen=True)
+class IsaReport:
+    """What the MI300X's compiler makes of a source; `note` says why there are no kernels, or what to know of them."""
+
+    toolchain: str = ""
+    note: str = ""
+    kernels: Mapping[str, KernelReport] = field(default_factory=dict[str, KernelReport])
