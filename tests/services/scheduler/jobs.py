@@ -18,6 +18,8 @@ LEASE = Lease(
     fencing_token=1,
     eighths=8,
     expire_time=START + timedelta(seconds=30),
+    gpu=1,
+    first_eighth=0,
 )
 ACCEPTED = Outcome(JobState.FINISHED, "ACCEPTED", "all passed", b"\x08\x01", 500)
 
