@@ -1,0 +1,63 @@
+"""The pool's own SSH key, and the pinned host keys of the machines that it connects to."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path  # noqa: TC003 - part of HostKeyPins at run time
+
+import asyncssh
+
+KEY_FILE = "ssh_key"
+
+
+def own_key(folder: Path) -> asyncssh.SSHKey:
+    """The pool's Ed25519 key, made at first use and kept in `folder`, readable by its owner alone."""
+    path = folder / KEY_FILE
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # asyncssh leaves the keywords of other algorithms untyped.
+        made = asyncssh.generate_private_key("ssh-ed25519", "wavepool")  # pyright: ignore[reportUnknownMemberType]
+        _write_whole(path, made.export_private_key())
+    return asyncssh.read_private_key(path)
+
+
+def public_line(key: asyncssh.SSHKey) -> str:
+    """The key's public half, as a line of `authorized_keys`."""
+    return key.export_public_key().decode().strip()
+
+
+class HostKeyPins:
+    """The host key of each machine, pinned when it is first seen.
+
+    Whoever answers for a machine at the first contact is believed; from then on nobody else is, over restarts too.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def accepts(self, machine_id: str, key: asyncssh.SSHKey) -> bool:
+        """Whether it is the machine's key; the first one that is shown is."""
+        path = self._path(machine_id)
+        shown = key.export_public_key()
+        try:
+            return path.read_bytes() == shown
+        except FileNotFoundError:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _write_whole(path, shown)
+            return True
+
+    def forget(self, machine_id: str) -> None:
+        """The machine is over."""
+        self._path(machine_id).unlink(missing_ok=True)
+
+    def _path(self, machine_id: str) -> Path:
+        return self._folder / f"{machine_id}.pub"
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    partial = path.with_name(f"{path.name}.partial")
+    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)

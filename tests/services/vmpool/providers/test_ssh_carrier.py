@@ -1,0 +1,174 @@
+"""Executors behind a real sshd."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.vmpool.executor_client import ExecutorClient, ExecutorUnreachableError
+from services.vmpool.providers.ssh_carrier import SshCarrier, SshTarget
+from services.vmpool.providers.ssh_key import HostKeyPins, own_key, public_line
+from tests.services.vmpool.local_machines import TINY_EXECUTOR
+from tests.services.vmpool.providers.real_sshd import DEADLINE_SECONDS, RealSshd, free_port, until_open
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator
+
+pytestmark = pytest.mark.sshd
+
+
+@pytest.fixture
+async def sshd(tmp_path: Path) -> AsyncIterator[RealSshd]:
+    server = RealSshd(tmp_path / "sshd", public_line(own_key(tmp_path / "pool")))
+    await server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+async def executor_port() -> AsyncIterator[int]:
+    port = free_port()
+    process = subprocess.Popen(TINY_EXECUTOR, env={"EXECUTOR_PORT": str(port), "PYTHONPATH": ":".join(sys.path)})
+    await until_open(port)
+    yield port
+    process.kill()
+    process.wait()
+
+
+@asynccontextmanager
+async def carrier_in(folder: Path) -> AsyncGenerator[SshCarrier]:
+    carrier = SshCarrier(folder / "sockets", own_key(folder), HostKeyPins(folder / "host_keys"))
+    try:
+        yield carrier
+    finally:
+        await carrier.close()
+
+
+@pytest.fixture
+async def carrier(tmp_path: Path) -> AsyncIterator[SshCarrier]:
+    async with carrier_in(tmp_path / "pool") as carrier:
+        yield carrier
+
+
+@pytest.fixture
+async def executors() -> AsyncIterator[ExecutorClient]:
+    client = ExecutorClient(timedelta(seconds=5))
+    yield client
+    await client.close()
+
+
+def target(sshd: RealSshd, executor_port: int) -> SshTarget:
+    return SshTarget("127.0.0.1", sshd.port, sshd.username, executor_port)
+
+
+async def up(carrier: SshCarrier, machine_id: str = "m1") -> None:
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        await carrier.reachable(machine_id)
+
+
+async def troubled(carrier: SshCarrier, words: str) -> None:
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        while words not in carrier.trouble("m1"):
+            await asyncio.sleep(0.02)
+
+
+async def test_an_executor_answers_through_a_socket_of_this_host(
+    sshd: RealSshd, executor_port: int, carrier: SshCarrier, executors: ExecutorClient
+) -> None:
+    endpoint = carrier.carry("m1", target(sshd, executor_port))
+    await up(carrier)
+    assert (await executors.health(endpoint)).inventory.device_title == "Tiny"
+    assert carrier.trouble("m1") == ""
+
+
+async def test_an_executor_behind_a_jump_host_answers_too(
+    sshd: RealSshd, executor_port: int, carrier: SshCarrier, executors: ExecutorClient
+) -> None:
+    direct = target(sshd, executor_port)
+    endpoint = carrier.carry("m1", SshTarget("127.0.0.1", sshd.port, sshd.username, executor_port, jump=direct))
+    await up(carrier)
+    assert (await executors.health(endpoint)).inventory.device_title == "Tiny"
+
+
+async def test_asking_again_keeps_the_connection_and_its_endpoint(
+    sshd: RealSshd, executor_port: int, carrier: SshCarrier
+) -> None:
+    first = carrier.carry("m1", target(sshd, executor_port))
+    await up(carrier)
+    assert carrier.carry("m1", target(sshd, executor_port)) == first
+    assert carrier.trouble("m1") == ""
+
+
+async def test_a_broken_connection_is_made_anew_at_the_same_endpoint(
+    sshd: RealSshd, executor_port: int, carrier: SshCarrier, executors: ExecutorClient
+) -> None:
+    endpoint = carrier.carry("m1", target(sshd, executor_port))
+    await up(carrier)
+    sshd.stop()
+    await troubled(carrier, "SSH to 127.0.0.1")
+    with pytest.raises(ExecutorUnreachableError):
+        await executors.health(endpoint)
+    await sshd.start()
+    await up(carrier)
+    assert (await executors.health(endpoint)).inventory.device_title == "Tiny"
+
+
+async def test_a_machine_that_shows_another_host_key_is_not_believed(
+    sshd: RealSshd, executor_port: int, carrier: SshCarrier, tmp_path: Path
+) -> None:
+    carrier.carry("m1", target(sshd, executor_port))
+    await up(carrier)
+    await carrier.close()
+    sshd.stop()
+    sshd.new_host_key()
+    await sshd.start()
+    async with carrier_in(tmp_path / "pool") as restarted:
+        restarted.carry("m1", target(sshd, executor_port))
+        await troubled(restarted, "Host key is not trusted")
+        await restarted.drop("m1")
+        restarted.carry("m1", target(sshd, executor_port))
+        await up(restarted)
+
+
+async def test_a_stranger_s_key_is_refused_and_the_reason_is_told(
+    sshd: RealSshd, executor_port: int, tmp_path: Path
+) -> None:
+    async with carrier_in(tmp_path / "stranger") as stranger:
+        stranger.carry("m1", target(sshd, executor_port))
+        await troubled(stranger, "Permission denied")
+
+
+async def test_a_dropped_machine_leaves_no_socket(sshd: RealSshd, executor_port: int, carrier: SshCarrier) -> None:
+    endpoint = carrier.carry("m1", target(sshd, executor_port))
+    await up(carrier)
+    for _ in range(2):
+        await carrier.drop("m1")
+    assert not Path(endpoint.removeprefix("unix:")).exists()
+    assert carrier.trouble("m1") == "it is not carried"
+
+
+async def test_a_data_folder_with_a_long_name_still_gives_a_socket_that_the_kernel_takes(
+    sshd: RealSshd, executor_port: int, tmp_path: Path, executors: ExecutorClient
+) -> None:
+    own_key(tmp_path / "pool")
+    deep = tmp_path / "pool" / ("d" * 80)
+    carrier = SshCarrier(deep, own_key(tmp_path / "pool"), HostKeyPins(tmp_path / "pins"))
+    endpoint = carrier.carry("m1", target(sshd, executor_port))
+    await up(carrier)
+    assert (await executors.health(endpoint)).inventory.device_title == "Tiny"
+    await carrier.close()
+    Path(endpoint.removeprefix("unix:")).parent.rmdir()
+
+
+def test_the_pool_s_key_is_made_once_and_is_nobody_else_s(tmp_path: Path) -> None:
+    first = public_line(own_key(tmp_path))
+    assert public_line(own_key(tmp_path)) == first
+    assert first.startswith("ssh-ed25519 ")
+    assert (tmp_path / "ssh_key").stat().st_mode & 0o077 == 0
