@@ -104,7 +104,8 @@ async def test_arguments_of_every_kind_reach_the_solution(equipment: Equipment) 
     mixed_equipment = replace(equipment, find_problem=mixed.find)
     finished = await run(CoreJob(MIXED_SOLUTION, Mode.CHECK, "mixed"), mixed_equipment, lambda _: None)
     assert finished.verdict is Verdict.ACCEPTED, finished
-    wrong = MIXED_SOLUTION.replace("x[at] * alpha", "x[at] * 0.5")
+    # Far from any alpha: no narrower format explains it.
+    wrong = MIXED_SOLUTION.replace("x[at] * alpha", "x[at] * (alpha + 1.0)")
     finished = await run(CoreJob(wrong, Mode.CHECK, "mixed"), mixed_equipment, lambda _: None)
     assert finished.verdict is Verdict.WRONG_ANSWER
 
