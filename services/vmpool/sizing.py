@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from services.vmpool import slot as slots
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.machine import ON_THE_WAY, READY, MachineState
+from services.vmpool.order_checks import check_gpu_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -101,13 +102,6 @@ def check_demand(demand: Demand, gpu_types: Sequence[str]) -> Demand:
     if demand.jobs < 0:
         raise InvalidFieldError("demands.jobs", f"must not be negative; it is {demand.jobs}")
     return demand
-
-
-def check_gpu_type(gpu_type: str, gpu_types: Sequence[str], field: str = "gpu_type") -> str:
-    """The GPU type, or a refusal that lists the legal ones."""
-    if gpu_type not in gpu_types:
-        raise InvalidFieldError(field, f"must be one of {', '.join(gpu_types)}; it is {gpu_type!r}")
-    return gpu_type
 
 
 def _unmet(demands: Sequence[Demand], machines: Sequence[Machine], limits: Limits) -> list[str]:

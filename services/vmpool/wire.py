@@ -12,7 +12,8 @@ from services.vmpool import slot
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.lease import LeaseRequest, StartKind, check_duration, check_job
 from services.vmpool.machine import OVER, READY, Machine, MachineState
-from services.vmpool.sizing import Demand, check_demand, check_gpu_type
+from services.vmpool.order_checks import check_gpu_type
+from services.vmpool.sizing import Demand, check_demand
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,0 +1,106 @@
+"""Refuses orders that no machine can meet: each refusal names the field, the legal values and the nearest of them."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from services.vmpool.errors import InvalidFieldError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import timedelta
+
+LEGAL_GPU_COUNTS = (1, 2, 4, 8)
+"""GPUs of one machine; clouds rent MI300X in these."""
+
+MICROS_PER_DOLLAR = 1_000_000
+_ANY_LIKENESS = 0.0
+_LONGEST_QUOTE = 40
+
+
+def check_gpu_type(gpu_type: str, gpu_types: Sequence[str], field: str = "gpu_type") -> str:
+    """The GPU type in its one spelling, whatever the case that it came in."""
+    return _check_name(gpu_type, gpu_types, field)
+
+
+def check_fallback_gpu_types(
+    fallbacks: Sequence[str], gpu_type: str, gpu_types: Sequence[str], field: str = "fallback_gpu_types"
+) -> tuple[str, ...]:
+    """GPU types to take where `gpu_type` cannot be had, in the order of the request, each once and never itself."""
+    known = [check_gpu_type(fallback, gpu_types, field) for fallback in fallbacks]
+    return tuple(dict.fromkeys(fallback for fallback in known if fallback != gpu_type))
+
+
+def check_gpu_count(gpu_count: int, field: str = "gpu_count") -> int:
+    """How many GPUs a machine is to have."""
+    if gpu_count in LEGAL_GPU_COUNTS:
+        return gpu_count
+    # Of two that are as near, the one that holds what was asked for.
+    nearest = min(LEGAL_GPU_COUNTS, key=lambda legal: (abs(legal - gpu_count), -legal))
+    legal = ", ".join(map(str, LEGAL_GPU_COUNTS))
+    raise InvalidFieldError(field, f"must be one of {legal}; it is {gpu_count}, and the nearest is {nearest}")
+
+
+def check_backend(backend: str, backends: Sequence[str], field: str = "backend") -> str:
+    """A backend that offers machines; empty leaves the choice to the pool."""
+    return _check_name(backend, backends, field) if backend else ""
+
+
+def check_max_price(
+    max_price_micros_per_gpu_hour: int,
+    offered_micros_per_gpu_hour: Sequence[int],
+    field: str = "max_price_micros_per_gpu_hour",
+) -> int:
+    """The highest price of one GPU for one hour, in micro-dollars; 0 sets no limit.
+
+    `offered_micros_per_gpu_hour` are the prices of what could be had otherwise; where there are none, none is below.
+    """
+    limit = max_price_micros_per_gpu_hour
+    if limit < 0:
+        raise InvalidFieldError(field, f"must be 0 (no limit) or more; it is {limit}, and the nearest is 0")
+    cheapest = min(offered_micros_per_gpu_hour, default=0)
+    if 0 < limit < cheapest:
+        raise InvalidFieldError(
+            field, f"{dollars(limit)} is below every offer: the cheapest is {dollars(cheapest)} ({cheapest} micros)"
+        )
+    return limit
+
+
+def check_idle_timeout(idle_timeout: timedelta, field: str = "idle_timeout") -> timedelta:
+    """How long a machine may have nothing to do."""
+    seconds = idle_timeout.total_seconds()
+    if seconds < 0:
+        raise InvalidFieldError(
+            field, f"must be 0 s (release at once) or more; it is {seconds:g} s, the nearest is 0 s"
+        )
+    return idle_timeout
+
+
+def dollars(micros: int) -> str:
+    """Micro-dollars for people, to the cent or, where that hides something, to the micro-dollar."""
+    cents_only = micros % (MICROS_PER_DOLLAR // 100) == 0
+    return f"${micros / MICROS_PER_DOLLAR:,.2f}" if cents_only else f"${micros / MICROS_PER_DOLLAR:,.6f}"
+
+
+def nearest_name(name: str, names: Sequence[str]) -> str:
+    """The name that is most like the one that was asked for; empty where there are none."""
+    by_key = {known.casefold(): known for known in reversed(names)}
+    found = get_close_matches(name.casefold()[:_LONGEST_QUOTE], by_key, n=1, cutoff=_ANY_LIKENESS)
+    return by_key[found[0]] if found else ""
+
+
+def _check_name(name: str, names: Sequence[str], field: str) -> str:
+    key = name.strip().casefold()
+    for known in names:
+        if known.casefold() == key:
+            return known
+    if not names:
+        raise InvalidFieldError(
+            field, f"nothing can be had now, so not {name[:_LONGEST_QUOTE]!r} either; leave it empty"
+        )
+    raise InvalidFieldError(
+        field,
+        f"must be one of {', '.join(names)}; it is {name[:_LONGEST_QUOTE]!r}, "
+        f"and the nearest is {nearest_name(name, names)}",
+    )
