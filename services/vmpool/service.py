@@ -10,6 +10,7 @@ from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from servicekit.proto_time import instant_to_proto
 from services.vmpool import wire
+from services.vmpool.wire_machine import event_to_proto, machine_to_proto
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -53,7 +54,7 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         wanted = wire.lease_request_from_proto(request, self._pool.settings)
         lease, machine = await self._pool.leasing.acquire(wanted)
         return pb.AcquireLeaseResponse(
-            lease=wire.lease_to_proto(lease, machine), machine=wire.machine_to_proto(machine, self._pool.clock.now())
+            lease=wire.lease_to_proto(lease, machine), machine=machine_to_proto(machine, self._pool.clock.now())
         )
 
     async def RenewLease(self, request: pb.RenewLeaseRequest, context: Context) -> pb.RenewLeaseResponse:
@@ -79,24 +80,26 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         """List machines."""
         now = self._pool.clock.now()
         machines = await self._pool.machines.all(include_ended=request.include_ended)
-        return pb.ListMachinesResponse(machines=[wire.machine_to_proto(machine, now) for machine in machines])
+        return pb.ListMachinesResponse(machines=[machine_to_proto(machine, now) for machine in machines])
 
     async def GetMachine(self, request: pb.GetMachineRequest, context: Context) -> pb.GetMachineResponse:
         """Get one machine."""
         machine = await self._pool.machines.get(request.machine_id)
-        return pb.GetMachineResponse(machine=wire.machine_to_proto(machine, self._pool.clock.now()))
+        return pb.GetMachineResponse(machine=machine_to_proto(machine, self._pool.clock.now()))
 
     async def WatchMachines(
         self, request: pb.WatchMachinesRequest, context: Context
     ) -> AsyncIterator[pb.WatchMachinesResponse]:
         """Stream machine events."""
-        async for event in self._pool.watching.follow(request.after_seq):
-            yield wire.event_to_proto(event)
+        after_seq, machine_id, watching = request.after_seq, request.machine_id, self._pool.watching
+        events = watching.follow_machine(machine_id, after_seq) if machine_id else watching.follow(after_seq)
+        async for event in events:
+            yield event_to_proto(event)
 
     async def DrainMachine(self, request: pb.DrainMachineRequest, context: Context) -> pb.DrainMachineResponse:
         """Let a machine finish its leases and stop; one that is draining or over stays as it is."""
         machine = await self._pool.machines.drain(request.machine_id, request.reason or "asked to drain")
-        return pb.DrainMachineResponse(machine=wire.machine_to_proto(machine, self._pool.clock.now()))
+        return pb.DrainMachineResponse(machine=machine_to_proto(machine, self._pool.clock.now()))
 
     async def GetPoolMetrics(self, request: pb.GetPoolMetricsRequest, context: Context) -> pb.GetPoolMetricsResponse:
         """Sum the pool up."""

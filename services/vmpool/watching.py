@@ -26,8 +26,7 @@ class Watching:
         From 0 on, and from a number that this log has not reached (it was begun anew since), the stream begins with
         the last event of every machine that is not over; all of these have numbers that one can resume after.
         """
-        if after_seq < 0:
-            raise InvalidFieldError("after_seq", f"must not be negative; it is {after_seq}")
+        _check(after_seq)
         with self._feed.follow() as news:
             seq = after_seq
             if seq == 0 or seq > await self._events.last_seq():
@@ -43,3 +42,27 @@ class Watching:
                         yield event
                     seq = batch[-1].seq
                 await news.wait()
+
+    async def follow_machine(self, machine_id: str, after_seq: int) -> AsyncIterator[MachineEvent]:
+        """One machine's events after a number, then new ones as they come, until nothing more will happen to it.
+
+        MachineNotFoundError where there is none.
+        """
+        _check(after_seq)
+        seq = after_seq
+        with self._feed.follow() as news:
+            while True:
+                news.clear()
+                last = await self._events.last_of(machine_id)
+                while seq < last.seq:
+                    for event in await self._events.of_machine_after(machine_id, seq):
+                        yield event
+                        seq = event.seq
+                if last.is_last and seq >= last.seq:
+                    return
+                await news.wait()
+
+
+def _check(after_seq: int) -> None:
+    if after_seq < 0:
+        raise InvalidFieldError("after_seq", f"must not be negative; it is {after_seq}")

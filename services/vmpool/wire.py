@@ -1,17 +1,16 @@
-"""vmpool's proto messages to and from its own terms."""
+"""Leases, demand and figures to and from vmpool's proto messages."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from google.protobuf.duration_pb2 import Duration
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
 from servicekit.proto_time import instant_to_proto
 from services.vmpool import slot
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.lease import LeaseRequest, StartKind, check_duration, check_job
-from services.vmpool.machine import OVER, READY, Machine, MachineState
+from services.vmpool.machine import OVER, Machine, MachineState
 from services.vmpool.order_checks import check_gpu_type
 from services.vmpool.sizing import Demand, check_demand
 
@@ -21,66 +20,11 @@ if TYPE_CHECKING:
 
     from services.vmpool.config import VmPoolSettings
     from services.vmpool.lease import Lease
-    from services.vmpool.store.event_log import MachineEvent
 
 MAX_DEMANDS = 1000
 """Far more than there are kinds of work; a report beyond it is a bug of the caller."""
 
-_STATES = {state: pb.MachineState.Value(f"MACHINE_STATE_{state.name}") for state in MachineState}
 _START_KINDS = {kind: pb.StartKind.Value(f"START_KIND_{kind.name}") for kind in StartKind}
-
-
-def duration_to_proto(duration: timedelta | None) -> Duration | None:
-    """A duration; None stays unset."""
-    if duration is None:
-        return None
-    message = Duration()
-    message.FromTimedelta(duration)
-    return message
-
-
-def machine_to_proto(machine: Machine, now: datetime) -> pb.Machine:
-    """A machine with its cost up to now."""
-    inventory = machine.inventory
-    return pb.Machine(
-        machine_id=machine.machine_id,
-        state=_STATES[machine.state],
-        provider=machine.provider,
-        gpu_type=machine.gpu_type,
-        gpu_count=machine.gpu_count,
-        device=inventory.device,
-        device_title=inventory.device_title,
-        architecture=inventory.architecture,
-        memory_mib=inventory.memory_mib,
-        compute_units=inventory.compute_units,
-        free_eighths=slot.free_eighths(machine.occupied) if machine.state in READY else 0,
-        price_micros_per_hour=machine.price_micros_per_hour,
-        create_time=instant_to_proto(machine.create_time),
-        ready_time=instant_to_proto(machine.ready_time),
-        last_used_time=instant_to_proto(machine.last_used_time),
-        end_time=instant_to_proto(machine.end_time),
-        reason=machine.reason,
-        cost_micros=machine.cost_until(now),
-        sandbox=inventory.sandbox,
-        signing_public_key=inventory.signing_public_key,
-        jobs_run=machine.jobs_run,
-    )
-
-
-def event_to_proto(event: MachineEvent) -> pb.WatchMachinesResponse:
-    """An event; elapsed counts from the moment at which the machine was wanted."""
-    machine = event.machine
-    message = pb.MachineEvent(
-        seq=event.seq,
-        time=instant_to_proto(event.time),
-        machine=machine_to_proto(machine, event.time),
-        previous_state=_STATES[event.previous_state],
-        reason=event.reason,
-        provider_stage=machine.provider_stage,
-        elapsed=duration_to_proto(event.time - machine.create_time),
-        estimate=duration_to_proto(event.estimate),
-    )
-    return pb.WatchMachinesResponse(event=message)
 
 
 def lease_to_proto(lease: Lease, machine: Machine) -> pb.Lease:

@@ -7,21 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, insert, select, update
 
-from services.vmpool.estimate import HISTORY, start_estimate
+from services.vmpool.errors import MachineNotFoundError
+from services.vmpool.estimate import Start, StartEstimate, start_estimate
 from services.vmpool.machine import ON_THE_WAY, Machine, MachineState
 from services.vmpool.store.machine_row import MICROSECOND, machine_from_json, machine_to_json
 from services.vmpool.store.tables import event_counter, machine_events, machines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime, timedelta
+    from datetime import datetime
 
-    from sqlalchemy import Row
+    from sqlalchemy import Row, Select
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from servicekit.database import Database
 
 BATCH = 500
+STARTS_LOOKED_AT = 200
+"""How far back the starts of one backend are looked for among those of its provider."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +35,13 @@ class MachineEvent:
     time: datetime
     previous_state: MachineState
     reason: str
-    estimate: timedelta | None
+    estimate: StartEstimate | None
     machine: Machine
+
+    @property
+    def is_last(self) -> bool:
+        """Nothing more will happen to the machine: it is over, and its provider has taken it back."""
+        return self.machine.release_time is not None
 
 
 class EventLog:
@@ -44,9 +52,19 @@ class EventLog:
 
     async def after(self, seq: int) -> Sequence[MachineEvent]:
         """The next events after number `seq`, at most BATCH of them."""
-        query = select(machine_events).where(machine_events.c.seq > seq).order_by(machine_events.c.seq).limit(BATCH)
-        async with self._database.reading() as connection:
-            return [_event_from_row(row) for row in await connection.execute(query)]
+        return await self._events(_after(seq))
+
+    async def of_machine_after(self, machine_id: str, seq: int) -> Sequence[MachineEvent]:
+        """The machine's next events after number `seq`, at most BATCH of them."""
+        return await self._events(_after(seq).where(machine_events.c.machine_id == machine_id))
+
+    async def last_of(self, machine_id: str) -> MachineEvent:
+        """The machine's last event; MachineNotFoundError where there is no such machine."""
+        query = select(machine_events).where(machine_events.c.machine_id == machine_id)
+        found = await self._events(query.order_by(machine_events.c.seq.desc()).limit(1))
+        if not found:
+            raise MachineNotFoundError(machine_id)
+        return found[0]
 
     async def present(self) -> Sequence[MachineEvent]:
         """The last event of every machine that is not over, in the order of their numbers."""
@@ -56,14 +74,18 @@ class EventLog:
             .where(machines.c.end_time.is_(None))
             .group_by(machine_events.c.machine_id)
         )
-        query = select(machine_events).where(machine_events.c.seq.in_(newest)).order_by(machine_events.c.seq)
-        async with self._database.reading() as connection:
-            return [_event_from_row(row) for row in await connection.execute(query)]
+        return await self._events(
+            select(machine_events).where(machine_events.c.seq.in_(newest)).order_by(machine_events.c.seq)
+        )
 
     async def last_seq(self) -> int:
         """The highest number given out."""
         async with self._database.reading() as connection:
             return int(await connection.scalar(select(event_counter.c.seq)) or 0)
+
+    async def _events(self, query: Select[Any]) -> Sequence[MachineEvent]:
+        async with self._database.reading() as connection:
+            return [_event_from_row(row) for row in await connection.execute(query)]
 
 
 async def append_event(
@@ -81,26 +103,31 @@ async def append_event(
             time=now,
             previous_state=previous_state.value,
             reason=reason,
-            estimate_us=None if estimate is None else estimate // MICROSECOND,
+            estimate_us=estimate and estimate.p50 // MICROSECOND,
+            estimate_p90_us=estimate and estimate.p90 // MICROSECOND,
             machine=machine_to_json(machine),
         )
     )
 
 
-async def start_estimate_of(connection: AsyncConnection, machine: Machine) -> timedelta | None:
+async def start_estimate_of(connection: AsyncConnection, machine: Machine) -> StartEstimate | None:
     """How long such a machine takes from being wanted to being ready."""
     query = (
-        select(machines.c.create_time, machines.c.ready_time)
+        select(machines.c.backend, machines.c.create_time, machines.c.ready_time)
         .where(
             machines.c.provider == machine.provider,
             machines.c.gpu_type == machine.gpu_type,
             machines.c.ready_time.is_not(None),
         )
         .order_by(machines.c.create_time.desc())
-        .limit(HISTORY)
+        .limit(STARTS_LOOKED_AT)
     )
     rows = (await connection.execute(query)).all()
-    return start_estimate([row.ready_time - row.create_time for row in rows])
+    return start_estimate([Start(row.backend, row.ready_time - row.create_time) for row in rows], machine.backend)
+
+
+def _after(seq: int) -> Select[Any]:
+    return select(machine_events).where(machine_events.c.seq > seq).order_by(machine_events.c.seq).limit(BATCH)
 
 
 def _event_from_row(row: Row[Any]) -> MachineEvent:
@@ -109,6 +136,14 @@ def _event_from_row(row: Row[Any]) -> MachineEvent:
         time=row.time,
         previous_state=MachineState(row.previous_state),
         reason=row.reason,
-        estimate=None if row.estimate_us is None else row.estimate_us * MICROSECOND,
+        estimate=_estimate_from_row(row),
         machine=machine_from_json(row.machine),
     )
+
+
+def _estimate_from_row(row: Row[Any]) -> StartEstimate | None:
+    if row.estimate_us is None:
+        return None
+    # Events of before the second figure was kept have the first alone.
+    p90_us = row.estimate_us if row.estimate_p90_us is None else row.estimate_p90_us
+    return StartEstimate(row.estimate_us * MICROSECOND, p90_us * MICROSECOND)

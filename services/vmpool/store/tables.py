@@ -85,6 +85,7 @@ machine_events = Table(
     Column("previous_state", Text, nullable=False),
     Column("reason", Text, nullable=False),
     Column("estimate_us", BigInteger),
+    Column("estimate_p90_us", BigInteger),
     Column("machine", Text, nullable=False),
     Index("machine_events_machine_seq", "machine_id", "seq"),
 )

@@ -1,0 +1,99 @@
+"""Machines and what becomes of them, as vmpool's proto messages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from google.protobuf.duration_pb2 import Duration
+from wavepool.vmpool.v1 import vmpool_pb2 as pb
+
+from servicekit.proto_time import instant_to_proto
+from services.vmpool import slot
+from services.vmpool.fault import Fault
+from services.vmpool.machine import READY, Machine, MachineState, Origin
+
+if TYPE_CHECKING:
+    from datetime import datetime, timedelta
+
+    from services.vmpool.store.event_log import MachineEvent
+
+_STATES = {state: pb.MachineState.Value(f"MACHINE_STATE_{state.name}") for state in MachineState}
+_ORIGINS = {origin: pb.MachineOrigin.Value(f"MACHINE_ORIGIN_{origin.name}") for origin in Origin}
+_FAULTS = {fault: pb.MachineFault.Value(f"MACHINE_FAULT_{fault.name}") for fault in Fault if fault} | {
+    Fault.NONE: pb.MACHINE_FAULT_UNSPECIFIED
+}
+
+
+def duration_to_proto(duration: timedelta | None) -> Duration | None:
+    """A duration; None stays unset."""
+    if duration is None:
+        return None
+    message = Duration()
+    message.FromTimedelta(duration)
+    return message
+
+
+def machine_to_proto(machine: Machine, now: datetime) -> pb.Machine:
+    """A machine with its cost up to now."""
+    inventory = machine.inventory
+    return pb.Machine(
+        machine_id=machine.machine_id,
+        state=_STATES[machine.state],
+        provider=machine.provider,
+        gpu_type=machine.gpu_type,
+        gpu_count=machine.gpu_count,
+        device=inventory.device,
+        device_title=inventory.device_title,
+        architecture=inventory.architecture,
+        memory_mib=inventory.memory_mib,
+        compute_units=inventory.compute_units,
+        free_eighths=slot.free_eighths(machine.occupied) if machine.state in READY else 0,
+        price_micros_per_hour=machine.price_micros_per_hour,
+        create_time=instant_to_proto(machine.create_time),
+        ready_time=instant_to_proto(machine.ready_time),
+        last_used_time=instant_to_proto(machine.last_used_time),
+        end_time=instant_to_proto(machine.end_time),
+        reason=machine.reason,
+        cost_micros=machine.cost_until(now),
+        sandbox=inventory.sandbox,
+        signing_public_key=inventory.signing_public_key,
+        jobs_run=machine.jobs_run,
+        provider_stage=machine.provider_stage,
+        leased_eighths=sum(gpu.bit_count() for gpu in machine.occupied),
+        release_time=instant_to_proto(machine.release_time),
+        **_order_fields(machine),
+    )
+
+
+def event_to_proto(event: MachineEvent) -> pb.WatchMachinesResponse:
+    """An event; elapsed counts from the moment at which the machine was wanted."""
+    machine = event.machine
+    message = pb.MachineEvent(
+        seq=event.seq,
+        time=instant_to_proto(event.time),
+        machine=machine_to_proto(machine, event.time),
+        previous_state=_STATES[event.previous_state],
+        reason=event.reason,
+        provider_stage=machine.provider_stage,
+        elapsed=duration_to_proto(event.time - machine.create_time),
+        estimate=duration_to_proto(event.estimate and event.estimate.p50),
+        estimate_p90=duration_to_proto(event.estimate and event.estimate.p90),
+    )
+    return pb.WatchMachinesResponse(event=message)
+
+
+def _order_fields(machine: Machine) -> dict[str, Any]:
+    """What was ordered, how it is billed, and how it ended where it ended badly."""
+    return {
+        "backend": machine.backend,
+        "region": machine.region,
+        "spot": machine.spot,
+        "max_price_micros_per_hour": machine.max_price_micros_per_hour,
+        "max_duration": duration_to_proto(machine.max_duration or None),
+        "minimum_billed": duration_to_proto(machine.minimum_billed),
+        "billing_increment": duration_to_proto(machine.billing_increment),
+        "origin": _ORIGINS[machine.origin],
+        "request_id": machine.request_id,
+        "fault": _FAULTS[machine.fault],
+        "exit_status": machine.exit_status,
+    }
