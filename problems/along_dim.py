@@ -9,11 +9,14 @@ import numpy as np
 
 from problems.definition import Case, Initial, Problem, Sizes, SizeSet
 from problems.distributions import SPIKE_FACTOR, Distribution, any_distribution
+from problems.domain import ANY_SCALE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.domain import Domain
 
 
 def tensor_case(shape: tuple[int, ...], dim: int, distribution: Distribution) -> Case:
@@ -52,6 +55,7 @@ class AlongDim(Problem):
     outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.POISON}
     host_readable = frozenset({"shape"})
     sizes = REDUCTION_SIZES
+    domains: ClassVar[Mapping[str, Domain]] = {"input": ANY_SCALE}
     flops_per_element: ClassVar[float]
     scale: ClassVar[float] = 1.0
     spike: ClassVar[float] = SPIKE_FACTOR

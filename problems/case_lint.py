@@ -124,7 +124,19 @@ def _inputs(problem: Problem, case: Case) -> Iterator[Finding]:
         yield Finding(problem.slug, "inputs", f"`{case.name}`: the same seed gives other inputs; draw from `rng` only")
     if _equal(inputs, problem.inputs(case, np.random.default_rng(6))):
         yield Finding(problem.slug, "inputs", f"`{case.name}`: another seed gives the same inputs; draw from `rng`")
+    yield from _outside(problem, case, inputs)
     yield from _traffic(problem, case, inputs)
+
+
+def _outside(problem: Problem, case: Case, inputs: Mapping[str, Any]) -> Iterator[Finding]:
+    """Where a domain is none of an array of floats, or does not hold for what the problem itself draws."""
+    for name, domain in problem.domains.items():
+        array = np.asarray(inputs.get(name, 0))
+        if not array.ndim or not is_floating(array.dtype):
+            yield Finding(problem.slug, "domains", f"`{name}` is no array of floats; name such inputs only")
+        elif not (domain.low <= float(array.min()) and float(array.max()) <= domain.high):
+            message = f"`{case.name}`: `{name}` leaves its domain {domain.low}..{domain.high}"
+            yield Finding(problem.slug, "domains", message)
 
 
 def _traffic(problem: Problem, case: Case, inputs: Mapping[str, Any]) -> Iterator[Finding]:

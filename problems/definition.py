@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from problems.chaining import ChainRule
+    from problems.domain import Domain
     from problems.factors import Factors
 
 
@@ -93,6 +94,9 @@ class Problem(ABC):
     False wherever a cleverer algorithm, or products put together from those of narrower types, may do with less."""
     chain: ClassVar[Mapping[str, ChainRule]] = {}
     """How inputs may change along a chained audit, by name; those that are not named are judged by their looks."""
+    domains: ClassVar[Mapping[str, Domain]] = {}
+    """Which values inputs of floats may take, by name: the judge plants some of them (problems/planting.py).
+    Those that are not named are never touched."""
     narrow_outputs: ClassVar[bool] = False
     """Right outputs are numbers of half precision already, so that rounding to it gives no lazy answer away."""
     host_readable: ClassVar[frozenset[str]] = frozenset()

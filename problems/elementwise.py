@@ -9,11 +9,14 @@ import numpy as np
 
 from problems.definition import Case, Initial, Problem, Sizes, SizeSet
 from problems.distributions import SPIKE_FACTOR, Distribution, any_distribution
+from problems.domain import ANY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.domain import Domain
 
 FLOAT_BYTES = 4
 
@@ -55,6 +58,7 @@ class Elementwise(Problem):
     signature = "const float* input, float* output, size_t n, size_t m"
     outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.POISON}
     sizes = MATRIX_SIZES
+    domains: ClassVar[Mapping[str, Domain]] = {"input": ANY}
     flops_per_element: ClassVar[float]
     scale: ClassVar[float] = 1.0
     """Inputs are multiplied by it, to where the function bends."""

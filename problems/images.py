@@ -10,11 +10,13 @@ import numpy as np
 
 from problems.definition import Case, SizeSet
 from problems.distributions import spike_places
+from problems.domain import Domain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BRIGHTEST = 255.0
+PIXELS = Domain(0.0, BRIGHTEST)
 _HIDDEN_SIDES = {SizeSet.CPU: (127, 211, 257, 331), SizeSet.GPU: (1021, 1081, 1919, 2049)}
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from problems.distributions import TILE_ELEMENTS
 from problems.element_types import ELEMENT_TYPES, largest_finite
+from problems.planting import planted
 from problems.signature import Initial
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ class Call:
 
     @classmethod
     def draw(cls, problem: Problem, case: Case, rng: np.random.Generator) -> Call:
-        """A call with fresh inputs."""
-        inputs = problem.inputs(case, rng)
+        """A call with fresh inputs, as the judge gives them."""
+        inputs = planted(problem, problem.inputs(case, rng), rng)
         return cls(problem, case, inputs, problem.reference(case, inputs))
 
     def outputs(self, fill: Callable[[Parameter, NDArray[Any]], Any]) -> Outputs:

@@ -9,11 +9,14 @@ import numpy as np
 
 from problems.definition import Case, Initial, Problem, Sizes, SizeSet
 from problems.distributions import Distribution, any_distribution
+from problems.domain import ANY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.domain import Domain
 
 
 def loss_case(n: int, distribution: Distribution, label: str = "") -> Case:
@@ -41,6 +44,7 @@ class ElementwiseLoss(Problem):
     signature = "const float* predictions, const float* targets, float* output, size_t n"
     outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.POISON}
     sizes = Sizes(cpu=CPU_CASES, gpu=GPU_CASES)
+    domains: ClassVar[Mapping[str, Domain]] = {"predictions": ANY}
     flops_per_element: ClassVar[float]
 
     @abstractmethod

@@ -10,6 +10,7 @@ import numpy as np
 
 from problems.definition import Case, Problem, SizeSet
 from problems.distributions import Distribution, any_distribution
+from problems.domain import ANY_SCALE
 from problems.factors import Factors
 from problems.rounding import SUM, sum_condition
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.domain import Domain
 
 _HIDDEN_LENGTHS = {SizeSet.CPU: (31, 61, 97, 131), SizeSet.GPU: (509, 1021, 1531, 2053)}
 
@@ -104,6 +107,7 @@ class SquareProduct(MatrixProduct):
     """`C = A B` with all three of n x n."""
 
     signature = "const float* input_a, const float* input_b, float* output_c, size_t n"
+    domains: ClassVar[Mapping[str, Domain]] = {"input_a": ANY_SCALE, "input_b": ANY_SCALE}
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
         return square_case(hidden_lengths(size_set, rng, 1)[0], any_distribution(rng))

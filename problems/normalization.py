@@ -10,11 +10,14 @@ import numpy as np
 
 from problems.definition import Case, Initial, Problem, Tolerance
 from problems.distributions import Distribution
+from problems.domain import ANY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.domain import Domain
 
 MOMENT_EPSILON = 1e-5
 """Added to a variance or a mean square before its root is taken."""
@@ -38,6 +41,7 @@ class Normalization(Problem):
     outputs: ClassVar[Mapping[str, Initial]] = {"Y": Initial.POISON}
     nondeterministic = True
     tolerance = NORM
+    domains: ClassVar[Mapping[str, Domain]] = {"X": ANY}
     spike: ClassVar[float] = 64.0
     flops_per_element: ClassVar[float] = 3.0
 

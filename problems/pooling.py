@@ -9,12 +9,15 @@ import numpy as np
 
 from problems.definition import Case, Initial, Problem, SizeSet, Tolerance
 from problems.distributions import Distribution, any_distribution
+from problems.domain import ANY_SCALE
 from problems.rounding import EXACT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.domain import Domain
 
 _FLOAT_BYTES = 4
 _SIDES = ("H", "W", "D")
@@ -30,6 +33,7 @@ class Pooling(Problem):
 
     dtypes = ("float32", "float16", "bfloat16")
     outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.POISON}
+    domains: ClassVar[Mapping[str, Domain]] = {"input": ANY_SCALE}
     labels: ClassVar[Mapping[str, str]] = {"kernel_size": "K", "stride": "S", "padding": "P"}
     """The scalars that describe a window, with their short names in the names of cases."""
 

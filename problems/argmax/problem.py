@@ -8,6 +8,7 @@ import numpy as np
 
 from problems.along_dim import AlongDim
 from problems.definition import Case, Difficulty, Initial
+from problems.domain import AS_A_WHOLE
 from problems.rounding import EXACT
 
 if TYPE_CHECKING:
@@ -15,12 +16,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from problems.domain import Domain
+
 
 class Argmax(AlongDim):
     """Where the first maximum along `dim` lies."""
 
     slug = "argmax"
     title = "Argmax Over Dimension"
+    domains: ClassVar[Mapping[str, Domain]] = {"input": AS_A_WHOLE}
     difficulty = Difficulty.EASY
     tags = ("reduction",)
     signature = "const float* input, int dim, int* output, const int* shape, int ndim"

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
-from problems.images import Light, draw_image, hidden_image, image_case
+from problems.images import PIXELS, Light, draw_image, hidden_image, image_case
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.domain import Domain
 
 
 def _case(height: int, width: int, kernel_size: int, light: Light) -> Case:
@@ -27,6 +29,7 @@ class BoxBlur(Problem):
 
     slug = "box-blur"
     title = "Box Blur"
+    domains: ClassVar[Mapping[str, Domain]] = {"input_image": PIXELS}
     difficulty = Difficulty.EASY
     tags = ("image", "convolution")
     signature = "const float* input_image, int kernel_size, float* output_image, size_t height, size_t width"

@@ -9,12 +9,15 @@ import numpy as np
 from problems.correlation import correlate
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
 from problems.distributions import Distribution, any_distribution
+from problems.domain import ANY_SCALE
 from problems.rounding import SUM, sum_condition
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.domain import Domain
 
 
 def _case(image: tuple[int, int], taps: tuple[int, int], distribution: Distribution) -> Case:
@@ -28,6 +31,7 @@ class Conv2d(Problem):
 
     slug = "conv-2d"
     title = "2D Convolution"
+    domains: ClassVar[Mapping[str, Domain]] = {"A": ANY_SCALE, "B": ANY_SCALE}
     difficulty = Difficulty.MEDIUM
     tags = ("convolution", "image")
     dtypes = ("float32", "float16", "bfloat16")

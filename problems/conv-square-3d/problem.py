@@ -9,12 +9,15 @@ import numpy as np
 from problems.correlation import correlate
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
 from problems.distributions import Distribution, any_distribution
+from problems.domain import ANY_SCALE
 from problems.rounding import SUM, sum_condition
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.domain import Domain
 
 
 def _case(size: int, taps: int, distribution: Distribution) -> Case:
@@ -26,6 +29,7 @@ class ConvSquare3d(Problem):
 
     slug = "conv-square-3d"
     title = "3D Convolution of a Cube"
+    domains: ClassVar[Mapping[str, Domain]] = {"A": ANY_SCALE, "B": ANY_SCALE}
     difficulty = Difficulty.HARD
     tags = ("convolution",)
     dtypes = ("float32", "float16", "bfloat16")

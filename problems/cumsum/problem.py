@@ -8,11 +8,14 @@ import numpy as np
 
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
 from problems.distributions import Distribution, any_distribution
+from problems.domain import ANY_SCALE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.domain import Domain
 
 
 def _case(n: int, distribution: Distribution) -> Case:
@@ -24,6 +27,7 @@ class Cumsum(Problem):
 
     slug = "cumsum"
     title = "Cumulative Sum"
+    domains: ClassVar[Mapping[str, Domain]] = {"input": ANY_SCALE}
     difficulty = Difficulty.MEDIUM
     tags = ("scan",)
     signature = "const float* input, float* output, size_t N"

@@ -8,11 +8,14 @@ import numpy as np
 
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
 from problems.distributions import Distribution, any_distribution
+from problems.domain import ANY_SCALE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.domain import Domain
 
 
 def _case(n: int, m: int, distribution: Distribution) -> Case:
@@ -24,6 +27,7 @@ class DiagonalMatmul(Problem):
 
     slug = "diagonal-matmul"
     title = "Diagonal Matrix Multiplication"
+    domains: ClassVar[Mapping[str, Domain]] = {"diagonal_a": ANY_SCALE, "input_b": ANY_SCALE}
     difficulty = Difficulty.EASY
     tags = ("linear-algebra", "element-wise")
     dtypes = ("float32", "float16", "bfloat16")

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
-from problems.images import BRIGHTEST, Light, draw_image, hidden_image, image_case
+from problems.images import BRIGHTEST, PIXELS, Light, draw_image, hidden_image, image_case
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.domain import Domain
 
 
 class EdgeDetect(Problem):
@@ -20,6 +22,7 @@ class EdgeDetect(Problem):
 
     slug = "edge-detect"
     title = "Edge Detection"
+    domains: ClassVar[Mapping[str, Domain]] = {"input_image": PIXELS}
     difficulty = Difficulty.EASY
     tags = ("image", "reduction")
     signature = "const float* input_image, float* output_image, size_t height, size_t width"

@@ -8,12 +8,16 @@ import numpy as np
 
 from problems.definition import Case, Difficulty, Initial, Sizes, SizeSet
 from problems.distributions import Distribution, any_distribution
+from problems.domain import ANY
 from problems.matrix_products import MatrixProduct, hidden_lengths
+from problems.rounding import sum_condition
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.domain import Domain
 
 
 def _case(b: int, n: int, m: int, distribution: Distribution) -> Case:
@@ -26,6 +30,7 @@ class GemmRelu(MatrixProduct):
 
     slug = "gemm-relu"
     title = "GEMM with Bias and ReLU"
+    domains: ClassVar[Mapping[str, Domain]] = {"A": ANY, "W": ANY, "b": ANY}
     difficulty = Difficulty.MEDIUM
     tags = ("linear-algebra", "gemm")
     dtypes = ("float32", "float16", "bfloat16")
@@ -68,7 +73,7 @@ class GemmRelu(MatrixProduct):
     def finish_condition(
         self, condition: NDArray[np.float64], product: NDArray[np.float64], inputs: Mapping[str, Any]
     ) -> NDArray[np.float64]:
-        return condition + np.abs(inputs["b"]) + np.abs(product)
+        return condition + sum_condition(np.abs(inputs["b"]), inputs["A"].shape[1])
 
     def flops(self, case: Case) -> float:
         return 2.0 * case.values["B"] * case.values["N"] * case.values["M"]

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
-from problems.images import Light, draw_image, hidden_image, image_case
+from problems.images import PIXELS, Light, draw_image, hidden_image, image_case
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.domain import Domain
 
 _CHANNELS = 3
 _WEIGHTS = np.array([0.299, 0.587, 0.114])
@@ -24,6 +26,7 @@ class Grayscale(Problem):
 
     slug = "grayscale"
     title = "Grayscale Conversion"
+    domains: ClassVar[Mapping[str, Domain]] = {"rgb_image": PIXELS}
     difficulty = Difficulty.EASY
     tags = ("image", "element-wise")
     signature = "const float* rgb_image, float* grayscale_output, size_t height, size_t width, size_t channels"

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from problems.definition import Case, Difficulty, Tolerance
+from problems.domain import ANY
 from problems.losses import ElementwiseLoss
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
+
+    from problems.domain import Domain
 
 
 class HuberLoss(ElementwiseLoss):
@@ -18,6 +23,7 @@ class HuberLoss(ElementwiseLoss):
 
     slug = "huber-loss"
     title = "Huber Loss"
+    domains: ClassVar[Mapping[str, Domain]] = {"predictions": ANY, "targets": ANY}
     difficulty = Difficulty.EASY
     tags = ("loss", "element-wise")
     dtypes = ("float32", "float16", "bfloat16")

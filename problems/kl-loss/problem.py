@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from problems.definition import Case, Difficulty, Sizes, Tolerance
 from problems.distributions import Distribution
+from problems.domain import Domain
 from problems.losses import CPU_CASES, GPU_CASES, ElementwiseLoss, loss_case
 from problems.rounding import EPS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
 _UNITS = 8.0
@@ -26,6 +29,7 @@ class KlLoss(ElementwiseLoss):
 
     slug = "kl-loss"
     title = "KL Divergence"
+    domains: ClassVar[Mapping[str, Domain]] = {"predictions": Domain(2.0**_SMALLEST, 1.0), "targets": Domain(0.0, 1.0)}
     difficulty = Difficulty.MEDIUM
     tags = ("loss", "element-wise")
     dtypes = ("float32", "float16", "bfloat16")

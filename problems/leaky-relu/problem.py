@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from problems.definition import Case, Difficulty, Sizes, SizeSet, Tolerance
 from problems.distributions import Distribution
+from problems.domain import ANY_SCALE
 from problems.elementwise import Elementwise, hidden_shape, matrix_case
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
+
+    from problems.domain import Domain
 
 
 class LeakyRelu(Elementwise):
@@ -19,6 +24,7 @@ class LeakyRelu(Elementwise):
 
     slug = "leaky-relu"
     title = "Leaky ReLU"
+    domains: ClassVar[Mapping[str, Domain]] = {"input": ANY_SCALE}
     difficulty = Difficulty.EASY
     tags = ("element-wise", "activation")
     dtypes = ("float32", "float16", "bfloat16")

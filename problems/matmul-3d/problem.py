@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 from problems.definition import Case, Difficulty, Initial, Sizes, SizeSet
 from problems.distributions import Distribution, any_distribution
+from problems.domain import ANY_SCALE
 from problems.matrix_products import MatrixProduct, hidden_lengths
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import numpy as np
+
+    from problems.domain import Domain
 
 
 def _case(n: int, m: int, k: int, last: int, distribution: Distribution) -> Case:
@@ -24,6 +27,7 @@ class Matmul3d(MatrixProduct):
 
     slug = "matmul-3d"
     title = "3D Tensor-Matrix Multiplication"
+    domains: ClassVar[Mapping[str, Domain]] = {"A": ANY_SCALE, "B": ANY_SCALE}
     difficulty = Difficulty.HARD
     tags = ("linear-algebra", "gemm")
     dtypes = ("float32", "float16", "bfloat16")

@@ -8,12 +8,16 @@ import numpy as np
 
 from problems.definition import Case, Difficulty, Initial, Sizes, SizeSet
 from problems.distributions import Distribution, any_distribution
+from problems.domain import ANY
 from problems.matrix_products import MatrixProduct, hidden_lengths, swish, swish_condition
+from problems.rounding import sum_condition
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.domain import Domain
 
 
 def _case(
@@ -36,6 +40,7 @@ class MatmulSwish(MatrixProduct):
 
     slug = "matmul-swish"
     title = "Linear Layer with Swish"
+    domains: ClassVar[Mapping[str, Domain]] = {"input_matrix": ANY, "weight_matrix": ANY, "bias": ANY}
     difficulty = Difficulty.MEDIUM
     tags = ("linear-algebra", "gemm")
     dtypes = ("float32", "float16", "bfloat16")
@@ -87,7 +92,8 @@ class MatmulSwish(MatrixProduct):
         self, condition: NDArray[np.float64], product: NDArray[np.float64], inputs: Mapping[str, Any]
     ) -> NDArray[np.float64]:
         return abs(inputs["scaling_factor"]) * swish_condition(
-            condition + np.abs(inputs["bias"]) + np.abs(product), product + inputs["bias"]
+            condition + sum_condition(np.abs(inputs["bias"]), inputs["input_matrix"].shape[1]) + np.abs(product),
+            product + inputs["bias"],
         )
 
     def flops(self, case: Case) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
 from problems.distributions import Distribution, any_distribution
+from problems.domain import ANY_SCALE
 from problems.factors import Factors
 from problems.rounding import SUM, sum_condition
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.domain import Domain
 
 
 def _case(m: int, n: int, k: int, distribution: Distribution) -> Case:
@@ -27,6 +30,7 @@ class MatrixMultiplication(Problem):
 
     slug = "matrix-multiplication"
     title = "Matrix Multiplication"
+    domains: ClassVar[Mapping[str, Domain]] = {"input_a": ANY_SCALE, "input_b": ANY_SCALE}
     difficulty = Difficulty.MEDIUM
     tags = ("linear-algebra", "gemm")
     dtypes = ("float32", "float16", "bfloat16")

@@ -8,11 +8,14 @@ import numpy as np
 
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
 from problems.distributions import Distribution, any_distribution
+from problems.domain import ANY_SCALE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.domain import Domain
 
 
 def _case(n: int, scalar: float, distribution: Distribution) -> Case:
@@ -25,6 +28,7 @@ class MatrixScalar(Problem):
 
     slug = "matrix-scalar"
     title = "Matrix Scalar Multiplication"
+    domains: ClassVar[Mapping[str, Domain]] = {"input_matrix": ANY_SCALE}
     difficulty = Difficulty.EASY
     tags = ("element-wise", "linear-algebra")
     dtypes = ("float32", "float16", "bfloat16")

@@ -8,12 +8,15 @@ import numpy as np
 
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
 from problems.distributions import Distribution, any_distribution
+from problems.domain import ANY_SCALE
 from problems.rounding import SUM, sum_condition
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.domain import Domain
 
 
 def _case(m: int, k: int, distribution: Distribution) -> Case:
@@ -25,6 +28,7 @@ class MatrixVector(Problem):
 
     slug = "matrix-vector"
     title = "Matrix Vector Multiplication"
+    domains: ClassVar[Mapping[str, Domain]] = {"input_a": ANY_SCALE, "input_b": ANY_SCALE}
     difficulty = Difficulty.EASY
     tags = ("linear-algebra", "reduction")
     dtypes = ("float32", "float16", "bfloat16")

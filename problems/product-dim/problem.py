@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from problems.domain import Domain
+
 
 class ProductDim(AlongDim):
     """The product along `dim`, which stays with length 1."""
 
     slug = "product-dim"
     title = "Product Over Dimension"
+    domains: ClassVar[Mapping[str, Domain]] = {}
     difficulty = Difficulty.EASY
     tags = ("reduction",)
     tolerance = Tolerance(

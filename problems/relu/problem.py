@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from problems.definition import Case, Difficulty
+from problems.domain import ANY_SCALE
 from problems.elementwise import Elementwise
 from problems.rounding import EXACT
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
+
+    from problems.domain import Domain
 
 
 class Relu(Elementwise):
@@ -19,6 +24,7 @@ class Relu(Elementwise):
 
     slug = "relu"
     title = "ReLU"
+    domains: ClassVar[Mapping[str, Domain]] = {"input": ANY_SCALE}
     difficulty = Difficulty.EASY
     tags = ("element-wise", "activation")
     dtypes = ("float32", "float16", "bfloat16")

@@ -8,12 +8,15 @@ import numpy as np
 
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
 from problems.distributions import Distribution, any_distribution
+from problems.domain import ANY
 from problems.rounding import SUM, sum_condition
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.domain import Domain
 
 
 def _case(n: int, window: int, distribution: Distribution) -> Case:
@@ -25,6 +28,7 @@ class RunningSum1d(Problem):
 
     slug = "running-sum-1d"
     title = "1D Running Sum"
+    domains: ClassVar[Mapping[str, Domain]] = {"input": ANY}
     difficulty = Difficulty.EASY
     tags = ("scan", "convolution")
     dtypes = ("float32", "float16", "bfloat16")

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from problems.along_dim import CPU_CASES, AlongDim, in_float64, tensor_case
 from problems.definition import Case, Difficulty, Sizes, Tolerance
 from problems.distributions import Distribution
+from problems.domain import ANY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.domain import Domain
 
 
 class Softmax(AlongDim):
@@ -22,6 +25,7 @@ class Softmax(AlongDim):
 
     slug = "softmax"
     title = "Softmax"
+    domains: ClassVar[Mapping[str, Domain]] = {"input": ANY}
     difficulty = Difficulty.MEDIUM
     tags = ("reduction", "activation")
     dtypes = ("float32", "float16", "bfloat16")

@@ -8,6 +8,7 @@ import numpy as np
 
 from problems.definition import Case, Difficulty, Initial, Sizes
 from problems.distributions import Distribution
+from problems.domain import AS_A_WHOLE
 from problems.matrix_products import SquareProduct, square_case
 
 if TYPE_CHECKING:
@@ -15,12 +16,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from problems.domain import Domain
+
 
 class SymmetricMatmul(SquareProduct):
     """`C = A B` with A and B equal to their transposes; C need not be."""
 
     slug = "symmetric-matmul"
     title = "Symmetric Matrix Multiplication"
+    domains: ClassVar[Mapping[str, Domain]] = {"input_a": AS_A_WHOLE, "input_b": AS_A_WHOLE}
     difficulty = Difficulty.MEDIUM
     tags = ("linear-algebra", "gemm")
     dtypes = ("float32", "float16", "bfloat16")

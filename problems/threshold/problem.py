@@ -9,6 +9,7 @@ import numpy as np
 from problems.chaining import ROLL
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
 from problems.distributions import spike_places
+from problems.images import PIXELS
 from problems.rounding import EXACT
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from problems.chaining import ChainRule
+    from problems.domain import Domain
 
 _WHITE = 255.0
 
@@ -31,6 +33,7 @@ class Threshold(Problem):
 
     slug = "threshold"
     title = "Image Thresholding"
+    domains: ClassVar[Mapping[str, Domain]] = {"input_image": PIXELS}
     difficulty = Difficulty.EASY
     tags = ("image", "element-wise")
     signature = "const float* input_image, float threshold_value, float* output_image, size_t height, size_t width"

@@ -8,11 +8,14 @@ import numpy as np
 
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
 from problems.distributions import Distribution, any_distribution
+from problems.domain import ANY_SCALE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.domain import Domain
 
 
 def _case(n: int, distribution: Distribution, label: str = "") -> Case:
@@ -28,6 +31,7 @@ class VectorAddition(Problem):
 
     slug = "vector-addition"
     title = "Vector Addition"
+    domains: ClassVar[Mapping[str, Domain]] = {"d_input1": ANY_SCALE, "d_input2": ANY_SCALE}
     difficulty = Difficulty.EASY
     tags = ("element-wise",)
     dtypes = ("float32", "float16", "bfloat16")

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pytest
@@ -9,6 +9,7 @@ import pytest
 from problems.catalogue import Catalogue, load_problem
 from problems.definition import Case, CatalogueEntry, Difficulty, Initial, Sizes, SizeSet, Tolerance
 from problems.distributions import Distribution
+from problems.domain import ANY, Domain
 from problems.elementwise import Elementwise, matrix_case
 from problems.lint import lint, main
 from problems.rounding import EXACT
@@ -52,6 +53,14 @@ class Vanishing(Twice):
 class OwnRandomness(Twice):
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         return super().inputs(case, np.random.default_rng())
+
+
+class Bounded(Twice):
+    domains: ClassVar[Mapping[str, Domain]] = {"input": Domain(-0.5, 0.5)}
+
+
+class BoundedLength(Twice):
+    domains: ClassVar[Mapping[str, Domain]] = {"n": ANY}
 
 
 class NoRandomness(Twice):
@@ -147,6 +156,8 @@ def test_a_good_problem_has_no_findings() -> None:
     [
         (TooTolerant(), "lazy kernel", "low precision (bfloat16): passes"),
         (Vanishing(), "lazy kernel", "zero: passes"),
+        (Bounded(), "domains", "leaves its domain -0.5..0.5"),
+        (BoundedLength(), "domains", "no array of floats"),
         (OwnRandomness(), "inputs", "the same seed gives other inputs"),
         (NoRandomness(), "inputs", "another seed gives the same inputs"),
         (DoublePrecisionInputs(), "inputs", "`input` is not finite const float* input"),

@@ -14,6 +14,7 @@ import numpy as np
 
 from problems.comparison import Comparison, compare
 from problems.freivalds import check_product
+from problems.planting import planted
 from problems.precision import Precision, precision_of
 from problems.signature import Initial
 from services.executor.core.layout import (
@@ -80,8 +81,9 @@ class CaseJudge:
         return trial
 
     def draw(self, call: int, links: int = 0) -> Trial:
-        """Inputs of their own for call number `call`, with room for the records of a chain."""
-        inputs = self.problem.inputs(self.case, self._seed.generator("inputs", self._case_index, call))
+        """Inputs of their own for call number `call`, planted, with room for the records of a chain."""
+        drawn = self.problem.inputs(self.case, self._seed.generator("inputs", self._case_index, call))
+        inputs = planted(self.problem, drawn, self._seed.generator("planting", self._case_index, call))
         return self._surrounded(inputs, call, links)
 
     def again(self, trial: Trial, call: int) -> Trial:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from services.executor.core.chain_arithmetic import digest_of, first_key, next_key, remade
 from services.executor.core.chain_audit import ChainMeasurement, ChainRule, is_busy, is_doubtful
-from services.executor.core.chain_rules import CannotChainError, link_rules
+from services.executor.core.chain_rules import CannotChainError, confined, link_rules
 from services.executor.core.layout import GUARD_BYTES, LinkRecord, read_records
 from services.executor.core.mismatches import late_answer
 from services.executor.core.runner_claims import interference
@@ -106,7 +106,8 @@ async def _measure(
     """One chain, and the empty one just before it."""
     call = checker.next_call()
     trial = judge.draw(call, links)
-    trial = replace(trial, rules=link_rules(judge.problem, trial.inputs))
+    inputs = confined(judge.problem, trial.inputs)
+    trial = replace(trial, inputs=inputs, rules=link_rules(judge.problem, inputs))
     random = checker.seed.generator("chain", call)
     nonce = int(random.integers(1 << 63))
     seconds = links * judge.problem.time_limit_seconds

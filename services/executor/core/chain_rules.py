@@ -1,21 +1,22 @@
 """Which inputs change along a chain, and how: what the problem says, or what its inputs look like.
 
 Without a word from the problem, floats get new mantissas: signs, magnitudes, zeros and spikes stay where they are, so
-that positive, sparse and triangular inputs remain what they are. Where an array looks as if its elements hung together
-(sorted, symmetric, or of small whole numbers) it stays as it is. Integers stay too, being mostly indices, unless there
-is nothing else: then they move along, which keeps their range.
+that positive, sparse and triangular inputs remain what they are, and those with bounds within them. Where an array
+looks as if its elements hung together (sorted, symmetric, or of small whole numbers) it stays as it is. Integers stay
+too, being mostly indices, unless there is nothing else: then they move along, which keeps their range.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-import ml_dtypes
 import numpy as np
 
 from problems.chaining import FIXED, MANTISSAS, ROLL, ChainRule, Change
+from problems.domain import ANY
 from problems.signature import Initial
+from services.executor.core.chain_domains import bits_of, free_bits, widths, within_blocks
 from services.executor.core.layout import LinkRule, RuleKind
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from problems.definition import Problem
+    from problems.domain import Domain
     from problems.signature import Parameter
 
 _FEWEST_ELEMENTS = 2
@@ -43,7 +45,21 @@ def link_rules(problem: Problem, inputs: Mapping[str, Any]) -> dict[str, LinkRul
     changes = _changes(problem, inputs)
     if all(rule.change is Change.FIXED for rule in changes.values()):
         raise CannotChainError("no input is known to be free to change; the problem can say so in `Problem.chain`")
-    return {p.name: _output_rule(p) if p.output else _input_rule(p, changes[p.name]) for p in arrays}
+    domains = problem.domains
+    return {
+        p.name: _output_rule(p) if p.output else _input_rule(p, changes[p.name], domains.get(p.name, ANY))
+        for p in arrays
+    }
+
+
+def confined(problem: Problem, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """The inputs as a chain may begin with them: whatever mantissas its rules give, no value leaves its domain."""
+    confined_inputs = dict(inputs)
+    for name, domain in problem.domains.items():
+        array = np.asarray(inputs[name])
+        if _is_float(array.dtype) and (math.isfinite(domain.low) or math.isfinite(domain.high)):
+            confined_inputs[name] = within_blocks(array, domain)
+    return confined_inputs
 
 
 def _changes(problem: Problem, inputs: Mapping[str, Any]) -> dict[str, ChainRule]:
@@ -63,9 +79,9 @@ def _changes(problem: Problem, inputs: Mapping[str, Any]) -> dict[str, ChainRule
 def _look(array: NDArray[Any]) -> ChainRule:
     if not _is_float(array.dtype) or array.size < _FEWEST_ELEMENTS or _hangs_together(array):
         return FIXED
-    mantissa, _ = _widths(array.dtype)
+    mantissa, _ = widths(array.dtype)
     lower_half = (1 << max(1, mantissa // 2)) - 1
-    drawn = np.count_nonzero(_bits(array) & _bits(array).dtype.type(lower_half))
+    drawn = np.count_nonzero(bits_of(array) & bits_of(array).dtype.type(lower_half))
     return MANTISSAS if drawn >= _LEAST_SHARE_DRAWN * array.size else FIXED
 
 
@@ -90,7 +106,7 @@ def _is_symmetric(array: NDArray[Any]) -> bool:
     return np.array_equal(array, np.swapaxes(array, -1, -2))
 
 
-def _input_rule(parameter: Parameter, rule: ChainRule) -> LinkRule:
+def _input_rule(parameter: Parameter, rule: ChainRule, domain: Domain) -> LinkRule:
     if rule.change is Change.FIXED:
         return LinkRule(RuleKind.FIXED if parameter.const else RuleKind.COPY)
     if rule.change is Change.ROLL:
@@ -98,8 +114,9 @@ def _input_rule(parameter: Parameter, rule: ChainRule) -> LinkRule:
     if rule.change is Change.INTEGERS:
         kind = RuleKind.WHOLES if parameter.dtype == np.float32 else RuleKind.INTEGERS
         return LinkRule(kind, rule.low % (1 << 64), rule.high - rule.low)
-    mantissa, exponent = _widths(parameter.dtype)
-    mask = (1 << mantissa) - 1 if rule.change is Change.MANTISSAS else 1 << (mantissa + exponent)
+    mantissa, exponent = widths(parameter.dtype)
+    free = (1 << free_bits(parameter.dtype, domain)) - 1
+    mask = free if rule.change is Change.MANTISSAS else 1 << (mantissa + exponent)
     return LinkRule(RuleKind.FLIP_BITS, mask, ((1 << exponent) - 1) << mantissa)
 
 
@@ -109,13 +126,3 @@ def _output_rule(parameter: Parameter) -> LinkRule:
 
 def _is_float(dtype: np.dtype[Any]) -> bool:
     return dtype.kind in "fV"
-
-
-def _widths(dtype: np.dtype[Any]) -> tuple[int, int]:
-    """Bits of mantissa and exponent."""
-    info = cast("Any", ml_dtypes.finfo(dtype))  # pyright: ignore[reportUnknownMemberType]  its stubs are partial
-    return int(info.nmant), int(info.nexp)
-
-
-def _bits(array: NDArray[Any]) -> NDArray[Any]:
-    return np.ascontiguousarray(array).reshape(-1).view(f"u{array.dtype.itemsize}")

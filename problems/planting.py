@@ -1,0 +1,71 @@
+"""What the judge does to inputs that a problem has drawn: large values at places of its own, and scales of its own.
+
+A problem draws spikes itself. Those that are planted here do not hang on its author's care: in every call a few large
+but legal values lie at random places of every input whose domain the problem states, one of them in the last tile, and
+the inputs that may take any scale are brought to one between 1e-3 and 1e3. Inputs without a stated domain stay as they
+were drawn, as only their problem knows how their elements hang together.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from problems.distributions import SPANS, WHOLE_SPAN, spike_places
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from problems.definition import Problem
+    from problems.domain import Domain
+
+_LEAST_OF_LARGEST = 0.5
+"""What a planted value is of the largest that was drawn, at least."""
+_NEAR_THE_END = 0.1
+"""Of a domain with two ends: the share of it that planted values come from."""
+
+
+def planted(problem: Problem, inputs: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """The inputs as the judge gives them; arrays that it leaves alone are the same objects."""
+    changed = dict(inputs)
+    takes_scales = SPANS.get(problem.dtype, WHOLE_SPAN) is WHOLE_SPAN
+    for name, domain in problem.domains.items():
+        array = np.asarray(inputs[name])
+        if domain.scales and takes_scales:
+            array = _scaled(array, rng)
+        changed[name] = _spiked(array, domain, rng) if domain.spikes else array
+    return changed
+
+
+def _scaled(array: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+    """At a random scale, by its root mean square; a power of two keeps every mantissa."""
+    size = math.sqrt(float(np.mean(np.square(array, dtype=np.float64))))
+    if not 0.0 < size < math.inf:
+        return array
+    wanted = math.exp(rng.uniform(math.log(WHOLE_SPAN.small), math.log(WHOLE_SPAN.large)))
+    return array * array.dtype.type(2.0 ** round(math.log2(wanted / size)))
+
+
+def _spiked(array: NDArray[Any], domain: Domain, rng: np.random.Generator) -> NDArray[Any]:
+    flat = array.reshape(-1).copy()
+    places = spike_places(flat.size, rng)
+    values = _large(flat, domain, places.size, rng)
+    used = flat[places] != 0
+    flat[places[used]] = values[used].astype(flat.dtype)
+    return flat.reshape(array.shape)
+
+
+def _large(flat: NDArray[Any], domain: Domain, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """The largest legal values: near the upper end, or like the largest drawn."""
+    if math.isfinite(domain.high):
+        reach = domain.high - domain.low if math.isfinite(domain.low) else abs(domain.high)
+        return domain.high - _NEAR_THE_END * reach * rng.random(count)
+    largest, smallest = float(flat.max()), float(flat.min())
+    sizes = rng.uniform(_LEAST_OF_LARGEST, 1.0, count) * max(largest, -smallest)
+    if smallest >= 0.0 or largest <= 0.0:
+        return sizes if smallest >= 0.0 else -sizes
+    return sizes * rng.choice((-1.0, 1.0), count)
