@@ -19,6 +19,9 @@ leases_granted = counter("wavepool_vmpool_leases", "Leases granted.", ("start_ki
 leases_refused = counter("wavepool_vmpool_leases_refused", "Calls for a lease that found no room.")
 acquire_seconds = histogram("wavepool_vmpool_acquire_seconds", "Time to grant or refuse a lease.")
 provider_errors = counter("wavepool_vmpool_provider_errors", "Calls of a provider that failed.", ("provider",))
+provider_words_unknown = counter(
+    "wavepool_vmpool_provider_words_unknown", "Words of a provider that we do not know.", ("provider", "kind")
+)
 usage_unsent = gauge("wavepool_vmpool_usage_facts_unsent", "Usage facts that billing has not taken yet.")
 
 
