@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from servicekit.clock import ManualClock
+from tests.dstack_lab.server_python import server_python
 from tests.postgres_server import PostgresServer, program
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ MISSING = {
         "no Docker engine runs that knows gVisor's runsc: see .ci/dockerd.json",
     ),
     "cuda": (lambda: shutil.which("nvcc") is not None, "CUDA's compiler is not installed"),
+    "dstack": (
+        lambda: server_python() is not None and shutil.which("bwrap") is not None and shutil.which("ssh") is not None,
+        "no Python with dstack's server (see DSTACK_PYTHON), or no bwrap, or no ssh",
+    ),
     "torch": (lambda: torch_program() is not None, "no Python with torch: see EXECUTOR_TORCH_PYTHON"),
     "gpu": (lambda: os.path.exists("/dev/kfd") or os.path.exists("/dev/nvidia0"), "no GPU here"),  # noqa: PTH110 - devices
 }

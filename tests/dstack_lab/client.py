@@ -1,0 +1,106 @@
+"""What the lab's own tests ask of a dstack server, through dstack's client: fleets, runs, instances."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from dstack._internal.core.models.fleets import ApplyFleetPlanInput, FleetConfiguration, FleetNodesSpec, FleetSpec
+from dstack._internal.core.models.profiles import Profile
+from dstack._internal.core.models.resources import ResourcesSpec
+from dstack.api import Client, Task
+from requests.adapters import HTTPAdapter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from tests.dstack_lab.server import DstackServer
+
+WAIT_SECONDS = 60
+POLL_SECONDS = 0.1
+FINAL = ("done", "failed", "terminated")
+
+
+class TimeoutAdapter(HTTPAdapter):
+    """dstack's client sets no timeout on its requests."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self._seconds = seconds
+
+    def send(self, *args: Any, **kwargs: Any) -> Any:
+        return super().send(*args, **{**kwargs, "timeout": self._seconds})
+
+
+class LabClient:
+    """One project of one server; `public_key` is let into the machines of its runs."""
+
+    def __init__(self, server: DstackServer, public_key: str, timeout_seconds: float = 30) -> None:
+        self.api = Client.from_config(project_name=server.project, server_url=server.url, user_token=server.token)
+        self.api.client._s.mount("http://", TimeoutAdapter(timeout_seconds))
+        self._project = server.project
+        self._public_key = public_key
+
+    def create_fleet(self, name: str, *, backends: Collection[str], nodes: int = 1, gpu: str = "MI300X:1") -> None:
+        configuration = FleetConfiguration(
+            name=name,
+            nodes=FleetNodesSpec(min=0, target=0, max=nodes),
+            backends=list(backends),
+            resources=ResourcesSpec.model_validate({"cpu": "x86:2..", "gpu": gpu}),
+            idle_duration="1h",
+        )
+        spec = FleetSpec(configuration=configuration, profile=Profile(name="default"))
+        plan = self.api.client.fleets.get_plan(self._project, spec)
+        assert plan.current_resource is None
+        self.api.client.fleets.apply_plan(self._project, ApplyFleetPlanInput(spec=spec, current_resource=None))
+
+    def submit(self, name: str, *commands: str, **more: Any) -> None:
+        task = Task(
+            name=name,
+            # With both, the server asks no image registry what the image runs, and as whom.
+            image="rocm/dev-ubuntu-24.04",
+            user="root",
+            commands=list(commands),
+            resources={"cpu": "x86:2..", "gpu": "MI300X:1"},
+            **more,
+        )
+        self.api.runs.apply_configuration(task, reserve_ports=False, ssh_key_pub=self._public_key)
+
+    def run(self, name: str) -> Any:
+        run = self.api.runs.get(name)
+        assert run is not None, f"the server does not know the run {name}"
+        return run._run
+
+    def wait(self, name: str, *statuses: str) -> Any:
+        """The run once it is in one of these; a final state that is none of them ends the wait at once."""
+
+        def reached() -> Any:
+            run = self.run(name)
+            assert run.status.value in statuses or run.status.value not in FINAL, _story(run)
+            return run if run.status.value in statuses else None
+
+        return until(reached)
+
+    def instances(self) -> list[Any]:
+        """Of all fleets."""
+        return [each for fleet in self.api.client.fleets.list(self._project) for each in fleet.instances]
+
+    def release(self, fleet: str) -> None:
+        """Ends the fleet and its machines; waits until the server has forgotten it."""
+        self.api.client.fleets.delete(self._project, [fleet])
+        until(lambda: fleet not in [each.name for each in self.api.client.fleets.list(self._project)])
+
+
+def until(reached: Callable[[], Any], seconds: float = WAIT_SECONDS) -> Any:
+    deadline = time.monotonic() + seconds
+    while not (value := reached()):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"not reached within {seconds} s")
+        time.sleep(POLL_SECONDS)
+    return value
+
+
+def _story(run: Any) -> str:
+    job = run.latest_job_submission
+    why = (job.termination_reason, job.termination_reason_message) if job else "it never had a job"
+    return f"{run.run_spec.run_name} is {run.status.value}: {why}"

@@ -1,0 +1,137 @@
+"""AMD Developer Cloud and Hot Aisle on this machine: real HTTP, and VMs that are processes behind an SSH server."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import socket
+import tempfile
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import Mount
+
+from tests.dstack_lab.amddevcloud_api import AmdDevCloudApi
+from tests.dstack_lab.datacenter import Datacenter, Fault, Instance, RefusedError, Size
+from tests.dstack_lab.hotaisle_api import HotAisleApi
+from tests.dstack_lab.loop_thread import LoopThread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Self
+
+WAIT_SECONDS = 60
+
+
+class FakeCloud:
+    """A context manager that tests script and question from any thread; everything blocks until it is so.
+
+    The ledger is what a leak check looks at: `existing()` after all was released must be empty.
+    """
+
+    def __enter__(self) -> Self:
+        self._folder = Path(tempfile.mkdtemp(prefix="wplab-"))
+        self._changed = threading.Condition()
+        # The port is every VM's sshd port, on the VM's own address: held here, no other lab takes it.
+        self._ssh_port_holder = socket.create_server(("127.0.0.1", 0))
+        self.ssh_port: int = self._ssh_port_holder.getsockname()[1]
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self._loop = LoopThread("fake-cloud")
+        self._loop.call(self._start())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call(self._stop())
+        self._loop.stop()
+        self._ssh_port_holder.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    # The ledger
+
+    def ledger(self) -> list[Instance]:
+        """Every instance that was ever created, oldest first, as it is now."""
+        return [replace(each) for each in self._datacenter.ledger]
+
+    def existing(self, backend: str | None = None) -> list[Instance]:
+        """What is rented and billed now."""
+        return [each for each in self.ledger() if each.status != "deleted" and backend in (None, each.backend)]
+
+    def wait_until(self, holds: Callable[[FakeCloud], bool], seconds: float = WAIT_SECONDS) -> None:
+        """Blocks until it holds of the ledger; TimeoutError with the ledger's state otherwise."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: holds(self), seconds):
+                raise TimeoutError(f"still not so after {seconds} s: {self.ledger()}")
+
+    # What goes wrong
+
+    def refuse(
+        self, operation: str, status: int, message: str, *, backend: str | None = None, times: int | None = None
+    ) -> None:
+        """Answers `create`, `get` or `delete` with that HTTP status, so many times or until `heal`."""
+        self._do(
+            lambda: self._datacenter.faults.fault.append(
+                Fault(operation, RefusedError(status, message), backend, times)
+            )
+        )
+
+    def hold_creates(self) -> None:
+        """Create requests wait, unanswered, until `heal` (dstack gives up after 30 s)."""
+        self._do(self._datacenter.faults.creates.clear)
+
+    def hold_boots(self) -> None:
+        """Created VMs stay `new`, without an address, until `heal`."""
+        self._do(self._datacenter.faults.boots.clear)
+
+    def break_containers(self, message: str) -> None:
+        """VMs that boot from now on cannot make containers: dstack's creating_container_error."""
+        self._do(lambda: setattr(self._datacenter.faults, "container_error", message))
+
+    def heal(self) -> None:
+        """Ends all scripted faults; what is dead stays dead."""
+        self._do(self._datacenter.faults.heal)
+
+    def reset(self) -> None:
+        """Heals, restores the first offers and ends every instance; the ledger begins anew."""
+        self._loop.call(self._datacenter.reset())
+
+    def offer(self, backend: str, sizes: list[Size]) -> None:
+        """Replaces what that backend has on offer; an empty list is a sold-out cloud."""
+        self._do(lambda: self._datacenter.sizes.update({backend: sizes}))
+
+    def power_off(self, id_: str) -> None:
+        """The VM dies without a word; the cloud still lists and bills it."""
+        self._loop.call(self._datacenter.power_off(id_))
+
+    def destroy(self, id_: str) -> None:
+        """The VM is gone from the cloud too, as when its owner deletes it in the web console."""
+        self._loop.call(self._datacenter.destroy(id_))
+
+    # Internals
+
+    def _do(self, action: Callable[[], Any]) -> None:
+        async def act() -> None:
+            action()
+
+        self._loop.call(act())
+
+    async def _start(self) -> None:
+        self._datacenter = Datacenter(self._folder, self.ssh_port, self._notify)
+        apps = {"/amddevcloud": AmdDevCloudApi(self._datacenter), "/hotaisle": HotAisleApi(self._datacenter)}
+        app = Starlette(routes=[Mount(path, api.app()) for path, api in apps.items()])
+        self._server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
+        self._serving = asyncio.create_task(self._server.serve(sockets=[self._listener]))
+
+    async def _stop(self) -> None:
+        await self._datacenter.close()
+        self._server.should_exit = True
+        self._server.force_exit = True
+        await self._serving
+
+    def _notify(self) -> None:
+        with self._changed:
+            self._changed.notify_all()

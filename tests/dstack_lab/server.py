@@ -1,0 +1,164 @@
+"""The real dstack server as a process of the lab: it can be killed, started again on the same data, and hung."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx
+import psutil
+
+from tests.dstack_lab.hotaisle_api import TEAM
+from tests.dstack_lab.server_python import server_python
+from tests.dstack_lab.virtual_machine import box
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from tests.dstack_lab.fake_cloud import FakeCloud
+
+START_SECONDS = 90
+POLL_SECONDS = 0.05
+TOKEN = "lab-admin-token"  # noqa: S105 - of a server on loopback that lives for a test
+PROJECT = "main"
+
+
+class DstackServer:
+    """A context manager. `prepared` is a data folder to start from, which saves the migrations.
+
+    `interval_seconds` is how often the server's pipelines look (None: its own 2 to 15 s, and its own 120 s below),
+    `unreachable_seconds` how long a VM may be silent before its job fails (its own: 120), `offers_seconds` how long
+    offers are remembered (its own: 180).
+    """
+
+    token = TOKEN
+    project = PROJECT
+
+    def __init__(
+        self,
+        cloud: FakeCloud,
+        *,
+        prepared: Path | None = None,
+        interval_seconds: float | None = 0.4,
+        unreachable_seconds: float = 4,
+        offers_seconds: float = 1,
+    ) -> None:
+        self._cloud = cloud
+        self._prepared = prepared
+        self._pace = {
+            "interval_seconds": interval_seconds,
+            "unreachable_seconds": unreachable_seconds,
+            "offers_seconds": offers_seconds,
+        }
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        self._folder = Path(tempfile.mkdtemp(prefix="wpdst-"))
+        for name in ("home", "tmp", "server"):
+            (self._folder / name).mkdir()
+        if self._prepared:
+            shutil.copytree(self._prepared, self.data, dirs_exist_ok=True)
+        (self.data / "config.yml").write_text(json.dumps(_config()), encoding="utf-8")
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            self._port: int = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self._port}"
+        try:
+            self.start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    @property
+    def data(self) -> Path:
+        """DSTACK_SERVER_DIR: database, logs of jobs, config."""
+        return self._folder / "server"
+
+    @property
+    def log(self) -> str:
+        """What the server has printed since it was made."""
+        return (self._folder / "log").read_text(encoding="utf-8", errors="replace")
+
+    def start(self) -> None:
+        """Starts it on its data and port, and waits until it answers."""
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                # A box so that the server's own background ssh processes end with it.
+                [*box(network=True), str(server_python()), str(Path(__file__).with_name("server_launch.py"))],
+                env=self._environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+        deadline = time.monotonic() + START_SECONDS
+        while not self._answers():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"dstack's server did not start:\n{self.log[-5000:]}")
+            time.sleep(POLL_SECONDS)
+
+    def kill(self) -> None:
+        """SIGKILL, to it and all its children."""
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def hang(self) -> None:
+        """Connections are accepted, nothing is answered, until `resume`."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: int) -> None:
+        assert self._process is not None
+        for each in psutil.Process(self._process.pid).children(recursive=True):
+            each.send_signal(number)
+
+    def _answers(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/healthcheck", timeout=5).status_code == httpx.codes.OK
+        except httpx.TransportError:
+            return False
+
+    def _environment(self) -> dict[str, str]:
+        settings = {
+            "cloud_url": self._cloud.url,
+            "ssh_port": self._cloud.ssh_port,
+            "port": self._port,
+            **self._pace,
+        }
+        return {
+            "PATH": os.environ.get("PATH", os.defpath),
+            "HOME": str(self._folder / "home"),
+            "TMPDIR": str(self._folder / "tmp"),
+            "DSTACK_SERVER_DIR": str(self.data),
+            "DSTACK_SERVER_HOST": "127.0.0.1",
+            "DSTACK_SERVER_PORT": str(self._port),
+            "DSTACK_SERVER_ADMIN_TOKEN": TOKEN,
+            "DSTACK_SERVER_LOG_LEVEL": "INFO",
+            "DSTACK_SERVER_LOG_FORMAT": "standard",
+            "DSTACK_DO_NOT_UPDATE_DEFAULT_PROJECT": "1",
+            "DSTACK_LAB": json.dumps(settings),
+        }
+
+
+def _config() -> dict[str, object]:
+    credentials = {"type": "api_key", "api_key": "lab-key"}
+    backends = [
+        {"type": "amddevcloud", "creds": credentials},
+        {"type": "hotaisle", "team_handle": TEAM, "creds": credentials},
+    ]
+    return {"projects": [{"name": PROJECT, "backends": backends}]}

@@ -1,0 +1,97 @@
+"""Runs the real dstack server with its two AMD backends pointed at the lab. For the Python that has dstack's server.
+
+What is changed, and nothing else: where the backends' APIs are; the SSH port of VMs (the clouds say 22, always); how
+often the server looks at things and how long it waits for a VM that does not answer; no look at gpuhunt's catalogue on
+the internet. `DSTACK_LAB` holds the settings as JSON.
+"""
+
+# ruff: noqa: PLC0415 - dstack wants its process set up before anything of it is imported
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import timedelta
+from typing import Any
+
+SHORTENED = ("Fleet", "JobSubmitted", "JobRunning", "JobTerminating", "Instance", "Run")
+
+
+def main() -> None:
+    from dstack._internal.server import bootstrap
+
+    bootstrap.set_up_process()
+    settings = json.loads(os.environ["DSTACK_LAB"])
+    point_backends_at(settings["cloud_url"])
+    use_ssh_port(settings["ssh_port"])
+    stay_offline(settings["offers_seconds"])
+    if settings["interval_seconds"] is not None:
+        shorten(settings["interval_seconds"], settings["unreachable_seconds"])
+    import uvicorn
+
+    uvicorn.run(
+        "dstack._internal.server.main:app", host="127.0.0.1", port=settings["port"], log_level="error", workers=1
+    )
+
+
+def point_backends_at(url: str) -> None:
+    import gpuhunt.providers.hotaisle
+    from dstack._internal.core.backends.amddevcloud.configurator import AMDDevCloudConfigurator
+    from dstack._internal.core.backends.hotaisle import api_client
+
+    AMDDevCloudConfigurator.API_URL = f"{url}/amddevcloud"
+    api_client.API_URL = f"{url}/hotaisle/api"
+    gpuhunt.providers.hotaisle.API_URL = f"{url}/hotaisle/api"
+
+
+def use_ssh_port(port: int) -> None:
+    from dstack._internal.core.backends.amddevcloud.compute import AMDDevCloudCompute
+    from dstack._internal.core.backends.hotaisle import compute as hotaisle
+
+    for backend in (AMDDevCloudCompute, hotaisle.HotAisleCompute):
+        _set_port_after_update(backend, port)
+    start_runner = hotaisle._start_runner
+    hotaisle._start_runner = lambda **arguments: start_runner(**{**arguments, "port": port})
+
+
+def _set_port_after_update(backend: Any, port: int) -> None:
+    update = backend.update_provisioning_data
+
+    def update_and_set_port(self: Any, provisioning_data: Any, *args: Any, **kwargs: Any) -> None:
+        update(self, provisioning_data, *args, **kwargs)
+        if provisioning_data.hostname:
+            provisioning_data.ssh_port = port
+
+    backend.update_provisioning_data = update_and_set_port
+
+
+def stay_offline(offers_seconds: float) -> None:
+    from cachetools import TTLCache
+    from dstack._internal.core.backends.base import compute
+    from dstack._internal.server.background import scheduled_tasks
+
+    async def preload_nothing() -> None:
+        """The catalogue is on the internet; these two backends ask their clouds instead."""
+
+    scheduled_tasks.preload_offers_catalog = preload_nothing
+    compute.TTLCache = lambda maxsize, ttl: TTLCache(maxsize=maxsize, ttl=min(ttl, offers_seconds))
+
+
+def shorten(interval_seconds: float, unreachable_seconds: float) -> None:
+    from dstack._internal.server.background.pipeline_tasks import base, jobs_running
+
+    start = base.Fetcher.__init__
+
+    def start_sooner(self: Any, *args: Any, **kwargs: Any) -> None:
+        if type(self).__name__.removesuffix("Fetcher") in SHORTENED:
+            kwargs["min_processing_interval"] = timedelta(seconds=interval_seconds)
+            kwargs["queue_check_delay"] = interval_seconds / 2
+            kwargs["fetch_delays"] = [interval_seconds / 2, interval_seconds]
+        start(self, *args, **kwargs)
+
+    base.Fetcher.__init__ = start_sooner
+    jobs_running.JOB_DISCONNECTED_RETRY_TIMEOUT = timedelta(seconds=unreachable_seconds)
+
+
+if __name__ == "__main__":
+    main()
