@@ -1,6 +1,7 @@
 """A real executor process with as little behind it as will do: it answers GetCapabilities as its environment says.
 
 TINY_EXIT: end at once with this status. TINY_RUNS: runs in flight.
+TINY_HOST: the address to listen on.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ async def main() -> None:
     service = grpc.method_handlers_generic_handler("wavepool.executor.v1.ExecutorService", {"GetCapabilities": handler})
     server = grpc.aio.server(options=(("grpc.so_reuseport", 0),))
     server.add_generic_rpc_handlers((service,))
-    server.add_insecure_port(f"127.0.0.1:{os.environ['EXECUTOR_PORT']}")
+    server.add_insecure_port(f"{os.environ.get('TINY_HOST', '127.0.0.1')}:{os.environ['EXECUTOR_PORT']}")
     await server.start()
     await server.wait_for_termination()
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from services.vmpool.errors import ProviderError
 from services.vmpool.executor_client import ExecutorClient, ExecutorUnreachableError
 from services.vmpool.providers.provider import MachineProvider, Order, ProviderState
 from tests.services.vmpool.local_machines import DEADLINE_SECONDS, local_config, local_machines
+from tests.services.vmpool.providers.docker_machines import container_plan, docker_machines
 from tests.services.vmpool.scripted_provider import ScriptedProvider
 
 if TYPE_CHECKING:
@@ -22,10 +24,13 @@ if TYPE_CHECKING:
 ORDER = Order("mach_1", "MI300X", 1, "token")
 
 
-@pytest.fixture(params=["scripted", "local"])
+@pytest.fixture(params=["scripted", "local", pytest.param("docker", marks=pytest.mark.docker)])
 async def provider(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[MachineProvider]:
     if request.param == "scripted":
         yield ScriptedProvider()
+    elif request.param == "docker":
+        async with docker_machines(container_plan()) as containers:
+            yield containers
     else:
         async with local_machines(local_config(tmp_path)) as local:
             yield local
@@ -80,6 +85,15 @@ async def test_a_machine_released_at_once_leaves_nothing(provider: MachineProvid
     await provider.provision(ORDER)
     await provider.release("mach_1")
     assert await provider.list_all() == []
+
+
+async def test_what_the_executor_prints_is_kept_while_the_machine_is(provider: MachineProvider) -> None:
+    with pytest.raises(ProviderError):
+        await anext(aiter(provider.logs("mach_1", follow=False)))
+    await provider.provision(ORDER)
+    await running(provider, "mach_1")
+    async for piece in provider.logs("mach_1", follow=False):
+        assert isinstance(piece, bytes)
 
 
 async def test_releasing_what_is_unknown_is_no_error(provider: MachineProvider) -> None:

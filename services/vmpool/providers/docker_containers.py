@@ -1,0 +1,107 @@
+"""What an executor's container is made like, and what its state means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from services.vmpool.fault import Fault
+from services.vmpool.providers.provider import Observation, ProviderState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from services.vmpool.providers.provider import Order
+
+POOL_LABEL = "wavepool.pool"
+MACHINE_LABEL = "wavepool.machine"
+OUT_OF_MEMORY = "the kernel killed it for want of memory: raise VMPOOL_DOCKER_MEMORY_MIB"
+COMMAND_NOT_RUN = frozenset({126, 127})
+"""Exit statuses by which the engine says that it could not run, or not find, the command."""
+
+_ON_THE_WAY = frozenset({"created", "restarting"})
+_OVER = frozenset({"exited", "dead", "removing"})
+
+
+@dataclass(frozen=True)
+class ContainerPlan:
+    """What every container of a pool has; `docker_settings.py` says what the fields mean."""
+
+    pool_name: str
+    image: str
+    command: Sequence[str]
+    executor_port: int
+    publish_address: str
+    devices: Sequence[str] = ()
+    groups: Sequence[str] = ()
+    environment: Mapping[str, str] | None = None
+    volumes: Sequence[str] = ()
+    memory_mib: int = 0
+    privileged_boxes: bool = False
+    init: bool = True
+
+    def name(self, machine_id: str) -> str:
+        """The container's name, which no two machines share."""
+        return f"{self.pool_name}-{machine_id}"
+
+    def arguments(self, order: Order) -> dict[str, Any]:
+        """What the engine's client is to create."""
+        return {
+            "image": self.image,
+            "command": [*self.command],
+            "name": self.name(order.machine_id),
+            "labels": {POOL_LABEL: self.pool_name, MACHINE_LABEL: order.machine_id},
+            "environment": self._environment(order),
+            "ports": {f"{self.executor_port}/tcp": (self.publish_address, None)},
+            "devices": [f"{device}:{device}:rwm" for device in self.devices],
+            "group_add": [*self.groups],
+            "volumes": [*self.volumes],
+            "mem_limit": f"{self.memory_mib}m" if self.memory_mib else None,
+            "init": self.init,
+            **self._privileges(),
+        }
+
+    def _environment(self, order: Order) -> dict[str, str]:
+        # In this order: what makes it this machine's executor is not the operator's to change.
+        return {
+            **(self.environment or {}),
+            "EXECUTOR_HOST": "0.0.0.0",  # noqa: S104 - inside the container; what is published is another matter
+            "EXECUTOR_PORT": str(self.executor_port),
+            "EXECUTOR_TOKEN": order.token,
+        }
+
+    def _privileges(self) -> dict[str, Any]:
+        if self.privileged_boxes:
+            return {"cap_add": ["SYS_ADMIN"], "security_opt": ["seccomp=unconfined", "apparmor=unconfined"]}
+        return {"cap_drop": ["ALL"], "security_opt": ["no-new-privileges:true"]}
+
+
+def observed(attributes: Mapping[str, Any], port: int, reach_address: str) -> Observation:
+    """What the engine's answer to `inspect` means; words of newer engines that we do not know mean UNKNOWN."""
+    state: Mapping[str, Any] = attributes.get("State") or {}
+    status = str(state.get("Status", ""))
+    if status in _ON_THE_WAY:
+        return Observation(ProviderState.PENDING, stage=f"the container is {status}")
+    if status in _OVER:
+        return _over(state)
+    published = _published(attributes, port)
+    if status == "running" and published:
+        return Observation(ProviderState.RUNNING, endpoint=f"{reach_address}:{published}")
+    if status == "running":
+        return Observation(ProviderState.PENDING, stage="the engine is publishing the executor's port")
+    return Observation(ProviderState.UNKNOWN, stage=f"the container is {status or 'in no state'}")
+
+
+def _over(state: Mapping[str, Any]) -> Observation:
+    exit_status = int(state.get("ExitCode") or 0)
+    words = [f"its container ended with status {exit_status}"]
+    words += [OUT_OF_MEMORY] if state.get("OOMKilled") else []
+    words += [str(state["Error"])] if state.get("Error") else []
+    fault = Fault.MISCONFIGURED if exit_status in COMMAND_NOT_RUN else Fault.EXECUTOR_EXITED
+    return Observation(ProviderState.ENDED, reason="; ".join(words), fault=fault, exit_status=exit_status)
+
+
+def _published(attributes: Mapping[str, Any], port: int) -> str:
+    networks: Mapping[str, Any] = attributes.get("NetworkSettings") or {}
+    bindings: Mapping[str, Any] = networks.get("Ports") or {}
+    return next((str(binding["HostPort"]) for binding in bindings.get(f"{port}/tcp") or ()), "")

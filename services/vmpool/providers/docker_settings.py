@@ -1,0 +1,129 @@
+"""The docker provider's settings."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field, SecretStr, field_validator
+from pydantic_settings import NoDecode, SettingsConfigDict
+
+from servicekit.config import Settings
+from services.vmpool.providers.docker_containers import ContainerPlan
+from services.vmpool.providers.docker_provider import DockerConfig, DockerProvider
+
+if TYPE_CHECKING:
+    from services.vmpool.providers.plugins import PoolContext
+
+MICROS_PER_DOLLAR = 1_000_000
+
+Positive = Annotated[timedelta, Field(gt=timedelta(0))]
+CommaSeparated = Annotated[tuple[str, ...], NoDecode]
+
+
+class DockerSettings(Settings):
+    """Read from `VMPOOL_DOCKER_*`; durations are in seconds, lists have commas between."""
+
+    model_config = SettingsConfigDict(env_prefix="VMPOOL_DOCKER_")
+
+    host: str = "unix:///var/run/docker.sock"
+    """The engine: `unix://`, `tcp://` or `ssh://`."""
+    image: str = "wavepool"
+    """What `docker compose build` makes."""
+    command: tuple[str, ...] = ("python", "-m", "services.executor")
+    """Runs the executor in the image; as JSON."""
+    executor_port: Annotated[int, Field(gt=0, le=65535)] = 50063
+    """Where it listens in its container."""
+    publish_address: str = "127.0.0.1"
+    """The engine's host's address that the executor's port is published on. Anything but loopback can be reached by
+    others, whom only the machine's token keeps out."""
+    reach_address: str = ""
+    """By which that address is reached from here; empty: the same."""
+    devices: CommaSeparated = ()
+    """Device nodes of the host that a container gets: `/dev/kfd,/dev/dri` for AMD GPUs."""
+    groups: CommaSeparated = ()
+    """Groups that may use them, such as `video,render`; numbers are safest."""
+    environment: dict[str, SecretStr] = Field(default_factory=dict[str, SecretStr])
+    """Settings for the executor, as JSON: `{"EXECUTOR_DEVICE": "rocm"}`."""
+    volumes: CommaSeparated = ()
+    """`/on/the/host:/in/the/container:ro`"""
+    memory_mib: Annotated[int, Field(ge=0)] = 0
+    """The most that a container may use; 0: no limit."""
+    privileged_boxes: bool = False
+    """Lets executors make boxes of namespaces in their containers (bubblewrap): adds CAP_SYS_ADMIN, and lifts the
+    engine's seccomp and AppArmor profiles."""
+    init: bool = True
+    """Runs the engine's small init in front of the executor, which reaps what runs leave behind."""
+    gpu_count: Annotated[int, Field(ge=1, le=8)] = 1
+    """GPUs that a container gets by `devices`."""
+    max_containers: Annotated[int, Field(ge=1)] = 1
+    """How many this host can hold; containers share the devices, and two on one GPU would spoil each other's times."""
+    hourly_rate: Annotated[Decimal, Field(ge=0)] = Decimal(0)
+    """Dollars that an hour of a container costs its operator."""
+    start_timeout: Positive = timedelta(seconds=180)
+    stop_grace: Positive = timedelta(seconds=15)
+    """Between asking an executor to end and killing it."""
+    request_timeout: Positive = timedelta(seconds=20)
+    """For one call to the engine."""
+    ends_with_pool: bool = True
+    """Whether containers are removed when vmpool is stopped; else the next vmpool takes them over."""
+
+    @field_validator("devices", "groups", "volumes", mode="before")
+    @classmethod
+    def _list(cls, value: object) -> object:
+        return [item.strip() for item in value.split(",") if item.strip()] if isinstance(value, str) else value
+
+    @field_validator("volumes")
+    @classmethod
+    def _volumes(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for volume in value:
+            here, _, rest = volume.partition(":")
+            there, _, mode = rest.partition(":")
+            if not (
+                PurePosixPath(here).is_absolute() and PurePosixPath(there).is_absolute() and mode in {"", "ro", "rw"}
+            ):
+                raise ValueError(f"{volume!r} must be /on/the/host:/in/the/container, with :ro or :rw or nothing after")
+        return value
+
+    def price_micros_per_hour(self) -> int:
+        """What a container costs an hour."""
+        return int((self.hourly_rate * MICROS_PER_DOLLAR).to_integral_value())
+
+    def plan(self, pool_name: str) -> ContainerPlan:
+        """What containers are made like."""
+        return ContainerPlan(
+            pool_name=pool_name,
+            image=self.image,
+            command=self.command,
+            executor_port=self.executor_port,
+            publish_address=self.publish_address,
+            devices=self.devices,
+            groups=self.groups,
+            environment={name: value.get_secret_value() for name, value in self.environment.items()},
+            volumes=self.volumes,
+            memory_mib=self.memory_mib,
+            privileged_boxes=self.privileged_boxes,
+            init=self.init,
+        )
+
+
+def open_docker(context: PoolContext) -> DockerProvider:
+    """The provider whose machines are containers of a Docker engine."""
+    settings = DockerSettings()
+    return DockerProvider(
+        DockerConfig(
+            host=settings.host,
+            reach_address=settings.reach_address or settings.publish_address,
+            gpu_types=context.gpu_types,
+            gpu_count=settings.gpu_count,
+            max_containers=settings.max_containers,
+            price_micros_per_hour=settings.price_micros_per_hour(),
+            start_timeout=settings.start_timeout,
+            stop_grace=settings.stop_grace,
+            request_timeout=settings.request_timeout,
+            ends_with_pool=settings.ends_with_pool,
+        ),
+        settings.plan(context.pool_name),
+    )

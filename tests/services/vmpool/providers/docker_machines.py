@@ -1,0 +1,68 @@
+"""Containers on a real Docker engine whose executor is the tiny one, run by this machine's own Python."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from services.vmpool.providers.docker_containers import ContainerPlan
+from services.vmpool.providers.docker_provider import DockerConfig, DockerProvider
+from tests.services.vmpool.local_machines import TINY_EXECUTOR
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+REPOSITORY = Path(__file__).parents[4]
+SYSTEM = [Path("/", name) for name in ("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32")]
+IMAGE = "wavepool-sandbox:1"
+"""It holds no program: the machine's own are mounted into it, as into a box."""
+
+CONFIG = DockerConfig(
+    host=os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock"),
+    reach_address="127.0.0.1",
+    gpu_types=("MI300X",),
+    gpu_count=1,
+    max_containers=2,
+    price_micros_per_hour=0,
+    start_timeout=timedelta(seconds=120),
+    stop_grace=timedelta(seconds=5),
+    request_timeout=timedelta(seconds=30),
+    ends_with_pool=True,
+)
+
+
+def container_plan(**changes: object) -> ContainerPlan:
+    """A pool of its own, so that tests beside each other do not meet."""
+    mounted = [path for path in SYSTEM if path.is_dir() and not path.is_symlink()]
+    mounted += [REPOSITORY, *{Path(sys.base_prefix)} - set(SYSTEM)]
+    plan = ContainerPlan(
+        pool_name=f"test-{uuid4().hex[:12]}",
+        image=IMAGE,
+        command=TINY_EXECUTOR,
+        executor_port=50063,
+        publish_address="127.0.0.1",
+        environment={"PYTHONPATH": ":".join(sys.path), "TINY_HOST": "0.0.0.0"},  # noqa: S104 - in the container
+        # The engine puts its init into the image's /sbin, over which this machine's own is mounted here.
+        init=False,
+        volumes=[f"{path}:{path}:ro" for path in mounted],
+    )
+    return replace(plan, **changes)  # type: ignore[arg-type]  # tests name the fields
+
+
+@asynccontextmanager
+async def docker_machines(plan: ContainerPlan, config: DockerConfig = CONFIG) -> AsyncGenerator[DockerProvider]:
+    """A provider that has started; whatever it still has at the end is released."""
+    provider = DockerProvider(config, plan)
+    await provider.start()
+    try:
+        yield provider
+    finally:
+        for machine_id in await provider.list_all():
+            await provider.release(machine_id)
+        await provider.close()

@@ -1,0 +1,185 @@
+"""What is particular to containers; what every provider does is in the contract suite."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from services.vmpool.errors import ProviderError
+from services.vmpool.executor_client import ExecutorClient
+from services.vmpool.fault import Fault
+from services.vmpool.providers.docker_containers import COMMAND_NOT_RUN, ContainerPlan, observed
+from services.vmpool.providers.docker_provider import DockerProvider
+from services.vmpool.providers.docker_settings import DockerSettings
+from services.vmpool.providers.provider import Observation, Order, ProviderState
+from tests.services.vmpool.providers.docker_machines import CONFIG, container_plan, docker_machines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ORDER = Order("mach_1", "MI300X", 1, "a-token")
+DEADLINE_SECONDS = 60
+
+
+async def seen_in(provider: DockerProvider, state: ProviderState) -> Observation:
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        while (seen := await provider.observe("mach_1")).state is not state:
+            await asyncio.sleep(0.05)
+    return seen
+
+
+@pytest.mark.docker
+async def test_an_executor_that_ends_leaves_its_status_and_the_end_of_its_log() -> None:
+    command = ("/bin/sh", "-c", "echo the GPU is missing; exit 3")
+    async with docker_machines(container_plan(command=command)) as provider:
+        await provider.provision(ORDER)
+        seen = await seen_in(provider, ProviderState.ENDED)
+        printed = [piece async for piece in provider.logs("mach_1", follow=True)]
+    assert (seen.exit_status, seen.fault) == (3, Fault.EXECUTOR_EXITED)
+    assert "status 3" in seen.reason
+    assert "the GPU is missing" in seen.reason
+    assert b"".join(printed) == b"the GPU is missing\n"
+
+
+@pytest.mark.docker
+async def test_a_command_that_the_image_does_not_have_is_the_operator_s_to_mend() -> None:
+    async with docker_machines(container_plan(command=("no-such-program",))) as provider:
+        with pytest.raises(ProviderError, match="no-such-program") as caught:
+            await provider.provision(ORDER)
+        assert caught.value.fault is Fault.MISCONFIGURED
+
+
+@pytest.mark.docker
+async def test_a_missing_image_is_told_of_at_the_start() -> None:
+    provider = DockerProvider(CONFIG, container_plan(image="wavepool-no-such-image"))
+    with pytest.raises(ProviderError, match=r"VMPOOL_DOCKER_IMAGE: the engine at .* has no image"):
+        await provider.start()
+    await provider.close()
+
+
+@pytest.mark.docker
+async def test_a_killed_container_is_noticed_and_another_pool_s_are_left_alone() -> None:
+    async with docker_machines(container_plan()) as provider, docker_machines(container_plan()) as other:
+        await provider.provision(ORDER)
+        await other.provision(ORDER)
+        await seen_in(provider, ProviderState.RUNNING)
+        await other.release("mach_1")
+        assert await provider.list_all() == ["mach_1"]
+        name = provider._plan.name("mach_1")
+        subprocess.run(["docker", "kill", name], check=True, capture_output=True)
+        assert (await seen_in(provider, ProviderState.ENDED)).exit_status == 137
+
+
+@pytest.mark.docker
+async def test_a_full_host_makes_no_offer_that_can_be_had() -> None:
+    async with docker_machines(container_plan(), replace(CONFIG, max_containers=1)) as provider:
+        assert all(offer.available for offer in await provider.offers())
+        await provider.provision(ORDER)
+        assert not any(offer.available for offer in await provider.offers())
+
+
+@pytest.mark.docker
+async def test_the_pool_of_a_later_process_finds_the_machine_at_work() -> None:
+    plan = container_plan()
+    async with docker_machines(plan) as provider:
+        await provider.provision(ORDER)
+        first = await seen_in(provider, ProviderState.RUNNING)
+        async with docker_machines(plan) as later:
+            assert await later.observe("mach_1") == first
+            assert (await ExecutorClientOnce().title(first.endpoint)) == "Tiny"
+
+
+class ExecutorClientOnce:
+    """Asks an executor that may still be starting."""
+
+    async def title(self, endpoint: str) -> str:
+        client = ExecutorClient(timedelta(seconds=DEADLINE_SECONDS))
+        try:
+            return (await client.health(endpoint)).inventory.device_title
+        finally:
+            await client.close()
+
+
+async def test_an_engine_that_is_not_there_is_no_reason_to_end_but_says_nothing_of_machines() -> None:
+    provider = DockerProvider(replace(CONFIG, host="tcp://127.0.0.1:1"), container_plan())
+    await provider.start()
+    with pytest.raises(OSError, match="does not answer"):
+        await provider.observe("mach_1")
+    await provider.close()
+
+
+RUNNING = {
+    "State": {"Status": "running"},
+    "NetworkSettings": {"Ports": {"50063/tcp": [{"HostIp": "127.0.0.1", "HostPort": "49153"}]}},
+}
+
+
+@pytest.mark.parametrize(
+    ("attributes", "state"),
+    [
+        ({"State": {"Status": "created"}}, ProviderState.PENDING),
+        ({"State": {"Status": "restarting"}}, ProviderState.PENDING),
+        ({"State": {"Status": "running"}, "NetworkSettings": {"Ports": {}}}, ProviderState.PENDING),
+        (RUNNING, ProviderState.RUNNING),
+        ({"State": {"Status": "exited", "ExitCode": 0}}, ProviderState.ENDED),
+        ({"State": {"Status": "dead", "ExitCode": 1}}, ProviderState.ENDED),
+        ({"State": {"Status": "removing"}}, ProviderState.ENDED),
+        ({"State": {"Status": "paused"}}, ProviderState.UNKNOWN),
+        ({"State": {"Status": "hibernating"}}, ProviderState.UNKNOWN),
+        ({}, ProviderState.UNKNOWN),
+    ],
+)
+def test_every_state_of_a_container_means_something(attributes: Mapping[str, object], state: ProviderState) -> None:
+    assert observed(attributes, 50063, "127.0.0.1").state is state
+
+
+def test_the_endpoint_is_where_the_port_is_published() -> None:
+    assert observed(RUNNING, 50063, "10.0.0.7").endpoint == "10.0.0.7:49153"
+
+
+def test_an_executor_killed_for_memory_says_which_setting_to_raise() -> None:
+    killed = {"State": {"Status": "exited", "ExitCode": 137, "OOMKilled": True}}
+    assert "VMPOOL_DOCKER_MEMORY_MIB" in observed(killed, 1, "").reason
+
+
+@given(st.integers(0, 255))
+def test_only_a_command_that_cannot_run_is_the_operator_s_fault(status: int) -> None:
+    seen = observed({"State": {"Status": "exited", "ExitCode": status}}, 1, "")
+    assert (seen.fault is Fault.MISCONFIGURED) == (status in COMMAND_NOT_RUN)
+    assert seen.exit_status == status
+
+
+def test_the_operator_s_environment_cannot_change_whose_executor_it_is() -> None:
+    plan = ContainerPlan(
+        "p", "i", ("c",), 1, "127.0.0.1", environment={"EXECUTOR_TOKEN": "x", "EXECUTOR_DEVICE": "rocm"}
+    )
+    environment = plan.arguments(ORDER)["environment"]
+    assert (environment["EXECUTOR_TOKEN"], environment["EXECUTOR_DEVICE"]) == ("a-token", "rocm")
+
+
+def test_settings_are_read_by_name_with_commas_between(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VMPOOL_DOCKER_DEVICES", "/dev/kfd, /dev/dri")
+    monkeypatch.setenv("VMPOOL_DOCKER_ENVIRONMENT", '{"EXECUTOR_DEVICE": "rocm"}')
+    monkeypatch.setenv("VMPOOL_DOCKER_VOLUMES", "/srv/builds:/builds:rw")
+    arguments = DockerSettings().plan("pool").arguments(ORDER)
+    assert arguments["devices"] == ["/dev/kfd:/dev/kfd:rwm", "/dev/dri:/dev/dri:rwm"]
+    assert arguments["environment"]["EXECUTOR_DEVICE"] == "rocm"
+    assert arguments["volumes"] == ["/srv/builds:/builds:rw"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("VOLUMES", "builds:/builds"), ("GPU_COUNT", "9"), ("MAX_CONTAINERS", "0"), ("HOURLY_RATE", "-1")],
+)
+def test_senseless_settings_are_refused_by_name(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(f"VMPOOL_DOCKER_{name}", value)
+    with pytest.raises(ValidationError, match=f"(?i){name}"):
+        DockerSettings()
