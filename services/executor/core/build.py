@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from services.executor.core.boxes import run_to_end
 from services.executor.core.cache import CachedBuild, CompileCache
-from services.executor.core.compiler_text import compile_error, missing_build
+from services.executor.core.compiler_text import compile_error, compiler_crash, crash_of, missing_build
 from services.executor.core.endings import build_limit_failure
 from services.executor.core.events import Compiled, Compiling, Event
 from services.executor.core.failure import Failure, InfrastructureFailure
@@ -18,7 +18,7 @@ from services.executor.core.isa import shown
 from services.executor.core.isa_report import IsaReport
 from services.executor.core.report import canonical_json
 from services.executor.devices.device import BuildKind, Device, Toolchain, ToolchainError
-from services.executor.sandboxes.box_files import LeftFileError, read_left, write_source
+from services.executor.sandboxes.box_files import LeftFileError, new_source_folder, read_left, write_source
 
 if TYPE_CHECKING:
     import asyncio
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import Command, Exit, Limits, Sandbox
 
 _EXECUTABLE_NAMES = {BuildKind.SOLUTION: "runner", BuildKind.KERNELS: "runner", BuildKind.PROGRAM: "program"}
+_PROBE = """#include <hip/hip_runtime.h>
+__global__ void probe(int* out) { out[threadIdx.x] = blockIdx.x; }
+int main() { return 0; }
+"""
 _MAX_EXECUTABLE_BYTES = 256 << 20
 
 
@@ -114,11 +118,23 @@ class Builder:
         text = _text(end)
         if failure := build_limit_failure(end, self.limits, text):
             raise failure
+        if how := crash_of(end, text):
+            raise await self._crash(how, text, scratch)
         if end.code == 1:
             raise compile_error(text, unit.declaration)
         if end.code != 0:
             raise missing_build(f"{text}\nstatus {end.code}, signal {end.signal}".strip())
         return CachedBuild.of(_harvest(scratch / _EXECUTABLE_NAMES[unit.kind], text), text)
+
+    async def _crash(self, how: str, text: str, scratch: Path) -> Failure:
+        """A compiler that crashes is the source's affair where the same compiler takes a source of ours."""
+        folder = scratch.with_name("probe")
+        new_source_folder(folder, _PROBE)
+        command = self.device.build_command(folder, BuildKind.PROGRAM)
+        end = await run_to_end(self.sandbox, command, self.limits)
+        if end.code == 0:
+            return compiler_crash(how, text)
+        return missing_build(f"{text}\nIt crashed ({how}), and fails on a source of ours too:\n{_text(end)}".strip())
 
 
 async def _isa(report: asyncio.Task[Inspection] | None) -> IsaReport:

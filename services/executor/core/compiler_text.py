@@ -3,17 +3,49 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
+from services.executor.core.endings import ending_signal, signal_name
 from services.executor.core.failure import Failure, InfrastructureFailure
 from services.executor.core.verdict import Verdict
 
+if TYPE_CHECKING:
+    from services.executor.sandboxes.sandbox import Exit
+
 _ERROR_LINE = re.compile(r"solution\.hip:(\d+):(?:\d+:)? (?:fatal )?error: ([^\n]*)")
+# What clang, nvcc and gcc say when a part of theirs has crashed and they themselves have not.
+_CRASH = re.compile(r"PLEASE (?:submit a bug report|ATTACH THE FOLLOWING)|died due to signal|internal compiler error")
+_CRASH_STATUSES = {70: "fatal error in its back end", 254: "crash of a part of it"}
+"""Of clang's driver: EX_SOFTWARE, and -2 for a part that a signal ended."""
+_MOST_LAST_WORDS = 200
 _UNDEFINED = re.compile(r"undefined (?:symbol|reference)[^\n]*\b(solution|main)\b")
 
 
 def compile_error(text: str, declaration: str) -> Failure:
     """The verdict on a source that does not compile; `declaration` is what it has to define."""
     return Failure(Verdict.COMPILE_ERROR, _sentence(text, declaration), details=text)
+
+
+def crash_of(end: Exit, text: str) -> str | None:
+    """How the compiler crashed, in a few words; None where it ended as compilers do."""
+    number = ending_signal(end)
+    if number is not None:
+        return signal_name(number)
+    if end.code in _CRASH_STATUSES:
+        return _CRASH_STATUSES[end.code]
+    found = _CRASH.search(text) if end.code and not _ERROR_LINE.search(text) else None
+    return f"`{found[0]}`" if found else None
+
+
+def compiler_crash(how: str, text: str) -> Failure:
+    """The verdict on a source over which a compiler crashes that works otherwise."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    last = f" Its last words: {lines[-1][:_MOST_LAST_WORDS]}" if lines else ""
+    message = (
+        f"The compiler itself crashed on this source ({how}), and works on others: you have met a bug of the compiler. "
+        f"Take back what you changed last, or write it in another way.{last}"
+    )
+    return Failure(Verdict.COMPILE_ERROR, message, details=text, reason="compiler_crash")
 
 
 def missing_build(text: str) -> InfrastructureFailure:

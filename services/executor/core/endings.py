@@ -19,28 +19,32 @@ _SIGNAL_HINTS = {
     "SIGABRT": "the program aborted itself (abort, assert or an uncaught exception); stderr may say why",
     "SIGTRAP": "a trap was reached",
 }
+_SIGNAL_STATUS_BASE = 128
 _ASSERT_MARK = b"ssertion"
 _OUR_FAULT_SIGNALS = frozenset({signal.SIGKILL, signal.SIGTERM})
 
 
 def build_limit_failure(end: Exit, limits: Limits, text: str) -> Failure | None:
-    """COMPILE_LIMIT, where a builder's limit ended it."""
-    if end.wall_exceeded or end.cpu_exceeded:
-        seconds = limits.wall.total_seconds() if end.wall_exceeded else limits.cpu.total_seconds()
-        used = f"{seconds:g} seconds of {'wall' if end.wall_exceeded else 'processor'} time"
-    elif end.memory_exceeded:
-        used = f"{limits.memory_mib} MiB of memory"
-    elif end.files_exceeded:
-        used = f"{limits.file_mib} MiB of files"
-    elif end.signal in _OUR_FAULT_SIGNALS:
-        used = "what its sandbox allows"
-    else:
-        return None
-    message = (
-        f"The compiler used up {used}. Include only what you need, and shorten templates, macros and constant "
-        "expressions that expand very far."
-    )
-    return Failure(Verdict.COMPILE_LIMIT, message, details=text, reason=_limit_reason(end))
+    """COMPILE_LIMIT, where a limit ended a builder or a part of it."""
+    number = ending_signal(end)
+    reached = {
+        "wall": (end.wall_exceeded, f"{limits.wall.total_seconds():g} seconds of wall time"),
+        "cpu": (
+            end.cpu_exceeded or number == signal.SIGXCPU,
+            f"{limits.cpu.total_seconds():g} seconds of processor time",
+        ),
+        "host": (end.memory_exceeded, f"{limits.memory_mib} MiB of memory"),
+        "files": (end.files_exceeded or number == signal.SIGXFSZ, f"{limits.file_mib} MiB of files"),
+        "sandbox": (number in _OUR_FAULT_SIGNALS, "what its sandbox allows"),
+    }
+    for reason, (is_so, used) in reached.items():
+        if is_so:
+            message = (
+                f"The compiler used up {used}. Include only what you need, and shorten templates, macros and constant "
+                "expressions that expand very far."
+            )
+            return Failure(Verdict.COMPILE_LIMIT, message, details=text, reason=reason)
+    return None
 
 
 def runner_failure(end: Exit, limits: Limits, calls: int) -> Failure:
@@ -88,6 +92,13 @@ def limit_failure(end: Exit, limits: Limits) -> Failure | None:
     return None
 
 
+def ending_signal(end: Exit) -> int | None:
+    """The signal that ended a program, or of which it says that it ended a part of it (status 128 + n)."""
+    if end.signal is None and end.code is not None and 0 < end.code - _SIGNAL_STATUS_BASE < signal.NSIG:
+        return end.code - _SIGNAL_STATUS_BASE
+    return end.signal
+
+
 def signal_name(number: int) -> str:
     """SIGSEGV for 11; SIG99 for a number that has no name."""
     try:
@@ -103,8 +114,3 @@ def _signal_failure(end: Exit, number: int) -> Failure:
         return Failure(Verdict.RUNTIME_ERROR, f"An assertion failed: {line.strip()}", reason="assert")
     hint = _SIGNAL_HINTS.get(name, "it was ended from within its sandbox")
     return Failure(Verdict.RUNTIME_ERROR, f"The program crashed with {name}: {hint}.", reason=f"signal:{name}")
-
-
-def _limit_reason(end: Exit) -> str:
-    exceeded = {"wall": end.wall_exceeded, "cpu": end.cpu_exceeded, "host": end.memory_exceeded}
-    return next((name for name, is_so in exceeded.items() if is_so), "files")

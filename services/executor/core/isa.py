@@ -20,7 +20,7 @@ from services.executor.core.failure import Failure
 from services.executor.core.isa_report import IsaReport, KernelReport
 from services.executor.core.jsonlines import LineError, read_as
 from services.executor.devices.device import Inspector, Toolchain, ToolchainError
-from services.executor.sandboxes.box_files import LeftFileError, read_left, write_source
+from services.executor.sandboxes.box_files import LeftFileError, new_source_folder, read_left
 from services.executor.sandboxes.sandbox import Limits
 
 if TYPE_CHECKING:
@@ -96,16 +96,11 @@ class IsaReporter:
                 await task
 
     async def _make(self, source: str, scratch: Path) -> bytes:
-        _fill(scratch, source)
+        new_source_folder(scratch, source)
         end = await run_to_end(self.sandbox, self.inspector.command(scratch), self.limits)
         if end.code != 0:
             raise _NoReportError(_reason(end.stderr, f"It ended with status {end.code}, signal {end.signal}."))
         return read_left(scratch / _REPORT, _MOST_BYTES)
-
-
-def _fill(scratch: Path, source: str) -> None:
-    scratch.mkdir(mode=0o755)
-    write_source(scratch / "solution.hip", source)
 
 
 class _NoReportError(Exception):

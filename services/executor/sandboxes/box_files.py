@@ -25,6 +25,12 @@ def write_source(path: Path, text: str) -> None:
     path.chmod(0o644)
 
 
+def new_source_folder(folder: Path, text: str) -> None:
+    """Make `folder` with nothing but `solution.hip` in it."""
+    folder.mkdir(mode=0o755)
+    write_source(folder / "solution.hip", text)
+
+
 def read_left(path: Path, most_bytes: int) -> bytes:
     """The whole file that a box left at `path`; raises LeftFileError, also where it has more than `most_bytes`."""
     with _opened(path) as file:

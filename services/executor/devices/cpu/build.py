@@ -1,7 +1,7 @@
 """Compile one submission: `python -m services.executor.devices.cpu.build FOLDER solution|kernels|program [sanitize]`.
 
 Exit status 0: FOLDER/runner (or FOLDER/program) is there. 1: the source is at fault; the compiler's text is on stderr
-and in FOLDER/diagnostics.json. 2: the toolchain is at fault.
+and in FOLDER/diagnostics.json. 2: the toolchain is at fault. 128 + n: signal n ended clang.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from services.executor.devices.cpu.front_end import Parsed
 
 _OK, _SOURCE_AT_FAULT, _TOOLCHAIN_AT_FAULT = 0, 1, 2
+_SIGNAL_STATUS_BASE = 128
 
 
 class SourceError(Exception):
@@ -85,6 +86,14 @@ def _report(folder: Path, text: str) -> None:
 def main(arguments: list[str], link_options: Sequence[str] = ()) -> int:
     """Build and report; see the module's text."""
     folder, kind, sanitize = Path(arguments[0]), BuildKind(arguments[1]), SANITIZE in arguments[2:]
+    try:
+        return _status(folder, kind, link_options, sanitize=sanitize)
+    except front_end.CompilerCrashError as crash:
+        _report(folder, str(crash))
+        return _SIGNAL_STATUS_BASE + crash.number
+
+
+def _status(folder: Path, kind: BuildKind, link_options: Sequence[str], *, sanitize: bool) -> int:
     try:
         _report(folder, build(folder, kind, link_options, sanitize=sanitize))
     except SourceError as error:

@@ -20,6 +20,14 @@ _LINES = ("-debug-info-kind=line-tables-only", "-dwarf-version=5")
 _DEPENDENCIES = ("host.d", "kernels.d")
 
 
+class CompilerCrashError(Exception):
+    """A signal ended clang; `number` is the signal's."""
+
+    def __init__(self, number: int, messages: str) -> None:
+        super().__init__(messages)
+        self.number = number
+
+
 @dataclass(frozen=True)
 class Parsed:
     """Both sides' IR and what clang said; the IR is None for a side that has errors.
@@ -34,14 +42,16 @@ class Parsed:
 
 
 def parse(folder: Path, source: str, *, lines: bool = False) -> Parsed:
-    """Compile `folder`/`source` to the unoptimised IR of both sides; raises ToolchainError.
+    """Compile `folder`/`source` to the unoptimised IR of both sides; raises ToolchainError and CompilerCrashError.
 
     With `lines`, the kernels' IR says which line of the source each instruction is from.
     """
     host = _start(folder, source, kernels=False)
     kernels = _start(folder, source, *(_LINES if lines else ()), kernels=True)
     outputs = [process.communicate() for process in (host, kernels)]
-    for _, messages in outputs:
+    for process, (_, messages) in zip((host, kernels), outputs, strict=True):
+        if process.returncode < 0:
+            raise CompilerCrashError(-process.returncode, messages)
         if found := _BROKEN_PRELUDE.search(messages):
             raise ToolchainError(f"the precompiled headers cannot be used: {found[0]}")
     texts = [

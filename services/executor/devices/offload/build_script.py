@@ -1,7 +1,8 @@
 """The shell script that compiles one submission with a compiler driver, as a pure function of what is compiled.
 
 Exit status 0: /build/runner (or /build/program) is there. 1: the source is at fault, and the compiler's text is on
-stderr. 2: the toolchain is. The submission and our harness are compiled at the same time.
+stderr. 2: the toolchain is. 70 and from 128 on, as of the compiler itself: it crashed on the source. The submission and
+our harness are compiled at the same time.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Driver:
 
 
 _HEAD = """cd /build || exit 2
-fault() { if [ "$1" -lt 126 ]; then exit 1; fi; exit 2; }
+fault() { case "$1" in 126|127) exit 2 ;; 70) exit 70 ;; esac; if [ "$1" -lt 128 ]; then exit 1; fi; exit "$1"; }
 """
 _OURS = """{compile} -c harness.cpp -o harness.o >harness.txt 2>&1 & ours=$!
 wait "$theirs" || fault $?

@@ -70,6 +70,10 @@ def test_a_program_may_end_well_but_not_otherwise() -> None:
         (replace(WELL, cpu_exceeded=True), "cpu", "60 seconds of processor time"),
         (replace(WELL, memory_exceeded=True), "host", "4096 MiB of memory"),
         (replace(WELL, files_exceeded=True), "files", "256 MiB of files"),
+        (replace(WELL, code=128 + signal.SIGXCPU), "cpu", "60 seconds of processor time"),
+        (replace(WELL, code=128 + signal.SIGXFSZ), "files", "256 MiB of files"),
+        (replace(WELL, code=128 + signal.SIGKILL), "sandbox", "what its sandbox allows"),
+        (_killed(signal.SIGKILL), "sandbox", "what its sandbox allows"),
     ],
 )
 def test_a_builder_at_its_limit_is_the_sources_fault(end: Exit, reason: str, said: str) -> None:
@@ -80,4 +84,5 @@ def test_a_builder_at_its_limit_is_the_sources_fault(end: Exit, reason: str, sai
 
 
 def test_a_builder_that_ends_by_itself_is_at_no_limit() -> None:
-    assert build_limit_failure(replace(WELL, code=1), StageLimits().builder, "") is None
+    for end in (replace(WELL, code=1), replace(WELL, code=128 + signal.SIGSEGV), _killed(signal.SIGSEGV)):
+        assert build_limit_failure(end, StageLimits().builder, "") is None

@@ -86,8 +86,14 @@ def test_an_error_of_the_source_is_told_with_the_compilers_text(bench: Bench, ki
 
 
 @pytest.mark.parametrize("kind", list(BuildKind))
-def test_a_compiler_that_crashes_is_the_toolchains_fault(bench: Bench, kind: BuildKind) -> None:
-    assert bench.build(kind, "crash fill scale_rows\n").returncode == 2
+def test_a_build_ends_as_a_compiler_that_crashes(bench: Bench, kind: BuildKind) -> None:
+    assert bench.build(kind, "crash fill scale_rows\n").returncode == 139
+
+
+@pytest.mark.parametrize("kind", list(BuildKind))
+def test_a_compiler_that_is_missing_is_the_toolchains_fault(bench: Bench, kind: BuildKind) -> None:
+    bench.driver = Driver(*[("/nowhere/compiler",)] * 4)
+    assert bench.build(kind, "fill scale_rows\n").returncode == 2
 
 
 def test_a_harness_that_does_not_compile_is_our_fault(bench: Bench) -> None:
