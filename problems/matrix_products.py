@@ -77,7 +77,9 @@ class MatrixProduct(Problem):
         # The bound needs no more than single precision: it is a sum of positive terms.
         absolute = (np.abs(a) @ np.abs(b)).astype(np.float64)
         condition = sum_condition(absolute, a.shape[1])
-        return {name: self.finish_condition(condition, self._product(case, inputs), inputs).reshape(shape)}
+        if type(self).finish_condition is not MatrixProduct.finish_condition:
+            condition = self.finish_condition(condition, self._product(case, inputs), inputs)
+        return {name: condition.reshape(shape)}
 
     def factors(self, case: Case, inputs: Mapping[str, Any]) -> Factors | None:
         if type(self).finish is not MatrixProduct.finish:
