@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.definition import Case, Problem, SizeSet
+from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
 from problems.distributions import Distribution, any_distribution
 from problems.domain import ANY_SCALE
 from problems.factors import Factors
@@ -105,9 +105,31 @@ def square_case(n: int, distribution: Distribution) -> Case:
     return Case(f"{n}x{n}, {distribution.value}", {"n": n, "distribution": distribution})
 
 
+SQUARES_ON_CPU = (
+    square_case(128, Distribution.UNIFORM),
+    square_case(127, Distribution.NORMAL),
+    square_case(65, Distribution.WIDE),
+    square_case(96, Distribution.SMALL),
+)
+
+
 class SquareProduct(MatrixProduct):
     """`C = A B` with all three of n x n."""
 
+    difficulty = Difficulty.MEDIUM
+    tags = ("linear-algebra", "gemm")
+    dtypes = ("float32", "float16", "bfloat16")
+    outputs: ClassVar[Mapping[str, Initial]] = {"output_c": Initial.ZERO}
+    sizes = Sizes(
+        cpu=SQUARES_ON_CPU,
+        gpu=(
+            square_case(4096, Distribution.UNIFORM),
+            square_case(6144, Distribution.NORMAL),
+            square_case(7168, Distribution.WIDE),
+            square_case(8192, Distribution.SMALL),
+            square_case(9216, Distribution.POSITIVE),
+        ),
+    )
     signature = "const float* input_a, const float* input_b, float* output_c, size_t n"
     domains: ClassVar[Mapping[str, Domain]] = {"input_a": ANY_SCALE, "input_b": ANY_SCALE}
 
@@ -120,6 +142,32 @@ class SquareProduct(MatrixProduct):
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         return {"output_c": (case.values["n"], case.values["n"])}
+
+
+class TriangularProduct(SquareProduct):
+    """`C = A B` with nothing on one side of the diagonal of A, B and C."""
+
+    sizes = Sizes(
+        cpu=SQUARES_ON_CPU,
+        gpu=(
+            square_case(2048, Distribution.UNIFORM),
+            square_case(4096, Distribution.NORMAL),
+            square_case(6144, Distribution.WIDE),
+            square_case(8192, Distribution.SMALL),
+        ),
+    )
+
+    @abstractmethod
+    def triangle(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        """A square matrix with zeros on the other side of its diagonal."""
+
+    def draw(self, name: str, shape: tuple[int, ...], case: Case, rng: np.random.Generator) -> NDArray[np.float32]:
+        return self.triangle(super().draw(name, shape, case, rng))
+
+    def flops(self, case: Case) -> float:
+        # Of each row of C only one side of the diagonal is computed, from the terms that are not 0.
+        n = case.values["n"]
+        return n * (n + 1) * (n + 2) / 3.0
 
 
 def swish(z: NDArray[np.float64]) -> NDArray[np.float64]:

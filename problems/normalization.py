@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.definition import Case, Initial, Problem, Tolerance
+from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
 from problems.distributions import Distribution
 from problems.domain import ANY
 
@@ -75,6 +75,50 @@ class Normalization(Problem):
 
     def bytes(self, case: Case) -> float:
         return 8.0 * prod(self.shape(case))
+
+
+def row_case(rows: int, columns: int, distribution: Distribution) -> Case:
+    """A matrix of B rows with D elements each."""
+    return Case(f"B={rows}, D={columns}, {distribution.value}", {"B": rows, "D": columns, "distribution": distribution})
+
+
+CPU_ROWS = (
+    (16, 1024, Distribution.NORMAL),
+    (7, 4099, Distribution.WIDE),
+    (257, 63, Distribution.POSITIVE),
+    (65, 509, Distribution.UNIFORM),
+)
+"""The matrices that the cpu device normalizes by rows."""
+
+
+class RowNorm(Normalization):
+    """Each row of a matrix is divided by a norm of its own; the last two parameters are the matrix's sides."""
+
+    difficulty = Difficulty.EASY
+    tags = ("normalization", "reduction")
+    dtypes = ("float32", "float16", "bfloat16")
+    signature = "const float* X, float* Y, size_t B, size_t D"
+    sizes = Sizes(
+        cpu=tuple(row_case(*one) for one in CPU_ROWS),
+        gpu=(
+            row_case(128, 4096, Distribution.NORMAL),
+            row_case(256, 4096, Distribution.WIDE),
+            row_case(128, 8192, Distribution.POSITIVE),
+            row_case(256, 8192, Distribution.UNIFORM),
+            row_case(128, 16384, Distribution.LARGE),
+        ),
+    )
+
+    def case(self, rows: int, columns: int, distribution: Distribution) -> Case:
+        """A case in this problem's own words."""
+        return row_case(rows, columns, distribution)
+
+    def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
+        rows, columns = ((3, 31, 127), (61, 513, 1021)) if size_set is SizeSet.CPU else ((127, 257), (4093, 8209))
+        return self.case(int(rng.choice(rows)), int(rng.choice(columns)), norm_distribution(rng))
+
+    def shape(self, case: Case) -> tuple[int, ...]:
+        return tuple(case.values[parameter.name] for parameter in self.parameters[-2:])
 
 
 def standardized(x: NDArray[np.float64], axes: tuple[int, ...]) -> NDArray[np.float64]:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from problems.definition import Case, Difficulty, Sizes, SizeSet
+from problems.definition import Case, Sizes
 from problems.distributions import Distribution
-from problems.normalization import MOMENT_EPSILON, Normalization, norm_distribution
+from problems.normalization import CPU_ROWS, MOMENT_EPSILON, RowNorm
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,22 +19,14 @@ def _case(rows: int, columns: int, distribution: Distribution) -> Case:
     return Case(name, {"B": rows, "N": columns, "distribution": distribution})
 
 
-class RmsNorm(Normalization):
+class RmsNorm(RowNorm):
     """Each row is divided by the root of the mean of its squares."""
 
     slug = "rms-norm"
     title = "RMS Normalization"
-    difficulty = Difficulty.EASY
-    tags = ("normalization", "reduction")
-    dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* X, float* Y, size_t B, size_t N"
     sizes = Sizes(
-        cpu=(
-            _case(16, 1024, Distribution.NORMAL),
-            _case(7, 4099, Distribution.WIDE),
-            _case(257, 63, Distribution.POSITIVE),
-            _case(65, 509, Distribution.UNIFORM),
-        ),
+        cpu=tuple(_case(*one) for one in CPU_ROWS),
         gpu=(
             _case(1024, 1024, Distribution.NORMAL),
             _case(1024, 4096, Distribution.WIDE),
@@ -43,12 +35,8 @@ class RmsNorm(Normalization):
         ),
     )
 
-    def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
-        rows, columns = ((3, 31, 127), (61, 513, 1021)) if size_set is SizeSet.CPU else ((127, 257), (4093, 8209))
-        return _case(int(rng.choice(rows)), int(rng.choice(columns)), norm_distribution(rng))
-
-    def shape(self, case: Case) -> tuple[int, ...]:
-        return (case.values["B"], case.values["N"])
+    def case(self, rows: int, columns: int, distribution: Distribution) -> Case:
+        return _case(rows, columns, distribution)
 
     def norm(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.sqrt(np.square(x).mean(axis=-1, keepdims=True) + MOMENT_EPSILON)
