@@ -167,6 +167,7 @@ def benchmarked_fields(benchmarked: Benchmarked, results_key: str) -> dict[str, 
         "timing": timing_name(benchmarked.timing),
         "converged": benchmarked.converged,
         "simulated": benchmarked.simulated,
+        "timing_mode": benchmarked.timing_mode or None,
     }
 
 

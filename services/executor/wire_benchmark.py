@@ -42,6 +42,7 @@ def benchmarked_to_proto(benchmarked: events.Benchmarked) -> run_event_pb2.Bench
         device=benchmarked.device,
         converged=benchmarked.converged,
         simulated=benchmarked.simulated,
+        timing_mode=benchmarked.timing_mode,
     )
 
 

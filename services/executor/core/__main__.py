@@ -33,6 +33,7 @@ from services.executor.core.profile import profile
 from services.executor.core.sanitize_command import check
 from services.executor.core.sanitizing import CheckRequest
 from services.executor.core.serve import serve
+from services.executor.core.timing_mode import TimingMode
 from services.executor.devices.device import ToolchainError
 from services.executor.sandboxes.sandbox import SandboxError
 
@@ -149,6 +150,7 @@ async def _bench(chosen: argparse.Namespace, options: Options) -> int:
         seed=chosen.seed,
         launch_plan=chosen.launch_plan_text,
         problem_def=chosen.problem_def_text,
+        timing_mode=TimingMode(chosen.timing) if chosen.timing else None,
     )
     return await bench(job, await open_equipment(options), as_json=chosen.json)
 

@@ -20,7 +20,7 @@ def table_of(benchmarked: Benchmarked) -> str:
     """All cases, and what a reader must know of them."""
     rows = [_HEAD, *(_row(result) for result in benchmarked.results)]
     made_up = "SIMULATED times, of no hardware: " if benchmarked.simulated else ""
-    note = f"{made_up}times of device `{benchmarked.device}`, timing {benchmarked.timing}"
+    note = f"{made_up}times of device `{benchmarked.device}`, {benchmarked.timing_mode}, timing {benchmarked.timing}"
     capped = "" if benchmarked.converged else ", not all converged"
     return "\n".join([*rows, f"{note}{capped}; geometric mean {benchmarked.mean_runtime_ns / 1e6:.6f} ms"])
 

@@ -8,6 +8,7 @@ out can be true.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from services.executor.core.benchmark_result import BenchmarkResult, Timing
@@ -17,12 +18,13 @@ from services.executor.core.chain_audit import CPU_CHAIN_RULE, GPU_CHAIN_RULE
 from services.executor.core.events import Benchmarked, Benchmarking
 from services.executor.core.failure import Failure
 from services.executor.core.flushing import calibrated_flush, flush_profile
-from services.executor.core.measuring import measure
+from services.executor.core.measuring import measure, measure_first_calls
 from services.executor.core.roofline import roofs_of
 from services.executor.core.sessions import score
 from services.executor.core.statistics import geometric_mean
 from services.executor.core.stopping import CPU_PROFILE, GPU_PROFILE, SIM_PROFILE, StoppingProfile
 from services.executor.core.timing_audit import CPU_RULE, GPU_RULE
+from services.executor.core.timing_mode import TimingMode
 from services.executor.core.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from problems.definition import Case, Problem
+    from services.executor.core.case_judge import CaseJudge
     from services.executor.core.checking import Checker
     from services.executor.core.progress import Progress
     from services.executor.core.session import RunnerSession
@@ -50,6 +53,7 @@ class Bench:
     open_session: Callable[[], AbstractAsyncContextManager[Checker]]
     open_trusted: Callable[[], AbstractAsyncContextManager[RunnerSession]]
     hidden: Case | None = None
+    mode: TimingMode = TimingMode.COLD
 
 
 def profile_of(device: DeviceDescription) -> StoppingProfile:
@@ -65,7 +69,8 @@ async def benchmark(bench: Bench, cases: Sequence[Case], progress: Progress) -> 
     scale = _scale(bench, progress.job.dtype)
     async with bench.open_trusted() as trusted:
         flush_bytes = await _flush_bytes(bench, trusted, progress)
-        measured = await _measured(bench, cases, flush_bytes)
+        measure_all = _first_calls if bench.mode is TimingMode.FIRST_CALL else _measured
+        measured = await measure_all(bench, cases, flush_bytes)
         measured = await _audited(bench, trusted, measured, scale)
     faults = [fault_of(bench.problem, times, scale) for times in measured]
     results = [
@@ -74,7 +79,7 @@ async def benchmark(bench: Bench, cases: Sequence[Case], progress: Progress) -> 
     ]
     for result in results:
         progress.tell(result)
-    progress.benchmarked = _summary(results, bench.device.describe())
+    progress.benchmarked = _summary(results, bench)
     progress.tell(progress.benchmarked)
     named = zip(cases, faults, strict=True)
     _raise_for(results, [f"case `{case.name}`: {fault}" for case, fault in named if fault])
@@ -103,6 +108,22 @@ async def _measured(bench: Bench, cases: Sequence[Case], flush_bytes: int) -> li
                 measured[times.index] = replace(times, sessions=(*times.sessions, measurement))
         session += 1
     return measured
+
+
+async def _first_calls(bench: Bench, cases: Sequence[Case], flush_bytes: int) -> list[CaseTimes]:
+    """Every case, each call of it in a runner of its own."""
+    measured: list[CaseTimes] = []
+    for index, case in enumerate(cases):
+        times = CaseTimes(case, index)
+        measurement = await measure_first_calls(
+            bench.open_session, partial(_judge_of, times), bench.profile, bench.device, flush_bytes
+        )
+        measured.append(replace(times, sessions=(measurement,)))
+    return measured
+
+
+def _judge_of(times: CaseTimes, checker: Checker) -> CaseJudge:
+    return checker.judge(times.case, times.index)
 
 
 def _shuffled(checker: Checker, session: int, cases: Sequence[CaseTimes]) -> list[CaseTimes]:
@@ -134,7 +155,8 @@ def _scale(bench: Bench, dtype: str) -> Scale:
     return Scale(roofs_of(device.architecture), dtype, *rules, bench.profile.sessions)
 
 
-def _summary(results: Sequence[BenchmarkResult], device: DeviceDescription) -> Benchmarked:
+def _summary(results: Sequence[BenchmarkResult], bench: Bench) -> Benchmarked:
+    device = bench.device.describe()
     timings = {result.timing for result in results}
     worst = next((timing for timing in (Timing.INVALID, Timing.UNSTABLE) if timing in timings), Timing.VALID)
     return Benchmarked(
@@ -145,6 +167,7 @@ def _summary(results: Sequence[BenchmarkResult], device: DeviceDescription) -> B
         device=device.name,
         converged=all(result.converged for result in results),
         simulated=device.is_simulated,
+        timing_mode=bench.mode,
     )
 
 

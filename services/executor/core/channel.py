@@ -116,6 +116,8 @@ class Channel:
         if self._socket is not None:
             self._socket.close()
         if self._memory >= 0:
+            # Its name stays until the run ends, and its content would too, once for each runner of the run.
+            os.ftruncate(self._memory, 0)
             os.close(self._memory)
             self._memory = -1
 

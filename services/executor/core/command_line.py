@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from problems.definition import SizeSet
 from services.executor.core.installation import default_cache_folder
 from services.executor.core.job import Mode
+from services.executor.core.timing_mode import TimingMode
 from services.executor.devices.plugins import device_names
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def _add_bench(one: ArgumentParser) -> None:
     one.add_argument("--mode", choices=list(Mode), default=Mode.FULL)
     one.add_argument("--dtype", default="float32")
     one.add_argument("--sizes", choices=list(SizeSet), default=SizeSet.CPU)
+    one.add_argument("--timing", choices=list(TimingMode), help="how calls are timed; the device's own way by default")
     one.add_argument(
         "--seed",
         default="",

@@ -67,6 +67,7 @@ class Benchmarked:
     """All test cases are measured; means are geometric. Times from device `cpu` never rank beside GPU times.
 
     `converged` says so of every case. `timing` is the worst of the cases. Times of a `simulated` device are made up.
+    `timing_mode` is a TimingMode: times of different modes never rank beside each other either.
     """
 
     results: tuple[BenchmarkResult, ...]
@@ -76,6 +77,7 @@ class Benchmarked:
     device: str
     converged: bool = True
     simulated: bool = False
+    timing_mode: str = "cold"
 
 
 @dataclass(frozen=True)

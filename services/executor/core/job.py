@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from problems.definition import SizeSet
+from services.executor.core.timing_mode import TimingMode  # noqa: TC001  jsonlines reads the annotations at run time
 
 
 class Mode(StrEnum):
@@ -41,3 +42,7 @@ class CoreJob:
     """JSON (docs/contracts.md); where there is one, the source is kernels only: contract D."""
     problem_def: str = ""
     """Python source of a problem class; where there is one, it is used in place of the catalogue's problem."""
+    devices: tuple[int, ...] = ()
+    """The machine's devices that the run is on; the default one where none is named."""
+    timing_mode: TimingMode | None = None
+    """How calls are timed; the device's own way where it is None."""

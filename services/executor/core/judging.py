@@ -13,6 +13,7 @@ from services.executor.core.problem_host.authors_problem import AuthorsProblem
 from services.executor.core.sampling import show_sample, smallest
 from services.executor.core.seeds import RunSeed
 from services.executor.core.session import RunnerSession
+from services.executor.core.timing_mode import default_mode, profile_in
 from services.executor.core.trusted_runner import trusted_runner
 
 if TYPE_CHECKING:
@@ -69,14 +70,17 @@ class Judging:
 
     async def _benchmark(self, progress: Progress) -> None:
         device = self._equipment.device
-        profile = self._equipment.profile or profile_of(device.describe())
+        device_profile = self._equipment.profile or profile_of(device.describe())
+        mode = self._job.timing_mode or default_mode(device_profile)
+        progress.report["timing_mode"] = mode
         bench = Bench(
             self._problem,
             device,
-            profile,
+            profile_in(mode, device_profile),
             open_session=lambda: self._session(progress),
             open_trusted=lambda: trusted_runner(self._equipment, self._equipment.cache),
             hidden=next(iter(self._hidden("hidden case when ranked")), None),
+            mode=mode,
         )
         with progress.stage("benchmark"):
             await benchmark(bench, self._problem.sizes.of(self._job.size_set), progress)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING
 
 from services.executor.core.sample_replacement import Replaced, replaceable
@@ -11,6 +12,9 @@ from services.executor.core.stopping import StoppingProfile, StoppingRule, StopR
 from services.executor.devices.instruments import Instruments, Reading
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+
     from services.executor.core.case_judge import CaseJudge
     from services.executor.core.checking import Checker
     from services.executor.core.session import CallTimes
@@ -91,4 +95,30 @@ async def measure(
         readings=tuple(watch.readings),
         flush_bytes=flush_bytes,
         first_call_ns=first_call_ns,
+    )
+
+
+async def measure_first_calls(
+    open_session: Callable[[], AbstractAsyncContextManager[Checker]],
+    judge_of: Callable[[Checker], CaseJudge],
+    profile: StoppingProfile,
+    device: Device,
+    flush_bytes: int = 0,
+) -> Measurement:
+    """The same of first calls, each in a fresh runner of `open_session`; raises Failure for a wrong call."""
+    watches: list[Stopwatch] = []
+    rule, begin = StoppingRule(profile), time.perf_counter()
+    stopped_by: StopReason | None = None
+    while stopped_by is None:
+        async with open_session() as checker:
+            watches.append(Stopwatch(checker, judge_of(checker), device, flush_bytes))
+            await watches[-1].take()
+        stopped_by = rule.add(watches[-1].times[0].event_ns / 1e9, time.perf_counter() - begin)
+    return Measurement(
+        times=tuple(watch.times[0] for watch in watches),
+        nulls_ns=tuple(watch.nulls_ns[0] for watch in watches),
+        stopped_by=stopped_by,
+        readings=tuple(watch.readings[0] for watch in watches),
+        flush_bytes=flush_bytes,
+        first_call_ns=round(median(watch.times[0].event_ns for watch in watches)),
     )

@@ -14,6 +14,7 @@ from services.executor.core.benchmark_result import Band, BenchmarkResult, Bound
 from services.executor.core.isa_report import IsaReport, KernelHint, KernelReport
 from services.executor.core.verdict import Verdict
 from services.executor.run import RunEvent
+from services.executor.wire_benchmark import benchmarked_to_proto
 from services.executor.wire_events import run_event_to_proto
 
 TIME = datetime(2026, 1, 1, 12, 30, tzinfo=UTC)
@@ -160,3 +161,7 @@ def test_every_verdict_has_its_number(verdict: Verdict) -> None:
     finished = message_of(events.Finished(verdict, "", "")).finished
 
     assert run_event_pb2.Verdict.Name(finished.verdict) == f"VERDICT_{verdict}"
+
+
+def test_the_mode_of_times_is_told() -> None:
+    assert benchmarked_to_proto(replace(BENCHMARKED, timing_mode="first-call")).timing_mode == "first-call"

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.jsonlines import decode_job, encode_job
+from services.executor.core.run import run
+from services.executor.core.session import RunnerSession
+from services.executor.core.stopping import CPU_PROFILE, GPU_PROFILE
+from services.executor.core.timing_mode import TimingMode, default_mode, profile_in
+from services.executor.core.verdict import Verdict
+from tests.services.executor.core.conftest import SUBMISSIONS
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
+
+    from services.executor.core.equipment import Equipment
+    from services.executor.core.events import Event
+
+
+def test_a_device_has_its_own_mode_and_takes_the_others() -> None:
+    assert default_mode(GPU_PROFILE) is TimingMode.COLD
+    assert default_mode(CPU_PROFILE) is TimingMode.HOT
+    for profile in (GPU_PROFILE, CPU_PROFILE):
+        assert profile_in(default_mode(profile), profile) == profile
+        assert not profile_in(TimingMode.HOT, profile).cold
+        assert profile_in(TimingMode.COLD, profile).cold
+
+
+def test_first_calls_are_one_session_of_a_few() -> None:
+    profile = profile_in(TimingMode.FIRST_CALL, GPU_PROFILE)
+    assert (profile.sessions.sessions, profile.sessions.more_sessions, profile.sessions.tolerance) == (1, 0, None)
+    assert profile.max_samples < GPU_PROFILE.max_samples
+    assert profile.cold
+
+
+def test_a_job_keeps_its_mode_on_the_way_to_the_judge() -> None:
+    for mode in (None, *TimingMode):
+        job = CoreJob("source", Mode.BENCHMARK, "relu", timing_mode=mode)
+        assert decode_job(encode_job(job)) == job
+
+
+async def test_each_first_call_has_a_process_of_its_own(
+    equipment: Equipment, told: list[Event], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[int] = []
+    open_runner = RunnerSession.open
+
+    def counted(self: RunnerSession, build: Path) -> AbstractAsyncContextManager[None]:
+        sessions.append(self)
+        return open_runner(self, build)
+
+    sessions: list[RunnerSession] = []
+    monkeypatch.setattr(RunnerSession, "open", counted)
+    job = CoreJob(
+        (SUBMISSIONS / "slow_addition.hip").read_text(),
+        Mode.BENCHMARK,
+        "vector-addition",
+        timing_mode=TimingMode.FIRST_CALL,
+    )
+    finished = await run(job, equipment, told.append)
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    assert finished.benchmarked is not None
+    assert finished.benchmarked.timing_mode == "first-call"
+    assert finished.report["timing_mode"] == "first-call"
+    samples = sum(result.samples for result in finished.benchmarked.results)
+    calls = [session.calls for session in sessions]
+    # Beside those of the samples there are the check's, the trusted runner's, and that of the chains.
+    assert calls.count(1) == samples >= 3 * len(finished.benchmarked.results)
+    assert all(
+        result.first_call_ns == pytest.approx(result.runtime_ns, abs=1) for result in finished.benchmarked.results
+    )
