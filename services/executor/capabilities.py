@@ -9,18 +9,22 @@ from typing import TYPE_CHECKING
 from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import executor_pb2
 
+from servicekit.proto_time import instant_to_proto
+from services.executor.wire_inventory import inventory_to_proto
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
     from servicekit.clock import Clock
     from services.executor.devices.device import DeviceDescription, Toolchain
+    from services.executor.inventory import InventoryReader
     from services.executor.runs import Capacity
 
 
 @dataclass(frozen=True)
 class Capabilities:
-    """Found out once, at the start."""
+    """Found out at the start; the inventory also later, where the machine may have been hurt."""
 
     device: DeviceDescription
     toolchain: Toolchain
@@ -30,6 +34,7 @@ class Capabilities:
     problems: Sequence[str]
     clock: Clock
     start_time: datetime
+    inventory: InventoryReader
     torch_version: str = ""
     """What evaluates problem definitions; empty where none can be evaluated."""
 
@@ -59,6 +64,8 @@ class Capabilities:
             torch_version=self.torch_version,
             version=_version(),
             unfit_reason=unfit_reason,
+            inventory=inventory_to_proto(self.inventory.current, self.toolchain.title),
+            inventory_time=instant_to_proto(self.inventory.current.time),
         )
 
 

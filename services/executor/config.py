@@ -8,7 +8,7 @@ import sys
 import tempfile
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AliasChoices, Field, field_validator
 from pydantic_settings import SettingsConfigDict
@@ -21,9 +21,18 @@ from services.executor.kept_secret import kept_secret
 from services.executor.runs import Capacity
 from services.executor.signing import Signer
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from services.executor.devices.inventory import GpuFacts
+
 _ADMIN_TOKEN_FILE = "executor-admin-token"  # noqa: S105  a file's name
 _SIGNING_KEY_FILE = "executor-signing-key"
 _FENCE_FILE = "executor-fence.json"
+
+
+class CapacityError(ValueError):
+    """The settings ask for more than the machine has; the message names the setting."""
 
 
 class ExecutorSettings(ServiceSettings):
@@ -57,9 +66,10 @@ class ExecutorSettings(ServiceSettings):
     """The Ed25519 key that reports are signed with, 64 hex digits; by default one is made and kept in `data_dir`."""
     fence_file: Path | None = None
     """Where the newest fencing tokens are kept for the time after a restart; by default in `data_dir`."""
-    max_runs: Annotated[int, Field(ge=1)] = 1
-    """Runs at once; more than one disturb each other's times."""
-    gpu_count: Annotated[int, Field(ge=1)] = 1
+    max_runs: Annotated[int, Field(ge=1)] | None = None
+    """Runs at once; one for each device where it is not set. More on one device disturb each other's times."""
+    gpu_count: Annotated[int, Field(ge=1)] | None = None
+    """How many of the GPUs leases can be on, from the first; all where it is not set, and 1 on a machine without."""
     judge_spares: Annotated[int, Field(ge=0)] = 2
     """Judge processes that wait for runs."""
     run_limit: timedelta = timedelta(minutes=15)
@@ -73,11 +83,18 @@ class ExecutorSettings(ServiceSettings):
     def _older_words(cls, value: Any) -> Any:  # noqa: ANN401  whatever the environment holds
         return {"true": "required", "1": "required", "false": "auto", "0": "auto"}.get(str(value).lower(), value)
 
-    def capacity(self) -> Capacity:
-        """How much runs at once and is kept."""
+    def capacity(self, gpus: Sequence[GpuFacts]) -> Capacity:
+        """How much runs at once and is kept, on a machine with these GPUs; raises CapacityError."""
+        counts = tuple(gpu.device_count for gpu in gpus)
+        if self.gpu_count is not None:
+            if gpus and self.gpu_count > len(gpus):
+                raise CapacityError(f"EXECUTOR_GPU_COUNT: is {self.gpu_count}; this machine has {len(gpus)} GPUs")
+            # Where there are none, each lease of one stands for the whole machine's processor.
+            counts = counts[: self.gpu_count] or (1,) * self.gpu_count
+        counts = counts or (1,)
         return Capacity(
-            max_runs=self.max_runs,
-            gpu_count=self.gpu_count,
+            max_runs=self.max_runs or sum(counts),
+            device_counts=counts,
             run_limit=self.run_limit,
             kept_finished=self.kept_finished,
             keep_duration=self.keep_duration,

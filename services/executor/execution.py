@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -45,12 +45,20 @@ _VERDICTS = {
 }
 
 
-class Execution:
-    """A run in progress on its slot of the machine; `carry_out` is its whole life."""
+@dataclass(frozen=True)
+class Place:
+    """Where on the machine a run is: its eighths, and the devices that these are of."""
 
-    def __init__(self, run: Run, judges: JudgePool, clock: Clock, limit: timedelta, slot: Slot) -> None:
+    slot: Slot
+    devices: tuple[int, ...]
+
+
+class Execution:
+    """A run in progress at its place on the machine; `carry_out` is its whole life."""
+
+    def __init__(self, run: Run, judges: JudgePool, clock: Clock, limit: timedelta, place: Place) -> None:
         self.run = run
-        self.slot = slot
+        self.place = place
         self.lease = run.spec.lease
         self._judges = judges
         self._clock = clock
@@ -100,7 +108,7 @@ class Execution:
             watching.cancel()
 
     async def _follow(self, judge: Judge) -> None:
-        async for event in judge.run(self.run.spec.job):
+        async for event in judge.run(replace(self.run.spec.job, devices=self.place.devices)):
             if isinstance(event, Finished):
                 self.run.record(event, self._billable(event.verdict))
             else:

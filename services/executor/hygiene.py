@@ -1,12 +1,14 @@
 """Keeps the machine fit for the next stranger: a canary runs after what may have hurt it, and two bad ones condemn it.
 
-A GPU's memory is scrubbed after every run. On the cpu device a run leaves nothing behind with its process, so there the
-canary follows only runs that ended as a hurt machine would make them end. No run begins while a canary is under way.
+A GPU's memory is scrubbed after every run, each of its devices by a canary of its own. On the cpu device a run leaves
+nothing behind with its process, so there the canary follows only runs that ended as a hurt machine would make them end.
+No run begins while a canary is under way.
 """
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from servicekit import logging
@@ -15,6 +17,8 @@ from services.executor.core.events import Finished
 from services.executor.core.verdict import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
     from services.executor.core.job import CoreJob
     from services.executor.judge_pool import JudgePool
 
@@ -36,26 +40,33 @@ DOUBTFUL = frozenset(
 
 
 class Hygiene:
-    """`canary` is the job that proves the machine; `always` has it follow every run, and go before the first."""
+    """`canary` is the job that proves a device; `always` has it follow every run, and go before the first.
 
-    def __init__(self, judges: JudgePool, canary: CoreJob, *, always: bool, seconds: float = CANARY_SECONDS) -> None:
+    `on_failure` is called after canaries that failed, when it is known whether the machine is fit.
+    """
+
+    def __init__(self, judges: JudgePool, canary: CoreJob, on_failure: Callable[[], None], *, always: bool) -> None:
+        self._on_failure = on_failure
         self._judges = judges
         self._canary = canary
         self._always = always
-        self._seconds = seconds
+        self._seconds = CANARY_SECONDS
         self._proving: asyncio.Task[None] | None = None
+        self._unproved = set[int]()
         self.unfit_reason = ""
         """Why the machine takes no run any more; empty while it does."""
 
-    def start(self) -> None:
-        """Before the first run."""
+    def start(self, devices: Iterable[int]) -> None:
+        """Before the first run on these."""
         if self._always:
-            self._begin()
+            for device in devices:
+                self._begin(device)
 
-    def after(self, verdict: Verdict) -> None:
-        """A run is over, and nothing of it is left."""
+    def after(self, verdict: Verdict, devices: Sequence[int]) -> None:
+        """A run on these devices is over, and nothing of it is left."""
         if self._always or verdict in DOUBTFUL:
-            self._begin()
+            for device in devices:
+                self._begin(device)
 
     async def settle(self) -> None:
         """Wait for the canary that is under way, if one is."""
@@ -68,27 +79,35 @@ class Hygiene:
             self._proving.cancel()
             await asyncio.wait({self._proving})
 
-    def _begin(self) -> None:
+    def _begin(self, device: int) -> None:
+        self._unproved.add(device)
         if not self.unfit_reason and (self._proving is None or self._proving.done()):
-            self._proving = asyncio.create_task(self._prove())
+            self._proving = asyncio.create_task(self._prove_all())
 
-    async def _prove(self) -> None:
+    async def _prove_all(self) -> None:
+        while self._unproved and not self.unfit_reason:
+            await self._prove(self._unproved.pop())
+
+    async def _prove(self, device: int) -> None:
         faults: list[str] = []
         while len(faults) < STRIKES:
-            fault = await self._fault()
+            fault = await self._fault(replace(self._canary, devices=(device,)))
             if not fault:
-                return
+                break
             metrics.canaries_failed.inc()
             log.warning("the canary failed", extra={"strike": len(faults) + 1, "fault": fault})
             faults.append(fault)
-        self.unfit_reason = f"its canary failed {STRIKES} times in a row: {faults[-1]}"
-        log.error("this machine takes no more runs: %s", self.unfit_reason)
+        else:
+            self.unfit_reason = f"its canary failed {STRIKES} times in a row: {faults[-1]}"
+            log.error("this machine takes no more runs: %s", self.unfit_reason)
+        if faults:
+            self._on_failure()
 
-    async def _fault(self) -> str:
+    async def _fault(self, canary: CoreJob) -> str:
         """What is wrong with the machine, as far as one canary shows."""
         try:
             async with asyncio.timeout(self._seconds):
-                finished = await self._last_event()
+                finished = await self._last_event(canary)
         except TimeoutError:
             return f"it was not over after {self._seconds:g} s; the device may hang"
         except OSError as error:
@@ -97,9 +116,9 @@ class Hygiene:
             return ""
         return f"{finished.verdict}: {finished.stderr.strip() or finished.message}"
 
-    async def _last_event(self) -> Finished:
+    async def _last_event(self, canary: CoreJob) -> Finished:
         judge = await self._judges.take()
         try:
-            return [event async for event in judge.run(self._canary) if isinstance(event, Finished)][-1]
+            return [event async for event in judge.run(canary) if isinstance(event, Finished)][-1]
         finally:
             await judge.end()

@@ -19,7 +19,7 @@ from services.executor.errors import (
     UnfitError,
     UnknownRunError,
 )
-from services.executor.execution import EndReason, Execution
+from services.executor.execution import EndReason, Execution, Place
 from services.executor.lease import Fence
 from services.executor.run import Run
 from services.executor.slot import EIGHTHS_OF_A_GPU, free_place
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from services.executor.hygiene import Hygiene
     from services.executor.judge_pool import JudgePool
     from services.executor.run import RunSpec
-    from services.executor.slot import Slot
 
 log = logging.get_logger(__name__)
 
@@ -42,12 +41,16 @@ class Capacity:
     """How much runs at once, and how much of what is over is kept for those who come back."""
 
     max_runs: int = 1
-    gpu_count: int = 1
-    devices_per_gpu: int = 1
-    """As how many devices each GPU shows itself: more than 1 where it is partitioned."""
+    device_counts: tuple[int, ...] = (1,)
+    """As how many devices each GPU shows itself: 1, or more where it is partitioned."""
     run_limit: timedelta = timedelta(minutes=15)
     kept_finished: int = 64
     keep_duration: timedelta = timedelta(minutes=10)
+
+    @property
+    def gpu_count(self) -> int:
+        """How many GPUs leases can be on."""
+        return len(self.device_counts)
 
     @property
     def eighths(self) -> int:
@@ -57,7 +60,7 @@ class Capacity:
     @property
     def runs_per_device(self) -> int:
         """How many runs may share a device."""
-        return max(1, self.max_runs // (self.gpu_count * self.devices_per_gpu))
+        return max(1, self.max_runs // sum(self.device_counts))
 
 
 class Runs:
@@ -116,7 +119,7 @@ class Runs:
     def start(self) -> None:
         """Have judges ready for the first runs."""
         self._judges.refill()
-        self._hygiene.start()
+        self._hygiene.start(range(sum(self.capacity.device_counts)))
 
     def drain(self) -> None:
         """Begin no more runs."""
@@ -149,8 +152,8 @@ class Runs:
         spec.lease.check_alive(self._clock.now())
         self._admit(spec)
         await self._end_superseded(spec)
-        slot = self._place(spec)
-        execution = Execution(Run(spec, self._clock), self._judges, self._clock, self.capacity.run_limit, slot)
+        place = self._place(spec)
+        execution = Execution(Run(spec, self._clock), self._judges, self._clock, self.capacity.run_limit, place)
         self._executions[spec.run_id] = execution
         task = asyncio.create_task(self._carry_out(execution))
         self._tasks[task] = execution
@@ -170,18 +173,18 @@ class Runs:
         if self._fence.newest != before:
             self._fence_file.write(self._fence.newest)
 
-    def _place(self, spec: RunSpec) -> Slot:
+    def _place(self, spec: RunSpec) -> Place:
         """Where the run goes: its lease's slot, or a free one where that was not told."""
         in_flight, lease = self.in_flight, spec.lease
-        taken = [execution.slot for execution in in_flight]
+        taken = [execution.place.slot for execution in in_flight]
         slot = lease.slot or free_place(lease.eighths, self.capacity.eighths, taken)
         if slot is None or any(slot.overlaps(other) for other in taken) or len(in_flight) >= self.capacity.max_runs:
             raise NoSlotError(len(in_flight))
-        devices = set(slot.devices(self.capacity.devices_per_gpu))
-        sharing = sum(not devices.isdisjoint(other.devices(self.capacity.devices_per_gpu)) for other in taken)
+        devices = slot.devices(self.capacity.device_counts)
+        sharing = sum(not set(devices).isdisjoint(execution.place.devices) for execution in in_flight)
         if sharing >= self.capacity.runs_per_device:
             raise NoSlotError(len(in_flight))
-        return slot
+        return Place(slot, devices)
 
     async def _carry_out(self, execution: Execution) -> None:
         spec = execution.run.spec
@@ -194,7 +197,7 @@ class Runs:
             metrics.runs.labels(spec.job.mode, finished.verdict).inc()
             log.info("run ends", extra={"run_id": spec.run_id, "verdict": finished.verdict, "reason": finished.reason})
         if not self._draining and isinstance(finished, Finished):
-            self._hygiene.after(finished.verdict)
+            self._hygiene.after(finished.verdict, execution.place.devices)
         if not self._draining and not self.in_flight:
             self._judges.refill()
 

@@ -15,7 +15,7 @@ from servicekit.plugins import BrokenPluginError, UnknownPluginError
 from servicekit.server import PortTakenError, ServiceServer
 from services.executor import errors
 from services.executor.capabilities import Capabilities
-from services.executor.config import ExecutorSettings
+from services.executor.config import CapacityError, ExecutorSettings
 from services.executor.core.canary import canary_job
 from services.executor.core.forbidden import ForbiddenRulesError, rules
 from services.executor.core.installation import catalogue
@@ -25,6 +25,7 @@ from services.executor.devices.device import ToolchainError
 from services.executor.devices.plugins import device_named
 from services.executor.execution import EndReason
 from services.executor.hygiene import Hygiene
+from services.executor.inventory import InventoryReader
 from services.executor.judge_nursery import JudgeNursery
 from services.executor.judge_pool import JudgePool
 from services.executor.runs import Runs
@@ -67,6 +68,7 @@ _CANNOT_START = (
     PortTakenError,
     SigningKeyError,
     ForbiddenRulesError,
+    CapacityError,
 )
 # Runs that drain too long are ended this much before their streams are, so that callers see how they ended.
 _LAST_WORDS_SECONDS = 1.0
@@ -75,9 +77,10 @@ _LAST_WORDS_SECONDS = 1.0
 class ExecutorServer(ServiceServer):
     """A server that ends its runs before it stops."""
 
-    def __init__(self, settings: ExecutorSettings, runs: Runs) -> None:
+    def __init__(self, settings: ExecutorSettings, runs: Runs, inventory: InventoryReader) -> None:
         super().__init__("executor", settings, ERROR_MAP)
         self.runs = runs
+        self.inventory = inventory
         self._drain_duration = settings.drain
 
     async def start(self) -> None:
@@ -93,6 +96,7 @@ class ExecutorServer(ServiceServer):
         await super().stop(drain)
         ending.cancel()
         await self.runs.close()
+        await self.inventory.close()
 
 
 def build_server(
@@ -104,9 +108,11 @@ def build_server(
 ) -> ExecutorServer:
     """The server with all its parts; `start_judge` raises OSError where it cannot."""
     judges = JudgePool(start_judge, settings.judge_spares)
-    hygiene = Hygiene(judges, canary, always=capabilities.device.is_gpu)
-    runs = Runs(judges, hygiene, capabilities.clock, settings.capacity(), settings.fence())
-    server = ExecutorServer(settings, runs)
+    inventory = capabilities.inventory
+    hygiene = Hygiene(judges, canary, inventory.refresh, always=capabilities.device.is_gpu)
+    capacity = settings.capacity(inventory.current.device.gpus)
+    runs = Runs(judges, hygiene, capabilities.clock, capacity, settings.fence())
+    server = ExecutorServer(settings, runs, inventory)
     size_set = SizeSet.GPU if capabilities.device.is_gpu else SizeSet.CPU
     decoder = RunDecoder(catalogue(), size_set, server.runs.capacity.eighths)
     servicer = ExecutorServicer(server.runs, decoder, settings.tokens(), signer, capabilities)
@@ -131,6 +137,8 @@ async def find_capabilities(settings: ExecutorSettings, signer: Signer, clock: C
     sandbox = await choose_sandbox(settings.sandbox)
     device = device_named(settings.device)
     toolchain = await asyncio.to_thread(device.toolchain)
+    inventory = InventoryReader(device, clock)
+    await inventory.read()
     capabilities = Capabilities(
         device=device.describe(),
         toolchain=toolchain,
@@ -140,6 +148,7 @@ async def find_capabilities(settings: ExecutorSettings, signer: Signer, clock: C
         problems=sorted(catalogue().problems),
         clock=clock,
         start_time=clock.now(),
+        inventory=inventory,
         torch_version=await asyncio.to_thread(_torch_version, settings),
     )
     log.info("device", extra={"device": settings.device, "toolchain": toolchain.title})

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 EIGHTHS_OF_A_GPU = 8
 """The unit in which parts of a GPU are leased: an MI300X has eight dies."""
@@ -32,10 +32,13 @@ class Slot:
         """Whether they share an eighth."""
         return self.first < other.first + other.eighths and other.first < self.first + self.eighths
 
-    def devices(self, devices_per_gpu: int) -> range:
+    def devices(self, device_counts: Sequence[int]) -> tuple[int, ...]:
         """The devices that it lies on, where each GPU shows itself as so many: 1, or 8 partitions in CPX mode."""
-        last = self.first + self.eighths - 1
-        return range(self.first * devices_per_gpu // EIGHTHS_OF_A_GPU, last * devices_per_gpu // EIGHTHS_OF_A_GPU + 1)
+        found: set[int] = set()
+        for eighth in self.range:
+            gpu, place = divmod(eighth, EIGHTHS_OF_A_GPU)
+            found.add(sum(device_counts[:gpu]) + place * device_counts[gpu] // EIGHTHS_OF_A_GPU)
+        return tuple(sorted(found))
 
 
 def places(eighths: int, capacity_eighths: int) -> list[Slot]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import traceback
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from problems.variants import UnknownElementTypeError, variant_of
@@ -19,6 +19,7 @@ from services.executor.core.progress import Progress
 from services.executor.core.source import source_fault
 from services.executor.core.verdict import Verdict
 from services.executor.devices.instruments import Versioned
+from services.executor.devices.selection import selected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +42,7 @@ async def run(job: CoreJob, equipment: Equipment, emit: Callable[[Event], None])
     Raises JobError, before any event, for a job that is not well formed. A cancelled task leaves no process and no
     file behind, and tells no last event.
     """
+    equipment = replace(equipment, device=selected(equipment.device, job.devices))
     problem = _problem(job, equipment)
     progress = Progress(job, emit)
     try:

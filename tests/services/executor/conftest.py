@@ -17,7 +17,9 @@ from servicekit.clock import SystemClock
 from services.executor.capabilities import Capabilities
 from services.executor.config import ExecutorSettings
 from services.executor.core.job import CoreJob, Mode
+from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.device import DeviceDescription, Toolchain
+from services.executor.inventory import InventoryReader
 from services.executor.judge import Judge
 from services.executor.server import build_server
 from services.executor.signing import Signer
@@ -40,6 +42,7 @@ CAPABILITIES = Capabilities(
     problems=("softmax",),
     clock=SystemClock(),
     start_time=datetime(2026, 1, 1, tzinfo=UTC),
+    inventory=InventoryReader(CpuDevice(), SystemClock()),
 )
 
 
@@ -54,14 +57,20 @@ async def start_executor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asy
     async with AsyncExitStack() as cleanup:
 
         async def start(
-            *, canary: str = "finish ACCEPTED", is_gpu: bool = False, **settings: object
+            *,
+            canary: str = "finish ACCEPTED",
+            is_gpu: bool = False,
+            machine: object = None,
+            **settings: object,
         ) -> tuple[ExecutorServer, Client]:
             tokens = {"token": LEASE_TOKEN, "admin_token": ADMIN_TOKEN}
             fixed = {"port": 0, "work_dir": tmp_path, "data_dir": tmp_path, "drain": 0.2, "judge_spares": 0, **tokens}
             chosen = ExecutorSettings.model_validate({**fixed, **settings})
             signer = Signer.kept_in(tmp_path / "signing-key")
             device = replace(CAPABILITIES.device, is_gpu=is_gpu)
-            capabilities = replace(CAPABILITIES, device=device)
+            inventory = InventoryReader(machine or CpuDevice(), SystemClock())
+            await inventory.read()
+            capabilities = replace(CAPABILITIES, device=device, inventory=inventory)
             job = CoreJob(canary, Mode.SANDBOX)
             server = build_server(chosen, capabilities, signer, start_judge, job)
             await server.start()

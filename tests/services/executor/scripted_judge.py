@@ -1,6 +1,7 @@
 """A judge that does what the job's source says, one step a line; it speaks the core's protocol and starts at once.
 
-tell NAME      an event: compiling, checking, output TEXT, random (a number of each shared generator)
+tell NAME      an event: compiling, checking, output TEXT, random (a number of each shared generator),
+               devices (those that the run is on)
 wait FILE      until the file exists
 append FILE    a line to it
 fail-once FILE crash unless the file exists; make it
@@ -70,7 +71,8 @@ def step(verb: str, argument: str) -> None:  # noqa: C901  one branch for each w
 def main() -> None:
     line = sys.stdin.readline()
     if line:
-        for text in decode_job(line).source.splitlines():
+        job = decode_job(line)
+        for text in job.source.replace("devices", f"output {job.devices}").splitlines():
             verb, _, argument = text.partition(" ")
             step(verb, argument)
 

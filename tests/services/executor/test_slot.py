@@ -35,21 +35,22 @@ def test_the_first_free_place_is_found_until_there_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("slot", "devices_per_gpu", "devices"),
+    ("slot", "device_counts", "devices"),
     [
-        (Slot(0, 8), 1, [0]),
-        (Slot(24, 8), 1, [3]),
-        (Slot(26, 2), 1, [3]),
-        (Slot(8, 16), 1, [1, 2]),
-        (Slot(8, 8), 2, [2, 3]),
-        (Slot(12, 4), 2, [3]),
-        (Slot(8, 1), 8, [8]),
-        (Slot(14, 2), 8, [14, 15]),
-        (Slot(2, 2), 4, [1]),
-        (Slot(4, 4), 3, [1, 2]),
+        (Slot(0, 8), [1], (0,)),
+        (Slot(24, 8), [1] * 8, (3,)),
+        (Slot(26, 2), [1] * 8, (3,)),
+        (Slot(8, 16), [1] * 4, (1, 2)),
+        (Slot(8, 8), [2, 2], (2, 3)),
+        (Slot(12, 4), [2, 2], (3,)),
+        (Slot(8, 1), [8, 8], (8,)),
+        (Slot(14, 2), [8, 8], (14, 15)),
+        (Slot(2, 2), [4], (1,)),
+        (Slot(4, 4), [3], (1, 2)),
+        (Slot(8, 8), [8, 1], (8,)),
     ],
 )
-def test_a_slot_lies_on_the_partitions_that_its_eighths_are_of(
-    slot: Slot, devices_per_gpu: int, devices: list[int]
+def test_a_slot_lies_on_the_devices_that_its_eighths_are_of(
+    slot: Slot, device_counts: list[int], devices: tuple[int, ...]
 ) -> None:
-    assert list(slot.devices(devices_per_gpu)) == devices
+    assert slot.devices(device_counts) == devices

@@ -24,11 +24,23 @@ class Gpu:
     """E.g. `9.0`."""
     memory_mib: int
     multiprocessors: int
+    uuid: str = ""
+    """What CUDA_VISIBLE_DEVICES takes, e.g. `GPU-8f7c...`; empty where it is not told."""
 
     @property
     def architecture(self) -> str:
         """The compiler's word, e.g. `sm_90`."""
-        return f"sm_{self.capability.replace('.', '')}"
+        return architecture_of(self.capability)
+
+
+def architecture_of(capability: str) -> str:
+    """The compiler's word for a compute capability: `sm_90` for `9.0`."""
+    return f"sm_{capability.replace('.', '')}"
+
+
+def multiprocessors_of(cores: int, capability: str) -> int:
+    """How many multiprocessors have so many CUDA cores."""
+    return cores // _CORES.get(capability, 128)
 
 
 class Management:
@@ -57,7 +69,8 @@ class Management:
             _text(nvml.nvmlDeviceGetName(handle)),
             capability,
             int(nvml.nvmlDeviceGetMemoryInfo(handle).total) >> 20,
-            cores // _CORES.get(capability, 128),
+            multiprocessors_of(cores, capability),
+            _text(nvml.nvmlDeviceGetUUID(handle)),
         )
 
     def reading(self) -> Reading:

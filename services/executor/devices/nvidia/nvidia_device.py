@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING
 
 from services.executor.devices.device import BuildKind, DeviceDescription, Toolchain
 from services.executor.devices.nvidia import toolchain
+from services.executor.devices.nvidia.facts import read_facts
 from services.executor.devices.nvidia.gpu import Gpu, Management
 from services.executor.devices.offload.build_script import build_script
 from services.executor.devices.offload.runner_objects import RUNNER, compile_runner
 from services.executor.sandboxes.sandbox import Command, Mount
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from services.executor.devices.instruments import Firmware, Reading
+    from services.executor.devices.inventory import DeviceFacts
 
 _BUILD = Path("/build")
 _WARP_SIZE = 32
@@ -27,11 +31,15 @@ _DRIVER_LIBRARIES = ("/usr/lib/x86_64-linux-gnu", "/usr/lib64")
 
 
 class NvidiaDevice:
-    """One GPU, NVIDIA_INDEX or the first; implements Device, Instruments and Versioned."""
+    """GPUs; implements Device, Instruments, Inventoried, Selectable and Versioned.
 
-    def __init__(self, gpu: Gpu | None = None) -> None:
-        """`gpu` is for tests of what needs no GPU; by default the driver is asked, when that is needed."""
-        self._known = gpu
+    By default it is one, NVIDIA_INDEX or the first; where NVIDIA_INDEX is set there are no others.
+    """
+
+    def __init__(self, *gpus: Gpu, indices: Sequence[int] = ()) -> None:
+        """`gpus` are for tests of what needs no GPU; by default the driver is asked, when that is needed."""
+        self._known = gpus
+        self._indices = indices or (_only_index() or 0,)
 
     def describe(self) -> DeviceDescription:
         """The GPU; raises ToolchainError where there is none."""
@@ -65,27 +73,54 @@ class NvidiaDevice:
 
     def run_command(self, folder: Path, kind: BuildKind) -> Command:
         """The executable with this GPU's nodes and no other's."""
-        nodes = [Path(f"/dev/nvidia{self._gpu.index}"), *map(Path, _SHARED_NODES)]
-        environment = {"LD_LIBRARY_PATH": ":".join(_DRIVER_LIBRARIES), "CUDA_CACHE_DISABLE": "1"}
+        nodes = [*(Path(f"/dev/nvidia{gpu.index}") for gpu in self._gpus), *map(Path, _SHARED_NODES)]
+        libraries = ":".join(_DRIVER_LIBRARIES)
+        environment = {"LD_LIBRARY_PATH": libraries, "CUDA_CACHE_DISABLE": "1", **_visible(self._gpus)}
         arguments = [str(_BUILD / _EXECUTABLES[kind])]
         devices = [node for node in nodes if node.exists()]
         return Command(arguments, _BUILD, [Mount(folder, _BUILD)], environment, devices)
 
     def read_instruments(self) -> Reading:
         """The state now."""
-        return _management(os.getpid()).reading()
+        return _management(os.getpid(), self._indices[0]).reading()
 
     def versions(self) -> Firmware:
         """Driver and VBIOS."""
-        return _management(os.getpid()).versions()
+        return _management(os.getpid(), self._indices[0]).versions()
+
+    def facts(self) -> DeviceFacts:
+        """All GPUs, or NVIDIA_INDEX's."""
+        only = _only_index()
+        return read_facts(None if only is None else [only])
+
+    def on(self, devices: Sequence[int]) -> NvidiaDevice:
+        """The same toolchain for these GPUs."""
+        if _only_index() is not None or tuple(devices) == tuple(self._indices):
+            return self
+        return NvidiaDevice(indices=devices)
+
+    @property
+    def _gpu(self) -> Gpu:
+        return self._gpus[0]
 
     @cached_property
-    def _gpu(self) -> Gpu:
-        return self._known or _management(os.getpid()).gpu()
+    def _gpus(self) -> Sequence[Gpu]:
+        return self._known or [_management(os.getpid(), index).gpu() for index in self._indices]
+
+
+def _visible(gpus: Sequence[Gpu]) -> dict[str, str]:
+    """Names them by UUID, which holds in whichever order CUDA counts them."""
+    uuids = [gpu.uuid for gpu in gpus]
+    return {"CUDA_VISIBLE_DEVICES": ",".join(uuids)} if all(uuids) else {}
+
+
+def _only_index() -> int | None:
+    index = os.environ.get("NVIDIA_INDEX")
+    return int(index) if index else None
 
 
 @cache
-def _management(pid: int) -> Management:
+def _management(pid: int, index: int) -> Management:
     """One for each process: what a fork inherits cannot be used."""
     del pid
-    return Management(int(os.environ.get("NVIDIA_INDEX", "0")))
+    return Management(index)

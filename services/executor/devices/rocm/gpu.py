@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 T = TypeVar("T")
-_ALL_XCDS = "SPX"
+ALL_XCDS = "SPX"
+"""The mode in which a GPU is one device."""
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,12 @@ class Gpu:
     compute_units: int
     render_node: str
     """E.g. `/dev/dri/renderD128`."""
-    compute_partition: str = _ALL_XCDS
+    compute_partition: str = ALL_XCDS
     """SPX, DPX, QPX or CPX; empty where the GPU has no partitions."""
     memory_partition: str = ""
     """NPS1, NPS4, ...; empty where it is not told."""
+    uuid: str = ""
+    """What ROCR_VISIBLE_DEVICES takes, e.g. `GPU-deadbeefdeadbeef`; empty where it is not told."""
 
 
 @dataclass(frozen=True)
@@ -44,19 +47,24 @@ class ErrorCounts:
     uncorrectable: int
 
 
+def load() -> tuple[Any, list[Any]]:
+    """The library, and a handle for each device; raises ToolchainError where there is no library or no driver."""
+    try:
+        smi: Any = importlib.import_module("amdsmi")
+        smi.amdsmi_init()
+        return smi, list(smi.amdsmi_get_processor_handles())
+    except (ImportError, OSError, KeyError) as error:
+        raise ToolchainError(f"amdsmi cannot be used ({error}); install ROCm's amd-smi-lib") from error
+    except Exception as error:
+        raise ToolchainError(f"the amdgpu driver does not answer: {error}; `amd-smi list` should") from error
+
+
 class Management:
     """Talks to the driver; opened once in each process, as the library is not told of forks."""
 
     def __init__(self, index: int = 0) -> None:
         """Raises ToolchainError where there is no library, no driver or no such GPU."""
-        try:
-            self._smi: Any = importlib.import_module("amdsmi")
-            self._smi.amdsmi_init()
-            handles = list(self._smi.amdsmi_get_processor_handles())
-        except (ImportError, OSError, KeyError) as error:
-            raise ToolchainError(f"amdsmi cannot be used ({error}); install ROCm's amd-smi-lib") from error
-        except Exception as error:
-            raise ToolchainError(f"the amdgpu driver does not answer: {error}; `amd-smi list` should") from error
+        self._smi, handles = load()
         if index >= len(handles):
             raise ToolchainError(f"ROCM_INDEX: there is no GPU {index}; this machine has {len(handles)}")
         self._handle = handles[index]
@@ -67,7 +75,8 @@ class Management:
         try:
             asic = smi.amdsmi_get_gpu_asic_info(handle)
             memory_mib = int(smi.amdsmi_get_gpu_vram_info(handle)["vram_size"])
-            node = int(smi.amdsmi_get_gpu_enumeration_info(handle)["drm_render"])
+            enumeration = smi.amdsmi_get_gpu_enumeration_info(handle)
+            node = int(enumeration["drm_render"])
         except Exception as error:
             raise ToolchainError(f"the amdgpu driver does not say what this GPU is: {error}") from error
         return Gpu(
@@ -78,6 +87,7 @@ class Management:
             render_node=f"/dev/dri/renderD{node}",
             compute_partition=str(self._told(smi.amdsmi_get_gpu_compute_partition) or ""),
             memory_partition=str(self._told(smi.amdsmi_get_gpu_memory_partition) or ""),
+            uuid=str(enumeration.get("hip_uuid") or "").replace("N/A", ""),
         )
 
     def reading(self) -> Reading:

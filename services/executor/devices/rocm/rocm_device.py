@@ -12,14 +12,16 @@ from services.executor.devices.device import BuildKind, DeviceDescription, Toolc
 from services.executor.devices.offload.build_script import build_script
 from services.executor.devices.offload.runner_objects import RUNNER, compile_runner
 from services.executor.devices.rocm import toolchain
-from services.executor.devices.rocm.gpu import Gpu, Management
+from services.executor.devices.rocm.gpu import ALL_XCDS, Gpu, Management
 from services.executor.devices.rocm.kernel_trace import read_trace
+from services.executor.devices.rocm.probe import read_facts
 from services.executor.sandboxes.sandbox import Command, Mount
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from services.executor.devices.instruments import Firmware, Reading
+    from services.executor.devices.inventory import DeviceFacts
     from services.executor.devices.profiling import Dispatch
 
 _BUILD = Path("/build")
@@ -31,11 +33,15 @@ _WAVEFRONT_SIZE = 64
 
 
 class RocmDevice:
-    """One GPU or partition, ROCM_INDEX or the first; implements Device, Instruments, Versioned and Profiled."""
+    """GPUs or partitions; implements Device, Instruments, Inventoried, Profiled, Selectable and Versioned.
 
-    def __init__(self, gpu: Gpu | None = None) -> None:
-        """`gpu` is for tests of what needs no GPU; by default the driver is asked, when that is needed."""
-        self._known = gpu
+    By default it is one, ROCM_INDEX or the first; where ROCM_INDEX is set there are no others.
+    """
+
+    def __init__(self, *gpus: Gpu, indices: Sequence[int] = ()) -> None:
+        """`gpus` are for tests of what needs no GPU; by default the driver is asked, when that is needed."""
+        self._known = gpus
+        self._indices = indices or (_only_index() or 0,)
 
     def describe(self) -> DeviceDescription:
         """The GPU; raises ToolchainError where there is none."""
@@ -71,8 +77,8 @@ class RocmDevice:
     def run_command(self, folder: Path, kind: BuildKind) -> Command:
         """The executable with ROCm's libraries, the driver's node and this GPU's render node, and no other's."""
         rocm = toolchain.rocm().folder
-        devices = [Path(_DRIVER_NODE), Path(self._gpu.render_node)]
-        environment = {"LD_LIBRARY_PATH": f"{rocm}/lib", "HSA_ENABLE_COREDUMP": "0"}
+        devices = [Path(_DRIVER_NODE), *(Path(gpu.render_node) for gpu in self._gpus)]
+        environment = {"LD_LIBRARY_PATH": f"{rocm}/lib", "HSA_ENABLE_COREDUMP": "0", **_visible(self._gpus)}
         arguments = [str(_BUILD / _EXECUTABLES[kind])]
         return Command(arguments, _BUILD, [Mount(rocm, rocm), Mount(folder, _BUILD)], environment, devices)
 
@@ -94,19 +100,49 @@ class RocmDevice:
 
     def read_instruments(self) -> Reading:
         """The state now."""
-        return _management(os.getpid()).reading()
+        return _management(os.getpid(), self._indices[0]).reading()
 
     def versions(self) -> Firmware:
         """Driver and VBIOS."""
-        return _management(os.getpid()).versions()
+        return _management(os.getpid(), self._indices[0]).versions()
+
+    def facts(self) -> DeviceFacts:
+        """All GPUs, or ROCM_INDEX's."""
+        only = _only_index()
+        return read_facts(None if only is None else [only])
+
+    def on(self, devices: Sequence[int]) -> RocmDevice:
+        """The same toolchain for these devices."""
+        if _only_index() is not None or tuple(devices) == tuple(self._indices):
+            return self
+        return RocmDevice(indices=devices)
+
+    @property
+    def _gpu(self) -> Gpu:
+        return self._gpus[0]
 
     @cached_property
-    def _gpu(self) -> Gpu:
-        return self._known or _management(os.getpid()).gpu()
+    def _gpus(self) -> Sequence[Gpu]:
+        return self._known or [_management(os.getpid(), index).gpu() for index in self._indices]
+
+
+def _visible(gpus: Sequence[Gpu]) -> dict[str, str]:
+    """Names them by UUID, which holds whatever else the box shows; partitions that share one cannot be named.
+
+    An index would count among those whose nodes the box has, and name another GPU or none.
+    """
+    uuids = [gpu.uuid for gpu in gpus]
+    whole = all(gpu.compute_partition in {"", ALL_XCDS} for gpu in gpus)
+    return {"ROCR_VISIBLE_DEVICES": ",".join(uuids)} if whole and all(uuids) else {}
+
+
+def _only_index() -> int | None:
+    index = os.environ.get("ROCM_INDEX")
+    return int(index) if index else None
 
 
 @cache
-def _management(pid: int) -> Management:
+def _management(pid: int, index: int) -> Management:
     """One for each process: what a fork inherits cannot be used."""
     del pid
-    return Management(int(os.environ.get("ROCM_INDEX", "0")))
+    return Management(index)

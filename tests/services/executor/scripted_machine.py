@@ -1,0 +1,32 @@
+"""A device that tells of GPUs that are not there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from services.executor.devices.inventory import DeviceFacts, GpuFacts
+
+if TYPE_CHECKING:
+    import threading
+
+
+def gpus(count: int, device_count: int = 1) -> tuple[GpuFacts, ...]:
+    return tuple(GpuFacts(n, "A Test 3000", f"GPU-{n}", "gfx942", device_count=device_count) for n in range(count))
+
+
+@dataclass
+class ScriptedMachine:
+    """`now` is what is read next: facts, or what is raised; `gate` holds readings up."""
+
+    now: DeviceFacts | Exception = field(default_factory=DeviceFacts)
+    gate: threading.Event | None = None
+    readings: int = 0
+
+    def facts(self) -> DeviceFacts:
+        self.readings += 1
+        if self.gate is not None:
+            self.gate.wait(60)
+        if isinstance(self.now, Exception):
+            raise self.now
+        return self.now
