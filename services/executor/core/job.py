@@ -44,7 +44,5 @@ class CoreJob:
     """Python source of a problem class; where there is one, it is used in place of the catalogue's problem."""
     devices: tuple[int, ...] = ()
     """The machine's devices that the run is on; the default one where none is named."""
-    devices: tuple[int, ...] = ()
-    """The machine's devices that the run is on; the default one where none is named."""
     timing_mode: TimingMode | None = None
     """How calls are timed; the device's own way where it is None."""
