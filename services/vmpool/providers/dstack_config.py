@@ -1,0 +1,95 @@
+"""What the dstack provider is told: dstack's server, the machines to rent there, and what runs on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from services.vmpool.cost import MICROSECOND
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from services.vmpool.offer_choice import SpotPolicy
+
+
+@dataclass(frozen=True)
+class Server:
+    """Where dstack answers, and as whom we ask; `timeout` is for every request."""
+
+    url: str
+    project: str
+    token: str = field(repr=False)
+    timeout: timedelta
+
+
+@dataclass(frozen=True)
+class Agent:
+    """What runs on a machine: our executor in a container on the host's network, which listens on its loopback."""
+
+    image: str
+    commands: tuple[str, ...]
+    user: str
+    environment: Mapping[str, str]
+    privileged: bool
+    executor_port: int
+
+
+@dataclass(frozen=True)
+class Market:
+    """Which machines may be rented; prices in micro-dollars, 0 for no limit."""
+
+    backends: tuple[str, ...]
+    regions: tuple[str, ...]
+    gpu_types: tuple[str, ...]
+    gpu_counts: tuple[int, ...]
+    spot_policy: SpotPolicy
+    max_price_micros_per_hour: int
+    minimum_billed: Mapping[str, timedelta]
+    billing_increment: Mapping[str, timedelta]
+
+    def minimum_of(self, backend: str) -> timedelta:
+        """What is billed at least of a machine there."""
+        return self.minimum_billed.get(backend, timedelta(0))
+
+    def increment_of(self, backend: str) -> timedelta:
+        """The steps in which a machine's time is billed there."""
+        return self.billing_increment.get(backend, MICROSECOND)
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """dstack's fleet that holds the machines; `create` lets us make it where it is missing."""
+
+    name: str
+    size: int
+    create: bool
+    idle_duration: timedelta
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How often to look, and how long to wait."""
+
+    poll_interval: timedelta
+    offers_lifetime: timedelta
+    start_timeout: timedelta
+    stop_grace: timedelta
+    release_timeout: timedelta
+
+
+@dataclass(frozen=True)
+class DstackConfig:
+    """All of it; `max_duration` is the longest life of a machine, the last guard against leaks."""
+
+    pool_name: str
+    data_dir: Path
+    server: Server
+    agent: Agent
+    market: Market
+    fleet: Fleet
+    patience: Patience
+    max_duration: timedelta
+    ends_with_pool: bool

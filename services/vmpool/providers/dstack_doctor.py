@@ -1,0 +1,161 @@
+"""What keeps dstack from making machines for us, and what to do about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from dstack.version import __version__ as client_version
+
+from services.vmpool.offer_choice import SpotPolicy
+from services.vmpool.order_checks import dollars
+from services.vmpool.providers.diagnosis import ProviderFinding
+from services.vmpool.providers.dstack_fleet import missing_fleet
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from services.vmpool.offer import Offer
+    from services.vmpool.providers.dstack_config import DstackConfig
+
+    Json = Mapping[str, Any]
+
+HAS_MINIMUM = frozenset({"hotaisle"})
+"""Backends known to bill a minimum: https://dstack.ai/docs/concepts/backends/#hot-aisle."""
+
+
+def version_finding(server_version: str | None) -> ProviderFinding:
+    """Client and server must share major and minor version; a server built from source has none."""
+    ours, theirs = _release(client_version or ""), _release(server_version or "")
+    told = f"server {server_version or 'of no version'}, client {client_version}"
+    if not ours or not theirs or ours == theirs:
+        return ProviderFinding("server version", ok=True, message=told)
+    wanted = ".".join(map(str, ours))
+    return ProviderFinding(
+        "server version",
+        ok=False,
+        message=f"{told}: they do not fit",
+        remedy=f"run a dstack server {wanted}.x, or the vmpool whose dstack package is as old or new as the server",
+    )
+
+
+def user_finding(user: Json, project: str) -> ProviderFinding:
+    """Whose token it is; that the server took it is known by then."""
+    return ProviderFinding("token", ok=True, message=f"the token is user {user.get('username')}'s, of {project!r}")
+
+
+def backends_finding(wanted: Sequence[str], present: Collection[str]) -> ProviderFinding:
+    """A backend whose credentials are wrong when the server starts is silently absent."""
+    # An SSH fleet's hosts are no backend of the server's configuration.
+    missing = [backend for backend in wanted if backend not in present and backend != "remote"]
+    told = f"the project has {', '.join(sorted(present)) or 'none'}"
+    if not missing:
+        return ProviderFinding("backends", ok=True, message=told)
+    return ProviderFinding(
+        "backends",
+        ok=False,
+        message=f"{told}, and not {', '.join(missing)}",
+        remedy=(
+            f"add {' and '.join(missing)} to the server's config.yml with valid credentials and restart it (its log "
+            f"tells why it leaves a backend out), or take it out of VMPOOL_DSTACK_BACKENDS"
+        ),
+    )
+
+
+def fleet_finding(fleet: Json | None, config: DstackConfig) -> ProviderFinding:
+    """Whether our fleet is there, or will be made, and takes the machines that we are to order."""
+    if fleet is None:
+        made = config.fleet.create
+        told = f"there is no fleet {config.fleet.name!r}" + (", it is made at the first order" if made else "")
+        return ProviderFinding("fleet", ok=made, message=told, remedy="" if made else missing_fleet(config))
+    problems = fleet_problems(_configuration(fleet), config)
+    present = len(cast("list[Json]", fleet.get("instances") or []))
+    if not problems:
+        return ProviderFinding("fleet", ok=True, message=f"{config.fleet.name!r} has {present} machines now")
+    return ProviderFinding(
+        "fleet",
+        ok=False,
+        message=f"{config.fleet.name!r} {'; '.join(problems)}",
+        remedy=(
+            f"delete it with `dstack fleet delete {config.fleet.name}` when it has no machines, and it is made anew "
+            "from the settings; or edit it with `dstack apply`"
+        ),
+    )
+
+
+def fleet_problems(configuration: Json, config: DstackConfig) -> list[str]:
+    """In what the fleet is narrower than our settings; an SSH fleet has the hosts that it has."""
+    if configuration.get("ssh_config"):
+        return []
+    problems: list[str] = []
+    backends = cast("list[str] | None", configuration.get("backends"))
+    if backends is not None and (lacking := [b for b in config.market.backends if b not in backends]):
+        problems.append(f"does not take backend {', '.join(lacking)}")
+    if cast("Json", configuration.get("nodes") or {}).get("max") == 0:
+        problems.append("holds no machines")
+    limit = configuration.get("max_price")
+    allowed = config.market.max_price_micros_per_hour / 1_000_000
+    if limit is not None and (not allowed or limit < allowed):
+        problems.append(f"takes no machine above ${limit:g} an hour")
+    policy = configuration.get("spot_policy")
+    if policy not in {None, SpotPolicy.AUTO.value, config.market.spot_policy.value}:
+        problems.append(f"takes {policy} machines only")
+    return problems
+
+
+def offers_finding(offers: Sequence[Offer], config: DstackConfig) -> ProviderFinding:
+    """What can be had, and for how much."""
+    market = config.market
+    available = [offer for offer in offers if offer.available]
+    if available:
+        told = ", ".join(_line(offer) for offer in available[:5])
+        return ProviderFinding("offers", ok=True, message=told)
+    limit = f" below {dollars(market.max_price_micros_per_hour)}" if market.max_price_micros_per_hour else ""
+    listed = f"; listed, but none available now: {', '.join(_line(offer) for offer in offers[:5])}" if offers else ""
+    wanted = f"{', '.join(market.gpu_types)} with {'/'.join(map(str, market.gpu_counts))} GPUs"
+    return ProviderFinding(
+        "offers",
+        ok=False,
+        message=f"no {market.spot_policy.value} machine of {wanted}{limit} can be had{listed}",
+        remedy=(
+            "wait for capacity, or widen VMPOOL_DSTACK_BACKENDS, VMPOOL_DSTACK_REGIONS, VMPOOL_DSTACK_SPOT_POLICY, "
+            "VMPOOL_DSTACK_MAX_HOURLY_PRICE or VMPOOL_DSTACK_GPU_COUNTS"
+        ),
+    )
+
+
+def billing_finding(config: DstackConfig) -> ProviderFinding:
+    """Whether the minimum of a backend that has one is known, without which costs are told too low."""
+    unknown = sorted(b for b in config.market.backends if b in HAS_MINIMUM and b not in config.market.minimum_billed)
+    if not unknown:
+        return ProviderFinding("billing", ok=True, message="minimum billed times are as in the settings")
+    return ProviderFinding(
+        "billing",
+        ok=False,
+        message=f"{', '.join(unknown)} bills a minimum time, and the settings tell none: costs are shown too low",
+        remedy=f"set VMPOOL_DSTACK_MINIMUM_BILLED={unknown[0]}=SECONDS; docs/setup-{unknown[0]}.md says how to see it",
+    )
+
+
+def unreachable_finding(error: OSError) -> ProviderFinding:
+    """The server does not answer."""
+    return ProviderFinding(
+        "server",
+        ok=False,
+        message=str(error),
+        remedy="start it (`dstack server`), or set VMPOOL_DSTACK_SERVER_URL to where it answers from here",
+    )
+
+
+def _configuration(fleet: Json) -> Json:
+    return cast("Json", cast("Json", fleet.get("spec") or {}).get("configuration") or {})
+
+
+def _line(offer: Offer) -> str:
+    spot = " spot" if offer.spot else ""
+    price = dollars(offer.price_micros_per_hour)
+    return f"{offer.gpu_count} x {offer.gpu_type}{spot} at {offer.backend} {offer.region} for {price} an hour"
+
+
+def _release(version: str) -> tuple[int, ...]:
+    parts = version.split(".")[:2]
+    return tuple(int(part) for part in parts) if len(parts) == 2 and all(part.isdigit() for part in parts) else ()  # noqa: PLR2004 - major and minor

@@ -1,0 +1,62 @@
+"""How machines of ours are named and marked in dstack, so that they are found again and told from everybody else's.
+
+A machine is one run. Its name is made from the pool's name and the machine's id, so that it can be asked for by the id
+alone; its tags hold the pool's name, the id, and a digest of the machine's token, which only who made it knows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from services.vmpool.providers.provider import Order
+
+POOL_TAG = "wavepool-pool"
+MACHINE_TAG = "wavepool-machine"
+TOKEN_TAG = "wavepool-token"  # noqa: S105 - the name of a tag
+
+LONGEST_RUN_NAME = 41
+"""dstack's rule for names: `[a-z][a-z0-9-]{1,40}`."""
+
+_DIGEST_CHARACTERS = 20
+_ID_PREFIX = "mach_"
+_READABLE = re.compile(r"[a-z0-9]+")
+
+
+def run_name(pool_name: str, machine_id: str) -> str:
+    """The name of the machine's run: readable where that fits and cannot clash, else with a digest of the id."""
+    readable = machine_id.removeprefix(_ID_PREFIX).lower()
+    name = f"{pool_name}-{readable}"
+    if _READABLE.fullmatch(readable) and len(name) <= LONGEST_RUN_NAME:
+        return name
+    return f"{pool_name}-{_digest(machine_id)[:_DIGEST_CHARACTERS]}"
+
+
+def tags_of(pool_name: str, order: Order) -> dict[str, str]:
+    """What marks the machine's run, and its machine in clouds that have tags."""
+    return {POOL_TAG: pool_name, MACHINE_TAG: order.machine_id, TOKEN_TAG: token_digest(order.token)}
+
+
+def token_digest(token: str) -> str:
+    """What the token tag holds: it shows who knows the token, and tells nobody else."""
+    return _digest(token)[:32]
+
+
+def owned_machine_id(pool_name: str, name: str, tags: Mapping[str, str], token: str) -> str | None:
+    """The machine that a run of that name, with those tags and that executor's token, is to our pool; None: none."""
+    machine_id = tags.get(MACHINE_TAG, "")
+    is_ours = (
+        tags.get(POOL_TAG) == pool_name
+        and run_name(pool_name, machine_id) == name
+        and bool(token)
+        and tags.get(TOKEN_TAG) == token_digest(token)
+    )
+    return machine_id if is_ours else None
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

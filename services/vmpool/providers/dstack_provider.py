@@ -1,0 +1,167 @@
+"""Machines that dstack rents: one run of dstack for each, whose container is our executor."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from servicekit.logging import get_logger
+from services.vmpool.providers.dstack_client import DstackClient
+from services.vmpool.providers.dstack_examination import Examination
+from services.vmpool.providers.dstack_fleet import Fleets
+from services.vmpool.providers.dstack_log import Logs
+from services.vmpool.providers.dstack_looks import Looks
+from services.vmpool.providers.dstack_name import run_name
+from services.vmpool.providers.dstack_offer import best_offers, offers_from_plan
+from services.vmpool.providers.dstack_reach import Reach
+from services.vmpool.providers.dstack_refusal import RefusedError
+from services.vmpool.providers.dstack_release import INSTANCE_PREFIX, Release
+from services.vmpool.providers.dstack_runs import Runs
+from services.vmpool.providers.dstack_state import observation
+from services.vmpool.providers.dstack_task import plan_request
+from services.vmpool.providers.provider import Observation, ProviderState
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+    from datetime import timedelta
+
+    from services.vmpool.offer import Offer
+    from services.vmpool.providers.diagnosis import ProviderFinding
+    from services.vmpool.providers.dstack_config import DstackConfig
+    from services.vmpool.providers.provider import Order
+
+log = get_logger(__name__)
+
+
+class DstackProvider:
+    """Rents machines through dstack's server, and reaches their executors over SSH."""
+
+    name = "dstack"
+
+    def __init__(self, config: DstackConfig) -> None:
+        self._config = config
+        self._client = DstackClient(config.server)
+        self._runs = Runs(self._client, config)
+        self._fleets = Fleets(self._client, config)
+        self._logs = Logs(self._runs, config)
+        self._release = Release(self._runs, self._fleets, config, self._logs.keep)
+        self._reach = Reach(config)
+        self._looks = Looks(self._look, config.patience.poll_interval.total_seconds())
+        self._examination = Examination(self._client, self._fleets, config, self._ask_for_offers)
+        self._examined = False
+        self._offers: tuple[float, Sequence[Offer]] | None = None
+        self._asking_for_offers = asyncio.Lock()
+
+    @property
+    def ends_with_pool(self) -> bool:
+        """As the settings say."""
+        return self._config.ends_with_pool
+
+    @property
+    def start_timeout(self) -> timedelta:
+        """As the settings say."""
+        return self._config.patience.start_timeout
+
+    async def start(self) -> None:
+        """Check version, token, project, backends and fleet; one that cannot be asked now is checked when it can."""
+        try:
+            await self._examine()
+        except OSError as error:
+            log.warning("dstack cannot be checked yet", extra={"error": str(error)})
+
+    async def close(self) -> None:
+        """Let go of connections; machines stay as they are."""
+        await self._looks.close()
+        await self._reach.close()
+        await self._client.close()
+
+    async def diagnose(self) -> Sequence[ProviderFinding]:
+        """Look at everything that making machines needs."""
+        return await self._examination.findings()
+
+    async def offers(self) -> Sequence[Offer]:
+        """What dstack plans for runs of ours, remembered for a while."""
+        async with self._asking_for_offers:
+            now = time.monotonic()
+            lifetime = self._config.patience.offers_lifetime.total_seconds()
+            if self._offers is None or now - self._offers[0] >= lifetime:
+                await self._examine()
+                await self._fleets.ensure()
+                self._offers = (now, await self._ask_for_offers())
+            return self._offers[1]
+
+    async def provision(self, order: Order) -> None:
+        """Submit the machine's run; a run of its name, active or over, is that machine already."""
+        await self._examine()
+        name = run_name(self._config.pool_name, order.machine_id)
+        if await self._runs.get(name) is not None:
+            return
+        await self._fleets.ensure()
+        try:
+            await self._runs.submit(order, self._reach.public_key)
+        except RefusedError:
+            # A request that timed out before may have come through in between.
+            if await self._runs.get(name) is None:
+                raise
+        finally:
+            self._looks.forget(order.machine_id)
+
+    async def observe(self, machine_id: str) -> Observation:
+        """How the machine is; UNKNOWN while the server does not tell."""
+        return await self._looks.at(machine_id)
+
+    async def release(self, machine_id: str) -> None:
+        """Stop the run, delete the machine, and wait until it is gone."""
+        try:
+            await self._release.release(machine_id)
+        finally:
+            self._looks.forget(machine_id)
+        await self._reach.drop(machine_id)
+        # A machine less may make room for another.
+        self._offers = None
+
+    async def list_all(self) -> Sequence[str]:
+        """Runs with our name and token, and machines of ours whose run was deleted."""
+        runs = await self._runs.list_all()
+        ours = [machine_id for run in runs if (machine_id := run.machine_id(self._config.pool_name))]
+        return [*ours, *await self._without_run({run.name for run in runs})]
+
+    async def logs(self, machine_id: str, *, follow: bool) -> AsyncIterator[bytes]:
+        """What the executor printed; kept here when the machine is released."""
+        async for piece in self._logs.read(machine_id, follow=follow):
+            yield piece
+
+    async def _examine(self) -> None:
+        if not self._examined:
+            await self._examination.require()
+            self._examined = True
+
+    async def _look(self, machine_id: str) -> Observation:
+        run = await self._runs.get(run_name(self._config.pool_name, machine_id))
+        if run is None:
+            return Observation(ProviderState.GONE, reason="dstack's server knows no such run")
+        seen = observation(run)
+        if seen.state is not ProviderState.RUNNING or run.job is None or run.job.address is None:
+            return seen
+        return replace(seen, endpoint=self._reach.endpoint(machine_id, run.job.address, run.job.proxy))
+
+    async def _ask_for_offers(self) -> Sequence[Offer]:
+        market = self._config.market
+        plans = [
+            await self._client.ask_project("runs/get_plan", plan_request(self._config, count))
+            for count in market.gpu_counts
+        ]
+        return best_offers((offer for plan in plans for offer in offers_from_plan(plan, market)), market)
+
+    async def _without_run(self, run_names: set[str]) -> Sequence[str]:
+        left: list[str] = []
+        for instance in await self._fleets.instances():
+            if not instance.is_idle or instance.fleet != self._config.fleet.name or instance.is_ssh_host:
+                continue
+            names = await self._runs.run_names_on(instance.instance_id)
+            prefix = f"{self._config.pool_name}-"
+            if not names & run_names and any(name.startswith(prefix) for name in names):
+                left.append(f"{INSTANCE_PREFIX}{instance.instance_id}")
+        return left

@@ -1,0 +1,53 @@
+"""How executors on dstack's machines are reached: over SSH, with a key that dstack lets into machines of our runs."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from services.vmpool.providers.ssh_carrier import SshCarrier, SshTarget
+from services.vmpool.providers.ssh_key import HostKeyPins, own_key, public_line
+
+if TYPE_CHECKING:
+    import asyncssh
+
+    from services.vmpool.providers.dstack_config import DstackConfig
+    from services.vmpool.providers.dstack_run import Address
+
+
+class Reach:
+    """Carries the endpoints of running machines here; made at first use, for that is what needs the key."""
+
+    def __init__(self, config: DstackConfig) -> None:
+        self._folder = config.data_dir.resolve() / "dstack"
+        self._executor_port = config.agent.executor_port
+
+    @property
+    def public_key(self) -> str:
+        """What a machine has to let in."""
+        return public_line(self._key)
+
+    def endpoint(self, machine_id: str, address: Address, proxy: Address | None) -> str:
+        """Where the executor of a running machine is reached from here."""
+        return self._carrier.carry(machine_id, self._target(address, proxy))
+
+    async def drop(self, machine_id: str) -> None:
+        """The machine is over."""
+        await self._carrier.drop(machine_id)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if "_carrier" in self.__dict__:
+            await self._carrier.close()
+
+    @cached_property
+    def _key(self) -> asyncssh.SSHKey:
+        return own_key(self._folder)
+
+    @cached_property
+    def _carrier(self) -> SshCarrier:
+        return SshCarrier(self._folder / "sockets", self._key, HostKeyPins(self._folder / "host-keys"))
+
+    def _target(self, address: Address, proxy: Address | None) -> SshTarget:
+        jump = self._target(proxy, None) if proxy else None
+        return SshTarget(address.host, address.port, address.username, self._executor_port, jump)

@@ -1,0 +1,78 @@
+"""What it means that dstack's server refuses a request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from services.vmpool.errors import ProviderError
+from services.vmpool.fault import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NOT_FOUND_CODE = "resource_not_exists"
+
+# A machine or fleet that the server works on at this moment: the same request will do in a while.
+_BUSY_PHRASES = ("in use", "active run", "being processed", "is provisioning", "resource has been changed")
+
+_FAULTS_BY_CODE: Mapping[str, Fault] = {
+    NOT_FOUND_CODE: Fault.MISCONFIGURED,
+    "invalid_credentials": Fault.MISCONFIGURED,
+    "backend_not_available": Fault.NO_CAPACITY,
+}
+
+_ADVICE: Mapping[int, str] = {
+    401: "set VMPOOL_DSTACK_TOKEN to a token of the server",
+    403: "set VMPOOL_DSTACK_TOKEN to a token of the server, of a user who is a member of VMPOOL_DSTACK_PROJECT",
+    404: "set VMPOOL_DSTACK_PROJECT to a project of the server, and VMPOOL_DSTACK_SERVER_URL to dstack's own address",
+    405: "set VMPOOL_DSTACK_SERVER_URL to dstack's own address",
+    422: "run a server of the same major and minor version as the dstack package here",
+}
+
+_BAD_REQUEST = 400
+
+
+class RefusedError(ProviderError):
+    """The server answered, and refused; `code` is its own word, `status` that of HTTP."""
+
+    def __init__(self, path: str, status: int, code: str, message: str) -> None:
+        self.status = status
+        self.code = code
+        advice = f"; {_ADVICE[status]}" if status in _ADVICE else ""
+        super().__init__(
+            f"dstack refuses {path} ({status}): {message}{advice}", fault_of_refusal(status, code, message)
+        )
+
+    @property
+    def is_not_found(self) -> bool:
+        """What was named does not exist."""
+        return self.code == NOT_FOUND_CODE
+
+    @property
+    def is_busy(self) -> bool:
+        """The same request may do later."""
+        return self.status == _BAD_REQUEST and any(phrase in str(self).casefold() for phrase in _BUSY_PHRASES)
+
+
+def refusal(path: str, status: int, body: object) -> RefusedError:
+    """The refusal that an answer of that status and JSON (None: it was none) makes."""
+    code, message = _detail(body)
+    return RefusedError(path, status, code, message)
+
+
+def fault_of_refusal(status: int, code: str, message: str) -> Fault:
+    """What the pool is to do about it."""
+    if status in _ADVICE or "incompatible with the server version" in message:
+        return Fault.MISCONFIGURED
+    return _FAULTS_BY_CODE.get(code, Fault.PROVIDER)
+
+
+def _detail(body: object) -> tuple[str, str]:
+    """The `detail` of an answer is a list of `{code, msg}`, one `{code, msg}`, or a sentence."""
+    detail: Any = cast("dict[str, Any]", body).get("detail") if isinstance(body, dict) else None
+    details = cast("list[Any]", detail if isinstance(detail, list) else [detail])
+    first = details[0] if details else None
+    if isinstance(first, dict):
+        told = cast("dict[str, Any]", first)
+        return str(told.get("code") or ""), str(told.get("msg") or told)
+    return "", str(first or "it says no more")

@@ -1,0 +1,145 @@
+"""Gives a machine back for good.
+
+Stopping a run leaves its machine idle, and paid for, until the fleet's idle duration is over. So: stop, wait for the
+final state, delete the instance, wait until that is gone, and only then let the server forget the run, because its name
+is what the machine is found by. Each step may be repeated; whoever comes back after a fault begins at the first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from servicekit.logging import get_logger
+from services.vmpool.errors import ProviderError
+from services.vmpool.fault import Fault
+from services.vmpool.providers.dstack_name import run_name
+from services.vmpool.providers.dstack_refusal import RefusedError
+from services.vmpool.providers.dstack_state import FINAL_RUN_STATUSES
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from services.vmpool.providers.dstack_config import DstackConfig
+    from services.vmpool.providers.dstack_fleet import Fleets, Instance
+    from services.vmpool.providers.dstack_run import Run
+    from services.vmpool.providers.dstack_runs import Runs
+
+log = get_logger(__name__)
+
+INSTANCE_PREFIX = "dstack-instance:"
+"""Before the server's id of a machine that has no run any more, where others have the pool's id."""
+
+STOP_MARGIN_SECONDS = 15.0
+"""What a run may take to its final state beyond its executor's grace; then it is aborted."""
+
+_OCCUPIED = frozenset({"busy", "pending", "provisioning"})
+
+
+class Release:
+    """Releases machines; `keep_log` is called with each run before the server forgets it."""
+
+    def __init__(
+        self, runs: Runs, fleets: Fleets, config: DstackConfig, keep_log: Callable[[str, Run], Awaitable[None]]
+    ) -> None:
+        self._runs = runs
+        self._fleets = fleets
+        self._config = config
+        self._keep_log = keep_log
+        self._poll_seconds = config.patience.poll_interval.total_seconds()
+
+    async def release(self, machine_id: str) -> None:
+        """End the machine; TimeoutError where that takes too long, to be called again."""
+        seconds = self._config.patience.release_timeout.total_seconds()
+        step = ["finding it"]
+        try:
+            async with asyncio.timeout(seconds):
+                if machine_id.startswith(INSTANCE_PREFIX):
+                    await self._end_instance(machine_id.removeprefix(INSTANCE_PREFIX), step)
+                else:
+                    await self._end_run(machine_id, step)
+        except TimeoutError as error:
+            # A request's own timeout tells more than ours.
+            told = str(error) or f"not within {seconds:g} s"
+            raise TimeoutError(f"machine {machine_id} is not released yet, {step[0]}: {told}") from error
+
+    async def _end_run(self, machine_id: str, step: list[str]) -> None:
+        name = run_name(self._config.pool_name, machine_id)
+        if (run := await self._runs.get(name)) is None:
+            return
+        step[0] = "stopping its run"
+        await self._stop(run)
+        step[0] = "finding its instance"
+        instances = await self._instances_of(run)
+        await self._keep_log(machine_id, run)
+        for instance in instances:
+            step[0] = f"deleting instance {instance.fleet}-{instance.number}"
+            await self._delete(instance)
+        await self._runs.delete(name)
+
+    async def _end_instance(self, instance_id: str, step: list[str]) -> None:
+        step[0] = "deleting its instance"
+        for instance in await self._fleets.instances():
+            if instance.instance_id == instance_id:
+                await self._delete(instance)
+
+    async def _stop(self, run: Run) -> None:
+        if run.status in FINAL_RUN_STATUSES:
+            return
+        await self._runs.stop(run.name, abort=False)
+        try:
+            async with asyncio.timeout(self._config.patience.stop_grace.total_seconds() + STOP_MARGIN_SECONDS):
+                await self._until_final(run.name)
+        except TimeoutError:
+            log.warning("a run does not stop, and is aborted", extra={"run": run.name})
+            await self._runs.stop(run.name, abort=True)
+            await self._until_final(run.name)
+
+    async def _until_final(self, name: str) -> None:
+        while True:
+            run = await self._runs.get(name)
+            if run is None or run.status in FINAL_RUN_STATUSES:
+                return
+            await asyncio.sleep(self._poll_seconds)
+
+    async def _instances_of(self, run: Run) -> Sequence[Instance]:
+        """By the server's events; by address too, for a server that keeps no events."""
+        ids = await self._runs.instance_ids(run)
+        host = run.job.address.host if run.job and run.job.address else ""
+        return [
+            instance
+            for instance in await self._fleets.instances()
+            if instance.instance_id in ids or (host and instance.hostname == host)
+        ]
+
+    async def _delete(self, instance: Instance) -> None:
+        """Have it deleted once nobody has it, and wait until it is; an SSH fleet's host stays, and is waited for."""
+        while (now := await self._look(instance)) is not None:
+            if instance.is_ssh_host and now.status not in _OCCUPIED:
+                return
+            if now.status in _OCCUPIED and await self._is_taken_over(now):
+                return
+            if now.status != "terminating" and not instance.is_ssh_host:
+                await self._try_delete(now)
+            await asyncio.sleep(self._poll_seconds)
+
+    async def _look(self, instance: Instance) -> Instance | None:
+        instances = await self._fleets.instances()
+        return next((each for each in instances if each.instance_id == instance.instance_id), None)
+
+    async def _try_delete(self, instance: Instance) -> None:
+        try:
+            await self._fleets.delete_instance(instance)
+        except RefusedError as error:
+            if not error.is_busy:
+                raise ProviderError(
+                    f"instance {instance.fleet}-{instance.number} may still cost money: {error}", Fault.PROVIDER
+                ) from error
+
+    async def _is_taken_over(self, instance: Instance) -> bool:
+        """Whether another run got the machine while it was idle: then it is that one's, and so is its cost."""
+        for name in await self._runs.run_names_on(instance.instance_id):
+            run = await self._runs.get(name)
+            if run is not None and run.status not in FINAL_RUN_STATUSES:
+                return True
+        return False

@@ -1,0 +1,116 @@
+"""The project's runs, ours among them."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any, cast
+
+from dstack._internal.core.models.events import EventTargetType
+from dstack._internal.server.schemas.events import ListEventsRequest
+from dstack._internal.server.schemas.logs import PollLogsRequest
+from dstack._internal.server.schemas.runs import DeleteRunsRequest, GetRunRequest, ListRunsRequest, StopRunsRequest
+
+from services.vmpool.providers.dstack_refusal import RefusedError
+from services.vmpool.providers.dstack_run import Run, run_from_json
+from services.vmpool.providers.dstack_task import submit_request
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from services.vmpool.providers.dstack_client import DstackClient
+    from services.vmpool.providers.dstack_config import DstackConfig
+    from services.vmpool.providers.provider import Order
+
+    Json = Mapping[str, Any]
+
+PAGE = 100
+"""The most that the server lists at a time."""
+ENDED_PAGES = 5
+"""How far back runs that are over are looked for; ours are deleted when they are released."""
+EVENTS = 100
+LOG_LINES = 1000
+
+
+class Runs:
+    """Calls about runs."""
+
+    def __init__(self, client: DstackClient, config: DstackConfig) -> None:
+        self._client = client
+        self._config = config
+
+    async def get(self, name: str) -> Run | None:
+        """The run as it is now; None where the server knows none of that name."""
+        try:
+            answer = await self._client.ask_project("runs/get", GetRunRequest(run_name=name).model_dump_json())
+        except RefusedError as error:
+            if error.is_not_found:
+                return None
+            raise
+        return run_from_json(cast("Json", answer))
+
+    async def submit(self, order: Order, public_key: str) -> None:
+        """Make the machine's run; the server refuses where an active one has its name."""
+        await self._client.ask_project("runs/apply", submit_request(self._config, order, public_key))
+
+    async def stop(self, name: str, *, abort: bool) -> None:
+        """Ask for the run's end; an unknown one is no error."""
+        await self._client.ask_project("runs/stop", StopRunsRequest(runs_names=[name], abort=abort).model_dump_json())
+
+    async def delete(self, name: str) -> None:
+        """Have the server forget a run that is over; an unknown one is no error."""
+        await self._client.ask_project("runs/delete", DeleteRunsRequest(runs_names=[name]).model_dump_json())
+
+    async def list_all(self) -> Sequence[Run]:
+        """All active runs of the project, and the latest that are over."""
+        active = await self._pages(only_active=True, most=None)
+        latest = await self._pages(only_active=False, most=ENDED_PAGES)
+        return list({run.run_id: run for run in (*latest, *active)}.values())
+
+    async def instance_ids(self, run: Run) -> frozenset[str]:
+        """The instances that the run's job ever had: the server's events are the one place that tells."""
+        events = await self._events(within_runs=[run.run_id], include_target_types=[EventTargetType.INSTANCE])
+        return frozenset(str(target["id"]) for target in events if target.get("type") == "instance")
+
+    async def run_names_on(self, instance_id: str) -> frozenset[str]:
+        """The names of the runs that the instance ever had."""
+        events = await self._events(target_instances=[instance_id], include_target_types=[EventTargetType.JOB])
+        # A job is called after its run, with the numbers of replica and job.
+        return frozenset(str(target["name"]).rsplit("-", 2)[0] for target in events if target.get("type") == "job")
+
+    async def log(self, run: Run, after: str | None) -> tuple[bytes, str | None]:
+        """What the job printed after that moment of the server's, in part, and the moment to go on from."""
+        if run.job is None:
+            return b"", after
+        body = PollLogsRequest.model_validate(
+            {"run_name": run.name, "job_submission_id": run.job.submission_id, "limit": LOG_LINES, "start_time": after}
+        )
+        answer = cast("Json", await self._client.ask_project("logs/poll", body.model_dump_json()))
+        lines = cast("list[Json]", answer.get("logs") or [])
+        printed = b"".join(base64.b64decode(line["message"]) for line in lines)
+        return printed, str(lines[-1]["timestamp"]) if lines else after
+
+    async def _pages(self, *, only_active: bool, most: int | None) -> list[Run]:
+        found: list[Json] = []
+        page: list[Json] = []
+        while most is None or len(found) < most * PAGE:
+            after = {"prev_submitted_at": page[-1]["submitted_at"], "prev_run_id": page[-1]["id"]} if page else {}
+            body = ListRunsRequest.model_validate(
+                {
+                    "project_name": self._config.server.project,
+                    "only_active": only_active,
+                    "limit": PAGE,
+                    "job_submissions_limit": 1,
+                    **after,
+                }
+            )
+            page = cast("list[Json]", await self._client.ask("/api/runs/list", body.model_dump_json()))
+            found += page
+            if len(page) < PAGE:
+                break
+        return [run_from_json(answer) for answer in found]
+
+    async def _events(self, **where: object) -> list[Json]:
+        body = ListEventsRequest.model_validate({"limit": EVENTS, **where})
+        answer = await self._client.ask("/api/events/list", body.model_dump_json())
+        events = cast("list[Json]", answer)
+        return [target for event in events for target in cast("list[Json]", event.get("targets") or [])]

@@ -1,0 +1,212 @@
+"""The dstack provider's settings."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Annotated
+
+from dstack._internal.core.models.backends.base import BackendType
+from pydantic import Field, SecretStr, field_validator
+from pydantic_settings import NoDecode, SettingsConfigDict
+
+from servicekit.config import Settings
+from services.vmpool.offer_choice import SpotPolicy
+from services.vmpool.order_checks import LEGAL_GPU_COUNTS, MICROS_PER_DOLLAR, nearest_name
+from services.vmpool.providers import dstack_config as config
+from services.vmpool.providers.dstack_provider import DstackProvider
+
+if TYPE_CHECKING:
+    from services.vmpool.providers.plugins import PoolContext
+
+BACKENDS = tuple(sorted(backend.value for backend in BackendType))
+"""Those of the dstack client that is installed; `remote` are SSH fleets."""
+
+Positive = Annotated[timedelta, Field(gt=timedelta(0))]
+NotNegative = Annotated[timedelta, Field(ge=timedelta(0))]
+CommaSeparated = Annotated[tuple[str, ...], NoDecode]
+DurationByBackend = Annotated[dict[str, timedelta], NoDecode]
+
+
+class DstackSettings(Settings):
+    """Read from `VMPOOL_DSTACK_*`; durations are in seconds, lists have commas between."""
+
+    model_config = SettingsConfigDict(env_prefix="VMPOOL_DSTACK_", hide_input_in_errors=True)
+
+    server_url: Annotated[str, Field(pattern=r"^https?://[^\s/]+(/\S*)?$")] = "http://127.0.0.1:3000"
+    project: Annotated[str, Field(pattern=r"^[a-zA-Z0-9][a-zA-Z0-9_-]*$")] = "main"
+    token: Annotated[SecretStr, Field(validate_default=True)] = SecretStr("")
+    """dstack's user token; `dstack server` prints the admin's when it starts."""
+    backends: Annotated[CommaSeparated, Field(min_length=1)] = ("amddevcloud", "hotaisle")
+    """Where machines may be rented."""
+    regions: CommaSeparated = ()
+    """Empty: all of the backends'."""
+    fleet_name: Annotated[str, Field(pattern=r"^([a-z][a-z0-9-]{1,40})?$")] = ""
+    """The fleet that holds the machines; empty: called like the pool. An SSH fleet's hosts are used, never deleted."""
+    fleet_size: Annotated[int, Field(ge=1)] = 8
+    """The most machines that a fleet of our making may hold, whatever the pool's own limit."""
+    create_fleet: bool = True
+    """Whether a missing fleet is made."""
+    spot_policy: SpotPolicy = SpotPolicy.ON_DEMAND
+    max_hourly_price: Annotated[Decimal, Field(ge=0)] = Decimal(0)
+    """Dollars for one machine; 0: no limit."""
+    gpu_counts: Annotated[tuple[int, ...], NoDecode, Field(min_length=1)] = (1,)
+    """GPUs of a machine: 1, 2, 4 or 8, several with commas between."""
+    max_duration: Positive = timedelta(hours=12)
+    """The longest life of a machine: dstack ends it by itself, whatever became of us."""
+    idle_duration: NotNegative = timedelta(seconds=300)
+    """How long dstack keeps a machine whose executor is over, should we not release it."""
+    image: Annotated[str, Field(min_length=1)] = "wavepool"
+    """What the machine pulls: an image of `deploy/Dockerfile` in a registry that the cloud reaches."""
+    commands: tuple[str, ...] = ("exec python -m services.executor",)
+    """Shell commands that end in the executor; as JSON."""
+    user: Annotated[str, Field(min_length=1)] = "root"
+    """In the container; without it dstack asks the registry for the image's own on every plan."""
+    environment: dict[str, SecretStr] = Field(default_factory=dict[str, SecretStr])
+    """Settings for the executor, as JSON: `{"EXECUTOR_DEVICE": "rocm"}`."""
+    privileged: bool = False
+    """Lets executors make boxes of namespaces (bubblewrap) in their container."""
+    executor_port: Annotated[int, Field(gt=0, le=65535)] = 50051
+    """On the machine's loopback."""
+    minimum_billed: DurationByBackend = Field(default_factory=dict[str, timedelta])
+    """What a backend bills at least of a machine: `hotaisle=7200`."""
+    billing_increment: DurationByBackend = Field(default_factory=dict[str, timedelta])
+    """The steps in which a backend bills: `hotaisle=60`."""
+    request_timeout: Positive = timedelta(seconds=15)
+    """For one request to dstack's server."""
+    poll_interval: Positive = timedelta(seconds=2)
+    """Between two looks at one machine."""
+    offers_lifetime: NotNegative = timedelta(seconds=30)
+    """How long offers are remembered."""
+    start_timeout: Positive = timedelta(minutes=20)
+    """From asking for a machine to a ready executor; a new machine boots and pulls the image."""
+    stop_grace: Positive = timedelta(seconds=15)
+    """What the executor has between being asked to end and being killed."""
+    release_timeout: Positive = timedelta(minutes=3)
+    """How long one attempt to release a machine may take."""
+    ends_with_pool: bool = True
+    """Whether machines are released when vmpool is stopped; else the next vmpool takes them over."""
+
+    @field_validator("backends", "regions", "gpu_counts", mode="before")
+    @classmethod
+    def _list(cls, value: object) -> object:
+        return [item.strip() for item in value.split(",") if item.strip()] if isinstance(value, str) else value
+
+    @field_validator("minimum_billed", "billing_increment", mode="before")
+    @classmethod
+    def _durations(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        return dict(_backend_and_seconds(item) for item in value.split(",") if item.strip())
+
+    @field_validator("backends")
+    @classmethod
+    def _known_backends(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(_known_backend(backend) for backend in value))
+
+    @field_validator("minimum_billed", "billing_increment")
+    @classmethod
+    def _known_billing(cls, value: dict[str, timedelta]) -> dict[str, timedelta]:
+        for backend, duration in value.items():
+            _known_backend(backend)
+            if duration <= timedelta(0):
+                raise ValueError(f"{backend} must be more than 0 s; leave it out where it bills every second")
+        return value
+
+    @field_validator("gpu_counts")
+    @classmethod
+    def _legal_counts(cls, value: tuple[int, ...]) -> tuple[int, ...]:
+        for count in value:
+            if count not in LEGAL_GPU_COUNTS:
+                nearest = min(LEGAL_GPU_COUNTS, key=lambda legal: (abs(legal - count), -legal))
+                legal = ", ".join(map(str, LEGAL_GPU_COUNTS))
+                raise ValueError(f"must be one of {legal}; it is {count}, and the nearest is {nearest}")
+        return tuple(dict.fromkeys(value))
+
+    @field_validator("spot_policy", mode="before")
+    @classmethod
+    def _known_policy(cls, value: object) -> object:
+        return _known(value, tuple(policy.value for policy in SpotPolicy)) if isinstance(value, str) else value
+
+    @field_validator("token")
+    @classmethod
+    def _has_token(cls, value: SecretStr) -> SecretStr:
+        if not value.get_secret_value():
+            raise ValueError("is empty: set it to a user's token of the dstack server")
+        return value
+
+    def agent(self) -> config.Agent:
+        """What runs on the machines."""
+        return config.Agent(
+            image=self.image,
+            commands=self.commands,
+            user=self.user,
+            environment={name: value.get_secret_value() for name, value in self.environment.items()},
+            privileged=self.privileged,
+            executor_port=self.executor_port,
+        )
+
+    def market(self, gpu_types: tuple[str, ...]) -> config.Market:
+        """Which machines may be rented."""
+        return config.Market(
+            backends=self.backends,
+            regions=self.regions,
+            gpu_types=gpu_types,
+            gpu_counts=self.gpu_counts,
+            spot_policy=self.spot_policy,
+            max_price_micros_per_hour=int(self.max_hourly_price * MICROS_PER_DOLLAR),
+            minimum_billed=self.minimum_billed,
+            billing_increment=self.billing_increment,
+        )
+
+    def patience(self) -> config.Patience:
+        """How often to look, and how long to wait."""
+        return config.Patience(
+            poll_interval=self.poll_interval,
+            offers_lifetime=self.offers_lifetime,
+            start_timeout=self.start_timeout,
+            stop_grace=self.stop_grace,
+            release_timeout=self.release_timeout,
+        )
+
+    def config(self, context: PoolContext) -> config.DstackConfig:
+        """All of it, for that pool."""
+        return config.DstackConfig(
+            pool_name=context.pool_name,
+            data_dir=context.data_dir,
+            server=config.Server(self.server_url, self.project, self.token.get_secret_value(), self.request_timeout),
+            agent=self.agent(),
+            market=self.market(context.gpu_types),
+            fleet=config.Fleet(
+                self.fleet_name or context.pool_name, self.fleet_size, self.create_fleet, self.idle_duration
+            ),
+            patience=self.patience(),
+            max_duration=self.max_duration,
+            ends_with_pool=self.ends_with_pool,
+        )
+
+
+def open_dstack(context: PoolContext) -> DstackProvider:
+    """The provider whose machines dstack rents."""
+    return DstackProvider(DstackSettings().config(context))
+
+
+def _known_backend(backend: str) -> str:
+    return _known(backend, BACKENDS)
+
+
+def _known(word: str, legal: tuple[str, ...]) -> str:
+    if word not in legal:
+        raise ValueError(
+            f"must be one of {', '.join(legal)}; it is {word!r}, and the nearest is {nearest_name(word, legal)}"
+        )
+    return word
+
+
+def _backend_and_seconds(item: str) -> tuple[str, float]:
+    backend, separator, seconds = item.partition("=")
+    try:
+        return backend.strip(), float(seconds)
+    except ValueError:
+        expected = "a backend, `=` and seconds, such as hotaisle=7200"
+        raise ValueError(f"must be {expected}; it is {item!r}" if separator else f"{item!r} lacks {expected}") from None

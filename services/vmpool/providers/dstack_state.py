@@ -1,0 +1,101 @@
+"""What a run of dstack is to the pool: a pure function of what the server says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.vmpool.providers.dstack_fault import fault_of, note_unknown_word
+from services.vmpool.providers.dstack_offer import micros_of
+from services.vmpool.providers.provider import Observation, ProviderState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from services.vmpool.providers.dstack_run import Job, Run
+
+_S = ProviderState
+
+# A run or job that is terminating is over for us: its executor is being ended, and dstack has written down why. The
+# machine itself is still there, which `release` deals with.
+RUN_STATES: Mapping[str, ProviderState] = {
+    "pending": _S.PENDING,
+    "submitted": _S.PENDING,
+    "provisioning": _S.PENDING,
+    "running": _S.RUNNING,
+    "terminating": _S.ENDED,
+    "terminated": _S.ENDED,
+    "failed": _S.ENDED,
+    "done": _S.ENDED,
+}
+
+JOB_STATES: Mapping[str, ProviderState] = {
+    "submitted": _S.PENDING,
+    "provisioning": _S.PENDING,
+    "pulling": _S.PENDING,
+    "running": _S.RUNNING,
+    "terminating": _S.ENDED,
+    "terminated": _S.ENDED,
+    "aborted": _S.ENDED,
+    "failed": _S.ENDED,
+    "done": _S.ENDED,
+}
+
+FINAL_RUN_STATUSES = frozenset({"terminated", "failed", "done"})
+"""No run leaves these; `terminated` is where stopped and aborted ones end."""
+
+
+def observation(run: Run) -> Observation:
+    """How the machine is; a RUNNING one is still without its endpoint."""
+    state, stage = _state(run)
+    job = run.job
+    if state is _S.ENDED:
+        return Observation(
+            state,
+            reason=story(run),
+            fault=fault_of(job.termination_reason if job else "", run.termination_reason),
+            exit_status=job.exit_status if job else None,
+        )
+    return Observation(
+        state,
+        stage=stage,
+        reason=f"dstack says {stage!r}" if state is _S.UNKNOWN else "",
+        backend=job.backend if job else "",
+        region=job.region if job else "",
+        price_micros_per_hour=None if job is None or job.price_dollars is None else micros_of(job.price_dollars),
+    )
+
+
+def story(run: Run) -> str:
+    """How the run ended, in dstack's own words."""
+    job = run.job
+    reason = (job.termination_reason if job else "") or run.termination_reason or "it gives no reason"
+    message = (job.message if job else "") or run.message
+    status = "" if job is None or job.exit_status is None else f" (exit status {job.exit_status})"
+    return f"dstack says {run.status}: {reason}{status}" + (f": {message}" if message else "")
+
+
+def _state(run: Run) -> tuple[ProviderState, str]:
+    """The run's state, or the job's where that is further; the stage is the more telling of the two words."""
+    of_run = _known("run status", run.status, RUN_STATES)
+    if of_run in {_S.ENDED, _S.UNKNOWN}:
+        return of_run, run.status
+    if run.job is None:
+        return _S.PENDING, run.status
+    of_job = _known("job status", run.job.status, JOB_STATES)
+    if of_job is _S.UNKNOWN and of_run is _S.PENDING:
+        return of_run, run.job.status
+    if of_job is _S.RUNNING and run.job.address is None:
+        return _S.PENDING, f"{run.job.status}, its address is not known yet"
+    return of_job, _stage(run.job)
+
+
+def _stage(job: Job) -> str:
+    return job.status if job.pull_percent is None else f"{job.status} {job.pull_percent} %"
+
+
+def _known(kind: str, word: str, states: Mapping[str, ProviderState]) -> ProviderState:
+    state = states.get(word)
+    if state is None:
+        note_unknown_word(kind, word)
+        return _S.UNKNOWN
+    return state

@@ -1,0 +1,114 @@
+"""The run that is a machine: a task whose container is our executor."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from dstack._internal.core.compatibility.runs import get_apply_plan_excludes, get_get_plan_excludes
+from dstack._internal.core.models.configurations import TaskConfiguration
+from dstack._internal.core.models.profiles import Profile
+from dstack._internal.core.models.runs import ApplyRunPlanInput, RunSpec
+from dstack._internal.server.schemas.runs import ApplyRunPlanRequest, GetRunPlanRequest
+
+from services.vmpool.offer_choice import SpotPolicy
+from services.vmpool.providers.dstack_name import run_name, tags_of
+from services.vmpool.providers.dstack_offer import dollars_of
+from services.vmpool.providers.dstack_run import TOKEN_VARIABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from services.vmpool.providers.dstack_config import DstackConfig
+    from services.vmpool.providers.provider import Order
+
+CPUS = "x86:2.."
+"""Named with their architecture, because dstack otherwise asks the image's registry for it on every plan."""
+
+MOST_OFFERS = 1000
+
+
+def plan_request(config: DstackConfig, gpu_count: int) -> str:
+    """The body of `runs/get_plan` that lists what the market has, of machines with so many GPUs."""
+    market = config.market
+    task = _task(
+        config,
+        gpu=_gpu(market.gpu_types, gpu_count),
+        backends=list(market.backends),
+        regions=list(market.regions) or None,
+        spot_policy=market.spot_policy.value,
+        max_price=_price(market.max_price_micros_per_hour),
+    )
+    body = GetRunPlanRequest(run_spec=_spec(task, None), max_offers=MOST_OFFERS)
+    return body.model_dump_json(exclude=get_get_plan_excludes(body))
+
+
+def submit_request(config: DstackConfig, order: Order, public_key: str) -> str:
+    """The body of `runs/apply` that makes the machine; it is refused where an active run has the name."""
+    plan = ApplyRunPlanInput(run_spec=_spec(machine_task(config, order), public_key), current_resource=None)
+    body = ApplyRunPlanRequest(plan=plan, force=False)
+    return body.model_dump_json(exclude=get_apply_plan_excludes(plan))
+
+
+def machine_task(config: DstackConfig, order: Order) -> TaskConfiguration:
+    """What makes the machine: no retry of dstack's own, since the pool retries, and a longest life."""
+    market = config.market
+    return _task(
+        config,
+        name=run_name(config.pool_name, order.machine_id),
+        tags=tags_of(config.pool_name, order),
+        env=_environment(config, order),
+        gpu=_gpu((order.gpu_type,), order.gpu_count),
+        backends=[order.backend] if order.backend else list(market.backends),
+        regions=[order.region] if order.region else list(market.regions) or None,
+        spot_policy=(SpotPolicy.SPOT if order.spot else SpotPolicy.ON_DEMAND).value,
+        max_price=_price(_lower_limit(order.max_price_micros_per_hour, market.max_price_micros_per_hour)),
+        max_duration=math.ceil((order.max_duration or config.max_duration).total_seconds()),
+    )
+
+
+def _task(config: DstackConfig, *, gpu: dict[str, object], **more: object) -> TaskConfiguration:
+    agent = config.agent
+    return TaskConfiguration.model_validate(
+        {
+            "image": agent.image,
+            "user": agent.user,
+            "commands": list(agent.commands),
+            "privileged": agent.privileged,
+            "resources": {"cpu": CPUS, "gpu": gpu},
+            "fleets": [config.fleet.name],
+            "retry": False,
+            "idle_duration": int(config.fleet.idle_duration.total_seconds()),
+            "stop_duration": math.ceil(config.patience.stop_grace.total_seconds()),
+            **{name: value for name, value in more.items() if value is not None},
+        }
+    )
+
+
+def _environment(config: DstackConfig, order: Order) -> dict[str, str]:
+    return {
+        **config.agent.environment,
+        # The container shares the host's network: any other address would be the internet's.
+        "EXECUTOR_HOST": "127.0.0.1",
+        "EXECUTOR_PORT": str(config.agent.executor_port),
+        TOKEN_VARIABLE: order.token,
+    }
+
+
+def _spec(task: TaskConfiguration, public_key: str | None) -> RunSpec:
+    return RunSpec(
+        run_name=task.name, configuration=task, profile=Profile(name="wavepool"), ssh_key_pub=public_key or "(offers)"
+    )
+
+
+def _gpu(names: Sequence[str], count: int) -> dict[str, object]:
+    return {"name": list(names), "count": count}
+
+
+def _price(micros: int) -> float | None:
+    return dollars_of(micros) if micros else None
+
+
+def _lower_limit(one: int, other: int) -> int:
+    """The lower of two limits of which 0 is none."""
+    return min(one, other) if one and other else one or other
