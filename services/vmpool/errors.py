@@ -8,8 +8,10 @@ PoolError
 ├── IllegalMoveError
 ├── StaleMachineError
 ├── ProviderError
+├── ProviderUnreachableError
 └── NotFoundError
 ├── MachineNotFoundError
+├── LogNotFoundError
 └── LeaseNotFoundError
 """
 
@@ -81,6 +83,13 @@ class ProviderError(PoolError):
         self.fault = fault
 
 
+class ProviderUnreachableError(PoolError):
+    """A provider does not answer, and nothing is known."""
+
+    def __init__(self, provider: str, reason: str) -> None:
+        super().__init__(f"Provider {provider!r} does not answer: {reason}. Try again.")
+
+
 class NotFoundError(PoolError):
     """Something that the request names does not exist."""
 
@@ -90,6 +99,13 @@ class MachineNotFoundError(NotFoundError):
 
     def __init__(self, machine_id: str) -> None:
         super().__init__(f"There is no machine {machine_id!r}.")
+
+
+class LogNotFoundError(NotFoundError):
+    """The machine's provider keeps no log of it."""
+
+    def __init__(self, machine_id: str, reason: str) -> None:
+        super().__init__(f"There is no log of machine {machine_id!r}: {reason}.")
 
 
 class LeaseNotFoundError(NotFoundError):

@@ -175,6 +175,11 @@ class Machine:
         """It takes no new lease, and stops when the last one ends."""
         return self._moved(_S.DRAINING, now, reason)
 
+    def halt(self, now: datetime, reason: str) -> Machine:
+        """It drains, and every lease ends with this, so that it stops at once; also when it drains already."""
+        moved = self if self.state is _S.DRAINING else self._moved(_S.DRAINING, now, reason)
+        return replace(moved, occupied=(0,) * self.gpu_count, reason=reason)
+
     def stop(self, now: datetime) -> Machine:
         """It is drained and released."""
         return replace(self._ended(_S.STOPPED, now, self.reason), release_time=now)

@@ -24,6 +24,7 @@ from services.vmpool.executor_client import ExecutorClient
 from services.vmpool.feed import Feed
 from services.vmpool.health_book import HealthBook
 from services.vmpool.leasing import Leasing
+from services.vmpool.log_reader import LogReader
 from services.vmpool.providers.plugins import PoolContext, open_providers
 from services.vmpool.reconciler import Reconciler
 from services.vmpool.service import Pool, VmPoolServicer
@@ -57,6 +58,7 @@ ERROR_MAP: ErrorMap = {
     errors.LeaseEndedError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.IllegalMoveError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.StaleMachineError: grpc.StatusCode.ABORTED,
+    errors.ProviderUnreachableError: grpc.StatusCode.UNAVAILABLE,
 }
 
 
@@ -112,7 +114,8 @@ async def build(
         usage = UsageReporter(UsageStore(db, clock), billing, settings.usage_interval)
         leasing = Leasing(leases, demand, sizer, clock)
         watching = Watching(EventLog(db), events)
-        pool = Pool(settings, machines, leases, leasing, demand, sizer, watching, clock)
+        logs = LogReader(machines, providers)
+        pool = Pool(settings, machines, leases, leasing, demand, sizer, watching, logs, providers, clock)
         server = ServiceServer("vmpool", settings, ERROR_MAP)
         vmpool_pb2_grpc.add_VmPoolServiceServicer_to_server(VmPoolServicer(pool), server.grpc)
         server.expose("wavepool.vmpool.v1.VmPoolService")

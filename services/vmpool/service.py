@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,12 @@ from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from servicekit.proto_time import instant_to_proto
 from services.vmpool import wire
+from services.vmpool.diagnosing import findings_of
+from services.vmpool.log_tail import check_tail_lines
+from services.vmpool.offering import offering_of
+from services.vmpool.order_checks import check_gpu_type
 from services.vmpool.wire_machine import event_to_proto, machine_to_proto
+from services.vmpool.wire_operators import findings_to_proto, offering_to_proto
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -21,6 +27,8 @@ if TYPE_CHECKING:
     from services.vmpool.config import VmPoolSettings
     from services.vmpool.demand_board import DemandBoard
     from services.vmpool.leasing import Leasing
+    from services.vmpool.log_reader import LogReader
+    from services.vmpool.providers.provider_set import ProviderSet
     from services.vmpool.sizer import Sizer
     from services.vmpool.store.lease_store import LeaseStore
     from services.vmpool.store.machine_store import MachineStore
@@ -40,6 +48,8 @@ class Pool:
     demand: DemandBoard
     sizer: Sizer
     watching: Watching
+    logs: LogReader
+    providers: ProviderSet
     clock: Clock
 
 
@@ -100,6 +110,32 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         """Let a machine finish its leases and stop; one that is draining or over stays as it is."""
         machine = await self._pool.machines.drain(request.machine_id, request.reason or "asked to drain")
         return pb.DrainMachineResponse(machine=machine_to_proto(machine, self._pool.clock.now()))
+
+    async def StopMachine(self, request: pb.StopMachineRequest, context: Context) -> pb.StopMachineResponse:
+        """Stop a machine at once, its leases ended; one that is over stays as it is."""
+        machine = await self._pool.machines.halt(request.machine_id, request.reason or "asked to stop")
+        return pb.StopMachineResponse(machine=machine_to_proto(machine, self._pool.clock.now()))
+
+    async def GetMachineLogs(
+        self, request: pb.GetMachineLogsRequest, context: Context
+    ) -> AsyncIterator[pb.GetMachineLogsResponse]:
+        """Stream what a machine's executor printed."""
+        tail_lines = check_tail_lines(request.tail_lines)
+        log = self._pool.logs.read(request.machine_id, follow=request.follow, tail_lines=tail_lines)
+        async with aclosing(log):
+            async for piece in log:
+                yield pb.GetMachineLogsResponse(data=piece)
+
+    async def ListOffers(self, request: pb.ListOffersRequest, context: Context) -> pb.ListOffersResponse:
+        """Ask the providers what can be had."""
+        gpu_type = check_gpu_type(request.gpu_type, self._pool.settings.gpu_types) if request.gpu_type else ""
+        return offering_to_proto(await offering_of(self._pool.providers), gpu_type)
+
+    async def DiagnoseProviders(
+        self, request: pb.DiagnoseProvidersRequest, context: Context
+    ) -> pb.DiagnoseProvidersResponse:
+        """Have the providers look for faults."""
+        return findings_to_proto(await findings_of(self._pool.providers))
 
     async def GetPoolMetrics(self, request: pb.GetPoolMetricsRequest, context: Context) -> pb.GetPoolMetricsResponse:
         """Sum the pool up."""

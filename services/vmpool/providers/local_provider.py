@@ -11,18 +11,22 @@ import shutil
 import signal
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
 from services.vmpool.providers import local_keeper
+from services.vmpool.providers.local_checkup import findings_on
 from services.vmpool.providers.provider import Observation, Offer, Order, ProviderState
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from datetime import timedelta
     from pathlib import Path
+
+    from services.vmpool.providers.diagnosis import ProviderFinding
+    from services.vmpool.providers.local_config import LocalConfig
 
 STOP_MARGIN_SECONDS = 5.0
 """What a keeper may take beyond the grace that it gives its executor, on a host under load."""
@@ -33,20 +37,6 @@ LOG_POLL_SECONDS = 0.2
 LAST_LOG_BYTES = 4096
 LAST_LOG_LINES = 2
 """A traceback ends with its message, and what log lines end with is the latest."""
-
-
-@dataclass(frozen=True)
-class LocalConfig:
-    """Where machines keep their files, and what their executors are started as."""
-
-    data_dir: Path
-    command: Sequence[str]
-    preferred_port: int
-    gpu_types: Sequence[str]
-    price_micros_per_hour: int
-    start_timeout: timedelta
-    orphan_timeout: timedelta
-    stop_grace: timedelta
 
 
 class LocalProvider:
@@ -104,11 +94,17 @@ class LocalProvider:
             raise ProviderError(f"this host has no log of machine {machine_id}")
         with path.open("rb") as log:
             while True:
+                # In this order: what was written before the machine ended is read after.
+                goes_on = follow and _is_locked(self._folder(machine_id))
                 while piece := log.read(LOG_PIECE_BYTES):
                     yield piece
-                if not (follow and _is_locked(self._folder(machine_id))):
+                if not goes_on:
                     return
                 await asyncio.sleep(LOG_POLL_SECONDS)
+
+    async def diagnose(self) -> Sequence[ProviderFinding]:
+        """Whether executors can be started here."""
+        return await asyncio.to_thread(findings_on, self._config)
 
     def _prepare(self, machine_id: str) -> None:
         folder = self._folder(machine_id)

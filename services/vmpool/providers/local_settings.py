@@ -11,7 +11,8 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.config import Settings
-from services.vmpool.providers.local_provider import LocalConfig, LocalProvider
+from services.vmpool.providers.local_config import LocalConfig
+from services.vmpool.providers.local_provider import LocalProvider
 
 if TYPE_CHECKING:
     from services.vmpool.providers.plugins import PoolContext

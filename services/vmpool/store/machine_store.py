@@ -65,6 +65,19 @@ class MachineStore:
         self._notify()
         return drained
 
+    async def halt(self, machine_id: str, reason: str) -> Machine:
+        """Stop a machine at once, its leases ended; one that is over, or drains without leases, stays as it is."""
+        async with self._database.transaction() as connection:
+            machine = await locked_machine(connection, machine_id)
+            drained = machine.state is MachineState.DRAINING and not any(machine.occupied)
+            if machine.state in OVER or drained:
+                return machine
+            halted = machine.halt(self._clock.now(), reason)
+            halted = await write_machine(connection, self._clock, machine, halted, reason)
+            await _end_leases(connection, self._clock, halted)
+        self._notify()
+        return halted
+
     async def get(self, machine_id: str) -> Machine:
         """The machine; MachineNotFoundError where there is none."""
         async with self._database.reading() as connection:

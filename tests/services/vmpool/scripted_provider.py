@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -33,6 +34,9 @@ class ScriptedProvider:
     provisioned: list[str] = field(default_factory=list[str])
     start_timeout: timedelta = timedelta(seconds=120)
     printed: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    still_to_print: dict[str, list[bytes]] = field(default_factory=dict[str, list[bytes]])
+    silent_logs: set[str] = field(default_factory=set[str])
+    minimum_billed: timedelta = timedelta(0)
 
     async def start(self) -> None:
         self._fail("start")
@@ -42,7 +46,10 @@ class ScriptedProvider:
 
     async def offers(self) -> Sequence[Offer]:
         self._fail("offers")
-        return [Offer(self.name, gpu_type, 1, self.price_micros_per_hour) for gpu_type in self.gpu_types]
+        return [
+            Offer(self.name, gpu_type, 1, self.price_micros_per_hour, minimum_billed=self.minimum_billed)
+            for gpu_type in self.gpu_types
+        ]
 
     async def provision(self, order: Order) -> None:
         self._fail("provision")
@@ -67,7 +74,12 @@ class ScriptedProvider:
         self._fail("logs")
         if machine_id not in self.machines:
             raise ProviderError(f"no log of {machine_id}")
-        yield self.printed.get(machine_id, b"")
+        if machine_id in self.printed:
+            yield self.printed[machine_id]
+        for piece in self.still_to_print.get(machine_id, ()) if follow else ():
+            yield piece
+        if follow and machine_id in self.silent_logs:
+            await asyncio.Event().wait()
 
     def _fail(self, method: str) -> None:
         if method in self.failing:

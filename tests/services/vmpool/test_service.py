@@ -9,8 +9,8 @@ import pytest
 from google.protobuf.duration_pb2 import Duration
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
-from servicekit.errors import rpc_failure
 from services.vmpool.machine import MachineState
+from tests.services.vmpool.grpc_failures import failure
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
 
-    from servicekit.errors import RpcFailure
     from tests.services.vmpool.conftest import Bench
 
 
@@ -35,12 +34,6 @@ def acquire(job_id: str = "job", **changes: Any) -> pb.AcquireLeaseRequest:
 
 def seconds(number: int) -> Duration:
     return Duration(seconds=number)
-
-
-async def failure(call: Awaitable[Any]) -> RpcFailure:
-    with pytest.raises(grpc.aio.AioRpcError) as error:
-        await call
-    return rpc_failure(error.value)
 
 
 async def test_a_lease_carries_what_its_holder_needs(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:

@@ -1,0 +1,48 @@
+"""Asks providers what is wrong with them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from services.vmpool.errors import ProviderError
+from services.vmpool.providers.diagnosis import Diagnosable, ProviderFinding
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from services.vmpool.providers.provider import MachineProvider
+    from services.vmpool.providers.provider_set import ProviderSet
+
+DIAGNOSIS_SECONDS = 20.0
+"""A provider that takes longer is told of as one that does not answer; people wait for this."""
+
+
+async def findings_of(providers: ProviderSet) -> Mapping[str, Sequence[ProviderFinding]]:
+    """What each provider found, by its name, all asked at once."""
+    asked = await asyncio.gather(*(_findings(provider) for provider in providers))
+    return dict(zip(providers.names, asked, strict=True))
+
+
+async def _findings(provider: MachineProvider) -> Sequence[ProviderFinding]:
+    try:
+        async with asyncio.timeout(DIAGNOSIS_SECONDS):
+            own = await provider.diagnose() if isinstance(provider, Diagnosable) else ()
+            return [*own, await _offers(provider)]
+    except TimeoutError:
+        message = f"it has not answered for {DIAGNOSIS_SECONDS:g} s"
+    except (ProviderError, OSError) as error:
+        message = str(error) or type(error).__name__
+    return [
+        ProviderFinding("answer", ok=False, message=message, remedy="see vmpool's log, and the provider's settings")
+    ]
+
+
+async def _offers(provider: MachineProvider) -> ProviderFinding:
+    """What every provider can be asked: whether there is anything to be had."""
+    available = [offer for offer in await provider.offers() if offer.available]
+    if available:
+        kinds = ", ".join(sorted({f"{offer.gpu_type}:{offer.gpu_count}" for offer in available}))
+        return ProviderFinding("offers", ok=True, message=f"{len(available)} now: {kinds}")
+    remedy = "nothing is wrong with the settings where its cloud is sold out; `wavepool machines offers` shows its list"
+    return ProviderFinding("offers", ok=False, message="no machine can be had now", remedy=remedy)

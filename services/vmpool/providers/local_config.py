@@ -1,0 +1,25 @@
+"""What the local provider is set up with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import timedelta
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class LocalConfig:
+    """Where machines keep their files, and what their executors are started as."""
+
+    data_dir: Path
+    command: Sequence[str]
+    preferred_port: int
+    gpu_types: Sequence[str]
+    price_micros_per_hour: int
+    start_timeout: timedelta
+    orphan_timeout: timedelta
+    stop_grace: timedelta
