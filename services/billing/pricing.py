@@ -29,6 +29,22 @@ class PriceList:
             raise PriceNotFoundError(gpu_type, self.micros_per_hour) from None
 
 
+@dataclass(frozen=True)
+class Tariff:
+    """How a provider bills a machine: at least `minimum`, then in whole `increment`s, at a price per hour."""
+
+    price_micros_per_hour: int
+    minimum: timedelta = timedelta(0)
+    increment: timedelta = _MICROSECOND
+
+    def cost_micros(self, duration: timedelta) -> int:
+        """What `duration` costs; no time costs nothing."""
+        if duration <= timedelta(0):
+            return 0
+        billed = max(self.minimum, -(-duration // self.increment) * self.increment)
+        return cost_micros(billed, self.price_micros_per_hour)
+
+
 def cost_micros(duration: timedelta, price_micros_per_hour: int) -> int:
     """What `duration` costs, exact in integers and rounded up to the next micro-dollar.
 

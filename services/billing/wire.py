@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from wavepool.billing.v1 import billing_pb2 as pb
@@ -17,6 +17,7 @@ from services.billing.usage import MachineUsage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from google.protobuf.duration_pb2 import Duration
     from google.protobuf.timestamp_pb2 import Timestamp
 
     from services.billing.account import Account
@@ -109,17 +110,35 @@ def token_to_proto(token: ApiToken) -> pb.Token:
 
 def usage_from_proto(request: pb.RecordMachineUsageRequest) -> MachineUsage:
     """An interval of a machine."""
+    start_time = _instant_from_proto("start_time", request.start_time)
+    has_start, has_increment = request.HasField("machine_start_time"), request.HasField("billing_increment")
     return MachineUsage(
         machine_id=request.machine_id,
         sequence=request.sequence,
         provider=request.provider,
         gpu_type=request.gpu_type,
         gpu_count=request.gpu_count,
-        start_time=_instant_from_proto("start_time", request.start_time),
+        start_time=start_time,
         end_time=_instant_from_proto("end_time", request.end_time),
         price_micros_per_hour=request.price_micros_per_hour,
         final=request.final,
+        machine_start_time=(
+            _instant_from_proto("machine_start_time", request.machine_start_time) if has_start else start_time
+        ),
+        minimum_billed=_duration_from_proto("minimum_billed", request.minimum_billed),
+        billing_increment=(
+            _duration_from_proto("billing_increment", request.billing_increment)
+            if has_increment
+            else timedelta(microseconds=1)
+        ),
     )
+
+
+def _duration_from_proto(field: str, duration: Duration) -> timedelta:
+    try:
+        return duration.ToTimedelta()
+    except (ValueError, OverflowError) as error:
+        raise InvalidFieldError(field, f"is not a duration: {error}") from error
 
 
 def _instant_from_proto(field: str, timestamp: Timestamp) -> datetime:

@@ -11,6 +11,7 @@ from wavepool.billing.v1 import billing_pb2_grpc
 from servicekit.logging import get_logger
 from servicekit.proto_time import instant_to_proto
 from services.vmpool import metrics
+from services.vmpool.wire_machine import duration_to_proto
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -59,4 +60,7 @@ def _usage_to_proto(fact: UsageFact, machine: Machine) -> pb.RecordMachineUsageR
         end_time=instant_to_proto(fact.end_time),
         price_micros_per_hour=machine.price_micros_per_hour,
         final=fact.final,
+        machine_start_time=instant_to_proto(machine.provision_time),
+        minimum_billed=duration_to_proto(machine.minimum_billed),
+        billing_increment=duration_to_proto(machine.billing_increment),
     )

@@ -96,5 +96,8 @@ machine_usage = Table(
     Column("price_micros_per_hour", BigInteger, nullable=False),
     Column("cost_micros", BigInteger, nullable=False),
     Column("final", Boolean, nullable=False),
+    Column("machine_start_time", Instant),
+    Column("minimum_billed_us", BigInteger, nullable=False),
+    Column("billing_increment_us", BigInteger, nullable=False),
     PrimaryKeyConstraint("machine_id", "sequence"),
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -11,6 +12,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from services.billing.store.tables import machine_usage
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from servicekit.database import Database
     from services.billing.usage import MachineUsage
 
@@ -26,15 +29,23 @@ class UsageStore:
         dialect = postgresql if self._database.dialect_name == "postgresql" else sqlite
         statement = (
             dialect.insert(machine_usage)
-            .values(**asdict(usage), cost_micros=usage.cost_micros)
+            .values(_row(usage))
             .on_conflict_do_nothing()
             .returning(machine_usage.c.sequence)
         )
         async with self._database.transaction() as connection:
             return (await connection.execute(statement)).one_or_none() is not None
 
-    async def total_cost_micros(self) -> int:
-        """What all machines cost so far."""
+    async def total_cost_micros(self, besides: Collection[str] = ()) -> int:
+        """What all machines besides those cost so far."""
+        query = select(func.sum(machine_usage.c.cost_micros)).where(machine_usage.c.machine_id.not_in(besides))
         async with self._database.reading() as connection:
-            total = await connection.scalar(select(func.sum(machine_usage.c.cost_micros)))
+            total = await connection.scalar(query)
         return int(total or 0)
+
+
+def _row(usage: MachineUsage) -> dict[str, Any]:
+    row = asdict(usage)
+    for name in ("minimum_billed", "billing_increment"):
+        row[f"{name}_us"] = row.pop(name) // timedelta(microseconds=1)
+    return row | {"cost_micros": usage.cost_micros}

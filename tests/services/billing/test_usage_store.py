@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from services.billing.service import Stores
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-HOUR = MachineUsage("m1", 1, "local", "MI300X", 1, START, START + timedelta(hours=1), 1_990_000, final=False)
+HOUR = MachineUsage(
+    "m1", 1, "local", "MI300X", 1, START, START + timedelta(hours=1), 1_990_000, final=False, machine_start_time=START
+)
 
 
 async def test_the_first_report_of_an_interval_stands(stores: Stores) -> None:
