@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from services.executor.core.benchmarking import Bench, benchmark, profile_of
 from services.executor.core.checking import Checker, check
+from services.executor.core.code_objects import require_unchanged
 from services.executor.core.job import Mode
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
 from services.executor.core.sampling import show_sample, smallest
@@ -25,16 +26,22 @@ if TYPE_CHECKING:
     from services.executor.core.progress import Progress
     from services.executor.core.run_place import RunPlace
 
+_RUNNER = "runner"
+"""What a build's executable is called; device.py."""
+
 
 class Judging:
     """Opens the sessions of one run, whose calls all have numbers, and so inputs, of their own."""
 
-    def __init__(self, job: CoreJob, problem: Problem, equipment: Equipment, place: RunPlace) -> None:
+    def __init__(
+        self, job: CoreJob, problem: Problem, equipment: Equipment, place: RunPlace, executable_sha256: str
+    ) -> None:
         self.seed = RunSeed(job.seed)
         self._job = job
         self._problem = problem
         self._equipment = equipment
         self._place = place
+        self._executable_sha256 = executable_sha256
         self._numbers = itertools.count(1)
 
     async def judge(self, progress: Progress) -> None:
@@ -93,5 +100,6 @@ class Judging:
         try:
             async with session.open(place.run):
                 yield Checker(self._problem, self.seed, session, self._numbers)
+            require_unchanged(place.run / _RUNNER, self._executable_sha256)
         finally:
             progress.leave(session)

@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from problems.variants import UnknownElementTypeError, variant_of
+from services.executor.core.code_objects import code_objects
 from services.executor.core.contract import contract_of, unit_of
 from services.executor.core.failure import Failure, InfrastructureFailure
 from services.executor.core.forbidden import check_build, check_source, rules_for
@@ -18,6 +19,7 @@ from services.executor.core.posed_problem import posed
 from services.executor.core.progress import Progress
 from services.executor.core.source import source_fault
 from services.executor.core.verdict import Verdict
+from services.executor.devices.device import BuildKind
 from services.executor.devices.instruments import Versioned
 from services.executor.devices.selection import selected
 
@@ -92,12 +94,14 @@ async def _stages_of(job: CoreJob, problem: Problem | None, equipment: Equipment
         progress.report["toolchain"] = equipment.device.toolchain().identity
         progress.report["toolchain_title"] = equipment.device.toolchain().title
         progress.report["executable_sha256"] = build.sha256
+        has_image = equipment.device.describe().is_gpu and unit.kind is BuildKind.KERNELS
+        progress.report["code_objects"] = [asdict(one) for one in code_objects(build.executable, has_image=has_image)]
         progress.report["needed_libraries"] = check_build(build.executable, held)
         if problem is None:
             with progress.stage("program"):
                 await run_program(equipment.device, place.sandbox, equipment.limits.program, place.run, progress)
             return
-        await Judging(job, problem, equipment, place).judge(progress)
+        await Judging(job, problem, equipment, place, build.sha256).judge(progress)
 
 
 def _origin(job: CoreJob, equipment: Equipment) -> dict[str, object]:

@@ -5,7 +5,7 @@ import fcntl
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import psutil
 import pytest
@@ -15,6 +15,7 @@ from services.executor.core.benchmark_result import Bound, Timing
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.run import JobError, run
 from services.executor.core.scratch import memory_parent
+from services.executor.core.session import RunnerSession
 from services.executor.core.verdict import Verdict
 from services.executor.devices.device import Toolchain, ToolchainError
 from services.executor.sandboxes.choice import choose_sandbox
@@ -24,6 +25,7 @@ from tests.services.executor.core.mixed_problem import MIXED_SOLUTION, MixedProb
 
 if TYPE_CHECKING:
     from services.executor.core.equipment import Equipment
+    from services.executor.sandboxes.sandbox import BoxedProcess
 
 HONEST = (SUBMISSIONS / "call_counter.hip").read_text().replace("if (++calls > 10) return;", "")
 
@@ -78,6 +80,27 @@ async def test_the_report_names_everything_that_a_result_depends_on(equipment: E
     assert report["sandbox"] == {"name": equipment.sandbox.name, "gaps": list(equipment.sandbox.gaps)}
     for digest in ("source_sha256", "executable_sha256", "seed_commitment"):
         assert len(str(report[digest])) == 64
+    (code,) = [item for item in cast("Any", report["code_objects"]) if item["section"] == ".text"]
+    assert len(code["sha256"]) == 64
+    assert not code["is_device"]
+
+
+async def test_an_executable_that_changed_while_it_was_timed_is_our_fault(
+    equipment: Equipment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say_goodbye = RunnerSession._say_goodbye
+
+    async def meddled(self: RunnerSession, box: BoxedProcess) -> None:
+        for file in equipment.scratch_parent.rglob("run/runner"):
+            file.chmod(0o755)
+            file.unlink()
+            file.write_bytes(b"another")
+        await say_goodbye(self, box)
+
+    monkeypatch.setattr(RunnerSession, "_say_goodbye", meddled)
+    finished = await run(CoreJob(HONEST, Mode.CHECK, "vector-addition"), equipment, lambda _: None)
+    assert finished.verdict is Verdict.INFRA_ERROR, finished
+    assert "executable changed" in finished.message
 
 
 async def test_the_same_source_is_compiled_once_and_a_failed_one_every_time(
