@@ -9,6 +9,7 @@ from servicekit.logging import get_logger
 from services.vmpool.errors import ProviderError
 from services.vmpool.executor_client import ExecutorUnreachableError
 from services.vmpool.fault import Fault
+from services.vmpool.inventory_change import inventory_change
 from services.vmpool.lease import EXPIRY_GRACE, LeaseState, expired_run_is_gone
 from services.vmpool.machine import OVER, READY, MachineState
 from services.vmpool.providers.provider import Order, ProviderState
@@ -124,6 +125,9 @@ class MachineDriver:
             await self._unanswered(machine, error)
             return
         self._health.heard(machine.machine_id, self._clock.now())
+        if change := inventory_change(machine.inventory, health.inventory):
+            machine = await self._machines.change(machine, machine.take_stock(health.inventory), change)
+            log.info("machine %s: %s", machine.machine_id, change, extra={"machine_id": machine.machine_id})
         if health.unfit_reason and machine.state in READY:
             await self._change(machine, machine.drain(self._clock.now(), f"unfit: {health.unfit_reason}"))
             return

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import grpc
+from google.protobuf.json_format import MessageToDict
 from wavepool.executor.v1 import executor_pb2 as pb
 from wavepool.executor.v1 import executor_pb2_grpc
 
@@ -58,7 +60,7 @@ class ExecutorClient:
             await channel.close()
             raise
         self._channels[endpoint] = channel
-        return Health(_inventory_from_proto(answer), answer.runs_in_flight, answer.unfit_reason)
+        return Health(inventory_from_proto(answer), answer.runs_in_flight, answer.unfit_reason)
 
     async def close(self) -> None:
         """Close all channels."""
@@ -66,7 +68,8 @@ class ExecutorClient:
             await self._channels.popitem()[1].close()
 
 
-def _inventory_from_proto(answer: pb.GetCapabilitiesResponse) -> Inventory:
+def inventory_from_proto(answer: pb.GetCapabilitiesResponse) -> Inventory:
+    """What an executor says that it runs on."""
     return Inventory(
         device=answer.device,
         device_title=answer.device_title,
@@ -75,4 +78,11 @@ def _inventory_from_proto(answer: pb.GetCapabilitiesResponse) -> Inventory:
         compute_units=answer.compute_units,
         sandbox=answer.sandbox,
         signing_public_key=answer.signing_public_key,
+        details=_details(answer),
     )
+
+
+def _details(answer: pb.GetCapabilitiesResponse) -> str:
+    if not answer.HasField("inventory"):
+        return ""
+    return json.dumps(MessageToDict(answer.inventory, preserving_proto_field_name=True), sort_keys=True)

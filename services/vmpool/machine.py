@@ -89,6 +89,8 @@ class Inventory:
     compute_units: int = 0
     sandbox: str = ""
     signing_public_key: str = ""
+    details: str = ""
+    """The executor's Inventory message as JSON, its keys in order: the pool passes it on and decides nothing by it."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +153,10 @@ class Machine:
     def join(self, now: datetime, inventory: Inventory) -> Machine:
         """Its executor answered for the first time: it is ready."""
         return replace(self._moved(_S.WARM, now, "ready"), inventory=inventory, ready_time=now, last_used_time=now)
+
+    def take_stock(self, inventory: Inventory) -> Machine:
+        """Its executor has read again what it is made of."""
+        return replace(self, inventory=inventory)
 
     def lease(self, now: datetime, slot: Slot) -> Machine:
         """A job takes a slot."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from google.protobuf import json_format
 from google.protobuf.duration_pb2 import Duration
+from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
 from servicekit.proto_time import instant_to_proto
@@ -33,6 +35,14 @@ def duration_to_proto(duration: timedelta | None) -> Duration | None:
     return message
 
 
+def inventory_to_proto(details: str) -> inventory_pb2.Inventory | None:
+    """What an executor said once, without the fields that we do not know; None where it makes no sense to us."""
+    try:
+        return json_format.Parse(details, inventory_pb2.Inventory(), ignore_unknown_fields=True)
+    except json_format.ParseError:
+        return None
+
+
 def machine_to_proto(machine: Machine, now: datetime) -> pb.Machine:
     """A machine with its cost up to now."""
     inventory = machine.inventory
@@ -57,6 +67,7 @@ def machine_to_proto(machine: Machine, now: datetime) -> pb.Machine:
         cost_micros=machine.cost_until(now),
         sandbox=inventory.sandbox,
         signing_public_key=inventory.signing_public_key,
+        inventory=inventory_to_proto(inventory.details),
         jobs_run=machine.jobs_run,
         provider_stage=machine.provider_stage,
         leased_eighths=sum(gpu.bit_count() for gpu in machine.occupied),

@@ -22,6 +22,7 @@ _MOMENTS = tuple(name for name in _FIELDS if name.endswith("_time"))
 _SPANS = ("idle", "minimum_billed", "billing_increment", "max_duration")
 _PLAIN = tuple(name for name in _FIELDS if name not in _SPANS)
 _SECRETS = ("token",)
+_INVENTORY = frozenset(field.name for field in fields(Inventory))
 _LATER = {
     "minimum_billed_us": 0,
     "billing_increment_us": 1,
@@ -57,7 +58,8 @@ def machine_from_row(row: RowMapping | Mapping[Any, Any]) -> Machine:
     values["state"] = MachineState(row["state"])
     values["origin"] = Origin(row["origin"])
     values["fault"] = Fault(row["fault"])
-    values["inventory"] = Inventory(**orjson.loads(row["inventory"]))
+    told: dict[str, Any] = orjson.loads(row["inventory"])
+    values["inventory"] = Inventory(**{name: value for name, value in told.items() if name in _INVENTORY})
     values["occupied"] = tuple(orjson.loads(row["occupied"]))
     return Machine(**values)
 

@@ -45,10 +45,13 @@ class MachineStore:
         self._notify()
         return machine
 
-    async def change(self, before: Machine, after: Machine) -> Machine:
-        """Make `before` into `after`; leases end with their machine. StaleMachineError where it has changed since."""
+    async def change(self, before: Machine, after: Machine, reason: str = "") -> Machine:
+        """Make `before` into `after`, for a reason that is told if it is not the new state's own.
+
+        Leases end with their machine. StaleMachineError where it has changed since.
+        """
         async with self._database.transaction() as connection:
-            changed = await write_machine(connection, self._clock, before, after, after.reason)
+            changed = await write_machine(connection, self._clock, before, after, reason or after.reason)
             if changed.state in OVER and before.state not in OVER:
                 await _end_leases(connection, self._clock, changed)
         self._notify()

@@ -93,11 +93,12 @@ class ScriptedExecutors:
     silent: bool = False
     runs_in_flight: int = 0
     unfit_reason: str = ""
+    inventory: Inventory = field(default_factory=lambda: Inventory(device="cpu", device_title="Scripted"))
 
     async def health(self, endpoint: str) -> Health:
         if self.silent:
             raise ExecutorUnreachableError(f"{endpoint} is silent")
-        return Health(Inventory(device="cpu", device_title="Scripted"), self.runs_in_flight, self.unfit_reason)
+        return Health(self.inventory, self.runs_in_flight, self.unfit_reason)
 
     async def close(self) -> None:
         pass
