@@ -28,6 +28,8 @@ class BillingSettings(ServiceSettings):
         validation_alias=AliasChoices("BILLING_GRANT_CREDITS_TOTAL", "AMD_GRANT_CREDITS_TOTAL"),
     )
     """Dollars that the first account is granted."""
+    machine_budget: Annotated[Decimal, Field(ge=0)] | None = None
+    """Dollars that machines may cost the operator in all; vmpool starts none beyond it. Unset: the granted total."""
     cost_alert_threshold: Annotated[Decimal, Field(gt=0, le=1)] = Field(
         default=Decimal("0.8"),
         validation_alias=AliasChoices("BILLING_COST_ALERT_THRESHOLD", "AMD_COST_ALERT_THRESHOLD"),
@@ -50,6 +52,10 @@ class BillingSettings(ServiceSettings):
     def budget(self) -> Budget:
         """When accounts are warned."""
         return Budget(threshold_permille=int(self.cost_alert_threshold * 1000))
+
+    def machine_budget_micros(self) -> int:
+        """What machines may cost."""
+        return _micros(self.grant_credits_total if self.machine_budget is None else self.machine_budget)
 
     def grant_micros(self) -> int:
         """The first account's grant."""

@@ -49,7 +49,7 @@ def build_stores(db: database.Database, settings: BillingSettings) -> Stores:
 
 def build_server(settings: BillingSettings, stores: Stores) -> ServiceServer:
     """The server with its servicer."""
-    servicer = BillingServicer(stores, settings.prices(), settings.budget(), Alerts())
+    servicer = BillingServicer(stores, settings.prices(), settings.budget(), settings.machine_budget_micros(), Alerts())
     server = ServiceServer("billing", settings, ERROR_MAP)
     billing_pb2_grpc.add_BillingServiceServicer_to_server(servicer, server.grpc)
     server.expose("wavepool.billing.v1.BillingService")

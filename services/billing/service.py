@@ -39,7 +39,9 @@ class Stores:
 class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
     """The service's RPCs; what they mean stands in `billing.proto`."""
 
-    def __init__(self, stores: Stores, prices: PriceList, budget: Budget, alerts: Alerts) -> None:
+    def __init__(
+        self, stores: Stores, prices: PriceList, budget: Budget, machine_budget_micros: int, alerts: Alerts
+    ) -> None:
         self._accounts = stores.accounts
         self._tokens = stores.tokens
         self._ledger = stores.ledger
@@ -47,6 +49,7 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         self._usage = stores.usage
         self._prices = prices
         self._budget = budget
+        self._machine_budget_micros = machine_budget_micros
         self._alerts = alerts
 
     async def AuthenticateToken(
@@ -130,3 +133,10 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         interval = usage.check_usage(wire.usage_from_proto(request))
         self._alerts.machine_used(interval, new=await self._usage.record(interval))
         return pb.RecordMachineUsageResponse()
+
+    async def GetMachineBudget(
+        self, request: pb.GetMachineBudgetRequest, context: Context
+    ) -> pb.GetMachineBudgetResponse:
+        """Tell what machines may cost and have cost."""
+        spent_micros = await self._usage.total_cost_micros(request.besides_machine_ids)
+        return pb.GetMachineBudgetResponse(budget_micros=self._machine_budget_micros, spent_micros=spent_micros)

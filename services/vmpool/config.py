@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated
+from decimal import Decimal
+from typing import TYPE_CHECKING, Annotated, ParamSpec, Self, TypeVar
 
-from pydantic import AliasChoices, Field, field_validator
+from pydantic import AliasChoices, Field, field_validator, model_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from servicekit.config import ServiceSettings
+from services.vmpool.errors import InvalidFieldError
+from services.vmpool.keep_warm import parse_keep_warm
+from services.vmpool.offer_choice import OfferPolicy, OfferTimes, SpotPolicy
+from services.vmpool.order_checks import MICROS_PER_DOLLAR, check_gpu_count, check_gpu_type
+from services.vmpool.retention import Retention
 from services.vmpool.sizing import Limits
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from services.vmpool.keep_warm import WarmWindow
+
+P = ParamSpec("P")
+T = TypeVar("T")
 NotNegative = Annotated[timedelta, Field(ge=timedelta(0))]
 Positive = Annotated[timedelta, Field(gt=timedelta(0))]
 
@@ -38,23 +51,78 @@ class VmPoolSettings(ServiceSettings):
         default=timedelta(seconds=600), validation_alias=AliasChoices("VMPOOL_IDLE_TIMEOUT", "AMD_VM_IDLE_TIMEOUT")
     )
     """How long a machine is kept with nothing to do."""
+    idle_timeouts: dict[str, NotNegative] = Field(default_factory=dict[str, timedelta])
+    """The same for single GPU types, as JSON, e.g. `{"MI210": 60}`."""
+    release_margin: NotNegative = timedelta(seconds=60)
+    """How long before the end of paid-for time an idle machine is released, so that no further time is billed."""
+    keep_warm: str = ""
+    """When how many machines are to be ready, e.g. `Mon-Fri 08:00-18:00 Europe/Berlin MI300X=1; ...`."""
+    queue_patience: NotNegative = timedelta(seconds=60)
+    """How much longer than a cold start takes a job may wait for a machine in use before it gets a new one."""
+    backends: Annotated[tuple[str, ...], NoDecode] = ()
+    """Backends in order of preference, with commas between, by their names; those left out come last."""
+    spot_policy: SpotPolicy = SpotPolicy.ON_DEMAND
+    """Whether machines may be ones that the provider can take away: on-demand, spot or auto."""
+    max_price: Annotated[Decimal, Field(ge=0)] = Decimal(0)
+    """Dollars per GPU hour beyond which no machine is taken; 0: no limit."""
+    gpus_per_machine: int = 1
+    """1, 2, 4 or 8."""
+    offer_lifetime: NotNegative = timedelta(seconds=15)
+    """How long a provider's offers are held to be as they were."""
     lease_duration: Positive = timedelta(seconds=60)
     """Of a lease that is asked for without one."""
     longest_lease: Positive = timedelta(hours=1)
     demand_lifetime: Positive = timedelta(seconds=60)
     """How long reported demand counts without being reported again."""
     heartbeat_interval: Positive = timedelta(seconds=2)
-    lost_after: Positive = timedelta(seconds=8)
+    lost_after: Positive = timedelta(seconds=6)
     """How long a machine may leave heartbeats unanswered."""
     reconcile_interval: Positive = timedelta(seconds=1)
     usage_interval: Positive = timedelta(seconds=60)
     """Between two reports to billing of what a machine costs."""
 
-    @field_validator("providers", mode="before")
+    @field_validator("providers", "backends", mode="before")
     @classmethod
     def _names(cls, value: object) -> object:
         return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value
 
+    @field_validator("gpus_per_machine")
+    @classmethod
+    def _legal_count(cls, count: int) -> int:
+        return _checked(check_gpu_count, count, "gpus_per_machine")
+
+    @model_validator(mode="after")
+    def _known_gpu_types(self) -> Self:
+        self._warm_windows()
+        for gpu_type in self.idle_timeouts:
+            _checked(check_gpu_type, gpu_type, self.gpu_types, "idle_timeouts")
+        return self
+
     def limits(self) -> Limits:
         """What sizing may do."""
-        return Limits(max_machines=self.max_machines, idle_timeout=self.idle_timeout)
+        policy = OfferPolicy(
+            backends=self.backends,
+            spot=self.spot_policy,
+            max_price_micros_per_gpu_hour=int((self.max_price * MICROS_PER_DOLLAR).to_integral_value()),
+            gpu_count=self.gpus_per_machine,
+        )
+        retention = Retention(self.idle_timeout, self._idle_timeouts(), self.release_margin)
+        return Limits(self.max_machines, retention, policy, self._warm_windows(), self.queue_patience)
+
+    def offer_times(self) -> OfferTimes:
+        """How long offers are good for."""
+        return OfferTimes(fresh=self.offer_lifetime)
+
+    def _idle_timeouts(self) -> dict[str, timedelta]:
+        return {check_gpu_type(name, self.gpu_types): timeout for name, timeout in self.idle_timeouts.items()}
+
+    def _warm_windows(self) -> tuple[WarmWindow, ...]:
+        return _checked(parse_keep_warm, self.keep_warm, self.gpu_types)
+
+
+def _checked(check: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """The check's answer; settings are refused with ValueError."""
+    try:
+        return check(*args, **kwargs)
+    except InvalidFieldError as error:
+        raise ValueError(str(error)) from error

@@ -29,4 +29,8 @@ class Tariff:
 
     def cost_micros(self, duration: timedelta) -> int:
         """Micro-dollars for `duration`, rounded up to the next one."""
-        return -(-(self.billed(duration) // MICROSECOND) * self.price_micros_per_hour // _MICROSECONDS_PER_HOUR)
+        return self.price_of(self.billed(duration))
+
+    def price_of(self, billed: timedelta) -> int:
+        """Micro-dollars for time that is billed as it is, rounded up to the next one."""
+        return -(-(billed // MICROSECOND) * self.price_micros_per_hour // _MICROSECONDS_PER_HOUR)

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from services.vmpool.sizing import Demand
+from services.vmpool.packing import Demand
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from services.vmpool.lease import LeaseRequest
 
-Kind = tuple[str, int]
-"""GPU type and eighths."""
+Kind = tuple[str, int, tuple[str, ...]]
+"""GPU type, eighths, and fallback GPU types."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,11 @@ class DemandBoard:
         """What waits now. A job that was refused is in the scheduler's report too, so the larger of the two counts."""
         refused = self._refused_now(now)
         reported = self._reported_now(now)
-        return [Demand(*kind, max(refused[kind], reported[kind])) for kind in sorted(refused.keys() | reported.keys())]
+        return [
+            Demand(gpu_type, eighths, max(refused[kind], reported[kind]), fallbacks)
+            for kind in sorted(refused.keys() | reported.keys())
+            for gpu_type, eighths, fallbacks in [kind]
+        ]
 
     def _refused_now(self, now: datetime) -> Counter[Kind]:
         self._refused = {
@@ -73,4 +77,4 @@ class DemandBoard:
 
 
 def _kind(wanted: Demand | LeaseRequest) -> Kind:
-    return wanted.gpu_type, wanted.eighths
+    return wanted.gpu_type, wanted.eighths, wanted.fallback_gpu_types

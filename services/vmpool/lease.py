@@ -91,7 +91,10 @@ class Lease:
 
 @dataclass(frozen=True)
 class LeaseRequest:
-    """What a job asks for; `machine_id` None leaves the choice to the pool."""
+    """What a job asks for; `machine_id` None leaves the choice to the pool.
+
+    `fallback_gpu_types` are taken, in their order, where no machine of `gpu_type` has room.
+    """
 
     job_id: str
     attempt: int
@@ -99,12 +102,18 @@ class LeaseRequest:
     eighths: int
     machine_id: str | None
     duration: timedelta
+    fallback_gpu_types: tuple[str, ...] = ()
+
+    @property
+    def gpu_types(self) -> tuple[str, ...]:
+        """What the job may run on, the wanted one first."""
+        return (self.gpu_type, *self.fallback_gpu_types)
 
     def is_met_by(self, lease: Lease) -> bool:
         """The lease is what is asked for, so that a repeated request gets it again."""
         return (
             self.eighths == lease.slot.eighths
-            and self.gpu_type == lease.gpu_type
+            and lease.gpu_type in self.gpu_types
             and self.machine_id in {None, lease.machine_id}
         )
 

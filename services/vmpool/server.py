@@ -22,16 +22,19 @@ from services.vmpool.demand_board import DemandBoard
 from services.vmpool.driver import MachineDriver, Senses
 from services.vmpool.executor_client import ExecutorClient
 from services.vmpool.feed import Feed
+from services.vmpool.funding import BillingFunding
 from services.vmpool.health_book import HealthBook
 from services.vmpool.leasing import Leasing
 from services.vmpool.log_reader import LogReader
+from services.vmpool.offer_board import OfferBoard
 from services.vmpool.providers.plugins import PoolContext, open_providers
 from services.vmpool.reconciler import Reconciler
 from services.vmpool.service import Pool, VmPoolServicer
-from services.vmpool.sizer import Sizer
+from services.vmpool.sizer import Facts, Sizer
 from services.vmpool.store.event_log import EventLog
 from services.vmpool.store.lease_store import LeaseStore
 from services.vmpool.store.machine_store import MachineStore
+from services.vmpool.store.pace_store import PaceStore
 from services.vmpool.store.usage_store import UsageStore
 from services.vmpool.usage_reporter import UsageReporter
 from services.vmpool.watching import Watching
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from servicekit.errors import ErrorMap
     from services.vmpool.executor_client import Executors
+    from services.vmpool.funding import Funding
     from services.vmpool.providers.provider_set import ProviderSet
 
 log = logging.get_logger(__name__)
@@ -96,16 +100,25 @@ def configured_providers(settings: VmPoolSettings) -> ProviderSet:
 
 @asynccontextmanager
 async def build(
-    settings: VmPoolSettings, db: database.Database, providers: ProviderSet, executors: Executors, clock: Clock
+    settings: VmPoolSettings,
+    db: database.Database,
+    providers: ProviderSet,
+    executors: Executors,
+    clock: Clock,
+    funding: Funding | None = None,
 ) -> AsyncGenerator[VmPool]:
-    """The service on a database with its schema; connections are closed at the end."""
+    """The service on a database with its schema, by default funded by billing; connections are closed at the end."""
     events, moves = Feed(), Feed()
     machines = MachineStore(db, clock, events, moves)
     leases = LeaseStore(db, clock, events, new_id)
     demand = DemandBoard(settings.demand_lifetime)
-    sizer = Sizer(machines, demand, providers, settings.limits(), clock, new_id)
+    offers = OfferBoard(providers, settings.offer_times(), clock)
     async with AsyncExitStack() as stack:
         billing = await stack.enter_async_context(open_channel(settings.billing_target))
+        stack.push_async_callback(offers.close)
+        funding = funding or BillingFunding(UsageStore(db, clock), billing, clock)
+        facts = Facts(machines, demand, PaceStore(db, clock), offers, funding)
+        sizer = Sizer(facts, settings.limits(), clock, new_id)
         wakes = (stack.enter_context(moves.follow()), stack.enter_context(moves.follow()))
         health = HealthBook(settings.heartbeat_interval, settings.lost_after)
         senses = Senses(providers, executors, health)

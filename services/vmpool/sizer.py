@@ -4,26 +4,44 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
-from services.vmpool.errors import ProviderError, StaleMachineError
-from services.vmpool.machine import ON_THE_WAY, Machine
-from services.vmpool.sizing import Plan, Pool, machines_wanted
+from services.vmpool.errors import StaleMachineError
+from services.vmpool.failures import resting_sources
+from services.vmpool.machine import ON_THE_WAY, Machine, Origin
+from services.vmpool.machine_budget import Funds, reserve_micros
+from services.vmpool.offer_choice import Market
+from services.vmpool.sizing import Needs, Plan, Pool, machines_wanted, pool_needs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from datetime import datetime
 
     from servicekit.clock import Clock
     from services.vmpool.demand_board import DemandBoard
-    from services.vmpool.providers.provider import Offer
-    from services.vmpool.providers.provider_set import ProviderSet
-    from services.vmpool.sizing import Demand, Limits
+    from services.vmpool.funding import Funding
+    from services.vmpool.offer_board import OfferBoard
+    from services.vmpool.sizing import Limits, Start
     from services.vmpool.store.machine_store import MachineStore
+    from services.vmpool.store.pace_store import PaceStore
 
 log = get_logger(__name__)
 
 TOKEN_BYTES = 32
+_REASONS = {Origin.DEMAND: "jobs wait for it", Origin.SCHEDULE: "the schedule keeps it warm"}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the sizer looks at."""
+
+    machines: MachineStore
+    demand: DemandBoard
+    paces: PaceStore
+    offers: OfferBoard
+    funding: Funding
 
 
 class Sizer:
@@ -31,21 +49,13 @@ class Sizer:
 
     name = "sizer"
 
-    def __init__(
-        self,
-        machines: MachineStore,
-        demand: DemandBoard,
-        providers: ProviderSet,
-        limits: Limits,
-        clock: Clock,
-        new_id: Callable[[str], str],
-    ) -> None:
-        self._machines = machines
-        self._demand = demand
-        self._providers = providers
+    def __init__(self, facts: Facts, limits: Limits, clock: Clock, new_id: Callable[[str], str]) -> None:
+        self._facts = facts
+        self._machines = facts.machines
         self._limits = limits
         self._clock = clock
         self._new_id = new_id
+        self._start_time = clock.now()
         self._one_at_a_time = asyncio.Lock()
 
     async def run_once(self) -> None:
@@ -53,69 +63,71 @@ class Sizer:
         await self.resize()
 
     async def resize(self) -> tuple[int, str]:
-        """Bring the pool to size; tells how many machines are on their way, and why demand goes unmet if it does."""
+        """Bring the pool to size; tells how many machines are on their way, and what stands in the way of others."""
         async with self._one_at_a_time:
             now = self._clock.now()
-            present = await self._machines.unreleased()
-            demands = self._demand.present(now)
-            plan = machines_wanted(demands, Pool(present, await self._machines.failures()), self._limits, now)
-            await self._release(plan, present, demands)
-            started, blocked_reason = await self._start(plan)
-        on_the_way = sum(machine.state in ON_THE_WAY for machine in present) + started
-        return on_the_way, plan.blocked_reason or blocked_reason
+            pool = await self._pool()
+            needs = pool_needs(self._facts.demand.present(now), pool, self._limits, now)
+            market, funds = await self._supply(needs)
+            plan = machines_wanted(needs, pool, market, funds, self._limits, now)
+            await self._release(plan, pool.machines)
+            for start in plan.start:
+                await self._request(start)
+        on_the_way = sum(machine.state in ON_THE_WAY for machine in pool.machines) + len(plan.start)
+        return on_the_way, plan.blocked_reason
 
-    async def _start(self, plan: Plan) -> tuple[int, str]:
-        if not plan.start:
-            return 0, ""
-        offers, missing = await self._offers()
-        started = 0
-        for gpu_type in plan.start:
-            offer = next((offer for offer in offers if offer.gpu_type == gpu_type and offer.available), None)
-            if offer is None:
-                missing = missing or f"no provider offers {gpu_type} now (asked: {', '.join(self._providers.names)})"
-            else:
-                await self._request(offer)
-                started += 1
-        return started, missing
+    async def _pool(self) -> Pool:
+        present = await self._machines.unreleased()
+        resting = resting_sources(await self._machines.failures(), self._start_time, self._clock.now())
+        return Pool(present, resting, await self._facts.paces.paces())
 
-    async def _offers(self) -> tuple[list[Offer], str]:
-        offers: list[Offer] = []
-        missing = ""
-        for provider in self._providers:
-            try:
-                offers += await provider.offers()
-            except (ProviderError, OSError) as error:
-                missing = f"provider {provider.name} makes no offers now: {error}"
-        return offers, missing
+    async def _supply(self, needs: Needs) -> tuple[Market, Funds]:
+        """What can be had, and the money for it; nobody is asked while nothing is missing."""
+        if not needs.wishes:
+            return Market(), Funds()
+        market = await self._facts.offers.market()
+        costly = any(reserve_micros(offer.tariff) for offer in market.offers)
+        return market, await self._facts.funding.funds() if costly else Funds()
 
-    async def _request(self, offer: Offer) -> None:
-        now = self._clock.now()
-        machine = Machine(
-            machine_id=self._new_id("mach"),
-            provider=offer.provider,
-            gpu_type=offer.gpu_type,
-            gpu_count=offer.gpu_count,
-            token=secrets.token_urlsafe(TOKEN_BYTES),
-            price_micros_per_hour=offer.price_micros_per_hour,
-            minimum_billed=offer.minimum_billed,
-            billing_increment=offer.billing_increment,
-            backend=offer.backend,
-            region=offer.region,
-            spot=offer.spot,
-            create_time=now,
-            state_time=now,
-            reason="jobs wait for it",
-            occupied=(0,) * offer.gpu_count,
-        )
+    async def _request(self, start: Start) -> None:
+        machine = ordered_machine(start, self._new_id("mach"), self._limits, self._clock.now())
         await self._machines.add(machine, machine.reason)
-        log.info("a machine is wanted", extra={"machine_id": machine.machine_id, "gpu_type": machine.gpu_type})
+        log.info(
+            "a machine is wanted",
+            extra={"machine_id": machine.machine_id, "gpu_type": machine.gpu_type, "reason": machine.reason},
+        )
 
-    async def _release(self, plan: Plan, present: Sequence[Machine], demands: Sequence[Demand]) -> None:
+    async def _release(self, plan: Plan, present: Sequence[Machine]) -> None:
         for machine in present:
             if machine.machine_id not in plan.release:
                 continue
-            reason = "it gives way to a GPU type that is waited for" if demands else "idle"
+            reason = "it gives way to one that is waited for" if machine.machine_id in plan.give_way else "idle"
             try:
                 await self._machines.change(machine, machine.drain(self._clock.now(), reason))
             except StaleMachineError:
                 log.info("an idle machine was taken just in time", extra={"machine_id": machine.machine_id})
+
+
+def ordered_machine(start: Start, machine_id: str, limits: Limits, now: datetime) -> Machine:
+    """The machine to ask for, with a token of its own."""
+    offer = start.offer
+    reason = _REASONS.get(start.origin, "it was asked for")
+    return Machine(
+        machine_id=machine_id,
+        provider=offer.provider,
+        gpu_type=offer.gpu_type,
+        gpu_count=offer.gpu_count,
+        token=secrets.token_urlsafe(TOKEN_BYTES),
+        price_micros_per_hour=offer.price_micros_per_hour,
+        minimum_billed=offer.minimum_billed,
+        billing_increment=offer.billing_increment,
+        backend=offer.backend,
+        region=offer.region,
+        spot=offer.spot,
+        max_price_micros_per_hour=limits.offers.max_price_micros_per_gpu_hour * offer.gpu_count,
+        origin=start.origin,
+        create_time=now,
+        state_time=now,
+        reason=f"{reason} ({start.passed_over})" if start.passed_over else reason,
+        occupied=(0,) * offer.gpu_count,
+    )

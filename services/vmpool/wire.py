@@ -11,8 +11,9 @@ from services.vmpool import slot
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.lease import LeaseRequest, StartKind, check_duration, check_job
 from services.vmpool.machine import OVER, Machine, MachineState
-from services.vmpool.order_checks import check_gpu_type
-from services.vmpool.sizing import Demand, check_demand
+from services.vmpool.order_checks import check_fallback_gpu_types, check_gpu_type
+from services.vmpool.packing import Demand
+from services.vmpool.sizing import check_demand
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,13 +49,15 @@ def lease_to_proto(lease: Lease, machine: Machine) -> pb.Lease:
 def lease_request_from_proto(request: pb.AcquireLeaseRequest, settings: VmPoolSettings) -> LeaseRequest:
     """What a job asks for; refuses bad values by field."""
     check_job(request.job_id, request.attempt)
+    gpu_type = check_gpu_type(request.gpu_type, settings.gpu_types)
     return LeaseRequest(
         job_id=request.job_id,
         attempt=request.attempt,
-        gpu_type=check_gpu_type(request.gpu_type, settings.gpu_types),
+        gpu_type=gpu_type,
         eighths=slot.check_eighths(request.eighths),
         machine_id=request.machine_id or None,
         duration=lease_duration_from_proto(request, settings),
+        fallback_gpu_types=check_fallback_gpu_types(request.fallback_gpu_types, gpu_type, settings.gpu_types),
     )
 
 
@@ -75,7 +78,10 @@ def demands_from_proto(request: pb.ReportDemandRequest, gpu_types: Sequence[str]
     """All waiting work; refuses bad values by field."""
     if len(request.demands) > MAX_DEMANDS:
         raise InvalidFieldError("demands", f"must be at most {MAX_DEMANDS}; sum up jobs of one kind")
-    return [check_demand(Demand(d.gpu_type, d.eighths, d.jobs), gpu_types) for d in request.demands]
+    return [
+        check_demand(Demand(d.gpu_type, d.eighths, d.jobs, tuple(d.fallback_gpu_types)), gpu_types)
+        for d in request.demands
+    ]
 
 
 def pool_metrics_to_proto(

@@ -7,8 +7,8 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
-from services.vmpool.cost import MICROSECOND, Tariff
 from services.vmpool.fault import Fault
+from services.vmpool.offer import Offer  # noqa: TC001 - adapters take it from here, with the rest of the protocol
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -47,31 +47,6 @@ class Observation:
     backend: str = ""
     region: str = ""
     price_micros_per_hour: int | None = None
-
-
-@dataclass(frozen=True)
-class Offer:
-    """A kind of machine that can be had; the price is the whole machine's, in micro-dollars per hour.
-
-    `available` is False where the provider lists it and says that there is none now. `minimum_billed` and
-    `billing_increment` are how the provider counts its time.
-    """
-
-    provider: str
-    gpu_type: str
-    gpu_count: int
-    price_micros_per_hour: int
-    backend: str = ""
-    region: str = ""
-    spot: bool = False
-    available: bool = True
-    minimum_billed: timedelta = timedelta(0)
-    billing_increment: timedelta = MICROSECOND
-
-    @property
-    def tariff(self) -> Tariff:
-        """How the machine would be billed."""
-        return Tariff(self.price_micros_per_hour, self.minimum_billed, self.billing_increment)
 
 
 @dataclass(frozen=True)

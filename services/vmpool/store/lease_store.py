@@ -122,7 +122,7 @@ class LeaseStore:
             machine_id=machine.machine_id,
             job_id=request.job_id,
             attempt=request.attempt,
-            gpu_type=request.gpu_type,
+            gpu_type=machine.gpu_type,
             slot=slot,
             fencing_token=changed.fencing_token,
             start_kind=start_kind(machine, now),
@@ -151,15 +151,16 @@ async def _standing(connection: AsyncConnection, request: LeaseRequest, now: dat
 async def _candidates(connection: AsyncConnection, request: LeaseRequest) -> Sequence[Machine]:
     if request.machine_id is not None:
         machine = await locked_machine(connection, request.machine_id)
-        return [machine] if machine.state in READY and machine.gpu_type == request.gpu_type else []
+        return [machine] if machine.state in READY and machine.gpu_type in request.gpu_types else []
     query = (
         select(machines)
-        .where(machines.c.state.in_([state.value for state in READY]), machines.c.gpu_type == request.gpu_type)
+        .where(machines.c.state.in_([state.value for state in READY]), machines.c.gpu_type.in_(request.gpu_types))
         .order_by(machines.c.machine_id)
     )
     # Locked in an order that never changes, so that no two callers wait for each other.
     locked = await locked_machines(connection, query)
-    return sorted(locked, key=lambda machine: machine.last_used_time or machine.create_time, reverse=True)
+    latest_first = sorted(locked, key=lambda machine: machine.last_used_time or machine.create_time, reverse=True)
+    return sorted(latest_first, key=lambda machine: request.gpu_types.index(machine.gpu_type))
 
 
 async def _read_lease(connection: AsyncConnection, lease_id: str) -> Lease:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import insert, select, update
 
 from services.vmpool.errors import MachineNotFoundError, StaleMachineError
+from services.vmpool.failures import failures_in_a_row
 from services.vmpool.lease import LeaseState
 from services.vmpool.machine import OVER, Machine, MachineState
-from services.vmpool.sizing import Failures
 from services.vmpool.store.event_log import append_event
 from services.vmpool.store.machine_row import machine_from_row, machine_to_row
 from services.vmpool.store.tables import leases, machines
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from servicekit.database import Database
+    from services.vmpool.failures import Failures
     from services.vmpool.feed import Feed
+    from services.vmpool.offer import Source
 
 FAILURE_HISTORY = 50
 """How far back a run of failed starts is counted: far beyond what the longest back-off needs."""
@@ -103,8 +105,8 @@ class MachineStore:
         async with self._database.reading() as connection:
             return await _select(connection, query)
 
-    async def failures(self) -> Mapping[str, Failures]:
-        """By GPU type, the starts that failed since the last one that succeeded."""
+    async def failures(self) -> Mapping[Source, Failures]:
+        """By source, the starts that failed since the last one that succeeded."""
         query = (
             select(machines)
             .where((machines.c.ready_time.is_not(None)) | (machines.c.state == MachineState.FAILED.value))
@@ -113,7 +115,7 @@ class MachineStore:
         )
         async with self._database.reading() as connection:
             recent = await _select(connection, query)
-        return _failures_in_a_row(recent)
+        return failures_in_a_row(recent)
 
     def _notify(self) -> None:
         for feed in self._feeds:
@@ -169,16 +171,3 @@ async def _end_leases(connection: AsyncConnection, clock: Clock, machine: Machin
             reason=f"its machine is {machine.state.value}: {machine.reason}",
         )
     )
-
-
-def _failures_in_a_row(newest_first: Sequence[Machine]) -> dict[str, Failures]:
-    failures: dict[str, Failures] = {}
-    succeeded: set[str] = set()
-    for machine in newest_first:
-        if machine.ready_time is not None:
-            succeeded.add(machine.gpu_type)
-        elif machine.gpu_type not in succeeded:
-            known = failures.get(machine.gpu_type)
-            last = known or Failures(0, machine.end_time or machine.create_time, machine.reason)
-            failures[machine.gpu_type] = replace(last, count=last.count + 1)
-    return failures

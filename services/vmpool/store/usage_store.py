@@ -41,6 +41,14 @@ class UsageStore:
                 if fact is not None:
                     await connection.execute(insert(usage_facts).values(_fact_to_row(fact)))
 
+    async def unsettled(self) -> Sequence[Machine]:
+        """Machines whose whole cost billing has not been told: those that exist, and released ones for seconds."""
+        settled = select(usage_facts.c.machine_id).where(usage_facts.c.final, usage_facts.c.sent)
+        owes = machines.c.provision_time.is_not(None) & machines.c.machine_id.not_in(settled)
+        query = select(machines).where(machines.c.release_time.is_(None) | owes).order_by(machines.c.create_time)
+        async with self._database.reading() as connection:
+            return [machine_from_row(row) for row in (await connection.execute(query)).mappings()]
+
     async def unsent(self) -> Sequence[tuple[UsageFact, Machine]]:
         """What billing has not taken, each machine's facts in order."""
         facts = (

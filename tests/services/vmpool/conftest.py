@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +15,10 @@ from servicekit.channels import open_channel
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.lease import LeaseRequest
 from services.vmpool.machine import Machine, MachineState
+from services.vmpool.machine_budget import Funds
+from services.vmpool.packing import Demand
 from services.vmpool.providers.provider_set import ProviderSet
 from services.vmpool.server import VmPool, build
-from services.vmpool.sizing import Demand
 from tests.services.vmpool.scripted_provider import ScriptedExecutors, ScriptedProvider
 
 if TYPE_CHECKING:
@@ -55,6 +56,16 @@ def a_request(job_id: str = "job", **changes: Any) -> LeaseRequest:
 
 
 @dataclass
+class ScriptedFunding:
+    """Money as the test has it: without limit at first."""
+
+    left: Funds = field(default_factory=Funds)
+
+    async def funds(self) -> Funds:
+        return self.left
+
+
+@dataclass
 class Bench:
     """The pool with everything around it in the test's hands."""
 
@@ -64,6 +75,7 @@ class Bench:
     executors: ScriptedExecutors
     clock: ManualClock
     settings: VmPoolSettings
+    funding: ScriptedFunding = field(default_factory=ScriptedFunding)
 
     def __post_init__(self) -> None:
         self.machines = self.vmpool.pool.machines
@@ -110,8 +122,9 @@ async def bench_on(settings: VmPoolSettings, provider: ScriptedProvider, clock: 
     db = database.Database(str(settings.database_url))
     await database.migrate(db, "services.vmpool:migrations")
     executors = ScriptedExecutors()
-    async with build(settings, db, ProviderSet([provider]), executors, clock) as vmpool:
-        yield Bench(vmpool, db, provider, executors, clock, settings)
+    funding = ScriptedFunding()
+    async with build(settings, db, ProviderSet([provider]), executors, clock, funding) as vmpool:
+        yield Bench(vmpool, db, provider, executors, clock, settings, funding)
     await db.close()
 
 

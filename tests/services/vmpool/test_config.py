@@ -12,7 +12,7 @@ def test_defaults_fit_one_host() -> None:
     settings = VmPoolSettings()
     assert (settings.port, settings.providers) == (50062, ("local",))
     assert settings.limits().max_machines == 1
-    assert settings.limits().idle_timeout == timedelta(seconds=600)
+    assert settings.limits().retention.idle_timeout == timedelta(seconds=600)
 
 
 def test_providers_are_given_with_commas_between(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,7 +24,7 @@ def test_seed_names_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AMD_VM_MAX_CONCURRENT", "3")
     monkeypatch.setenv("AMD_VM_IDLE_TIMEOUT", "60")
     limits = VmPoolSettings().limits()
-    assert (limits.max_machines, limits.idle_timeout) == (3, timedelta(seconds=60))
+    assert (limits.max_machines, limits.retention.idle_timeout) == (3, timedelta(seconds=60))
 
 
 def test_our_names_win_over_seed_names(monkeypatch: pytest.MonkeyPatch) -> None:

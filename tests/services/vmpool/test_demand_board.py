@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from services.vmpool.demand_board import DemandBoard
-from services.vmpool.sizing import Demand
+from services.vmpool.packing import Demand
 from tests.services.vmpool.conftest import START, a_request
 
 MINUTE = timedelta(minutes=1)

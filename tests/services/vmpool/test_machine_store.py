@@ -10,6 +10,7 @@ import pytest
 from services.vmpool.errors import MachineNotFoundError, StaleMachineError
 from services.vmpool.fault import Fault
 from services.vmpool.machine import Inventory, MachineState
+from services.vmpool.offer import Source
 from services.vmpool.store.event_log import EventLog
 from services.vmpool.store.machine_row import machine_from_json, machine_to_json
 from tests.services.vmpool.conftest import START, a_machine
@@ -69,7 +70,7 @@ async def test_failures_count_from_the_last_success(bench: Bench) -> None:
             else machine.start(now, "127.0.0.1:1").join(now, Inventory())
         )
         await bench.machines.add(machine, "test")
-    failures = (await bench.machines.failures())["MI300X"]
+    failures = (await bench.machines.failures())[Source("scripted", "", "MI300X")]
     assert (failures.count, failures.reason, failures.last_time) == (2, "reason 3", START + timedelta(minutes=3))
 
 

@@ -36,7 +36,7 @@ def test_any_text_is_a_known_gpu_type_or_refused_by_field(text: str) -> None:
     if text.strip().upper() in GPU_TYPES:
         assert check_gpu_type(text, GPU_TYPES) in GPU_TYPES
     else:
-        with pytest.raises(InvalidFieldError, match="^gpu_type: "):
+        with pytest.raises(InvalidFieldError, match=r"^gpu_type: "):
             check_gpu_type(text, GPU_TYPES)
 
 

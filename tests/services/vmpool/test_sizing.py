@@ -5,21 +5,17 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from services.vmpool.errors import InvalidFieldError
-from services.vmpool.machine import MachineState
-from services.vmpool.sizing import (
-    LONGEST_BACKOFF,
-    Demand,
-    Failures,
-    Limits,
-    Plan,
-    Pool,
-    check_demand,
-    machines_wanted,
-)
+from services.vmpool.failures import Failures
+from services.vmpool.keep_warm import parse_keep_warm
+from services.vmpool.machine import MachineState, Origin
+from services.vmpool.machine_budget import Funds
+from services.vmpool.offer import Offer, Source
+from services.vmpool.offer_choice import Market
+from services.vmpool.packing import Demand
+from services.vmpool.retention import Retention
+from services.vmpool.sizing import Limits, Plan, Pool, check_demand, machines_wanted, pool_needs
 from tests.services.vmpool.conftest import START, a_machine
 
 if TYPE_CHECKING:
@@ -28,18 +24,26 @@ if TYPE_CHECKING:
 
     from services.vmpool.machine import Machine
 
-LIMITS = Limits(max_machines=3, idle_timeout=timedelta(minutes=10))
+LIMITS = Limits(max_machines=3, retention=Retention(timedelta(minutes=10)))
 GPU_TYPES = ("MI300X", "MI210")
+DOLLAR = 1_000_000
+MARKET = Market([Offer("scripted", gpu_type, 1, 2 * DOLLAR) for gpu_type in GPU_TYPES])
 
 
 def plan(
     demands: Sequence[Demand] = (),
-    machines: Sequence[Machine] = (),
+    pool: Pool | Sequence[Machine] = (),
     limits: Limits = LIMITS,
     now: datetime = START,
-    failures: dict[str, Failures] | None = None,
+    market: Market = MARKET,
+    funds: Funds = Funds(),  # noqa: B008 - it cannot change
 ) -> Plan:
-    return machines_wanted(demands, Pool(machines, failures or {}), limits, now)
+    pool = pool if isinstance(pool, Pool) else Pool(pool)
+    return machines_wanted(pool_needs(demands, pool, limits, now), pool, market, funds, limits, now)
+
+
+def started(plan: Plan) -> list[str]:
+    return [start.offer.gpu_type for start in plan.start]
 
 
 def warm(machine_id: str = "m1", gpu_type: str = "MI300X", used: datetime = START) -> Machine:
@@ -51,39 +55,30 @@ def test_an_empty_pool_without_demand_stays_empty() -> None:
 
 
 def test_whole_gpus_need_a_machine_each_up_to_the_limit() -> None:
-    assert plan([Demand("MI300X", 8, 2)]).start == ("MI300X", "MI300X")
+    assert started(plan([Demand("MI300X", 8, 2)])) == ["MI300X", "MI300X"]
     beyond = plan([Demand("MI300X", 8, 1_000_000)])
-    assert beyond.start == ("MI300X",) * 3
+    assert started(beyond) == ["MI300X"] * 3
     assert "limit of 3" in beyond.blocked_reason
-
-
-def test_fractions_share_a_machine() -> None:
-    assert plan([Demand("MI300X", 1, 5), Demand("MI300X", 2, 1)]).start == ("MI300X",)
-
-
-@pytest.mark.parametrize("state", [MachineState.REQUESTED, MachineState.PROVISIONING, MachineState.STARTING])
-def test_a_machine_on_its_way_counts(state: MachineState) -> None:
-    assert plan([Demand("MI300X", 8, 1)], [a_machine(state=state)]).start == ()
-
-
-def test_only_slots_that_really_fit_count() -> None:
-    fragmented = a_machine(state=MachineState.BUSY, occupied=(0b00010001,))
-    assert plan([Demand("MI300X", 4, 1)], [fragmented]).start == ("MI300X",)
-    assert plan([Demand("MI300X", 2, 2)], [fragmented]).start == ()
 
 
 def test_draining_and_lost_machines_take_room_and_serve_nobody() -> None:
     leaving = [a_machine(machine_id=state, state=state) for state in (MachineState.DRAINING, MachineState.LOST)]
-    assert plan([Demand("MI300X", 8, 3)], leaving).start == ("MI300X",)
+    assert started(plan([Demand("MI300X", 8, 3)], leaving)) == ["MI300X"]
 
 
 def test_an_idle_machine_is_released_after_the_timeout() -> None:
-    assert plan(machines=[warm()], now=START + timedelta(minutes=10)).release == ("m1",)
-    assert plan(machines=[warm()], now=START + timedelta(minutes=9)).release == ()
+    assert plan(pool=[warm()], now=START + timedelta(minutes=10)).release == ("m1",)
+    assert plan(pool=[warm()], now=START + timedelta(minutes=9)).release == ()
 
 
 def test_an_idle_machine_that_is_waited_for_stays() -> None:
     assert plan([Demand("MI300X", 8, 1)], [warm()], now=START + timedelta(hours=1)) == Plan()
+
+
+def test_idle_machines_beyond_what_is_waited_for_are_released() -> None:
+    machines = [warm("newer", used=START), warm("older", used=START - timedelta(minutes=1))]
+    made = plan([Demand("MI300X", 8, 1)], machines, now=START + timedelta(hours=1))
+    assert len(made.release) == 1
 
 
 def test_busy_machines_are_never_released() -> None:
@@ -95,52 +90,91 @@ def test_at_the_limit_the_longest_idle_machine_of_another_type_gives_way() -> No
     limits = replace(LIMITS, max_machines=2)
     machines = [warm("newer", used=START), warm("older", used=START - timedelta(seconds=1))]
     made_room = plan([Demand("MI210", 8, 1)], machines, limits)
-    assert (made_room.start, made_room.release) == ((), ("older",))
+    assert (made_room.start, made_room.release, made_room.give_way) == ((), ("older",), {"older"})
 
 
-def test_failed_starts_back_off_and_tell_the_reason() -> None:
-    failures = {"MI300X": Failures(2, START, "no capacity")}
-    waiting = plan([Demand("MI300X", 8, 1), Demand("MI210", 8, 1)], failures=failures, now=START + timedelta(seconds=3))
-    assert waiting.start == ("MI210",)
-    assert "no capacity" in waiting.blocked_reason
-    assert plan([Demand("MI300X", 8, 1)], failures=failures, now=START + timedelta(seconds=4)).start == ("MI300X",)
+def test_no_other_machine_gives_way_while_one_is_leaving_already() -> None:
+    limits = replace(LIMITS, max_machines=2)
+    machines = [warm(), a_machine(machine_id="leaving", state=MachineState.DRAINING)]
+    assert plan([Demand("MI210", 8, 1)], machines, limits).release == ()
 
 
-def test_back_off_has_an_end() -> None:
-    assert Failures(1000, START, "").retry_time == START + LONGEST_BACKOFF
+def test_no_machine_gives_way_for_one_that_nobody_offers() -> None:
+    limits = replace(LIMITS, max_machines=1)
+    assert plan([Demand("MI210", 8, 1)], [warm()], limits, market=Market()).release == ()
 
 
-demands = st.lists(st.builds(Demand, st.sampled_from(GPU_TYPES), st.sampled_from((1, 2, 4, 8)), st.integers(0, 50)))
-machines = st.lists(
-    st.builds(
-        a_machine,
-        machine_id=st.uuids().map(str),
-        gpu_type=st.sampled_from(GPU_TYPES),
-        state=st.sampled_from(MachineState),
-        occupied=st.tuples(st.integers(0, 255)),
-    ),
-    max_size=5,
-)
+def test_machines_beyond_a_limit_that_was_lowered_are_released_once_idle() -> None:
+    machines = [warm("newer", used=START), warm("older", used=START - timedelta(seconds=1))]
+    assert plan(pool=machines, limits=replace(LIMITS, max_machines=1)).release == ("older",)
 
 
-@given(demands=demands, machines=machines, limit=st.integers(0, 6), minutes=st.integers(0, 30))
-def test_a_plan_never_exceeds_the_limit_and_releases_only_idle_machines(
-    demands: list[Demand], machines: list[Machine], limit: int, minutes: int
-) -> None:
-    limits = replace(LIMITS, max_machines=limit)
-    made = plan(demands, machines, limits, START + timedelta(minutes=minutes))
-    assert len(made.start) <= max(0, limit - len(machines))
-    warm_ids = {machine.machine_id for machine in machines if machine.state is MachineState.WARM}
-    assert set(made.release) <= warm_ids
-    assert set(made.start) <= {demand.gpu_type for demand in demands if demand.jobs}
+def test_a_fallback_is_started_where_the_wanted_type_failed_and_the_user_is_told_both() -> None:
+    failed = {Source("scripted", "", "MI300X"): Failures(2, START, "no capacity in this region")}
+    wanted = Demand("MI300X", 8, 1, ("MI210",))
+    now = START + timedelta(seconds=3)
+    made = plan([wanted], Pool([], failed), now=now)
+    assert started(made) == ["MI210"]
+    for words in ("no capacity in this region", "tried again in 1 s", "trying MI210 at scripted now"):
+        assert words in made.blocked_reason
+        assert words in made.start[0].passed_over
+    without = plan([replace(wanted, fallback_gpu_types=())], Pool([], failed), now=now)
+    assert (without.start, "no capacity" in without.blocked_reason) == ((), True)
+
+
+def test_a_machine_of_a_fallback_type_serves_what_waits() -> None:
+    on_the_way = a_machine(gpu_type="MI210", state=MachineState.PROVISIONING)
+    assert plan([Demand("MI300X", 8, 1, ("MI210",))], [on_the_way]) == Plan()
+
+
+def test_money_ends_before_the_limit_does() -> None:
+    # A start at 2 dollars an hour reserves an hour.
+    made = plan([Demand("MI300X", 8, 3)], funds=Funds(5 * DOLLAR, 100 * DOLLAR))
+    assert started(made) == ["MI300X"] * 2
+    for words in ("$1.00 of the machine budget of $100.00 is left", "reserves $2.00", "BILLING_MACHINE_BUDGET"):
+        assert words in made.blocked_reason
+
+
+def test_without_billing_only_machines_that_cost_nothing_are_started() -> None:
+    unknown = Funds(unknown="billing does not answer")
+    blocked = plan([Demand("MI300X", 8, 1)], funds=unknown)
+    assert (blocked.start, "billing does not answer" in blocked.blocked_reason) == ((), True)
+    free = Market([Offer("local", "MI300X", 1, 0)])
+    assert started(plan([Demand("MI300X", 8, 1)], funds=unknown, market=free)) == ["MI300X"]
+
+
+WARM_HOURS = parse_keep_warm("Thu 08:00-18:00 UTC MI300X=1", GPU_TYPES)
+MORNING = START.replace(hour=8)
+
+
+def test_the_schedule_starts_machines_in_its_hours_and_keeps_that_many() -> None:
+    limits = replace(LIMITS, keep_warm=WARM_HOURS)
+    assert [start.origin for start in plan(limits=limits, now=MORNING).start] == [Origin.SCHEDULE]
+    assert plan(limits=limits, now=MORNING - timedelta(minutes=1)) == Plan()
+    assert plan(pool=[warm()], limits=limits, now=MORNING) == Plan()
+    both = [warm("newer", used=START), warm("older", used=START - timedelta(seconds=1))]
+    assert plan(pool=both, limits=limits, now=MORNING).release == ("older",)
+
+
+def test_after_its_hours_nothing_is_kept() -> None:
+    limits = replace(LIMITS, keep_warm=WARM_HOURS)
+    assert plan(pool=[warm()], limits=limits, now=START.replace(hour=18)).release == ("m1",)
+
+
+def test_the_schedule_makes_no_machine_give_way_and_gives_way_itself() -> None:
+    limits = replace(LIMITS, max_machines=1, keep_warm=WARM_HOURS)
+    other = warm(gpu_type="MI210", used=MORNING)
+    assert plan(pool=[other], limits=limits, now=MORNING) == Plan()
+    assert plan([Demand("MI210", 8, 1)], [warm()], limits, MORNING).release == ("m1",)
 
 
 @pytest.mark.parametrize(
     ("demand", "field"),
     [
-        (Demand("H100", 8, 1), "MI300X, MI210"),
+        (Demand("H100", 8, 1), "demands.gpu_type: .*MI300X, MI210"),
         (Demand("MI300X", 3, 1), "eighths"),
         (Demand("MI300X", 8, -1), "demands.jobs"),
+        (Demand("MI300X", 8, 1, ("MI21",)), "demands.fallback_gpu_types: .*nearest is MI210"),
     ],
 )
 def test_bad_demand_is_refused_by_field(demand: Demand, field: str) -> None:
