@@ -26,7 +26,8 @@ class DemandReporter:
         self._waiting = waiting
         self._reported: dict[str, int] = {}
         self._reported_at = 0.0
-        self._blocked_reason = ""
+        self.blocked_reason = ""
+        """Why no machine is started for what waits, as the pool said last; empty where demand is met."""
 
     async def report(self) -> None:
         """Tell the pool, if there is news; raises PoolError."""
@@ -36,6 +37,6 @@ class DemandReporter:
             return
         blocked_reason = await self._pool.report_demand(demand, WHOLE_GPU_EIGHTHS)
         self._reported, self._reported_at = demand, time.monotonic()
-        if blocked_reason != self._blocked_reason:
+        if blocked_reason != self.blocked_reason:
             log.info("no machine is started" if blocked_reason else "demand is met", extra={"reason": blocked_reason})
-            self._blocked_reason = blocked_reason
+            self.blocked_reason = blocked_reason

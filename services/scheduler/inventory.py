@@ -23,19 +23,38 @@ ENDED_STATES = frozenset(
     {vmpool_pb2.MACHINE_STATE_STOPPED, vmpool_pb2.MACHINE_STATE_FAILED, vmpool_pb2.MACHINE_STATE_LOST}
 )
 
+ENDS_REMEMBERED = 100
+"""Of machines that are over: jobs ask for them within one pass of the dispatcher."""
+
+
+def holds_nobody(machine: Machine) -> bool:
+    """Whoever had a lease of it has lost it: it is over, or it stops without waiting for anybody."""
+    if machine.state == vmpool_pb2.MACHINE_STATE_DRAINING:
+        return machine.HasField("leased_eighths") and not machine.leased_eighths
+    return machine.state in ENDED_STATES
+
 
 class Inventory:
-    """The last event of each machine that is not over."""
+    """The last event of each machine that is not over, and why the latest ones ended."""
 
     def __init__(self) -> None:
         self._events: dict[str, MachineEvent] = {}
+        self._ends: dict[str, str] = {}
 
     def apply(self, event: MachineEvent) -> None:
         """A machine has changed."""
-        if event.machine.state in ENDED_STATES:
-            self._events.pop(event.machine.machine_id, None)
-        else:
-            self._events[event.machine.machine_id] = event
+        machine_id = event.machine.machine_id
+        if event.machine.state not in ENDED_STATES:
+            self._events[machine_id] = event
+            return
+        self._events.pop(machine_id, None)
+        self._ends[machine_id] = event.machine.reason
+        while len(self._ends) > ENDS_REMEMBERED:
+            del self._ends[next(iter(self._ends))]
+
+    def end_reason(self, machine_id: str) -> str:
+        """Why a machine is over, in the words of its provider; empty where it is not, or nobody knows."""
+        return self._ends.get(machine_id, "")
 
     def clear(self) -> None:
         """What is known may be out of date; vmpool tells all of it again."""

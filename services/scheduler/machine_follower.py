@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
-from services.scheduler.inventory import ENDED_STATES
+from services.scheduler.inventory import holds_nobody
 from services.scheduler.pool import PoolError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class MachineFollower:
         try:
             async for event in self._pool.watch_machines():
                 self._inventory.apply(event)
-                if event.machine.state in ENDED_STATES:
+                if holds_nobody(event.machine):
                     self._carrier.machine_gone(event.machine.machine_id)
                 self._waiting.changed.set()
         except PoolError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from services.scheduler.job import Job, JobState
 from services.scheduler.placement import awaited_machines
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from wavepool.vmpool.v1.vmpool_pb2 import MachineEvent
 
     from servicekit.clock import Clock
@@ -24,6 +27,10 @@ if TYPE_CHECKING:
     from services.scheduler.waiting import WaitingJobs
 
 STATE_PREFIX = "MACHINE_STATE_"
+TOLD_AT_ONCE = 50
+"""How many of the first jobs hear why nothing is started: what keeps them back keeps those behind them back too."""
+
+_NUMBER = re.compile(r"\d+")
 
 
 class ProvisioningReporter:
@@ -37,29 +44,52 @@ class ProvisioningReporter:
         self._inventory = inventory
         self._forecast = forecast
         self._clock = clock
-        self._told: dict[str, int] = {}
+        self._told: dict[str, MachineEvent] = {}
+        self._told_blocked: dict[str, str] = {}
 
-    async def report(self) -> None:
-        """Tell every job for which there is news since the last time."""
+    async def report(self, blocked_reason: str) -> None:
+        """Tell every job for which there is news since the last time; `blocked_reason`: why nothing is started."""
         in_order = self._waiting.in_order()
         awaited = awaited_machines(in_order, self._inventory.offers())
         events = {job_id: self._inventory.event_of(offer.machine_id) for job_id, offer in awaited.items()}
-        told, self._told = self._told, {job_id: event.seq for job_id, event in events.items()}
+        told, self._told = self._told, events
         for job in in_order:
-            event = events.get(job.job_id)
-            if event and told.get(job.job_id) != event.seq:
+            event, last = events.get(job.job_id), told.get(job.job_id)
+            if event and (last is None or last.seq != event.seq):
                 await self._tell(job, event)
             elif event is None and job.state is JobState.PROVISIONING:
-                await self._requeue(job)
+                await self._requeue(job, last)
+        await self._tell_blocked([job for job in in_order if job.job_id not in events], blocked_reason)
 
     async def _tell(self, job: Job, event: MachineEvent) -> None:
         after = job.provision() if job.state is JobState.QUEUED else job
         await self._move(job, after, payloads.provisioning(_starting(event)))
 
-    async def _requeue(self, job: Job) -> None:
+    async def _requeue(self, job: Job, last: MachineEvent | None) -> None:
+        reason = self._inventory.end_reason(last.machine.machine_id) if last else ""
+        why = f" ({reason})" if reason else ""
+        message = f"No machine is being started for this job any more{why}; it waits for the next that is free."
+        await self._queued(job, job.requeue(), message)
+
+    async def _tell_blocked(self, unserved: Sequence[Job], reason: str) -> None:
+        """Where there is no machine at all that could take a job, it hears why none is started, once for each reason.
+
+        Numbers make no other reason: they count down.
+        """
+        heard, self._told_blocked = self._told_blocked, {}
+        blocked = [job for job in unserved if reason and job.state is JobState.QUEUED and self._has_no_machine(job)]
+        for job in blocked[:TOLD_AT_ONCE]:
+            self._told_blocked[job.job_id] = _NUMBER.sub("#", reason)
+            if heard.get(job.job_id) != self._told_blocked[job.job_id]:
+                await self._queued(job, job, f"No machine is started now: {reason}")
+
+    def _has_no_machine(self, job: Job) -> bool:
+        gpus, _ = self._inventory.slots(job.spec.gpu_type)
+        return not gpus
+
+    async def _queued(self, job: Job, after: Job, message: str) -> None:
         standing = self._forecast.standing(job)
-        message = "No machine is being started for this job any more; it waits for the next that is free."
-        await self._move(job, job.requeue(), payloads.queued(standing.position, standing.wait, message))
+        await self._move(job, after, payloads.queued(standing.position, standing.wait, message))
 
     async def _move(self, job: Job, after: Job, payload: bytes) -> None:
         try:
@@ -92,11 +122,14 @@ def start_kind_name(kind: vmpool_pb2.StartKind.ValueType) -> str:
 def _starting(event: MachineEvent) -> scheduler_pb2.Provisioning:
     state = vmpool_pb2.MachineState.Name(event.machine.state).removeprefix(STATE_PREFIX).lower()
     stage = event.provider_stage or state
+    # Only the first event of a machine tells what it is started for, and what stood in the way of another.
+    requested = event.machine.state == vmpool_pb2.MACHINE_STATE_REQUESTED and event.machine.reason
     return scheduler_pb2.Provisioning(
         start_kind=vmpool_pb2.START_KIND_COLD_START,
         stage=stage,
         elapsed=event.elapsed if event.HasField("elapsed") else None,
         estimate=event.estimate if event.HasField("estimate") else None,
+        estimate_p90=event.estimate_p90 if event.HasField("estimate_p90") else None,
         machine=event.machine,
-        message=f"Starting a machine: {stage}",
+        message=f"Starting a machine: {requested or stage}",
     )

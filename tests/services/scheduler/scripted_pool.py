@@ -30,11 +30,14 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.changed = asyncio.Condition()
         self.refusal: grpc.StatusCode | None = None
         self.refused = 0
+        self.blocked_reason = ""
         self.start_kind = vmpool_pb2.START_KIND_WARM_REUSE
         self.acquired = asyncio.Event()
 
-    async def tell(self, machine_id: str, state: str, *, stage: str = "", gpu_type: str = "MI300X") -> None:
-        """Move a machine and send the event."""
+    async def tell(
+        self, machine_id: str, state: str, *, stage: str = "", gpu_type: str = "MI300X", reason: str = ""
+    ) -> None:
+        """Move a machine and send the event. One that drains does so with its leases ended."""
         machine = vmpool_pb2.Machine(
             machine_id=machine_id,
             state=vmpool_pb2.MachineState.Value(f"MACHINE_STATE_{state}"),
@@ -42,11 +45,15 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
             gpu_count=1,
             free_eighths=8 if state == "WARM" else 0,
             device="cpu",
+            reason=reason,
+            leased_eighths=0 if state == "DRAINING" else None,
         )
         machine.create_time.FromDatetime(datetime(2026, 1, 1, tzinfo=UTC))
         self.machines[machine_id] = machine
         event = vmpool_pb2.MachineEvent(seq=len(self.events) + 1, machine=machine, provider_stage=stage)
         event.elapsed.FromSeconds(3)
+        event.estimate.FromSeconds(40)
+        event.estimate_p90.FromSeconds(90)
         async with self.changed:
             self.events.append(event)
             self.changed.notify_all()
@@ -111,7 +118,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
     ) -> vmpool_pb2.ReportDemandResponse:
         del context
         self.demands.append({demand.gpu_type: demand.jobs for demand in request.demands})
-        return vmpool_pb2.ReportDemandResponse()
+        return vmpool_pb2.ReportDemandResponse(blocked_reason=self.blocked_reason)
 
     async def WatchMachines(
         self, request: vmpool_pb2.WatchMachinesRequest, context: Any

@@ -130,12 +130,13 @@ async def test_executor_that_stays_out_of_reach_loses_the_attempt(tmp_path: Path
         assert "cannot be reached" in events[2].retrying.reason
 
 
-async def test_machine_that_the_pool_gives_up_loses_its_attempt_at_once(cluster: Cluster) -> None:
+@pytest.mark.parametrize("state", ["LOST", "DRAINING"])
+async def test_machine_that_the_pool_gives_up_or_stops_loses_its_attempt_at_once(cluster: Cluster, state: str) -> None:
     cluster.executor.script = (compiling(), asyncio.Event())
     job = await cluster.submit()
     await cluster.event(job.job_id, is_run("compiling"))
     cluster.executor.script = PASSING
-    await cluster.pool.tell("machine-1", "LOST")
+    await cluster.pool.tell("machine-1", state)
     await cluster.event(job.job_id, lambda event: event.HasField("retrying"))
     await cluster.pool.tell("machine-2", "WARM")
     events = await cluster.events_to_end(job.job_id)

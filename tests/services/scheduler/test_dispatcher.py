@@ -46,7 +46,7 @@ async def test_queued_event_tells_the_position(stopped_cluster: Cluster) -> None
 async def test_cold_start_is_told_stage_by_stage_until_the_machine_is_there(stopped_cluster: Cluster) -> None:
     cluster = stopped_cluster
     cluster.pool.start_kind = vmpool_pb2.START_KIND_COLD_START
-    await cluster.pool.tell("machine-1", "REQUESTED")
+    await cluster.pool.tell("machine-1", "REQUESTED", reason="jobs wait for it (MI300X at hotaisle: sold out)")
     await cluster.start()
     job = await cluster.submit()
 
@@ -57,6 +57,8 @@ async def test_cold_start_is_told_stage_by_stage_until_the_machine_is_there(stop
     requested = await told("requested")
     assert requested.start_kind == vmpool_pb2.START_KIND_COLD_START
     assert requested.machine.machine_id == "machine-1"
+    assert (requested.estimate.seconds, requested.estimate_p90.seconds) == (40, 90)
+    assert "MI300X at hotaisle: sold out" in requested.message
     assert (await cluster.job(job.job_id)).state == scheduler_pb2.JOB_STATE_PROVISIONING
     await cluster.pool.tell("machine-1", "PROVISIONING", stage="pulling image")
     assert (await told("pulling image")).elapsed.seconds == 3
@@ -73,12 +75,44 @@ async def test_job_whose_machine_fails_to_start_is_queued_again_and_says_so(stop
     await cluster.start()
     job = await cluster.submit()
     await cluster.event(job.job_id, lambda event: event.HasField("provisioning"))
-    await cluster.pool.tell("machine-1", "FAILED")
+    await cluster.pool.tell("machine-1", "FAILED", reason="no MI300X is left in this region")
     event = await cluster.event(job.job_id, lambda event: event.HasField("queued"), after_seq=1)
     assert "No machine is being started" in event.queued.message
+    assert "no MI300X is left in this region" in event.queued.message
     assert (await cluster.job(job.job_id)).state == scheduler_pb2.JOB_STATE_QUEUED
     await cluster.pool.tell("machine-2", "WARM")
     assert kinds(await cluster.events_to_end(job.job_id))[-1] == "ended"
+
+
+async def test_a_job_without_any_machine_hears_once_why_none_is_started(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    cluster.pool.blocked_reason = "hotaisle has no MI300X; tried again in 4 s"
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.start()
+    job = await cluster.submit()
+    told = await cluster.event(job.job_id, lambda event: event.HasField("queued"), after_seq=1)
+    assert told.queued.message == "No machine is started now: hotaisle has no MI300X; tried again in 4 s"
+    assert told.queued.position == 1
+    cluster.pool.blocked_reason = "hotaisle has no MI300X; tried again in 2 s"
+    other = await cluster.submit("other")
+    await cluster.event(other.job_id, lambda event: event.HasField("queued"), after_seq=1)
+    cluster.pool.blocked_reason = ""
+    await cluster.pool.tell("machine-2", "WARM")
+    assert kinds(await cluster.events_to_end(job.job_id))[:3] == ["queued", "queued", "provisioning"]
+
+
+async def test_a_job_that_waits_for_machines_in_use_is_not_told_of_limits(cluster: Cluster) -> None:
+    gate = asyncio.Event()
+    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    cluster.pool.blocked_reason = "the limit of 1 machines is reached"
+    running = await cluster.submit("running")
+    await cluster.event(running.job_id, is_run("compiling"))
+    await cluster.pool.tell("machine-1", "BUSY")
+    waiting = await cluster.submit("waiting")
+    await until(lambda: {"MI300X": 1} in cluster.pool.demands)
+    gate.set()
+    await cluster.pool.tell("machine-1", "WARM")
+    assert kinds(await cluster.events_to_end(waiting.job_id)).count("queued") == 1
 
 
 async def test_demand_is_reported_by_gpu_type_and_taken_back(stopped_cluster: Cluster) -> None:
