@@ -76,6 +76,8 @@ def _print_benchmarks(result: Result) -> None:
     if not rows:
         return
     results.print(table_of(("test", "median", "arithmetic", "traffic", "95 % interval", "trust"), rows))
+    for name, why in doubts_of(cast("list[dict[str, Any]]", entries)):
+        results.print(f"[yellow]{escape(name)}: the audit was inconclusive: {escape(why)}[/yellow]")
     device = str(result.data.get("device_title") or result.data.get("device") or "")
     if result.data.get("simulated"):
         results.print("[bold]simulated times: they say nothing of any hardware[/bold]")
@@ -88,7 +90,13 @@ def trust_of(entry: dict[str, Any]) -> str:
     timing = str(entry.get("timing") or "")
     if timing in {"INVALID", "UNSTABLE"}:
         return timing
-    return "not converged" if entry.get("converged") is False else "converged"
+    word = "not converged" if entry.get("converged") is False else "converged"
+    return f"{word}, audit inconclusive" if entry.get("audit_inconclusive_because") else word
+
+
+def doubts_of(entries: Iterable[dict[str, Any]]) -> list[tuple[str, str]]:
+    """The cases whose audit was inconclusive, and why."""
+    return [(str(entry.get("name")), str(why)) for entry in entries if (why := entry.get("audit_inconclusive_because"))]
 
 
 def _interval(entry: dict[str, Any]) -> str:

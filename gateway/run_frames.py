@@ -146,6 +146,7 @@ def evidence_fields(result: BenchmarkResult) -> dict[str, Any]:
     return {
         "audit_ratio": _known(result, "audit_ratio"),
         "audited_calls": result.audited_calls,
+        "audit_inconclusive_because": result.audit_inconclusive_because or None,
         "null_ms": result.null_ns / NS_PER_MS,
         "floor_ms": _milliseconds(_known(result, "floor_ns")),
         "hot_ms": _milliseconds(_known(result, "hot_ns")),

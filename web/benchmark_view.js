@@ -41,6 +41,7 @@ export function benchmarkTable(results, device) {
     {},
     element("h3", {}, "Benchmark"),
     ORIGINS[device?.name] ? element("p", { className: "hint" }, ORIGINS[device.name](device.title)) : null,
+    ...results.filter(isDoubtful).map((result) => element("p", { className: "hint" }, doubt(result))),
     element(
       "div",
       { className: "table-scroll", tabindex: 0, role: "region", "aria-label": "Times" },
@@ -59,12 +60,22 @@ function trust(result) {
   return element("span", { className: `trust ${kind}`, title: why }, word);
 }
 
-function judgement({ timing, converged, disagreement, audit_ratio: ratio, floor_ms: floor }) {
+function isDoubtful({ audit_inconclusive_because: why }) {
+  return Boolean(why);
+}
+
+function doubt({ name, audit_inconclusive_because: why }) {
+  return `${name}: the audit was inconclusive: ${why}. Run again when the host is quieter.`;
+}
+
+function judgement(result) {
+  const { timing, converged, disagreement, audit_ratio: ratio, floor_ms: floor } = result;
   const audit = Number.isFinite(ratio) ? `, ${figure(ratio)} times what the judge's clock allows` : "";
   const least = Number.isFinite(floor) ? `; the hardware needs at least ${milliseconds(floor)}` : "";
   if (timing === "INVALID") return ["INVALID", "bad", `This time cannot be true${audit}${least}`];
   if (timing === "UNSTABLE")
     return ["UNSTABLE", "bad", `Separate processes are ${figure(100 * disagreement)} % apart: no time to rank`];
+  if (isDoubtful(result)) return ["audit inconclusive", "warn", doubt(result)];
   if (converged === false)
     return ["not converged", "warn", "A cap ended the measurement before the interval was as narrow as wanted"];
   return ["converged", "good", `The interval of the median is as narrow as wanted${audit}`];

@@ -6,7 +6,7 @@ import pytest
 
 from cli.event_stream import Event
 from cli.narration import narrate
-from cli.report import trust_of
+from cli.report import doubts_of, trust_of
 
 
 @pytest.mark.parametrize(
@@ -14,6 +14,7 @@ from cli.report import trust_of
     [
         ({"timing": "VALID", "converged": True}, "converged"),
         ({"timing": "VALID", "converged": False}, "not converged"),
+        ({"timing": "VALID", "converged": True, "audit_inconclusive_because": "busy"}, "converged, audit inconclusive"),
         ({"timing": "UNSTABLE", "converged": True}, "UNSTABLE"),
         ({"timing": "INVALID", "converged": False}, "INVALID"),
         ({}, "converged"),
@@ -21,6 +22,11 @@ from cli.report import trust_of
 )
 def test_a_time_is_shown_with_what_it_is_worth(entry: dict[str, Any], trust: str) -> None:
     assert trust_of(entry) == trust
+
+
+def test_an_inconclusive_audit_is_told_with_its_case() -> None:
+    entries = [{"name": "a"}, {"name": "b", "audit_inconclusive_because": "busy"}, {"audit_inconclusive_because": None}]
+    assert doubts_of(entries) == [("b", "busy")]
 
 
 def test_live_lines_tell_what_cannot_be_ranked() -> None:

@@ -143,6 +143,13 @@ def test_a_case_that_cannot_be_ranked_says_so_and_what_is_not_known_is_null() ->
     )
 
 
+def test_an_inconclusive_audit_says_why() -> None:
+    result = run_event_pb2.BenchmarkResult(audit_inconclusive_because="the host was too busy")
+    for told, why in ((result, "the host was too busy"), (run_event_pb2.BenchmarkResult(), None)):
+        fields = shown(event(3, run=run_event_pb2.RunEvent(benchmark_result=told))).fields["result"]
+        assert fields["audit_inconclusive_because"] == why
+
+
 def test_instruments_are_shown_as_bands() -> None:
     result = run_event_pb2.BenchmarkResult(clock_mhz=run_event_pb2.Band(low=1, median=2, high=3))
     fields = shown(event(3, run=run_event_pb2.RunEvent(benchmark_result=result))).fields["result"]

@@ -19,6 +19,8 @@ _HEAD = (
 def table_of(benchmarked: Benchmarked) -> str:
     """All cases, and what a reader must know of them."""
     rows = [_HEAD, *(_row(result) for result in benchmarked.results)]
+    doubtful = (result for result in benchmarked.results if result.audit_inconclusive_because)
+    rows += [f"  {one.name}: the audit was inconclusive: {one.audit_inconclusive_because}" for one in doubtful]
     made_up = "SIMULATED times, of no hardware: " if benchmarked.simulated else ""
     note = f"{made_up}times of device `{benchmarked.device}`, {benchmarked.timing_mode}, timing {benchmarked.timing}"
     capped = "" if benchmarked.converged else ", not all converged"
@@ -29,7 +31,8 @@ def trust_of(result: BenchmarkResult) -> str:
     """How far the time of a case can be believed, in a few words."""
     if result.timing is not Timing.VALID:
         return f"{result.timing}"
-    return "converged" if result.converged else f"not converged ({result.stopped_by})"
+    word = "converged" if result.converged else f"not converged ({result.stopped_by})"
+    return f"{word}, audit inconclusive" if result.audit_inconclusive_because else word
 
 
 def _row(result: BenchmarkResult) -> str:

@@ -56,9 +56,10 @@ class BenchmarkResult:
 
     `wall_runtime_ns` is the median by the judge's own clock, with the way to the runner and back (`null_ns`) in it.
     `audit_ratio` is the claimed time over what the judge's clock allows: below 1 it needs a reason. It is by chained
-    calls, `audited_calls` of them, or by single ones, with `not_chained_because`. `hot_ns` is the median in the chains,
-    where caches are warm, and `first_call_ns` that of each session's first call. `floor_ns` is the least time that the
-    hardware allows; None where its roofs are not known. `arithmetic_intensity` is in operations a
+    calls, `audited_calls` of them, or by single ones, with `not_chained_because`. `audit_inconclusive_because` says why
+    the audit neither bears the time out nor proves it untrue. `hot_ns` is the median in the chains, where caches are
+    warm, and `first_call_ns` that of each session's first call. `floor_ns` is the least time that the hardware allows;
+    None where its roofs are not known. `arithmetic_intensity` is in operations a
     byte. `flush_bytes` were swept through the caches before each sample; 0 where nothing was. The bands are None where
     the device has no such instrument.
     """
@@ -96,6 +97,7 @@ class BenchmarkResult:
     audit_ratio: float | None = None
     audited_calls: int = 0
     not_chained_because: str = ""
+    audit_inconclusive_because: str = ""
     hot_ns: float | None = None
     first_call_ns: float = 0.0
     floor_ns: float | None = None

@@ -8,12 +8,12 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from services.executor.core.benchmark_result import Band, BenchmarkResult, Bound, ReplacedSample, Timing
-from services.executor.core.chain_audit import ChainRule, audit_ratio, chain_fault
+from services.executor.core.chain_audit import ChainRule, audit_ratio, chain_doubt, chain_fault
 from services.executor.core.roofline import Work, bound_of, floor_of
 from services.executor.core.sessions import Agreement, SessionRule, agreement, disagreement, score
 from services.executor.core.statistics import summarise
 from services.executor.core.stopping import StopReason
-from services.executor.core.timing_audit import floor_fault, timing_fault, wall_ratio
+from services.executor.core.timing_audit import floor_fault, is_busy, timing_fault, wall_ratio
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -86,6 +86,17 @@ def fault_of(problem: Problem, times: CaseTimes, scale: Scale) -> str | None:
     )
 
 
+def doubt_of(times: CaseTimes, scale: Scale) -> str:
+    """Why the audit of the times is inconclusive; empty where it is not, and where there was none."""
+    if times.audit is None:
+        return ""
+    if times.audit.chains:
+        return chain_doubt(score(times.medians_ns), times.audit.chains, scale.chain_rule)
+    if is_busy(times.nulls_ns, scale.audit_rule):
+        return f"the host was too busy to judge single calls, and there were no chains ({times.audit.why_none})"
+    return ""
+
+
 def timing_of(times: CaseTimes, fault: str | None, rule: SessionRule) -> Timing:
     """Whether the case's time can be ranked."""
     if fault is not None:
@@ -116,7 +127,7 @@ def result_of(problem: Problem, times: CaseTimes, total: int, scale: Scale, timi
         replaced=tuple(_replaced(times)),
         **_spread(summary),
         **_rates(problem, times, scale, runtime_ns),
-        **_audit(times),
+        **_audit(times, scale),
         **_bands(times),
     )
 
@@ -160,7 +171,7 @@ def _rates(problem: Problem, times: CaseTimes, scale: Scale, runtime_ns: float) 
     }
 
 
-def _audit(times: CaseTimes) -> dict[str, Any]:
+def _audit(times: CaseTimes, scale: Scale) -> dict[str, Any]:
     chains = times.audit.chains if times.audit else ()
     ratio = audit_ratio(score(times.medians_ns), chains) if chains else None
     return {
@@ -169,6 +180,7 @@ def _audit(times: CaseTimes) -> dict[str, Any]:
         "audit_ratio": ratio or wall_ratio(times.claimed_ns, times.walls_ns, times.nulls_ns),
         "audited_calls": sum(chain.calls for chain in chains),
         "not_chained_because": times.audit.why_none if times.audit else "",
+        "audit_inconclusive_because": doubt_of(times, scale),
         "hot_ns": median(chain.device_median_ns for chain in chains) if chains else None,
         "first_call_ns": median(session.first_call_ns for session in times.sessions),
         "flush_bytes": max(session.flush_bytes for session in times.sessions),

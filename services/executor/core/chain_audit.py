@@ -81,6 +81,19 @@ def is_doubtful(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: Cha
     return audited is not None and claimed_ns < rule.least_share * audited - rule.slack_ns
 
 
+def chain_doubt(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: ChainRule) -> str:
+    """Why the chains neither bear a claim out nor prove it untrue; empty where they do one of the two."""
+    if not is_doubtful(claimed_ns, chains, rule):
+        return ""
+    if is_busy(chains, rule):
+        nulls_ns = [chain.null_ns for chain in chains]
+        factor = median(nulls_ns) / min(nulls_ns)
+        return f"the host was too busy: half of the empty chains took over {factor:.1f} times as long as the shortest"
+    if len(chains) < rule.fewest_chains:
+        return f"the host was too slow: there was time for {len(chains)} of {rule.fewest_chains} chains"
+    return ""
+
+
 def chain_fault(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: ChainRule) -> str | None:
     """Why a claimed median cannot be true, or None."""
     if not 0 < claimed_ns < math.inf:

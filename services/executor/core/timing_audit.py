@@ -65,16 +65,20 @@ def timing_fault(
         return "a call is said to have taken no time at all"
     if fault := _longer_than_the_wait(claimed_ns, walls_ns, rule):
         return fault
-    usual_null_ns = float(np.quantile(nulls_ns, rule.null_quantile))
-    if usual_null_ns > rule.busy_factor * min(nulls_ns):
+    if is_busy(nulls_ns, rule):
         return None
-    way_ns = min(usual_null_ns, rule.most_null_ns) + rule.slack_ns
+    way_ns = min(float(np.quantile(nulls_ns, rule.null_quantile)), rule.most_null_ns) + rule.slack_ns
     shortest_half = sorted(zip(claimed_ns, walls_ns, strict=True))[: (len(claimed_ns) + 1) // 2]
     untrue = [(claim, wall) for claim, wall in shortest_half if claim < rule.least_share_of_wall * (wall - way_ns)]
     if len(untrue) <= _MOST_DISTURBED * len(shortest_half):
         return None
     claimed, wall = (median(column) / 1e3 for column in zip(*untrue, strict=True))
     return f"calls are said to take {claimed:.1f} us, but the judge waited {wall:.1f} us for them"
+
+
+def is_busy(nulls_ns: Sequence[float], rule: AuditRule) -> bool:
+    """Whether the machine has so much else to do that single calls prove nothing."""
+    return float(np.quantile(nulls_ns, rule.null_quantile)) > rule.busy_factor * min(nulls_ns)
 
 
 def _longer_than_the_wait(claimed_ns: Sequence[float], walls_ns: Sequence[float], rule: AuditRule) -> str | None:

@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import expect
 from wavepool.executor.v1 import executor_pb2, run_event_pb2
 
-from tests.gateway.job_events import COMPILE_ERROR, WRONG, event, whole_run
+from tests.gateway.job_events import ACCEPTED, COMPILE_ERROR, WRONG, event, whole_run
 
 if TYPE_CHECKING:
     from tests.gateway.browser.browser_page import BrowserPage
@@ -45,6 +45,17 @@ async def test_kernel_is_submitted_followed_live_and_its_result_shown(
     assert await web.page.locator("#live-status").inner_text() == "Accepted."
     assert "$0.001234" in await web.page.locator(".figures").inner_text()
     assert services.refusals.calls["SubmitJob"][0].spec.source == "int mine;"
+
+
+async def test_an_inconclusive_audit_is_said_beside_the_times(web: BrowserPage) -> None:
+    doubtful = run_event_pb2.Finished()
+    doubtful.CopyFrom(ACCEPTED)
+    doubtful.benchmarked.results[0].audit_inconclusive_because = "the host was too busy"
+    web.script(FULL, doubtful)
+    await web.open()
+    await web.submit()
+    await expect(web.page.locator(".benchmarks .trust")).to_have_text("audit inconclusive")
+    await expect(web.page.locator("#outcome")).to_contain_text("n = 1024: the audit was inconclusive: the host was too")
 
 
 async def test_a_launch_plan_and_a_definition_are_submitted_and_shown_again(

@@ -21,6 +21,7 @@ CASE = BenchmarkResult(
     [
         (CASE, "converged"),
         (replace(CASE, converged=False, stopped_by="wall_time"), "not converged (wall_time)"),
+        (replace(CASE, audit_inconclusive_because="busy"), "converged, audit inconclusive"),
         (replace(CASE, timing=Timing.UNSTABLE), "UNSTABLE"),
         (replace(CASE, timing=Timing.INVALID, converged=False), "INVALID"),
     ],
@@ -33,6 +34,13 @@ def test_it_says_in_words_what_a_time_is_worth(case: BenchmarkResult, trust: str
 def test_a_row_has_the_interval_the_roof_and_the_audit() -> None:
     row = table_of(Benchmarked((CASE,), 2e6, 1.0, Timing.VALID, "rocm")).splitlines()[1]
     assert row.split() == ["small", "2.000000", "0.5", "3", "300", "1.00", "2.00", "81.5", "%", "1.01", "converged"]
+
+
+def test_an_inconclusive_audit_is_said_outright() -> None:
+    doubtful = replace(CASE, audit_inconclusive_because="the host was too busy")
+    table = table_of(Benchmarked((CASE, doubtful), 2e6, 1.0, Timing.VALID, "cpu"))
+    assert table.splitlines()[3] == "  small: the audit was inconclusive: the host was too busy"
+    assert table.count("was inconclusive") == 1
 
 
 def test_simulated_times_are_called_so() -> None:

@@ -12,14 +12,14 @@ from problems.catalogue import Catalogue
 from services.executor.core.benchmark_result import Band, ReplacedSample, Timing
 from services.executor.core.case_result import CaseTimes, Scale, fault_of, result_of, timing_of
 from services.executor.core.chain import ChainAudit
-from services.executor.core.chain_audit import GPU_CHAIN_RULE, ChainMeasurement
+from services.executor.core.chain_audit import CPU_CHAIN_RULE, GPU_CHAIN_RULE, ChainMeasurement
 from services.executor.core.measuring import Measurement
 from services.executor.core.roofline import roofs_of
 from services.executor.core.sample_replacement import Cause, Replaced
 from services.executor.core.session import CallTimes
 from services.executor.core.sessions import CPU_SESSIONS, GPU_SESSIONS
 from services.executor.core.stopping import StopReason
-from services.executor.core.timing_audit import GPU_RULE
+from services.executor.core.timing_audit import CPU_RULE, GPU_RULE
 from services.executor.devices.instruments import Reading
 
 if TYPE_CHECKING:
@@ -105,6 +105,32 @@ def test_a_chain_that_took_longer_is_believed_before_the_claim() -> None:
     assert fault_of(PROBLEM, not_chained, SCALE) is None
     result = result_of(PROBLEM, not_chained, 4, SCALE, Timing.VALID)
     assert (result.audit_ratio, result.not_chained_because) == (pytest.approx(1), "no rule")
+
+
+def test_an_audit_that_a_busy_host_kept_from_deciding_says_so() -> None:
+    scale = replace(SCALE, roofs=None, audit_rule=CPU_RULE, chain_rule=CPU_CHAIN_RULE)
+    times = _times([10**8] * 9)
+    chain = ChainMeasurement(2, 10**9, 10**6, 0.9e8, 2)
+    quiet, busy = (chain, chain), (replace(chain, null_ns=9 * 10**6), chain)
+    doubtful = replace(times, audit=ChainAudit(busy * 10))
+    assert fault_of(PROBLEM, doubtful, scale) is None
+    result = result_of(PROBLEM, doubtful, 4, scale, Timing.VALID)
+    assert result.audit_inconclusive_because.startswith("the host was too busy: ")
+    convicted = replace(times, audit=ChainAudit(quiet * 10))
+    assert fault_of(PROBLEM, convicted, scale) is not None
+    few = replace(times, audit=ChainAudit(quiet))
+    assert "time for 2 of 20 chains" in result_of(PROBLEM, few, 4, scale, Timing.VALID).audit_inconclusive_because
+    for settled in (convicted, replace(_times([10**9] * 9), audit=ChainAudit(busy * 10)), times):
+        assert result_of(PROBLEM, settled, 4, scale, Timing.VALID).audit_inconclusive_because == ""
+
+
+def test_single_calls_that_nobody_could_judge_are_inconclusive_without_chains() -> None:
+    scale = replace(SCALE, roofs=None, audit_rule=CPU_RULE, chain_rule=CPU_CHAIN_RULE)
+    session = _session([10**8] * 9)
+    busy = replace(session, nulls_ns=(10**5,) * 6 + (5 * 10**6,) * 3)
+    for measured, begins in ((session, ""), (busy, "the host was too busy to judge single calls, and there were no ")):
+        result = result_of(PROBLEM, CaseTimes(CASE, 0, (measured,), ChainAudit((), "fixed")), 4, scale, Timing.VALID)
+        assert result.audit_inconclusive_because == (f"{begins}chains (fixed)" if begins else "")
 
 
 def test_forging_most_sessions_is_found_out() -> None:

@@ -14,6 +14,7 @@ from services.executor.core.chain_audit import (
     ChainRule,
     audit_ratio,
     audited_call_ns,
+    chain_doubt,
     chain_fault,
     is_busy,
     is_doubtful,
@@ -70,6 +71,15 @@ def test_on_a_busy_processor_nobody_is_accused(call_ns: int, delays_ns: list[int
     assert is_busy(most_disturbed, CPU_CHAIN_RULE)
     assert chain_fault(1, chains, CPU_CHAIN_RULE) is not None
     assert chain_fault(1, most_disturbed, CPU_CHAIN_RULE) is None
+
+
+@given(nanoseconds, nanoseconds, st.lists(nanoseconds, min_size=1, max_size=30), rules)
+def test_a_claim_is_borne_out_or_untrue_or_its_doubt_has_a_reason(
+    call_ns: int, claim_ns: int, nulls_ns: list[int], rule: ChainRule
+) -> None:
+    chains = [ChainMeasurement(4, 4 * call_ns + null, null, call_ns, 4) for null in nulls_ns]
+    said = [chain_fault(claim_ns, chains, rule), chain_doubt(claim_ns, chains, rule)]
+    assert sum(map(bool, said)) == is_doubtful(claim_ns, chains, rule)
 
 
 def test_a_few_chains_accuse_nobody_on_the_cpu_device() -> None:
