@@ -66,12 +66,13 @@ class SshFront(asyncssh.SSHServer):
     async def _into_the_vm(self, target: list[str | int]) -> asyncssh.SSHTCPSession[bytes]:
         try:
             reader, writer = await asyncio.open_unix_connection(self._folder / "relay.sock")
-            writer.write(json.dumps(target).encode() + b"\n")
-            answer = (await reader.readline()).decode().strip() or "the machine is down"
         except OSError as error:
-            answer = str(error)
-        if answer != "ok":
-            raise asyncssh.ChannelOpenError(asyncssh.OPEN_CONNECT_FAILED, answer)
+            raise asyncssh.ChannelOpenError(asyncssh.OPEN_CONNECT_FAILED, str(error)) from error
+        writer.write(json.dumps(target).encode() + b"\n")
+        answer = await reader.readline()
+        if answer != b"ok\n":
+            writer.close()
+            raise asyncssh.ChannelOpenError(asyncssh.OPEN_CONNECT_FAILED, answer.decode().strip() or "it went down")
         return RelaySession(reader, writer)
 
 

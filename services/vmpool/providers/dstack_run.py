@@ -81,42 +81,49 @@ def run_from_json(answer: Json) -> Run:
 
 def _job_from_json(submission: Json) -> Job:
     provisioned = _part(submission, "job_provisioning_data")
-    price = provisioned.get("price")
+    price, exit_status = provisioned.get("price"), submission.get("exit_status")
     return Job(
         submission_id=_text(submission, "id"),
         status=_text(submission, "status"),
         termination_reason=_text(submission, "termination_reason"),
         message=_text(submission, "termination_reason_message") or _text(submission, "error"),
-        exit_status=submission.get("exit_status"),
+        exit_status=exit_status if isinstance(exit_status, int) else None,
         pull_percent=_pull_percent(_part(submission, "image_pull_progress")),
         backend=_text(provisioned, "backend"),
         region=_text(provisioned, "region"),
-        price_dollars=None if price is None else float(price),
+        price_dollars=float(price) if isinstance(price, int | float) else None,
         address=_address(provisioned, "hostname", "ssh_port"),
         proxy=_address(_part(provisioned, "ssh_proxy"), "hostname", "port"),
     )
 
 
 def _latest_submission(answer: Json) -> Json:
-    jobs = cast("list[Json]", answer.get("jobs") or [])
-    submissions = cast("list[Json]", jobs[0].get("job_submissions") or []) if jobs else []
-    return submissions[-1] if submissions else {}
+    return _last(_last(answer, "jobs"), "job_submissions")
 
 
 def _address(where: Json, host: str, port: str) -> Address | None:
-    if not where.get(host) or not where.get(port):
+    number = where.get(port)
+    if not where.get(host) or not isinstance(number, int):
         return None
-    return Address(_text(where, host), int(where[port]), _text(where, "username"))
+    return Address(_text(where, host), number, _text(where, "username"))
 
 
 def _pull_percent(progress: Json) -> int | None:
-    total = progress.get("total_bytes") or 0
-    return min(100, 100 * progress.get("downloaded_bytes", 0) // total) if total > 0 else None
+    total, downloaded = progress.get("total_bytes"), progress.get("downloaded_bytes")
+    if not isinstance(total, int) or not isinstance(downloaded, int) or total <= 0:
+        return None
+    return min(100, 100 * downloaded // total)
 
 
 def _part(answer: Json, name: str) -> Json:
     part = answer.get(name)
     return cast("Json", part) if isinstance(part, dict) else {}
+
+
+def _last(answer: Json, name: str) -> Json:
+    elements = answer.get(name)
+    last = cast("list[object]", elements)[-1] if isinstance(elements, list) and elements else None
+    return cast("Json", last) if isinstance(last, dict) else {}
 
 
 def _text(answer: Json, name: str) -> str:

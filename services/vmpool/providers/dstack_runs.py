@@ -107,7 +107,8 @@ class Runs:
             found += page
             if len(page) < PAGE:
                 break
-        return [run_from_json(answer) for answer in found]
+        # What was deleted is listed for ever.
+        return [run_from_json(answer) for answer in found if not answer.get("deleted")]
 
     async def _events(self, **where: object) -> list[Json]:
         body = ListEventsRequest.model_validate({"limit": EVENTS, **where})

@@ -1,0 +1,71 @@
+"""The provider on the lab: a real dstack server, and clouds whose machines run the tiny executor."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import sys
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from services.vmpool.providers import dstack_config as config
+from services.vmpool.providers.dstack_provider import DstackProvider
+from tests.services.vmpool.local_machines import TINY_EXECUTOR
+from tests.services.vmpool.providers.dstack.dstack_words import CONFIG
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+    from pathlib import Path
+
+    from services.vmpool.providers.provider import Observation, ProviderState
+    from tests.dstack_lab.server import DstackServer
+
+DEADLINE_SECONDS = 90
+TINY_COMMAND = f"exec {shlex.join(TINY_EXECUTOR)}"
+PYTHON_PATH = ":".join(path for path in sys.path if path)
+
+
+def lab_config(server: DstackServer, data_dir: Path, **changes: Any) -> config.DstackConfig:
+    """As for a cloud, with the lab's address and little patience."""
+    return replace(
+        CONFIG,
+        data_dir=data_dir,
+        server=config.Server(server.url, server.project, server.token, timedelta(seconds=30)),
+        agent=lab_agent(TINY_COMMAND),
+        patience=config.Patience(
+            poll_interval=timedelta(seconds=0.1),
+            offers_lifetime=timedelta(0),
+            start_timeout=timedelta(seconds=DEADLINE_SECONDS),
+            stop_grace=timedelta(seconds=10),
+            release_timeout=timedelta(seconds=DEADLINE_SECONDS),
+        ),
+        **changes,
+    )
+
+
+def lab_agent(*commands: str, **environment: str) -> config.Agent:
+    """What a machine of the lab runs; it has no containers, so that the image is but a name."""
+    return replace(CONFIG.agent, commands=commands, environment={"PYTHONPATH": PYTHON_PATH, **environment})
+
+
+@asynccontextmanager
+async def lab_provider(settings: config.DstackConfig) -> AsyncGenerator[DstackProvider]:
+    """A provider that has started; whatever it still has at the end is released."""
+    provider = DstackProvider(settings)
+    try:
+        await provider.start()
+        yield provider
+    finally:
+        for machine_id in await provider.list_all():
+            await provider.release(machine_id)
+        await provider.close()
+
+
+async def observed(provider: DstackProvider, *states: ProviderState, machine_id: str = "mach_1") -> Observation:
+    """Look until the machine is in one of the states."""
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        while (seen := await provider.observe(machine_id)).state not in states:
+            await asyncio.sleep(0.1)
+    return seen

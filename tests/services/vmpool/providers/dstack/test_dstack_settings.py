@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from services.vmpool.offer_choice import SpotPolicy
+from services.vmpool.providers.dstack_settings import DstackSettings
+from services.vmpool.providers.plugins import PoolContext
+
+CONTEXT = PoolContext("wavepool", Path("data"), ("MI300X",), timedelta(minutes=10))
+
+
+@pytest.fixture(autouse=True)
+def token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VMPOOL_DSTACK_TOKEN", "t0ken")
+
+
+def test_a_token_is_all_that_is_needed() -> None:
+    config = DstackSettings().config(CONTEXT)
+    assert (config.server.url, config.server.project, config.server.token) == ("http://127.0.0.1:3000", "main", "t0ken")
+    assert (config.fleet.name, config.market.backends) == ("wavepool", ("amddevcloud", "hotaisle"))
+    assert config.max_duration > timedelta(0)
+
+
+def test_everything_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {
+        "SERVER_URL": "https://sky.example/dstack",
+        "BACKENDS": "hotaisle, remote",
+        "REGIONS": "us-michigan-1",
+        "FLEET_NAME": "shared",
+        "SPOT_POLICY": "auto",
+        "MAX_HOURLY_PRICE": "2.5",
+        "GPU_COUNTS": "1,8",
+        "MAX_DURATION": "3600",
+        "MINIMUM_BILLED": "hotaisle=7200",
+        "BILLING_INCREMENT": "hotaisle=60, remote=1",
+        "COMMANDS": '["cd /opt", "exec executor"]',
+        "ENVIRONMENT": '{"EXECUTOR_DEVICE": "rocm"}',
+        "ENDS_WITH_POOL": "false",
+    }.items():
+        monkeypatch.setenv(f"VMPOOL_DSTACK_{name}", value)
+    config = DstackSettings().config(CONTEXT)
+    market = config.market
+    assert (market.backends, market.regions, market.gpu_counts) == (("hotaisle", "remote"), ("us-michigan-1",), (1, 8))
+    assert (market.spot_policy, market.max_price_micros_per_hour) == (SpotPolicy.AUTO, 2_500_000)
+    assert market.minimum_of("hotaisle") == timedelta(hours=2)
+    assert market.minimum_of("remote") == timedelta(0)
+    assert market.increment_of("hotaisle") == timedelta(minutes=1)
+    assert config.agent.commands == ("cd /opt", "exec executor")
+    assert config.agent.environment == {"EXECUTOR_DEVICE": "rocm"}
+    assert (config.fleet.name, config.max_duration, config.ends_with_pool) == ("shared", timedelta(hours=1), False)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("BACKENDS", "amdevcloud", r"must be one of .*hotaisle.*; it is 'amdevcloud', and the nearest is amddevcloud"),
+        ("BACKENDS", "", "at least 1 item"),
+        (
+            "SPOT_POLICY",
+            "ondemand",
+            "must be one of on-demand, spot, auto; it is 'ondemand', and the nearest is on-dem",
+        ),
+        ("GPU_COUNTS", "1,9", "must be one of 1, 2, 4, 8; it is 9, and the nearest is 8"),
+        ("GPU_COUNTS", "0", "it is 0, and the nearest is 1"),
+        ("MAX_HOURLY_PRICE", "-1", "greater than or equal to 0"),
+        ("MAX_DURATION", "0", "greater than 0"),
+        ("MINIMUM_BILLED", "hotaisel=60", "the nearest is hotaisle"),
+        ("MINIMUM_BILLED", "hotaisle", "lacks a backend, `=` and seconds"),
+        ("MINIMUM_BILLED", "hotaisle=two hours", "must be a backend, `=` and seconds"),
+        ("BILLING_INCREMENT", "hotaisle=0", "hotaisle must be more than 0 s"),
+        ("SERVER_URL", "localhost:3000", "match pattern"),
+        ("FLEET_NAME", "Our Fleet", "match pattern"),
+        ("TOKEN", "", "is empty: set it to a user's token"),
+        ("EXECUTOR_PORT", "0", "greater than 0"),
+    ],
+)
+def test_a_wrong_setting_is_named_with_what_would_be_right(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
+) -> None:
+    monkeypatch.setenv(f"VMPOOL_DSTACK_{name}", value)
+    with pytest.raises(ValidationError, match=rf"(?is){name}.*{said}"):
+        DstackSettings()
+
+
+def test_no_error_and_no_repr_shows_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "t0ken" not in repr(DstackSettings().config(CONTEXT))
+    monkeypatch.setenv("VMPOOL_DSTACK_ENVIRONMENT", '{"KEY": ["s3cret"]}')
+    with pytest.raises(ValidationError) as refused:
+        DstackSettings()
+    assert "s3cret" not in str(refused.value)
