@@ -67,6 +67,7 @@ class ContainerPlan:
             **(self.environment or {}),
             "EXECUTOR_HOST": "0.0.0.0",  # noqa: S104 - inside the container; what is published is another matter
             "EXECUTOR_PORT": str(self.executor_port),
+            "EXECUTOR_GPU_COUNT": str(order.gpu_count),
             "EXECUTOR_TOKEN": order.token,
         }
 

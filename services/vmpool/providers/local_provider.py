@@ -157,6 +157,7 @@ class LocalProvider:
             "EXECUTOR_DATA_DIR": str(self._config.data_dir.resolve()),
             "EXECUTOR_WORK_DIR": str(self._folder(order.machine_id) / "work"),
             "EXECUTOR_FENCE_FILE": str(self._folder(order.machine_id) / "fence.json"),
+            "EXECUTOR_GPU_COUNT": str(order.gpu_count),
             "EXECUTOR_TOKEN": order.token,
         }
         with self._open_log(order.machine_id) as output:
