@@ -37,9 +37,12 @@ class LabClient:
 
     def __init__(self, server: DstackServer, public_key: str, timeout_seconds: float = 30) -> None:
         self.api = Client.from_config(project_name=server.project, server_url=server.url, user_token=server.token)
-        self.api.client._s.mount("http://", TimeoutAdapter(timeout_seconds))
+        self.set_timeout(timeout_seconds)
         self._project = server.project
         self._public_key = public_key
+
+    def set_timeout(self, seconds: float) -> None:
+        self.api.client._s.mount("http://", TimeoutAdapter(seconds))
 
     def create_fleet(self, name: str, *, backends: Collection[str], nodes: int = 1, gpu: str = "MI300X:1") -> None:
         configuration = FleetConfiguration(
@@ -84,6 +87,17 @@ class LabClient:
     def instances(self) -> list[Any]:
         """Of all fleets."""
         return [each for fleet in self.api.client.fleets.list(self._project) for each in fleet.instances]
+
+    def clear(self) -> None:
+        """Ends all runs and all fleets."""
+        runs = self.api.client.runs.list(self._project, None)
+        left = [each.run_spec.run_name for each in runs if not each.deleted]
+        active = [name for name in left if self.run(name).status.value not in FINAL]
+        if active:
+            self.api.client.runs.stop(self._project, active, abort=True)
+        until(lambda: all(self.run(name).status.value in FINAL for name in active))
+        for fleet in self.api.client.fleets.list(self._project):
+            self.release(fleet.name)
 
     def release(self, fleet: str) -> None:
         """Ends the fleet and its machines; waits until the server has forgotten it."""

@@ -54,7 +54,7 @@ class Instance:
     name: str
     backend: str
     size: Size
-    machine: VirtualMachine
+    machine: VirtualMachine = field(repr=False)
     create_time: datetime
     status: str = "new"
     delete_time: datetime | None = None
@@ -122,7 +122,7 @@ class Datacenter:
         id_ = str(100_000 + number) if backend == "amddevcloud" else f"enc1-gpuvm{number:03d}"
         machine = VirtualMachine(
             self._folder / f"vm{number}",
-            f"127.0.1.{number}",
+            f"127.0.{1 + number // 250}.{1 + number % 250}",
             self._ssh_port,
             list(keys),
             shim_starts=backend != "hotaisle",
@@ -153,9 +153,8 @@ class Datacenter:
         shutil.rmtree(instance.machine.folder, ignore_errors=True)
         self._changed()
 
-    async def power_off(self, id_: str) -> None:
-        """The machine dies; the cloud still lists it as active and bills it."""
-        await self._existing(id_).machine.power_off()
+    def machine(self, id_: str) -> VirtualMachine:
+        return self._existing(id_).machine
 
     async def reset(self) -> None:
         await self.close()
@@ -173,11 +172,9 @@ class Datacenter:
     async def _boot(self, instance: Instance) -> None:
         await self.faults.boots.wait()
         await instance.machine.boot(self.faults.container_error)
-        if instance.status == "deleted":
-            await instance.machine.power_off()
-            return
-        instance.status = "active"
-        self._changed()
+        if instance.status == "new":
+            instance.status = "active"
+            self._changed()
 
     def _existing(self, id_: str) -> Instance:
         for each in self.ledger:

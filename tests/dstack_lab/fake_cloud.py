@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
+    import psutil
+
 WAIT_SECONDS = 60
 
 
@@ -46,10 +48,12 @@ class FakeCloud:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._loop.call(self._stop())
-        self._loop.stop()
-        self._ssh_port_holder.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        try:
+            self._loop.call(self._stop())
+        finally:
+            self._loop.stop()
+            self._ssh_port_holder.close()
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     # The ledger
 
@@ -87,6 +91,10 @@ class FakeCloud:
         """Created VMs stay `new`, without an address, until `heal`."""
         self._do(self._datacenter.faults.boots.clear)
 
+    def release_creates(self) -> None:
+        """Ends `hold_creates` alone."""
+        self._do(self._datacenter.faults.creates.set)
+
     def break_containers(self, message: str) -> None:
         """VMs that boot from now on cannot make containers: dstack's creating_container_error."""
         self._do(lambda: setattr(self._datacenter.faults, "container_error", message))
@@ -105,7 +113,20 @@ class FakeCloud:
 
     def power_off(self, id_: str) -> None:
         """The VM dies without a word; the cloud still lists and bills it."""
-        self._loop.call(self._datacenter.power_off(id_))
+        self._loop.call(self._datacenter.machine(id_).power_off())
+
+    def freeze(self, id_: str) -> None:
+        """Everything in the VM stands still: SSH lets in, but what is behind it never answers, until `thaw`."""
+        for each in self.processes(id_):
+            each.suspend()
+
+    def thaw(self, id_: str) -> None:
+        for each in self.processes(id_):
+            each.resume()
+
+    def processes(self, id_: str) -> list[psutil.Process]:
+        """What runs in the VM, as this machine sees it, so that a test can kill one of them."""
+        return self._datacenter.machine(id_).processes()
 
     def destroy(self, id_: str) -> None:
         """The VM is gone from the cloud too, as when its owner deletes it in the web console."""
@@ -127,10 +148,12 @@ class FakeCloud:
         self._serving = asyncio.create_task(self._server.serve(sockets=[self._listener]))
 
     async def _stop(self) -> None:
-        await self._datacenter.close()
-        self._server.should_exit = True
-        self._server.force_exit = True
-        await self._serving
+        try:
+            await self._datacenter.close()
+        finally:
+            self._server.should_exit = True
+            self._server.force_exit = True
+            await self._serving
 
     def _notify(self) -> None:
         with self._changed:

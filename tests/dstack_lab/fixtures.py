@@ -49,5 +49,8 @@ def run_key() -> asyncssh.SSHKey:
 
 
 @pytest.fixture
-def lab_client(dstack_server: DstackServer, run_key: asyncssh.SSHKey) -> LabClient:
-    return LabClient(dstack_server, run_key.export_public_key().decode())
+def lab_client(dstack_server: DstackServer, fake_cloud: FakeCloud, run_key: asyncssh.SSHKey) -> LabClient:
+    """The client of a server that has no runs and no fleets, whatever the test before has left."""
+    client = LabClient(dstack_server, run_key.export_public_key().decode())
+    client.clear()
+    return client

@@ -34,9 +34,10 @@ PROJECT = "main"
 class DstackServer:
     """A context manager. `prepared` is a data folder to start from, which saves the migrations.
 
-    `interval_seconds` is how often the server's pipelines look (None: its own 2 to 15 s, and its own 120 s below),
-    `unreachable_seconds` how long a VM may be silent before its job fails (its own: 120), `offers_seconds` how long
-    offers are remembered (its own: 180).
+    `interval_seconds` is how often the server's pipelines look; None leaves them, and the two limits after it, at
+    dstack's own (2 to 15 s, 120 s, 30 s). `unreachable_seconds` is how long a VM may be silent before its job fails,
+    `termination_seconds` how long a stopped job has to end and an aborted one is waited for all the same, and
+    `offers_seconds` how long offers are remembered (dstack's own: 180 s).
     """
 
     token = TOKEN
@@ -49,6 +50,7 @@ class DstackServer:
         prepared: Path | None = None,
         interval_seconds: float | None = 0.4,
         unreachable_seconds: float = 4,
+        termination_seconds: float = 5,
         offers_seconds: float = 1,
     ) -> None:
         self._cloud = cloud
@@ -56,6 +58,7 @@ class DstackServer:
         self._pace = {
             "interval_seconds": interval_seconds,
             "unreachable_seconds": unreachable_seconds,
+            "termination_seconds": termination_seconds,
             "offers_seconds": offers_seconds,
         }
         self._process: subprocess.Popen[bytes] | None = None

@@ -1,8 +1,8 @@
 """Runs the real dstack server with its two AMD backends pointed at the lab. For the Python that has dstack's server.
 
 What is changed, and nothing else: where the backends' APIs are; the SSH port of VMs (the clouds say 22, always); how
-often the server looks at things and how long it waits for a VM that does not answer; no look at gpuhunt's catalogue on
-the internet. `DSTACK_LAB` holds the settings as JSON.
+often the server looks at things, how long it waits for a VM that does not answer and for a job that is to end; no look
+at gpuhunt's catalogue on the internet. `DSTACK_LAB` holds the settings as JSON.
 """
 
 # ruff: noqa: PLC0415 - dstack wants its process set up before anything of it is imported
@@ -26,7 +26,7 @@ def main() -> None:
     use_ssh_port(settings["ssh_port"])
     stay_offline(settings["offers_seconds"])
     if settings["interval_seconds"] is not None:
-        shorten(settings["interval_seconds"], settings["unreachable_seconds"])
+        shorten(settings["interval_seconds"], settings["unreachable_seconds"], settings["termination_seconds"])
     import uvicorn
 
     uvicorn.run(
@@ -77,8 +77,8 @@ def stay_offline(offers_seconds: float) -> None:
     compute.TTLCache = lambda maxsize, ttl: TTLCache(maxsize=maxsize, ttl=min(ttl, offers_seconds))
 
 
-def shorten(interval_seconds: float, unreachable_seconds: float) -> None:
-    from dstack._internal.server.background.pipeline_tasks import base, jobs_running
+def shorten(interval_seconds: float, unreachable_seconds: float, termination_seconds: float) -> None:
+    from dstack._internal.server.background.pipeline_tasks import base, jobs_running, jobs_terminating
 
     start = base.Fetcher.__init__
 
@@ -90,6 +90,7 @@ def shorten(interval_seconds: float, unreachable_seconds: float) -> None:
         start(self, *args, **kwargs)
 
     base.Fetcher.__init__ = start_sooner
+    jobs_terminating.JOB_TERMINATION_DEADLINE = timedelta(seconds=termination_seconds)
     jobs_running.JOB_DISCONNECTED_RETRY_TIMEOUT = timedelta(seconds=unreachable_seconds)
 
 

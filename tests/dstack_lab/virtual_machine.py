@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import asyncssh
+import psutil
 
 from tests.dstack_lab.ssh_front import SshFront
 
@@ -32,8 +33,29 @@ class VirtualMachine:
         self._process: asyncio.subprocess.Process | None = None
         self._listeners: list[asyncssh.SSHAcceptor] = []
         self._connections: set[Any] = set()
+        self._switch = asyncio.Lock()
+        self._off = False
 
     async def boot(self, container_error: str | None = None) -> None:
+        """Gives it a system, and an SSH server once that is up; nothing where it was powered off before."""
+        async with self._switch:
+            if not self._off:
+                await self._boot(container_error)
+
+    async def power_off(self) -> None:
+        """Ends it as a power cut does: nothing is told, nothing answers."""
+        async with self._switch:
+            self._off = True
+            self._close_ssh()
+            if self._process and self._process.returncode is None:
+                self._process.kill()
+                await self._process.wait()
+
+    def processes(self) -> list[psutil.Process]:
+        """What runs in it, by the process numbers of this machine: the guest's system first, then what jobs started."""
+        return psutil.Process(self._process.pid).children(recursive=True) if self._process else []
+
+    async def _boot(self, container_error: str | None) -> None:
         (self.folder / "home").mkdir(parents=True)
         if container_error is not None:
             (self.folder / "container_error").write_text(container_error, encoding="utf-8")
@@ -44,16 +66,12 @@ class VirtualMachine:
         container.bind(str(self.folder / "container.sock"))
         await self._listen(key, "container", sock=container)
 
-    async def power_off(self) -> None:
-        """Ends it as a power cut does: nothing is told, nothing answers."""
+    def _close_ssh(self) -> None:
         for listener in self._listeners:
             listener.close()
         for connection in list(self._connections):
             connection.abort()
         self._listeners.clear()
-        if self._process and self._process.returncode is None:
-            self._process.kill()
-            await self._process.wait()
 
     async def _start_guest(self) -> None:
         with (self.folder / "console.log").open("wb") as console:
