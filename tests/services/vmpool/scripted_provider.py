@@ -13,7 +13,7 @@ from services.vmpool.machine import Inventory
 from services.vmpool.providers.provider import Observation, Offer, ProviderState
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
 
     from services.vmpool.providers.provider import Order
 
@@ -37,6 +37,7 @@ class ScriptedProvider:
     still_to_print: dict[str, list[bytes]] = field(default_factory=dict[str, list[bytes]])
     silent_logs: set[str] = field(default_factory=set[str])
     minimum_billed: timedelta = timedelta(0)
+    offered: Sequence[Offer] = ()
 
     async def start(self) -> None:
         self._fail("start")
@@ -46,7 +47,7 @@ class ScriptedProvider:
 
     async def offers(self) -> Sequence[Offer]:
         self._fail("offers")
-        return [
+        return self.offered or [
             Offer(self.name, gpu_type, 1, self.price_micros_per_hour, minimum_billed=self.minimum_billed)
             for gpu_type in self.gpu_types
         ]
@@ -88,15 +89,17 @@ class ScriptedProvider:
 
 @dataclass
 class ScriptedExecutors:
-    """Stands in for the executors of all machines: each answers unless `silent`."""
+    """Stands in for the executors of all machines: each answers unless `silent`, which a caller notices by `hang`."""
 
     silent: bool = False
+    hang: Callable[[], None] = lambda: None
     runs_in_flight: int = 0
     unfit_reason: str = ""
     inventory: Inventory = field(default_factory=lambda: Inventory(device="cpu", device_title="Scripted"))
 
     async def health(self, endpoint: str) -> Health:
         if self.silent:
+            self.hang()
             raise ExecutorUnreachableError(f"{endpoint} is silent")
         return Health(self.inventory, self.runs_in_flight, self.unfit_reason)
 

@@ -133,6 +133,18 @@ async def test_a_silent_machine_is_lost_within_ten_seconds_and_its_leases_end(be
         await bench.leases.renew(taken[0].lease_id, timedelta(seconds=1))
 
 
+async def test_a_machine_that_hangs_is_lost_within_ten_seconds_too(bench: Bench) -> None:
+    machine = await bench.warm_machine()
+    await bench.passes()
+    bench.executors.silent = True
+    bench.executors.hang = lambda: bench.clock.advance(bench.settings.heartbeat_interval)
+    began = bench.clock.now()
+    while await bench.state_of(machine.machine_id) is not MachineState.LOST:
+        bench.clock.advance(bench.settings.reconcile_interval)
+        await bench.passes()
+        assert bench.clock.now() - began <= timedelta(seconds=10)
+
+
 async def test_a_short_silence_loses_nothing(bench: Bench) -> None:
     machine = await bench.warm_machine()
     await bench.passes()

@@ -1,0 +1,199 @@
+"""Whatever happens, in whatever order: no machine too many, no slot leased twice, none leaked, every second paid."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from servicekit.clock import ManualClock
+from services.vmpool.config import VmPoolSettings
+from services.vmpool.errors import LeaseEndedError, NotFoundError, ProviderError, StaleMachineError
+from services.vmpool.machine import OVER
+from services.vmpool.providers.provider import Observation, ProviderState
+from services.vmpool.usage_fact import next_fact
+from tests.services.vmpool.conftest import Bench, a_request, bench_on
+from tests.services.vmpool.scripted_provider import ScriptedProvider
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pytest
+
+    from services.vmpool.lease import Lease
+    from services.vmpool.usage_fact import UsageFact
+
+MAX_MACHINES = 2
+GPU_TYPES = ("MI300X", "MI210")
+INTERVAL = timedelta(seconds=60)
+
+Event = tuple[object, ...]
+EVENTS: st.SearchStrategy[Event] = st.one_of(
+    st.tuples(st.just("demand"), st.sampled_from(GPU_TYPES), st.integers(1, 4), st.sampled_from([1, 2, 4, 8])),
+    st.tuples(st.just("bring up"), st.sampled_from(GPU_TYPES), st.integers(1, 4)),
+    st.tuples(st.just("acquire"), st.sampled_from(GPU_TYPES), st.sampled_from([1, 2, 4, 8])),
+    st.tuples(st.just("acquire"), st.just("MI300X"), st.sampled_from([1, 2, 4, 8])),
+    st.tuples(st.just("release"), st.integers(0, 9)),
+    st.tuples(st.just("renew"), st.integers(0, 9)),
+    st.tuples(st.just("pass")),
+    st.tuples(st.just("pass")),
+    st.tuples(st.just("advance"), st.sampled_from([1, 5, 20, 90, 700])),
+    st.tuples(st.just("fail"), st.sampled_from(["offers", "provision", "observe", "release", "list_all"])),
+    st.tuples(st.just("heal")),
+    st.tuples(st.just("silence"), st.booleans()),
+    st.tuples(st.just("end a machine"), st.sampled_from(list(ProviderState))),
+    st.tuples(st.just("drain"), st.integers(0, 3)),
+    st.tuples(st.just("restart")),
+)
+
+
+class Life:
+    """One pool's life: events happen to it, and after each the promises are looked at."""
+
+    def __init__(self, pool_settings: VmPoolSettings) -> None:
+        self.settings = pool_settings
+        self.clock = ManualClock(datetime(2026, 1, 1, tzinfo=UTC))
+        self.provider = ScriptedProvider(gpu_types=GPU_TYPES)
+        self.leases: list[Lease] = []
+        self.facts: dict[str, list[UsageFact]] = {}
+        self.jobs = 0
+
+    async def live(self, events: Sequence[Event]) -> None:
+        """Go through the events, then let the pool come to rest."""
+        left = list(events)
+        while True:
+            async with bench_on(self.settings, self.provider, self.clock) as bench:
+                while left and left[0][0] != "restart":
+                    await self._happens(bench, left.pop(0))
+                    await self._promises_hold(bench)
+                if not left:
+                    await self._rests(bench)
+                    return
+                left.pop(0)
+
+    async def _happens(self, bench: Bench, event: Event) -> None:
+        kind, *values = event
+        name = f"_{str(kind).replace(' ', '_')}"
+        try:
+            await getattr(self, name)(bench, *values)
+        except (LeaseEndedError, NotFoundError, StaleMachineError, ProviderError):
+            return
+
+    async def _demand(self, bench: Bench, gpu_type: str, jobs: int, eighths: int) -> None:
+        await bench.demand(gpu_type, jobs, eighths)
+
+    async def _bring_up(self, bench: Bench, gpu_type: str, jobs: int) -> None:
+        await bench.demand(gpu_type, jobs)
+        for _ in range(3):
+            await bench.passes()
+            await self._promises_hold(bench)
+        for eighths in (8, 4, 2, 2)[:jobs]:
+            await self._acquire(bench, gpu_type, eighths)
+
+    async def _acquire(self, bench: Bench, gpu_type: str, eighths: int) -> None:
+        self.jobs += 1
+        taken = await bench.leases.acquire(a_request(f"job{self.jobs}", gpu_type=gpu_type, eighths=eighths))
+        if taken is not None:
+            self.leases.append(taken[0])
+
+    async def _release(self, bench: Bench, index: int) -> None:
+        if index < len(self.leases):
+            await bench.leases.release(self.leases[index].lease_id, "done")
+
+    async def _renew(self, bench: Bench, index: int) -> None:
+        if index < len(self.leases):
+            await bench.leases.renew(self.leases[index].lease_id, timedelta(seconds=60))
+
+    async def _pass(self, bench: Bench) -> None:
+        await bench.passes()
+
+    async def _advance(self, bench: Bench, seconds: int) -> None:
+        self.clock.advance(timedelta(seconds=seconds))
+        await bench.vmpool.sizer.run_once()
+
+    async def _fail(self, bench: Bench, method: str) -> None:
+        self.provider.failing[method] = ProviderError(f"{method} fails")
+
+    async def _heal(self, bench: Bench) -> None:
+        self.provider.failing.clear()
+
+    async def _silence(self, bench: Bench, silent: bool) -> None:
+        bench.executors.silent = silent
+
+    async def _end_a_machine(self, bench: Bench, state: ProviderState) -> None:
+        for machine_id in list(self.provider.machines)[:1]:
+            self.provider.observations[machine_id] = Observation(state, reason="an event", endpoint="127.0.0.1:1")
+
+    async def _drain(self, bench: Bench, index: int) -> None:
+        machines = await bench.machines.all(include_ended=True)
+        if index < len(machines):
+            await bench.machines.drain(machines[index].machine_id, "an event")
+
+    async def _promises_hold(self, bench: Bench) -> None:
+        assert len(self.provider.machines) <= MAX_MACHINES
+        unreleased = await bench.machines.unreleased()
+        assert len(unreleased) <= MAX_MACHINES
+        assert set(self.provider.machines) <= {machine.machine_id for machine in unreleased}
+        for machine in unreleased:
+            masks = [lease.slot.mask for lease in await bench.leases.standing_on(machine.machine_id)]
+            assert sum(mask.bit_count() for mask in masks) == machine.occupied[0].bit_count()
+            combined = 0
+            for mask in masks:
+                assert not combined & mask
+                combined |= mask
+            assert combined == machine.occupied[0]
+        await self._note_usage(bench)
+
+    async def _note_usage(self, bench: Bench) -> None:
+        for machine in await bench.machines.all(include_ended=True):
+            facts = self.facts.setdefault(machine.machine_id, [])
+            fact = next_fact(machine, facts[-1] if facts else None, self.clock.now(), INTERVAL)
+            if fact is not None:
+                facts.append(fact)
+
+    async def _rests(self, bench: Bench) -> None:
+        self.provider.failing.clear()
+        bench.executors.silent = False
+        for lease in self.leases:
+            await bench.leases.release(lease.lease_id, "the end")
+        for _ in range(12):
+            await bench.no_demand()
+            await bench.passes(2)
+            await self._note_usage(bench)
+            self.clock.advance(timedelta(minutes=11))
+        assert self.provider.machines == {}
+        for machine in await bench.machines.all(include_ended=True):
+            assert machine.state in OVER
+            assert machine.release_time is not None
+            self._is_paid_for(machine.machine_id, machine.cost_until(self.clock.now()), machine.price_micros_per_hour)
+
+    def _is_paid_for(self, machine_id: str, cost_micros: int, price_micros_per_hour: int) -> None:
+        facts = self.facts[machine_id]
+        assert all(after.start_time == before.end_time for before, after in pairwise(facts))
+        paid = sum((fact.end_time - fact.start_time).total_seconds() for fact in facts)
+        assert round(paid * price_micros_per_hour / 3600) == cost_micros
+        assert [fact.final for fact in facts] == [False] * (len(facts) - 1) + [True] * bool(facts)
+
+
+# An example that fails is short enough to read, and to shrink it takes minutes.
+UNSHRUNK = (Phase.explicit, Phase.reuse, Phase.generate)
+
+
+@settings(max_examples=25, deadline=None, phases=UNSHRUNK, suppress_health_check=[HealthCheck.too_slow])
+@given(events=st.lists(EVENTS, min_size=5, max_size=40))
+def test_a_pool_keeps_its_promises_whatever_happens(
+    events: list[Event], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("pool")
+    pool_settings = VmPoolSettings(
+        port=0,
+        data_dir=folder,
+        database_url=f"sqlite+aiosqlite:///{folder / 'vmpool.db'}",
+        max_machines=MAX_MACHINES,
+        billing_target="127.0.0.1:1",
+    )
+    asyncio.run(Life(pool_settings).live(events))
