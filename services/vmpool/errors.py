@@ -3,6 +3,9 @@
 PoolError
 ├── InvalidFieldError
 ├── NoCapacityError
+├── NoOfferError
+├── PoolLimitError
+├── RequestConflictError
 ├── LeaseConflictError
 ├── LeaseEndedError
 ├── IllegalMoveError
@@ -43,6 +46,29 @@ class NoCapacityError(PoolError):
     def __init__(self, outlook: str, retry_after: timedelta) -> None:
         super().__init__(f"No machine has room now: {outlook}. Watch the machines and try again.")
         self.retry_after = retry_after
+
+
+class NoOfferError(PoolError):
+    """No provider has such a machine now; the message has their own words."""
+
+    def __init__(self, outlook: str) -> None:
+        super().__init__(f"No such machine can be had now: {outlook}. Try again later, or ask for another.")
+
+
+class PoolLimitError(PoolError):
+    """The pool may not start another machine; the message says what to do."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"No machine was started: {reason}.")
+
+
+class RequestConflictError(PoolError):
+    """The request id was used for another machine."""
+
+    def __init__(self, request_id: str, machine_id: str) -> None:
+        super().__init__(
+            f"Request {request_id!r} was made before, with other content, for machine {machine_id!r}: take a new id."
+        )
 
 
 class LeaseConflictError(PoolError):

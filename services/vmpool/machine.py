@@ -177,6 +177,10 @@ class Machine:
         moved = self._moved(_S.WARM, now, reason) if self.state is _S.BUSY and not any(occupied) else self
         return replace(moved, occupied=occupied, jobs_run=self.jobs_run + 1, last_used_time=now)
 
+    def keep(self, now: datetime) -> Machine:
+        """Somebody wants it to be there: a machine that is idle is so from now on."""
+        return replace(self, last_used_time=now, reason="asked for")
+
     def drain(self, now: datetime, reason: str) -> Machine:
         """It takes no new lease, and stops when the last one ends."""
         return self._moved(_S.DRAINING, now, reason)

@@ -11,7 +11,8 @@ from services.vmpool.errors import ProviderError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from services.vmpool.providers.provider import MachineProvider, Offer
+    from services.vmpool.offer import Offer
+    from services.vmpool.providers.provider import MachineProvider
     from services.vmpool.providers.provider_set import ProviderSet
 
 

@@ -29,6 +29,7 @@ from services.vmpool.log_reader import LogReader
 from services.vmpool.offer_board import OfferBoard
 from services.vmpool.providers.plugins import PoolContext, open_providers
 from services.vmpool.reconciler import Reconciler
+from services.vmpool.requesting import Requesting
 from services.vmpool.service import Pool, VmPoolServicer
 from services.vmpool.sizer import Facts, Sizer
 from services.vmpool.store.event_log import EventLog
@@ -58,6 +59,9 @@ ERROR_MAP: ErrorMap = {
     errors.InvalidFieldError: grpc.StatusCode.INVALID_ARGUMENT,
     errors.NotFoundError: grpc.StatusCode.NOT_FOUND,
     errors.NoCapacityError: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    errors.NoOfferError: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    errors.PoolLimitError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.RequestConflictError: grpc.StatusCode.ALREADY_EXISTS,
     errors.LeaseConflictError: grpc.StatusCode.ALREADY_EXISTS,
     errors.LeaseEndedError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.IllegalMoveError: grpc.StatusCode.FAILED_PRECONDITION,
@@ -127,8 +131,9 @@ async def build(
         usage = UsageReporter(UsageStore(db, clock), billing, settings.usage_interval)
         leasing = Leasing(leases, demand, sizer, clock)
         watching = Watching(EventLog(db), events)
+        requesting = Requesting(sizer, settings, providers.names, clock)
         logs = LogReader(machines, providers)
-        pool = Pool(settings, machines, leases, leasing, demand, sizer, watching, logs, providers, clock)
+        pool = Pool(settings, machines, leases, leasing, demand, sizer, watching, requesting, logs, providers, clock)
         server = ServiceServer("vmpool", settings, ERROR_MAP)
         vmpool_pb2_grpc.add_VmPoolServiceServicer_to_server(VmPoolServicer(pool), server.grpc)
         server.expose("wavepool.vmpool.v1.VmPoolService")

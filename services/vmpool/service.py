@@ -16,7 +16,7 @@ from services.vmpool.log_tail import check_tail_lines
 from services.vmpool.offering import offering_of
 from services.vmpool.order_checks import check_gpu_type
 from services.vmpool.wire_machine import event_to_proto, machine_to_proto
-from services.vmpool.wire_operators import findings_to_proto, offering_to_proto
+from services.vmpool.wire_operators import findings_to_proto, machine_request_from_proto, offering_to_proto
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from services.vmpool.leasing import Leasing
     from services.vmpool.log_reader import LogReader
     from services.vmpool.providers.provider_set import ProviderSet
+    from services.vmpool.requesting import Requesting
     from services.vmpool.sizer import Sizer
     from services.vmpool.store.lease_store import LeaseStore
     from services.vmpool.store.machine_store import MachineStore
@@ -48,6 +49,7 @@ class Pool:
     demand: DemandBoard
     sizer: Sizer
     watching: Watching
+    requesting: Requesting
     logs: LogReader
     providers: ProviderSet
     clock: Clock
@@ -105,6 +107,11 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         events = watching.follow_machine(machine_id, after_seq) if machine_id else watching.follow(after_seq)
         async for event in events:
             yield event_to_proto(event)
+
+    async def RequestMachine(self, request: pb.RequestMachineRequest, context: Context) -> pb.RequestMachineResponse:
+        """Ask for a machine that no job waits for."""
+        machine, started = await self._pool.requesting.request(machine_request_from_proto(request))
+        return pb.RequestMachineResponse(machine=machine_to_proto(machine, self._pool.clock.now()), started=started)
 
     async def DrainMachine(self, request: pb.DrainMachineRequest, context: Context) -> pb.DrainMachineResponse:
         """Let a machine finish its leases and stop; one that is draining or over stays as it is."""

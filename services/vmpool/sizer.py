@@ -16,12 +16,14 @@ from services.vmpool.offer_choice import Market
 from services.vmpool.sizing import Needs, Plan, Pool, machines_wanted, pool_needs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from servicekit.clock import Clock
     from services.vmpool.demand_board import DemandBoard
+    from services.vmpool.failures import Failures
     from services.vmpool.funding import Funding
+    from services.vmpool.offer import Source
     from services.vmpool.offer_board import OfferBoard
     from services.vmpool.sizing import Limits, Start
     from services.vmpool.store.machine_store import MachineStore
@@ -50,13 +52,14 @@ class Sizer:
     name = "sizer"
 
     def __init__(self, facts: Facts, limits: Limits, clock: Clock, new_id: Callable[[str], str]) -> None:
-        self._facts = facts
+        self.facts = facts
         self._machines = facts.machines
         self._limits = limits
         self._clock = clock
         self._new_id = new_id
         self._start_time = clock.now()
-        self._one_at_a_time = asyncio.Lock()
+        self.one_at_a_time = asyncio.Lock()
+        """Held by whoever counts machines and starts one."""
 
     async def run_once(self) -> None:
         """Bring the pool to size."""
@@ -64,10 +67,10 @@ class Sizer:
 
     async def resize(self) -> tuple[int, str]:
         """Bring the pool to size; tells how many machines are on their way, and what stands in the way of others."""
-        async with self._one_at_a_time:
+        async with self.one_at_a_time:
             now = self._clock.now()
             pool = await self._pool()
-            needs = pool_needs(self._facts.demand.present(now), pool, self._limits, now)
+            needs = pool_needs(self.facts.demand.present(now), pool, self._limits, now)
             market, funds = await self._supply(needs)
             plan = machines_wanted(needs, pool, market, funds, self._limits, now)
             await self._release(plan, pool.machines)
@@ -76,21 +79,28 @@ class Sizer:
         on_the_way = sum(machine.state in ON_THE_WAY for machine in pool.machines) + len(plan.start)
         return on_the_way, plan.blocked_reason
 
+    def ordered(self, start: Start) -> Machine:
+        """The machine to add to the record, with an id of its own."""
+        return ordered_machine(start, self._new_id("mach"), self._limits, self._clock.now())
+
+    async def resting(self) -> Mapping[Source, Failures]:
+        """The sources that failed lately, and are left alone for now."""
+        return resting_sources(await self._machines.failures(), self._start_time, self._clock.now())
+
     async def _pool(self) -> Pool:
         present = await self._machines.unreleased()
-        resting = resting_sources(await self._machines.failures(), self._start_time, self._clock.now())
-        return Pool(present, resting, await self._facts.paces.paces())
+        return Pool(present, await self.resting(), await self.facts.paces.paces())
 
     async def _supply(self, needs: Needs) -> tuple[Market, Funds]:
         """What can be had, and the money for it; nobody is asked while nothing is missing."""
         if not needs.wishes:
             return Market(), Funds()
-        market = await self._facts.offers.market()
+        market = await self.facts.offers.market()
         costly = any(reserve_micros(offer.tariff) for offer in market.offers)
-        return market, await self._facts.funding.funds() if costly else Funds()
+        return market, await self.facts.funding.funds() if costly else Funds()
 
     async def _request(self, start: Start) -> None:
-        machine = ordered_machine(start, self._new_id("mach"), self._limits, self._clock.now())
+        machine = self.ordered(start)
         await self._machines.add(machine, machine.reason)
         log.info(
             "a machine is wanted",

@@ -6,14 +6,59 @@ from typing import TYPE_CHECKING
 
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
+from services.vmpool.errors import InvalidFieldError
+from services.vmpool.machine_request import MachineRequest
+from services.vmpool.offer_choice import SpotPolicy
 from services.vmpool.wire_machine import duration_to_proto
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import timedelta
 
+    from services.vmpool.offer import Offer
     from services.vmpool.offering import Offering
     from services.vmpool.providers.diagnosis import ProviderFinding
-    from services.vmpool.providers.provider import Offer
+
+
+_SPOT_POLICIES: Mapping[int, SpotPolicy] = {
+    pb.SPOT_POLICY_ON_DEMAND: SpotPolicy.ON_DEMAND,
+    pb.SPOT_POLICY_SPOT: SpotPolicy.SPOT,
+    pb.SPOT_POLICY_AUTO: SpotPolicy.AUTO,
+}
+
+
+def machine_request_from_proto(request: pb.RequestMachineRequest) -> MachineRequest:
+    """What is asked for, in shape and not checked yet."""
+    return MachineRequest(
+        gpu_type=request.gpu_type,
+        gpu_count=request.gpu_count or 1,
+        provider=request.provider,
+        backend=request.backend,
+        region=request.region,
+        spot=_spot_policy(request.spot_policy),
+        max_price_micros_per_hour=request.max_price_micros_per_hour,
+        max_duration=_max_duration(request),
+        force_new=request.force_new,
+        request_id=request.request_id,
+        reason=request.reason,
+    )
+
+
+def _spot_policy(number: int) -> SpotPolicy | None:
+    if number == pb.SPOT_POLICY_UNSPECIFIED:
+        return None
+    try:
+        return _SPOT_POLICIES[number]
+    except KeyError as error:
+        legal = ", ".join(policy.value for policy in SpotPolicy)
+        raise InvalidFieldError("spot_policy", f"must be one of {legal}; it is number {number}") from error
+
+
+def _max_duration(request: pb.RequestMachineRequest) -> timedelta:
+    try:
+        return request.max_duration.ToTimedelta()
+    except OverflowError as error:
+        raise InvalidFieldError("max_duration", f"is out of range: {error}") from error
 
 
 def offering_to_proto(offering: Offering, gpu_type: str) -> pb.ListOffersResponse:

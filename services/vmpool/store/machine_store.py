@@ -91,6 +91,12 @@ class MachineStore:
             raise MachineNotFoundError(machine_id)
         return found[0]
 
+    async def of_request(self, request_id: str) -> Machine | None:
+        """The machine that was started for a request, also after it is over."""
+        async with self._database.reading() as connection:
+            found = await _select(connection, select(machines).where(machines.c.request_id == request_id))
+        return found[0] if found else None
+
     async def unreleased(self) -> Sequence[Machine]:
         """Machines that exist at their provider, or may: all that are not released, oldest first."""
         query = select(machines).where(machines.c.release_time.is_(None)).order_by(machines.c.create_time)

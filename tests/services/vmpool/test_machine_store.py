@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from sqlalchemy.exc import IntegrityError
 
 from services.vmpool.errors import MachineNotFoundError, StaleMachineError
 from services.vmpool.fault import Fault
@@ -13,7 +14,7 @@ from services.vmpool.machine import Inventory, MachineState
 from services.vmpool.offer import Source
 from services.vmpool.store.event_log import EventLog
 from services.vmpool.store.machine_row import machine_from_json, machine_to_json
-from tests.services.vmpool.conftest import START, a_machine
+from tests.services.vmpool.conftest import START, a_machine, a_request
 
 if TYPE_CHECKING:
     from tests.services.vmpool.conftest import Bench
@@ -41,6 +42,38 @@ async def test_a_change_that_was_decided_on_an_older_revision_is_refused(bench: 
     await bench.machines.change(machine, machine.progress("stage one"))
     with pytest.raises(StaleMachineError):
         await bench.machines.change(machine, machine.progress("stage two"))
+
+
+async def test_a_machine_that_is_stopped_ends_its_leases_in_the_same_step(bench: Bench) -> None:
+    machine = await bench.warm_machine()
+    taken = await bench.leases.acquire(a_request(eighths=4))
+    assert taken
+    halted = await bench.machines.halt(machine.machine_id, "it burns")
+    assert (halted.state, halted.occupied) == (MachineState.DRAINING, (0,))
+    assert await bench.leases.standing_on(machine.machine_id) == []
+    await bench.leases.release(taken[0].lease_id, "too late")
+    assert await bench.machines.halt(machine.machine_id, "again") == halted
+    assert await bench.machines.get(machine.machine_id) == halted
+
+
+async def test_a_machine_that_drains_is_stopped_without_waiting_for_its_leases(bench: Bench) -> None:
+    machine = await bench.warm_machine()
+    await bench.leases.acquire(a_request(eighths=4))
+    await bench.machines.drain(machine.machine_id, "asked")
+    halted = await bench.machines.halt(machine.machine_id, "now")
+    assert (halted.state, halted.reason, halted.occupied) == (MachineState.DRAINING, "now", (0,))
+    await bench.passes()
+    assert await bench.state_of(machine.machine_id) is MachineState.STOPPED
+
+
+async def test_a_request_has_one_machine_whoever_writes_it(bench: Bench) -> None:
+    machine = await bench.machines.add(a_machine(request_id="r1"), "test")
+    with pytest.raises(IntegrityError):
+        await bench.machines.add(a_machine(machine_id="m2", request_id="r1"), "test")
+    for number in range(2):
+        await bench.machines.add(a_machine(machine_id=f"other{number}"), "test")
+    assert await bench.machines.of_request("r1") == machine
+    assert await bench.machines.of_request("r2") is None
 
 
 async def test_events_are_numbered_without_gaps_whatever_is_refused(bench: Bench) -> None:
