@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import grpc
 import pytest
 
+from services.executor.devices.inventory import DeviceFacts
 from tests.services.executor.client import refusal, request, until
+from tests.services.executor.scripted_machine import ScriptedMachine, gpus
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,3 +88,15 @@ async def test_a_canary_that_hangs_is_ended_and_counts_as_bad(start_executor: St
     server.runs._hygiene._seconds = 0.2
     await client.run(request("finish TIME_LIMIT_EXCEEDED"))
     await until(lambda: "may hang" in server.runs.unfit_reason)
+
+
+async def test_every_gpu_has_a_canary_before_the_first_run_and_a_run_has_one_for_its_own(
+    start_executor: StartExecutor, tmp_path: Path
+) -> None:
+    trace = tmp_path / "trace"
+    machine = ScriptedMachine(DeviceFacts(gpus(4)))
+    _, client = await start_executor(canary=counting(trace, "finish ACCEPTED"), is_gpu=True, machine=machine)
+    await until(lambda: canaries(trace) == 4)
+    await client.run(request("finish ACCEPTED", gpu=2))
+    await client.run(request("finish ACCEPTED", gpu=2))
+    assert canaries(trace) in {5, 6}
