@@ -38,11 +38,14 @@ def compare(
 def isa(
     file: Annotated[Path, typer.Argument(help="The kernel's source.", exists=True, dir_okay=False)],
     *,
+    problem: Annotated[str, typer.Option("--problem", "-p", help="Refuse what a run for this problem would.")] = "",
+    dtype: Annotated[str, typer.Option("--dtype", help="The problem's element type.")] = "float32",
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
     asm: Annotated[bool, typer.Option("--asm", help="With the instructions, below the lines they are from.")] = False,
 ) -> None:
     """Say what the MI300X's compiler makes of a kernel: registers, LDS, occupancy, hints. No GPU takes part."""
-    core = [sys.executable, "-m", "services.executor.core", "isa", str(file)]
+    core = [sys.executable, "-m", "services.executor.core", "isa", str(file), "--dtype", dtype]
+    core += ["--problem", problem] if problem else []
     options = [*(["--json"] if as_json else []), *(["--asm"] if asm else [])]
     raise typer.Exit(subprocess.run([*core, *options], check=False).returncode)  # noqa: S603 - our own program
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from problems.definition import Problem
     from services.executor.core.equipment import Equipment
 
 
@@ -119,7 +120,7 @@ async def _run(chosen: argparse.Namespace, options: Options, parent: int) -> int
     if chosen.command == "lint":
         return await lint(chosen.slugs, await open_equipment(options))
     if chosen.command == "isa":
-        return await isa(chosen.source, await open_equipment(options), as_json=chosen.json, assembly=chosen.asm)
+        return await _isa(chosen, options)
     if chosen.command == "check":
         return await _check(chosen, options)
     if chosen.command == "profile":
@@ -128,10 +129,25 @@ async def _run(chosen: argparse.Namespace, options: Options, parent: int) -> int
     return await _bench(chosen, options)
 
 
+def _problem_of(chosen: argparse.Namespace, equipment: Equipment) -> Problem | None:
+    """Raises CatalogueError and UnknownElementTypeError."""
+    return variant_of(equipment.find_problem(chosen.problem), chosen.dtype) if chosen.problem else None
+
+
+async def _isa(chosen: argparse.Namespace, options: Options) -> int:
+    equipment = await open_equipment(options)
+    try:
+        problem = _problem_of(chosen, equipment)
+    except (CatalogueError, UnknownElementTypeError) as error:
+        sys.stderr.write(f"--problem, --dtype: {error}\n")
+        return BAD_USAGE
+    return await isa(chosen.source, problem, equipment, as_json=chosen.json, assembly=chosen.asm)
+
+
 async def _check(chosen: argparse.Namespace, options: Options) -> int:
     equipment = await open_equipment(options)
     try:
-        problem = variant_of(equipment.find_problem(chosen.problem), chosen.dtype) if chosen.problem else None
+        problem = _problem_of(chosen, equipment)
     except (CatalogueError, UnknownElementTypeError) as error:
         sys.stderr.write(f"--problem, --dtype: {error}\n")
         return BAD_USAGE

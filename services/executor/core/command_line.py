@@ -88,5 +88,7 @@ def _add_check(checker: ArgumentParser) -> None:
 
 def _add_isa(about: ArgumentParser) -> None:
     about.add_argument("file", type=Path, help="HIP source")
+    about.add_argument("--problem", default="", help="the slug of the problem that it has to be a solution of")
+    about.add_argument("--dtype", default="float32")
     about.add_argument("--json", action="store_true", help="print it as JSON")
     about.add_argument("--asm", action="store_true", help="with the instructions, below the lines that they are from")

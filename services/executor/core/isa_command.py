@@ -5,6 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from services.executor.core.admission import admit
+from services.executor.core.contract import unit_of
+from services.executor.core.failure import Failure
+from services.executor.core.forbidden import rules_for
 from services.executor.core.isa import IsaReporter
 from services.executor.core.jsonlines import plain
 from services.executor.core.report import canonical_json
@@ -13,6 +17,7 @@ from services.executor.core.scratch import ScratchFolder
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from problems.definition import Problem
     from services.executor.core.equipment import Equipment
     from services.executor.core.isa_report import IsaReport, KernelHint, KernelReport
 
@@ -20,8 +25,14 @@ REPORTED, NOT_REPORTED = 0, 1
 _COLUMNS = ("vgpr", "sgpr", "agpr", "lds_bytes", "scratch_bytes", "spills", "mfma", "instructions", "occupancy")
 
 
-async def isa(source: str, equipment: Equipment, *, as_json: bool, assembly: bool) -> int:
-    """Report on `source`; answers the exit status, which is 1 where there is nothing to show."""
+async def isa(source: str, problem: Problem | None, equipment: Equipment, *, as_json: bool, assembly: bool) -> int:
+    """Report on `source`; answers the exit status, which is 1 where there is nothing to show.
+
+    With a problem, a source that a run would refuse before it compiles it is refused here in the same words.
+    """
+    if problem is not None and (failure := _refusal(source, problem, equipment)):
+        sys.stderr.write(f"{failure.verdict}: {failure.message}\n")
+        return NOT_REPORTED
     if equipment.inspector is None:
         sys.stderr.write("no compiler for the MI300X is set up\n")
         return NOT_REPORTED
@@ -35,6 +46,14 @@ async def isa(source: str, equipment: Equipment, *, as_json: bool, assembly: boo
         sys.stdout.write("\n".join(_lines(inspection.report)) + "\n")
         sys.stdout.write(f"\n{inspection.listing}" if assembly else "")
     return REPORTED if inspection.report.kernels else NOT_REPORTED
+
+
+def _refusal(source: str, problem: Problem, equipment: Equipment) -> Failure | None:
+    try:
+        admit(source, unit_of(source, problem).declaration, rules_for(equipment.forbidden, problem.forbidden))
+    except Failure as failure:
+        return failure
+    return None
 
 
 def _lines(report: IsaReport) -> Iterator[str]:

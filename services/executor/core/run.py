@@ -8,17 +8,16 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from problems.variants import UnknownElementTypeError, variant_of
+from services.executor.core.admission import admit
 from services.executor.core.code_objects import code_objects
 from services.executor.core.contract import contract_of, unit_of
 from services.executor.core.failure import Failure, InfrastructureFailure
-from services.executor.core.forbidden import check_build, check_source, rules_for
+from services.executor.core.forbidden import check_build, rules_for
 from services.executor.core.job import Mode
 from services.executor.core.judging import Judging
 from services.executor.core.playground import run_program
 from services.executor.core.posed_problem import posed
 from services.executor.core.progress import Progress
-from services.executor.core.source import source_fault
-from services.executor.core.verdict import Verdict
 from services.executor.devices.device import BuildKind
 from services.executor.devices.instruments import Versioned
 from services.executor.devices.selection import selected
@@ -84,10 +83,8 @@ async def _stages(job: CoreJob, problem: Problem | None, equipment: Equipment, p
 
 async def _stages_of(job: CoreJob, problem: Problem | None, equipment: Equipment, progress: Progress) -> None:
     unit = unit_of(job.source, problem)
-    if fault := source_fault(job.source, unit.declaration if problem else ""):
-        raise Failure(Verdict.COMPILE_ERROR, fault)
     held = rules_for(equipment.forbidden, problem.forbidden) if problem else ()
-    check_source(job.source, held)
+    admit(job.source, unit.declaration if problem else "", held)
     async with equipment.place_for(job.mode) as place:
         with progress.stage("compile"):
             build = await equipment.builder.build(unit, place.compile, place.run, progress.tell)
