@@ -11,7 +11,7 @@ _LINE = re.compile(
 )
 SOURCE = "solution.hip"
 
-# Words in a source that have no meaning on the host processor, and why.
+# Words in a source that have no meaning on the host processor: why, and what does the same.
 _NO_MEANING = (
     (re.compile(r"__builtin_amdgcn_\w*mfma\w*"), "MFMA matrix instructions exist only on AMD GPUs"),
     (
@@ -19,12 +19,52 @@ _NO_MEANING = (
         "this AMD GPU instruction has no counterpart on the host processor",
     ),
     (
-        re.compile(r"\b(?:tex1D|tex2D|tex3D|texture|hipTextureObject_t|surf2D\w*)\b"),
-        "textures are not supported by the cpu device",
+        re.compile(
+            r"\b(?:tex1D\w*|tex2D\w*|tex3D\w*|texture|(?:hip|cuda)(?:TextureObject_t|ResourceDesc|TextureDesc|Array_t|CreateChannelDesc|ReadMode\w+)|surf[123]D\w*)\b"
+        ),
+        "there are no textures, as the MI300X has none either: read global memory, with __ldg or plain pointers",
     ),
     (
+        re.compile(r"\b(?:hip|cuda)(?:Graph\w*|StreamBeginCapture|StreamEndCapture|StreamCapture\w*)\b"),
+        "graphs are not on the cpu device: launch the kernels directly, one after the other",
+    ),
+    (
+        re.compile(r"\b(?:nvcuda|wmma)(?:::\w+)*\b"),
+        "these are NVIDIA's matrix units: compute the tile with plain fused multiply-adds, or with MFMA for the MI300X",
+    ),
+    (
+        re.compile(r"\bdevice-side kernel call/launch\b"),
+        "HIP has no dynamic parallelism: launch from `solution`, or loop in the kernel",
+    ),
+    (
+        re.compile(r"(?<=')(?:cub|hipcub|rocprim|thrust)/[\w./]*|\b(?:cub|hipcub|rocprim|thrust)::\w+"),
+        "no library of finished kernels is on the cpu device: reduce and scan with __shfl_down and shared memory",
+    ),
+    (
+        re.compile(r"(?<=')(?:curand|hiprand|rocrand)\w*(?:/[\w./]*|\.h)|\b(?:cu|hip|roc)rand\w+"),
+        "random number libraries are not available: no problem needs them; write a counter-based generator",
+    ),
+    (
+        re.compile(r"(?<=')(?:torch|ATen|c10|pybind11)/[\w./]*"),
+        'a submission is no extension of torch: drop this header, and define `extern "C" void solution(...)`',
+    ),
+    (
+        re.compile(r"(?<=')(?:helper_\w+|nvtx3/\w+|nvToolsExt|roctracer/\w+|cuda/ptx)(?:\.h\w*)?(?=')"),
+        "this header is no part of HIP: drop it, with what it was for",
+    ),
+    (
+        re.compile(r"\bcu(?:Init|Mem|Ctx|Device|Launch|Stream|Event|Module|Func|TensorMap)\w*\b"),
+        "the CUDA driver API is not there: call the runtime's functions, hipMalloc and <<<>>>",
+    ),
+    (
+        re.compile(r"(?:input|output) constraint '[^']*' in asm"),
+        "PTX is NVIDIA's assembly, and HIP has none of it: write the instruction as C++, or call its intrinsic",
+    ),
+    (re.compile(r"\b__CUDA_ARCH__\b"), "the device is none of NVIDIA's: test it with #ifdef, or drop the code for it"),
+    (re.compile(r"\b__cluster_dims__\b"), "clusters of blocks exist only on NVIDIA's GPUs: launch a plain grid"),
+    (
         re.compile(
-            r"\b(?:rocblas|hipblas|hipblaslt|miopen|rocwmma|hipcub|rocprim|hipfft|rocfft|rocsolver|rocsparse|hipsparse|hiprand|rocrand|thrust|ck)\b[\w/.]*"
+            r"\b(?:rocblas|hipblas|hipblaslt|miopen|rocwmma|hipfft|rocfft|rocsolver|rocsparse|hipsparse|cublas|cudnn|cutlass|ck)\b[\w/.]*"
         ),
         "vendor libraries are not available on the cpu device",
     ),

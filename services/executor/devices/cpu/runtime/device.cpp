@@ -46,6 +46,7 @@ int attribute_of(hipDeviceAttribute_t attribute) {
         case hipDeviceAttributeConcurrentKernels: return 0;
         case hipDeviceAttributeCooperativeLaunch: return 0;
         case hipDeviceAttributeManagedMemory: return 1;
+        case hipDeviceAttributeMaxBlocksPerMultiProcessor: return 32;
     }
     return -1;
 }

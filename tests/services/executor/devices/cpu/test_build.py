@@ -76,15 +76,48 @@ def test_classic_mistake_gets_a_hint(
     ("body", "said"),
     [
         ("p[0] = __builtin_amdgcn_mfma_f32_32x32x1f32(1, 1, 1, 0, 0, 0);", "MFMA matrix instructions exist only"),
-        ("p[0] = __builtin_amdgcn_sinf(1);", "__builtin_amdgcn_sinf: this AMD GPU instruction has no counterpart"),
+        (
+            "p[0] = __builtin_amdgcn_cubeid(1, 1, 1);",
+            "__builtin_amdgcn_cubeid: this AMD GPU instruction has no counter",
+        ),
         ('asm volatile("v_mov_b32 v0, 1");', "solution.hip:1:31: error: inline assembly"),
-        ("p[0] = tex2D<float>(t, 0, 0);", "textures are not supported"),
+        (
+            'asm("add.f32 %0, %1, %2;" : "=f"(p[0]) : "f"(p[1]), "f"(p[2]));',
+            "PTX is NVIDIA's assembly, and HIP has none",
+        ),
+        ("p[0] = tex2D<float>(t, 0, 0);", "tex2D: there are no textures, as the MI300X has none either"),
+        ("hipTextureObject_t t = 0;", "read global memory, with __ldg or plain pointers"),
+        ("nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> c;", "these are NVIDIA's matrix units"),
+        ("k<<<1, 1>>>(p);", "HIP has no dynamic parallelism: launch from `solution`"),
+        ("p[0] = __CUDA_ARCH__;", "the device is none of NVIDIA's: test it with #ifdef"),
+        ("hipGraph_t graph;", "hipGraph_t: graphs are not on the cpu device: launch the kernels directly"),
+        ("p[0] = cub::BlockReduce<float, 256>().Sum(1);", "reduce and scan with __shfl_down and shared memory"),
     ],
 )
 def test_what_only_a_gpu_has_is_refused_with_the_reason(
     body: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert _build(tmp_path, f"__global__ void k(float* p) {{ {body} }}\nint main() {{}}") == 1
+
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ("cub/cub.cuh", "cub/cub.cuh: no library of finished kernels is on the cpu device"),
+        ("hipcub/hipcub.hpp", "no library of finished kernels is on the cpu device"),
+        ("thrust/reduce.h", "reduce and scan with __shfl_down and shared memory"),
+        ("curand_kernel.h", "curand_kernel.h: random number libraries are not available"),
+        ("torch/extension.h", "a submission is no extension of torch"),
+        ("helper_cuda.h", "this header is no part of HIP: drop it"),
+        ("rocwmma/rocwmma.hpp", "vendor libraries are not available on the cpu device"),
+    ],
+)
+def test_a_header_that_is_not_there_is_refused_with_what_to_do(
+    header: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _build(tmp_path, f"#include <{header}>\nint main() {{}}") == 1
 
     assert said in capsys.readouterr().err
 

@@ -13,6 +13,7 @@ from services.executor.devices.cpu import front_end, toolchain
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_INCLUDE = toolchain.PACKAGE / "include"
 # These only warn that another name is the right one.
 _WARN = {"sys/errno.h", "sys/fcntl.h", "sys/poll.h", "sys/signal.h", "sys/termios.h", "wait.h"}
 
@@ -41,3 +42,15 @@ def test_all_headers_of_the_c_library_go_together_in_any_order(tmp_path: Path, s
 @pytest.mark.parametrize("name", ["assert.h", "unistd.h"])
 def test_a_header_goes_alone(tmp_path: Path, name: str) -> None:
     assert _messages(tmp_path, [name]) == ""
+
+
+_OURS = sorted(path.relative_to(_INCLUDE).as_posix() for path in _INCLUDE.rglob("*") if path.is_file())
+_PUBLIC = [name for name in _OURS if "wavepool" not in name and name != "bits/stdc++.h"]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_all_headers_of_hip_and_cuda_go_together_in_any_order(tmp_path: Path, seed: int) -> None:
+    assert {"cuda_fp4.h", "cuda/std/limits", "cuda/pipeline", "mma.h", "hip/hip_fp8.h"} <= set(_PUBLIC)
+    headers = [*_PUBLIC]
+    random.Random(seed).shuffle(headers)  # noqa: S311 - an order, not a secret
+    assert _messages(tmp_path, headers) == ""

@@ -61,4 +61,23 @@ WP_FN __hip_bfloat16 __low2bfloat16(__hip_bfloat162 v) { return v.x; }
 WP_FN __hip_bfloat16 __high2bfloat16(__hip_bfloat162 v) { return v.y; }
 WP_FN float __low2float(__hip_bfloat162 v) { return v.x; }
 WP_FN float __high2float(__hip_bfloat162 v) { return v.y; }
+
+// Dropping the lower bits rounds towards zero.
+WP_FN __hip_bfloat16 __float2bfloat16_rz(float x) {
+    return __ushort_as_bfloat16((unsigned short)(__builtin_bit_cast(unsigned, x) >> 16 | (x != x ? 0x40 : 0)));
+}
+WP_FN short __bfloat16_as_short(__hip_bfloat16 x) { return short(x.data); }
+WP_FN __hip_bfloat16 __short_as_bfloat16(short x) { return __hip_bfloat16_raw{(unsigned short)x}; }
+WP_FN int __bfloat162int_rz(__hip_bfloat16 x) { return wp_saturated<int>(float(x)); }
+WP_FN __hip_bfloat16 __uint2bfloat16_rn(unsigned x) { return x; }
+WP_FN __hip_bfloat162 __low2bfloat162(__hip_bfloat162 v) { return {v.x, v.x}; }
+WP_FN __hip_bfloat162 __high2bfloat162(__hip_bfloat162 v) { return {v.y, v.y}; }
+WP_FN __hip_bfloat162 __lowhigh2highlow(__hip_bfloat162 v) { return {v.y, v.x}; }
+WP_FN __hip_bfloat162 __lows2bfloat162(__hip_bfloat162 a, __hip_bfloat162 b) { return {a.x, b.x}; }
+WP_FN __hip_bfloat162 __highs2bfloat162(__hip_bfloat162 a, __hip_bfloat162 b) { return {a.y, b.y}; }
+#define HIPRT_INF_BF16 __ushort_as_bfloat16((unsigned short)0x7f80)
+#define HIPRT_NAN_BF16 __ushort_as_bfloat16((unsigned short)0x7fff)
+#define HIPRT_MAX_NORMAL_BF16 __ushort_as_bfloat16((unsigned short)0x7f7f)
+#define HIPRT_ONE_BF16 __ushort_as_bfloat16((unsigned short)0x3f80)
+#define HIPRT_ZERO_BF16 __ushort_as_bfloat16((unsigned short)0x0000)
 #undef WP_FN

@@ -46,13 +46,6 @@ WP_FN __half __ushort_as_half(unsigned short x) { return __builtin_bit_cast(__ha
 WP_FN __half __short_as_half(short x) { return __builtin_bit_cast(__half, x); }
 WP_FN unsigned short __half_as_ushort(__half x) { return __builtin_bit_cast(unsigned short, x); }
 WP_FN short __half_as_short(__half x) { return __builtin_bit_cast(short, x); }
-WP_FN __half __int2half_rn(int x) { return x; }
-WP_FN __half __uint2half_rn(unsigned x) { return x; }
-WP_FN __half __short2half_rn(short x) { return x; }
-WP_FN __half __ushort2half_rn(unsigned short x) { return x; }
-WP_FN int __half2int_rn(__half x) { return int(rintf(float(x))); }
-WP_FN int __half2int_rz(__half x) { return int(float(x)); }
-WP_FN unsigned __half2uint_rn(__half x) { return unsigned(rintf(float(x))); }
 
 WP_FN __half2 __halves2half2(__half x, __half y) { return {x, y}; }
 WP_FN __half2 __half2half2(__half x) { return {x, x}; }
@@ -69,4 +62,40 @@ WP_FN __half2 __high2half2(__half2 v) { return {v.y, v.y}; }
 WP_FN __half2 __lowhigh2highlow(__half2 v) { return {v.y, v.x}; }
 WP_FN __half2 __lows2half2(__half2 a, __half2 b) { return {a.x, b.x}; }
 WP_FN __half2 __highs2half2(__half2 a, __half2 b) { return {a.y, b.y}; }
+
+// To integers, with the rounding that the name's end says; out-of-range values saturate and NaN becomes 0.
+#define WP_HALF_TO_INTEGER(WORD, I)                                                                   \
+    WP_FN I __half2##WORD##_rn(__half x) { return wp_saturated<I>(std::rint(float(x))); }             \
+    WP_FN I __half2##WORD##_rz(__half x) { return wp_saturated<I>(float(x)); }                        \
+    WP_FN I __half2##WORD##_rd(__half x) { return wp_saturated<I>(std::floor(float(x))); }            \
+    WP_FN I __half2##WORD##_ru(__half x) { return wp_saturated<I>(std::ceil(float(x))); }             \
+    WP_FN __half __##WORD##2half_rn(I x) { return x; }
+WP_HALF_TO_INTEGER(int, int)
+WP_HALF_TO_INTEGER(uint, unsigned)
+WP_HALF_TO_INTEGER(short, short)
+WP_HALF_TO_INTEGER(ushort, unsigned short)
+WP_HALF_TO_INTEGER(ll, long long)
+WP_HALF_TO_INTEGER(ull, unsigned long long)
+#undef WP_HALF_TO_INTEGER
+template <class D> WP_FN __half wp_half_rounded(float x, D direction) {
+    __half nearest = x;
+    float error = x - float(nearest);
+    bool positive = !(float(nearest) < 0.0f || (float(nearest) == 0.0f && x < 0.0f));
+    bool away = wp_directed(1.0f, error, direction) != 1.0f;
+    if (!away) return nearest;
+    unsigned short bits = __builtin_bit_cast(unsigned short, nearest);
+    if ((bits & 0x7fff) == 0) return __builtin_bit_cast(__half, (unsigned short)(error > 0 ? 1 : 0x8001));
+    return __builtin_bit_cast(__half, (unsigned short)((error > 0) == positive ? bits + 1 : bits - 1));
+}
+WP_FN __half __float2half_ru(float x) { return wp_half_rounded(x, wp_up{}); }
+WP_FN __half __float2half_rd(float x) { return wp_half_rounded(x, wp_down{}); }
+WP_FN __half __float2half_rz(float x) { return x < 0.0f ? __float2half_ru(x) : __float2half_rd(x); }
+
+#define HIPRT_INF_FP16 __ushort_as_half((unsigned short)0x7c00)
+#define HIPRT_NAN_FP16 __ushort_as_half((unsigned short)0x7fff)
+#define HIPRT_MAX_NORMAL_FP16 __ushort_as_half((unsigned short)0x7bff)
+#define HIPRT_MIN_DENORM_FP16 __ushort_as_half((unsigned short)0x0001)
+#define HIPRT_NEG_ZERO_FP16 __ushort_as_half((unsigned short)0x8000)
+#define HIPRT_ONE_FP16 __ushort_as_half((unsigned short)0x3c00)
+#define HIPRT_ZERO_FP16 __ushort_as_half((unsigned short)0x0000)
 #undef WP_FN

@@ -1,3 +1,4 @@
+// Constants of <math_constants.h>, by HIP's names; the CUDA ones are in math_constants.h.
 #pragma once
 #define HIP_INF_F __builtin_inff()
 #define HIP_NAN_F __builtin_nanf("")
@@ -10,6 +11,35 @@
 #define HIPRT_NAN_F HIP_NAN_F
 #define HIPRT_INF HIP_INF
 #define HIPRT_NAN HIP_NAN
-#define CUDART_INF_F HIP_INF_F
-#define CUDART_NAN_F HIP_NAN_F
-#define CUDART_PI_F HIP_PI_F
+#define HIP_ONE_F 1.0f
+#define HIP_ZERO_F 0.0f
+#define HIP_MIN_DENORM_F 1.401298464e-45f
+#define HIP_NEG_ZERO_F (-0.0f)
+#define HIP_SQRT_HALF_F 0.707106781f
+#define HIP_SQRT_TWO_F 1.414213562f
+#define HIP_THIRD_F 0.333333333f
+#define HIP_PIO4_F 0.785398163f
+#define HIP_PIO2_F 1.570796327f
+#define HIP_2_OVER_PI_F 0.636619772f
+#define HIP_SQRT_2_OVER_PI_F 0.797884561f
+#define HIP_L2E_F 1.442695041f
+#define HIP_L2T_F 3.321928094f
+#define HIP_LG2_F 0.301029996f
+#define HIP_LGE_F 0.434294482f
+#define HIP_LN2_F 0.693147181f
+#define HIP_LNT_F 2.302585093f
+#define HIP_LNPI_F 1.144729886f
+#define HIP_NEG_ZERO (-0.0)
+#define HIP_SQRT_TWO 1.4142135623730951e+0
+#define HIP_SQRT_HALF 7.0710678118654757e-1
+#define HIP_THIRD 3.3333333333333333e-1
+#define HIP_PIO4 7.8539816339744828e-1
+#define HIP_PIO2 1.5707963267948966e+0
+#define HIP_2_OVER_PI 6.3661977236758138e-1
+#define HIP_SQRT_2OPI 7.9788456080286536e-1
+#define HIP_SQRT_2PI 2.5066282746310007e+0
+#define HIP_L2E 1.4426950408889634e+0
+#define HIP_LN2 6.9314718055994529e-1
+#define HIP_LNT 2.3025850929940459e+0
+#define HIP_LG2 3.0102999566398120e-1
+#include "math_constants.h"

@@ -13,8 +13,13 @@
 #include "wavepool/synchronisation.h"
 #include "wavepool/cross_lane.h"
 #include "wavepool/atomics.h"
+#include "wavepool/vector_atomics.h"
 #include "wavepool/integer_math.h"
+#include "wavepool/packed_integers.h"
 #include "wavepool/float_math.h"
+#include "wavepool/directed_rounding.h"
+#include "wavepool/inverse_functions.h"
+#include "wavepool/amd_instructions.h"
 #include "wavepool/memory_access.h"
 #include "wavepool/vector_math.h"
 #endif

@@ -63,6 +63,11 @@ template <class M> __device__ __forceinline__ int __any_sync(M mask, int predica
 template <class M> __device__ __forceinline__ int __all_sync(M mask, int predicate, int line = __builtin_LINE()) {
     return __ballot_sync(mask, !predicate, line) == 0;
 }
+// All lanes agree, one way or the other.
+template <class M> __device__ __forceinline__ int __uni_sync(M mask, int predicate, int line = __builtin_LINE()) {
+    unsigned long long yes = __ballot_sync(mask, predicate, line);
+    return yes == 0 || yes == wp_named_lanes(__wp_wave_active(), mask);
+}
 template <class M = unsigned long long> __device__ __forceinline__ void __syncwarp(M mask = M(~0ull), int line = __builtin_LINE()) {
     __wp_wave_meet(0, wp_mask(mask), line);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "wavepool/fast_math.h"
 #include "wavepool/vector_types.h"
@@ -21,6 +22,26 @@ WP_FN double rhypot(double x, double y) { return 1.0 / hypot(x, y); }
 WP_FN float norm3df(float x, float y, float z) { return __builtin_sqrtf(x * x + y * y + z * z); }
 WP_FN float rnorm3df(float x, float y, float z) { return 1.0f / norm3df(x, y, z); }
 WP_FN float norm4df(float x, float y, float z, float w) { return __builtin_sqrtf(x * x + y * y + z * z + w * w); }
+WP_FN float rnorm4df(float x, float y, float z, float w) { return 1.0f / norm4df(x, y, z, w); }
+WP_FN double norm3d(double x, double y, double z) { return __builtin_sqrt(x * x + y * y + z * z); }
+WP_FN double rnorm3d(double x, double y, double z) { return 1.0 / norm3d(x, y, z); }
+WP_FN double norm4d(double x, double y, double z, double w) { return __builtin_sqrt(x * x + y * y + z * z + w * w); }
+WP_FN double rnorm4d(double x, double y, double z, double w) { return 1.0 / norm4d(x, y, z, w); }
+template <class T> WP_FN T wp_norm(int count, const T* values) {
+    T sum = 0;
+    for (int i = 0; i < count; ++i) sum += values[i] * values[i];
+    return std::sqrt(sum);
+}
+WP_FN float normf(int count, const float* values) { return wp_norm(count, values); }
+WP_FN float rnormf(int count, const float* values) { return 1.0f / wp_norm(count, values); }
+WP_FN double norm(int count, const double* values) { return wp_norm(count, values); }
+WP_FN double rnorm(int count, const double* values) { return 1.0 / wp_norm(count, values); }
+WP_FN int __isnanf(float x) { return x != x; }
+WP_FN int __isnand(double x) { return x != x; }
+WP_FN int __isinff(float x) { return __builtin_isinf(x); }
+WP_FN int __isinfd(double x) { return __builtin_isinf(x); }
+WP_FN int __finitef(float x) { return __builtin_isfinite(x); }
+WP_FN int __finite(double x) { return __builtin_isfinite(x); }
 WP_FN float sinpif(float x) { return sinf(x * 3.14159265358979323846f); }
 WP_FN float cospif(float x) { return cosf(x * 3.14159265358979323846f); }
 WP_FN double sinpi(double x) { return sin(x * 3.14159265358979323846); }
@@ -67,7 +88,7 @@ WP_FN double __hiloint2double(int high, int low) {
 
 // Out-of-range values saturate and NaN becomes 0, as the GPU's conversions do.
 template <class I, class F> WP_FN I wp_saturated(F x) {
-    constexpr I low = std::is_signed<I>::value ? I(1) << (sizeof(I) * 8 - 1) : I(0);
+    constexpr I low = std::numeric_limits<I>::min();
     if (!(x == x)) return 0;
     if (x <= F(low)) return low;
     if (x >= F(I(~low))) return I(~low);

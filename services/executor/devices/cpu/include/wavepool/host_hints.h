@@ -24,3 +24,35 @@ __host__ inline hipError_t hipMemset2DAsync(void* target, size_t pitch, int valu
                                             hipStream_t = nullptr) {
     return hipMemset2D(target, pitch, value, width, height);
 }
+
+typedef enum hipMemPoolAttr { hipMemPoolAttrReleaseThreshold = 4, hipMemPoolAttrReservedMemCurrent = 5 } hipMemPoolAttr;
+__host__ inline hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* pool, int) { return *pool = nullptr, hipSuccess; }
+__host__ inline hipError_t hipDeviceGetMemPool(hipMemPool_t* pool, int) { return *pool = nullptr, hipSuccess; }
+__host__ inline hipError_t hipDeviceSetMemPool(int, hipMemPool_t) { return hipSuccess; }
+__host__ inline hipError_t hipMemPoolSetAttribute(hipMemPool_t, hipMemPoolAttr, void*) { return hipSuccess; }
+__host__ inline hipError_t hipMemPoolTrimTo(hipMemPool_t, size_t) { return hipSuccess; }
+__host__ inline hipError_t hipMallocFromPoolAsync(void** pointer, size_t bytes, hipMemPool_t, hipStream_t stream) {
+    return hipMallocAsync(pointer, bytes, stream);
+}
+
+__host__ inline hipError_t hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream = nullptr, unsigned = 0) {
+    return hipEventRecord(event, stream);
+}
+__host__ inline hipError_t hipStreamGetFlags(hipStream_t, unsigned* flags) { return *flags = 0, hipSuccess; }
+__host__ inline hipError_t hipStreamGetPriority(hipStream_t, int* priority) { return *priority = 0, hipSuccess; }
+__host__ inline hipError_t hipStreamAttachMemAsync(hipStream_t, void*, size_t = 0, unsigned = hipMemAttachSingle) {
+    return hipSuccess;
+}
+__host__ inline hipError_t hipDeviceGetLimit(size_t* value, hipLimit_t) { return *value = size_t(8) << 20, hipSuccess; }
+__host__ inline hipError_t hipDeviceCanAccessPeer(int* can, int, int) { return *can = 0, hipSuccess; }
+__host__ inline hipError_t hipDeviceEnablePeerAccess(int, unsigned) { return hipErrorInvalidDevice; }
+__host__ inline hipError_t hipMemcpyPeer(void* target, int, const void* source, int, size_t bytes) {
+    return hipMemcpy(target, source, bytes, hipMemcpyDeviceToDevice);
+}
+__host__ inline hipError_t hipMemcpyPeerAsync(void* target, int, const void* source, int, size_t bytes,
+                                              hipStream_t = nullptr) {
+    return hipMemcpy(target, source, bytes, hipMemcpyDeviceToDevice);
+}
+__host__ inline hipError_t hipHostGetFlags(unsigned* flags, void*) { return *flags = 0, hipSuccess; }
+__host__ inline hipError_t hipProfilerStart() { return hipSuccess; }
+__host__ inline hipError_t hipProfilerStop() { return hipSuccess; }

@@ -26,6 +26,17 @@ template <class T> __host__ inline hipError_t hipHostAlloc(T** pointer, size_t b
     return hipHostMalloc(reinterpret_cast<void**>(pointer), bytes, flags);
 }
 __host__ inline hipError_t hipFreeHost(void* pointer) { return hipHostFree(pointer); }
+template <class T> __host__ inline hipError_t hipHostGetDevicePointer(T** device, void* host, unsigned flags = 0) {
+    return hipHostGetDevicePointer(reinterpret_cast<void**>(device), host, flags);
+}
+template <class T>
+__host__ inline hipError_t hipMallocFromPoolAsync(T** pointer, size_t bytes, hipMemPool_t, hipStream_t stream) {
+    return hipMallocAsync(reinterpret_cast<void**>(pointer), bytes, stream);
+}
+// CUDA's runtime takes the flags with the same name.
+__host__ inline hipError_t hipEventCreate(hipEvent_t* event, unsigned flags) {
+    return hipEventCreateWithFlags(event, flags);
+}
 
 template <class T>
 __host__ inline hipError_t hipMemcpyToSymbol(const T& symbol, const void* source, size_t bytes, size_t offset = 0,
@@ -89,5 +100,77 @@ __host__ inline hipError_t hipOccupancyMaxPotentialBlockSize(int* grid_size, int
                                              shared_bytes, block_size_limit);
 }
 
+template <class F> __host__ inline hipError_t hipFuncSetSharedMemConfig(F* function, hipSharedMemConfig config) {
+    return hipFuncSetSharedMemConfig(reinterpret_cast<const void*>(function), config);
+}
+template <class F>
+__host__ inline hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, F* function,
+                                                                                 int block_size, size_t shared_bytes,
+                                                                                 unsigned) {
+    return hipOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, block_size, shared_bytes);
+}
+template <class F>
+__host__ inline hipError_t hipOccupancyMaxPotentialBlockSizeWithFlags(int* grid_size, int* block_size, F* function,
+                                                                      size_t shared_bytes = 0, int limit = 0,
+                                                                      unsigned = 0) {
+    return hipOccupancyMaxPotentialBlockSize(grid_size, block_size, function, shared_bytes, limit);
+}
+// `shared_bytes_of` gives the dynamic shared memory of a block of so many threads; the largest block that fits is given.
+template <class F, class S>
+__host__ inline hipError_t hipOccupancyMaxPotentialBlockSizeVariableSMem(int* grid_size, int* block_size, F* function,
+                                                                         S shared_bytes_of, int limit = 0) {
+    hipError_t error = hipOccupancyMaxPotentialBlockSize(grid_size, block_size, function, 0, limit);
+    for (int blocks = 0; error == hipSuccess && *block_size > 64; *block_size -= 64) {
+        error = hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, *block_size,
+                                                             shared_bytes_of(*block_size));
+        if (blocks > 0) break;
+    }
+    return error;
+}
+template <class F>
+__host__ inline hipError_t hipOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, F* function, int blocks, int) {
+    hipFuncAttributes attributes;
+    hipError_t error = hipFuncGetAttributes(&attributes, function);
+    if (error == hipSuccess) *bytes = size_t(attributes.maxDynamicSharedSizeBytes) / (blocks > 0 ? blocks : 1);
+    return error;
+}
+
+// CUDA's launch with a structure; no attribute of a launch has a meaning here.
+typedef struct hipLaunchAttribute {
+    int id;
+    char value[64];
+} hipLaunchAttribute;
+typedef struct hipLaunchConfig_t {
+    dim3 gridDim;
+    dim3 blockDim;
+    size_t dynamicSmemBytes;
+    hipStream_t stream;
+    hipLaunchAttribute* attrs;
+    unsigned numAttrs;
+} hipLaunchConfig_t;
+template <class... P, class... A>
+__host__ inline hipError_t hipLaunchKernelEx(const hipLaunchConfig_t* config, void (*kernel)(P...), A&&... arguments) {
+    return [&](P... values) {
+        void* addresses[] = {static_cast<void*>(&values)..., nullptr};
+        return hipLaunchKernel(kernel, config->gridDim, config->blockDim, addresses, config->dynamicSmemBytes,
+                               config->stream);
+    }(static_cast<P>(arguments)...);
+}
+
+__host__ inline hipError_t hipExtLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                                              size_t shared_bytes, hipStream_t stream, hipEvent_t start,
+                                              hipEvent_t stop, int) {
+    if (start) (void)hipEventRecord(start, stream);
+    hipError_t error = hipLaunchKernel(function, grid, block, arguments, shared_bytes, stream);
+    if (stop) (void)hipEventRecord(stop, stream);
+    return error;
+}
+#define hipExtLaunchKernelGGL(kernel, grid, block, shared_bytes, stream, start, stop, flags, ...) \
+    do {                                                                                          \
+        hipEvent_t wp_start = start, wp_stop = stop;                                              \
+        if (wp_start) (void)hipEventRecord(wp_start, stream);                                     \
+        kernel<<<dim3(grid), dim3(block), shared_bytes, stream>>>(__VA_ARGS__);                   \
+        if (wp_stop) (void)hipEventRecord(wp_stop, stream);                                       \
+    } while (0)
 #define hipLaunchKernelGGL(kernel, grid, block, shared_bytes, stream, ...) \
     kernel<<<dim3(grid), dim3(block), shared_bytes, stream>>>(__VA_ARGS__)

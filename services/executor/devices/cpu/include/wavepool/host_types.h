@@ -17,22 +17,30 @@ typedef enum hipError_t {
     hipErrorOutOfMemory = 2,
     hipErrorMemoryAllocation = 2,
     hipErrorNotInitialized = 3,
+    hipErrorInitializationError = 3,
+    hipErrorDeinitialized = 4,
     hipErrorInvalidConfiguration = 9,
     hipErrorInvalidSymbol = 13,
     hipErrorInvalidDevicePointer = 17,
     hipErrorInvalidMemcpyDirection = 21,
+    hipErrorInsufficientDriver = 35,
     hipErrorInvalidDeviceFunction = 98,
     hipErrorNoDevice = 100,
     hipErrorInvalidDevice = 101,
+    hipErrorInvalidImage = 200,
+    hipErrorNoBinaryForGpu = 209,
     hipErrorInvalidHandle = 400,
     hipErrorInvalidResourceHandle = 400,
     hipErrorNotFound = 500,
+    hipErrorSymbolNotFound = 500,
     hipErrorNotReady = 600,
     hipErrorIllegalAddress = 700,
     hipErrorLaunchOutOfResources = 701,
     hipErrorLaunchTimeOut = 702,
     hipErrorPeerAccessAlreadyEnabled = 704,
+    hipErrorAssert = 710,
     hipErrorHostMemoryAlreadyRegistered = 712,
+    hipErrorHostMemoryNotRegistered = 713,
     hipErrorLaunchFailure = 719,
     hipErrorCooperativeLaunchTooLarge = 720,
     hipErrorNotSupported = 801,
@@ -72,6 +80,7 @@ typedef enum hipDeviceAttribute_t {
     hipDeviceAttributeCooperativeLaunch,
     hipDeviceAttributeManagedMemory,
     hipDeviceAttributeWallClockRate,
+    hipDeviceAttributeMaxBlocksPerMultiProcessor,
 } hipDeviceAttribute_t;
 
 typedef enum hipFuncAttribute {
@@ -109,8 +118,14 @@ typedef enum hipMemoryType {
 #define hipHostMallocMapped 0x2
 #define hipHostMallocWriteCombined 0x4
 #define hipHostRegisterDefault 0x0
+#define hipHostRegisterPortable 0x1
+#define hipHostRegisterMapped 0x2
+#define hipHostMallocNumaUser 0x20000000
+#define hipHostMallocCoherent 0x40000000
+#define hipHostMallocNonCoherent 0x80000000
 #define hipMemAttachGlobal 0x01
 #define hipMemAttachHost 0x02
+#define hipMemAttachSingle 0x04
 #define hipDeviceScheduleAuto 0x0
 #define hipDeviceMallocDefault 0x0
 
@@ -125,6 +140,23 @@ typedef void (*hipHostFn_t)(void* user_data);
 typedef struct hipUUID_t {
     char bytes[16];
 } hipUUID;
+
+typedef struct hipDeviceArch_t {
+    unsigned hasGlobalInt32Atomics : 1;
+    unsigned hasGlobalFloatAtomicExch : 1;
+    unsigned hasSharedInt32Atomics : 1;
+    unsigned hasFloatAtomicAdd : 1;
+    unsigned hasGlobalInt64Atomics : 1;
+    unsigned hasSharedInt64Atomics : 1;
+    unsigned hasDoubles : 1;
+    unsigned hasWarpVote : 1;
+    unsigned hasWarpBallot : 1;
+    unsigned hasWarpShuffle : 1;
+    unsigned hasThreadFenceSystem : 1;
+    unsigned hasSyncThreadsExt : 1;
+    unsigned has3dGrid : 1;
+    unsigned hasDynamicParallelism : 1;
+} hipDeviceArch_t;
 
 typedef struct hipDeviceProp_t {
     char name[256];
@@ -166,6 +198,13 @@ typedef struct hipDeviceProp_t {
     int pciBusID;
     int pciDeviceID;
     int isMultiGpuBoard;
+    int kernelExecTimeoutEnabled;
+    int deviceOverlap;
+    int pageableMemoryAccess;
+    int persistingL2CacheMaxSize;
+    int accessPolicyMaxWindowSize;
+    size_t textureAlignment;
+    hipDeviceArch_t arch;
     char gcnArchName[256];
 } hipDeviceProp_t;
 

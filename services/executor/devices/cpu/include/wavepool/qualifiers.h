@@ -16,7 +16,13 @@
 #define __launch_bounds__(...) \
     WP_LAUNCH_BOUNDS_OF(__VA_ARGS__, WP_LAUNCH_BOUNDS_2, WP_LAUNCH_BOUNDS_1)(__VA_ARGS__)
 #else
-#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#define WP_LAUNCH_BOUNDS_1(THREADS) __attribute__((launch_bounds(THREADS)))
+#define WP_LAUNCH_BOUNDS_2(THREADS, BLOCKS) __attribute__((launch_bounds(THREADS, BLOCKS)))
+// A third number is for clusters of blocks, which only NVIDIA has.
+#define WP_LAUNCH_BOUNDS_3(THREADS, BLOCKS, CLUSTER) WP_LAUNCH_BOUNDS_2(THREADS, BLOCKS)
+#define WP_LAUNCH_BOUNDS_OF(ONE, TWO, THREE, CHOSEN, ...) CHOSEN
+#define __launch_bounds__(...) \
+    WP_LAUNCH_BOUNDS_OF(__VA_ARGS__, WP_LAUNCH_BOUNDS_3, WP_LAUNCH_BOUNDS_2, WP_LAUNCH_BOUNDS_1)(__VA_ARGS__)
 #endif
 #else
 #define __host__
@@ -26,6 +32,8 @@
 
 #define __align__(BYTES) __attribute__((aligned(BYTES)))
 #define __grid_constant__
+#define __inline_hint__
+#define __maxnreg__(COUNT)
 #define __forceinline__ inline __attribute__((always_inline))
 #define __hip_inline__ __host__ __device__ inline __attribute__((always_inline))
 #define HIP_KERNEL_NAME(...) __VA_ARGS__

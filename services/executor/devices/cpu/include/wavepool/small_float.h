@@ -142,6 +142,9 @@ WP_V2(__hmul2, __hmul)
 WP_V2(__h2div, __hdiv)
 WP_V2(__hmax2, __hmax)
 WP_V2(__hmin2, __hmin)
+WP_V2(__hadd2_rn, __hadd)
+WP_V2(__hsub2_rn, __hsub)
+WP_V2(__hmul2_rn, __hmul)
 WP_V2(operator+, __hadd)
 WP_V2(operator-, __hsub)
 WP_V2(operator*, __hmul)
@@ -158,6 +161,8 @@ template <class V, wp_if_small_pair<V> = 0> WP_FN V __hfma2(V a, V b, V c) {
     return V{__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
 }
 #undef WP_FN
+
+#include "wavepool/small_float_pairs.h"
 
 #if defined(__HIP__)
 #include "wavepool/atomics.h"

@@ -95,6 +95,24 @@ __host__ __device__ constexpr inline V operator-(const V& a) {
     return wp_splat<V>(typename V::value_type(0)) - a;
 }
 
+// The name of HIP's own templates: HIP_vector_type<float, 4> is float4.
+template <class T, unsigned N> struct wp_vector_of;
+#define WP_VECTOR_OF(T, NAME)                                         \
+    template <> struct wp_vector_of<T, 1> { typedef NAME##1 type; };  \
+    template <> struct wp_vector_of<T, 2> { typedef NAME##2 type; };  \
+    template <> struct wp_vector_of<T, 3> { typedef NAME##3 type; };  \
+    template <> struct wp_vector_of<T, 4> { typedef NAME##4 type; };
+WP_VECTOR_OF(char, char)
+WP_VECTOR_OF(unsigned char, uchar)
+WP_VECTOR_OF(short, short)
+WP_VECTOR_OF(unsigned short, ushort)
+WP_VECTOR_OF(int, int)
+WP_VECTOR_OF(unsigned int, uint)
+WP_VECTOR_OF(float, float)
+WP_VECTOR_OF(double, double)
+#undef WP_VECTOR_OF
+template <class T, unsigned N> using HIP_vector_type = typename wp_vector_of<T, N>::type;
+
 template <class V, wp_if_vector<V> = 0>
 __host__ __device__ constexpr inline bool operator==(const V& a, const V& b) {
     bool equal = a.x == b.x;

@@ -1,0 +1,2 @@
+// Nothing: this GPU's compiler has these instructions itself.
+#pragma once
