@@ -68,7 +68,9 @@ WP_FN __hip_bfloat16 __float2bfloat16_rz(float x) {
 }
 WP_FN short __bfloat16_as_short(__hip_bfloat16 x) { return short(x.data); }
 WP_FN __hip_bfloat16 __short_as_bfloat16(short x) { return __hip_bfloat16_raw{(unsigned short)x}; }
+#if defined(__HIP__)
 WP_FN int __bfloat162int_rz(__hip_bfloat16 x) { return wp_saturated<int>(float(x)); }
+#endif
 WP_FN __hip_bfloat16 __uint2bfloat16_rn(unsigned x) { return x; }
 WP_FN __hip_bfloat162 __low2bfloat162(__hip_bfloat162 v) { return {v.x, v.x}; }
 WP_FN __hip_bfloat162 __high2bfloat162(__hip_bfloat162 v) { return {v.y, v.y}; }

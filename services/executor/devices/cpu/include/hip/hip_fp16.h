@@ -63,6 +63,7 @@ WP_FN __half2 __lowhigh2highlow(__half2 v) { return {v.y, v.x}; }
 WP_FN __half2 __lows2half2(__half2 a, __half2 b) { return {a.x, b.x}; }
 WP_FN __half2 __highs2half2(__half2 a, __half2 b) { return {a.y, b.y}; }
 
+#if defined(__HIP__)
 // To integers, with the rounding that the name's end says; out-of-range values saturate and NaN becomes 0.
 #define WP_HALF_TO_INTEGER(WORD, I)                                                                   \
     WP_FN I __half2##WORD##_rn(__half x) { return wp_saturated<I>(std::rint(float(x))); }             \
@@ -90,6 +91,7 @@ template <class D> WP_FN __half wp_half_rounded(float x, D direction) {
 WP_FN __half __float2half_ru(float x) { return wp_half_rounded(x, wp_up{}); }
 WP_FN __half __float2half_rd(float x) { return wp_half_rounded(x, wp_down{}); }
 WP_FN __half __float2half_rz(float x) { return x < 0.0f ? __float2half_ru(x) : __float2half_rd(x); }
+#endif
 
 #define HIPRT_INF_FP16 __ushort_as_half((unsigned short)0x7c00)
 #define HIPRT_NAN_FP16 __ushort_as_half((unsigned short)0x7fff)
