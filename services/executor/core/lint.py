@@ -12,20 +12,19 @@ import ml_dtypes
 from problems.catalogue import CatalogueError
 from problems.definition import SizeSet
 from problems.element_types import DEFAULT
+from services.executor.core.admission import admit
 from services.executor.core.bench import BAD_USAGE
 from services.executor.core.build import Builder, Unit
 from services.executor.core.case_judge import CaseJudge
 from services.executor.core.channel import Channel
 from services.executor.core.failure import Failure
-from services.executor.core.forbidden import check_source, rules_for
+from services.executor.core.forbidden import rules_for
 from services.executor.core.harness import expected_declaration, harness_source
 from services.executor.core.installation import catalogue
 from services.executor.core.lazy_kernels import Lazy, LazyCall, lazy_calls, lazy_source
 from services.executor.core.scratch import ScratchFolder, memory_parent
 from services.executor.core.seeds import RunSeed
 from services.executor.core.session import RunnerSession
-from services.executor.core.source import source_fault
-from services.executor.core.verdict import Verdict
 from services.executor.devices.device import BuildKind
 
 if TYPE_CHECKING:
@@ -90,9 +89,7 @@ def _unit(problem: Problem, honest: Mapping[str, str], calls: Sequence[LazyCall]
     """All solutions in one unit, each of them one that a submission could be."""
     declaration = expected_declaration(problem.parameters)
     for source in honest.values():
-        check_source(source, rules_for(equipment.forbidden, problem.forbidden))
-        if fault := source_fault(source, declaration):
-            raise Failure(Verdict.COMPILE_ERROR, fault)
+        admit(source, declaration, rules_for(equipment.forbidden, problem.forbidden))
     source = lazy_source(problem, honest, calls)
     return Unit(BuildKind.SOLUTION, source, harness_source(problem.parameters), declaration)
 
