@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tests.dstack_lab.server import DstackServer
 
-WAIT_SECONDS = 60
+WAIT_SECONDS = 120
 POLL_SECONDS = 0.1
 FINAL = ("done", "failed", "terminated")
 

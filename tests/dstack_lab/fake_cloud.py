@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import psutil
 
-WAIT_SECONDS = 60
+WAIT_SECONDS = 120
 
 
 class FakeCloud:

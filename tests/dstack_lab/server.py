@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import shutil
@@ -10,10 +11,10 @@ import socket
 import subprocess
 import tempfile
 import time
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import httpx
 import psutil
 
 from tests.dstack_lab.hotaisle_api import TEAM
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from tests.dstack_lab.fake_cloud import FakeCloud
 
 START_SECONDS = 90
-POLL_SECONDS = 0.05
+POLL_SECONDS = 0.1
 TOKEN = "lab-admin-token"  # noqa: S105 - of a server on loopback that lives for a test
 PROJECT = "main"
 
@@ -131,10 +132,14 @@ class DstackServer:
             each.send_signal(number)
 
     def _answers(self) -> bool:
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=5)
         try:
-            return httpx.get(f"{self.url}/healthcheck", timeout=5).status_code == httpx.codes.OK
-        except httpx.TransportError:
+            connection.request("GET", "/healthcheck")
+            return connection.getresponse().status == HTTPStatus.OK
+        except (OSError, http.client.HTTPException):
             return False
+        finally:
+            connection.close()
 
     def _environment(self) -> dict[str, str]:
         settings = {

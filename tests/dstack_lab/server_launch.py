@@ -12,8 +12,13 @@ from __future__ import annotations
 import json
 import os
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# How long what a killed server was working on stays locked; its own 20 to 40 s.
+LOCK_TIMEOUT = timedelta(seconds=15)
 SHORTENED = ("Fleet", "JobSubmitted", "JobRunning", "JobTerminating", "Instance", "Run")
 
 
@@ -80,18 +85,31 @@ def stay_offline(offers_seconds: float) -> None:
 def shorten(interval_seconds: float, unreachable_seconds: float, termination_seconds: float) -> None:
     from dstack._internal.server.background.pipeline_tasks import base, jobs_running, jobs_terminating
 
-    start = base.Fetcher.__init__
-
-    def start_sooner(self: Any, *args: Any, **kwargs: Any) -> None:
-        if type(self).__name__.removesuffix("Fetcher") in SHORTENED:
-            kwargs["min_processing_interval"] = timedelta(seconds=interval_seconds)
-            kwargs["queue_check_delay"] = interval_seconds / 2
-            kwargs["fetch_delays"] = [interval_seconds / 2, interval_seconds]
-        start(self, *args, **kwargs)
-
-    base.Fetcher.__init__ = start_sooner
+    _replace_arguments(base.Heartbeater, lambda _: {"lock_timeout": LOCK_TIMEOUT})
+    _replace_arguments(base.Fetcher, lambda name: _pace(name, interval_seconds))
     jobs_terminating.JOB_TERMINATION_DEADLINE = timedelta(seconds=termination_seconds)
     jobs_running.JOB_DISCONNECTED_RETRY_TIMEOUT = timedelta(seconds=unreachable_seconds)
+
+
+def _pace(name: str, interval_seconds: float) -> dict[str, Any]:
+    if name.removesuffix("Fetcher") not in SHORTENED:
+        return {}
+    return {
+        "min_processing_interval": timedelta(seconds=interval_seconds),
+        "lock_timeout": LOCK_TIMEOUT,
+        "queue_check_delay": interval_seconds / 2,
+        "fetch_delays": [interval_seconds / 2, interval_seconds],
+    }
+
+
+def _replace_arguments(kind: Any, arguments: Callable[[str], dict[str, Any]]) -> None:
+    """Whoever makes one of these, it gets these arguments, which may depend on the name of its class."""
+    make = kind.__init__
+
+    def make_with(self: Any, *args: Any, **kwargs: Any) -> None:
+        make(self, *args, **{**kwargs, **arguments(type(self).__name__)})
+
+    kind.__init__ = make_with
 
 
 if __name__ == "__main__":

@@ -90,7 +90,14 @@ class VirtualMachine:
 
     def _environment(self) -> dict[str, str]:
         programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-        return {"PATH": programs, "PYTHONPATH": str(REPOSITORY), "LANG": "C.UTF-8", "HOME": str(self.folder / "home")}
+        return {
+            "PATH": programs,
+            "PYTHONPATH": str(REPOSITORY),
+            "LANG": "C.UTF-8",
+            "HOME": str(self.folder / "home"),
+            # The prepared compiler, which an executor's image would bring along.
+            "WAVEPOOL_CACHE_DIR": os.environ.get("WAVEPOOL_CACHE_DIR") or str(Path.home() / ".cache" / "wavepool"),
+        }
 
     async def _listen(self, key: asyncssh.SSHKey, where: str, **address: Any) -> None:
         listener = await asyncssh.listen(
