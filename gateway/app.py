@@ -13,6 +13,7 @@ from gateway.auth import Authenticator
 from gateway.body_limit import BodyLimit
 from gateway.dependencies import Gateway
 from gateway.hub import Hub
+from gateway.open_calls import OpenCalls
 from gateway.request_scope import RequestScope
 from gateway.route_docs import describe
 from gateway.routes import (
@@ -21,6 +22,7 @@ from gateway.routes import (
     catalogue,
     health,
     machines,
+    offers,
     orchestrator_metrics,
     seed_submissions,
     submissions,
@@ -49,9 +51,9 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         async with open_upstreams(settings) as upstreams:
             hub = Hub(upstreams.scheduler, settings.stream_window_bytes)
             authenticator = Authenticator(upstreams.billing, settings.token_cache)
-            app.state.gateway = Gateway(settings, upstreams, hub, authenticator)
+            app.state.gateway = Gateway(settings, upstreams, hub, OpenCalls(), authenticator)
             yield
-            hub.close()
+            app.state.gateway.close()
 
     app = FastAPI(
         title="Wavepool",
@@ -65,7 +67,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
     app.add_middleware(BodyLimit)
     app.add_middleware(RequestScope)
     problem_responses.install(app)
-    for module in (submissions, catalogue, machines, account, tokens):
+    for module in (submissions, catalogue, machines, offers, account, tokens):
         app.include_router(module.router, prefix="/api/v1")
     for module in (orchestrator_metrics, amd, seed_submissions, health):
         app.include_router(module.router)

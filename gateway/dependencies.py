@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from gateway.config import GatewaySettings
     from gateway.hub import Hub
+    from gateway.open_calls import OpenCalls
     from gateway.upstreams import Upstreams
 
 bearer = HTTPBearer(auto_error=False, description="An API token; `wavepool up` prints the first one.")
@@ -32,7 +33,13 @@ class Gateway:
     settings: GatewaySettings
     upstreams: Upstreams
     hub: Hub
+    calls: OpenCalls
     authenticator: Authenticator
+
+    def close(self) -> None:
+        """End every stream in good order; their clients resume elsewhere."""
+        self.hub.close()
+        self.calls.close()
 
     def stream(self, job: Job, after_seq: int, headers: Mapping[str, str] | None = None) -> EventStream:
         """The response that streams a job's events."""

@@ -9,7 +9,7 @@ from wavepool.billing.v1.billing_pb2 import PostingKind
 from wavepool.executor.v1.executor_pb2 import RunMode
 from wavepool.executor.v1.run_event_pb2 import Bound, Timing, Verdict
 from wavepool.scheduler.v1.scheduler_pb2 import JobState
-from wavepool.vmpool.v1.vmpool_pb2 import MachineState, StartKind
+from wavepool.vmpool.v1.vmpool_pb2 import MachineFault, MachineOrigin, MachineState, StartKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +26,8 @@ def enum_name(name_of: Callable[[Any], str], prefix: str, number: int) -> str:
 verdict_name = partial(enum_name, Verdict.Name, "VERDICT_")
 job_state_name = partial(enum_name, JobState.Name, "JOB_STATE_")
 machine_state_name = partial(enum_name, MachineState.Name, "MACHINE_STATE_")
+machine_origin_name = partial(enum_name, MachineOrigin.Name, "MACHINE_ORIGIN_")
+machine_fault_name = partial(enum_name, MachineFault.Name, "MACHINE_FAULT_")
 start_kind_name = partial(enum_name, StartKind.Name, "START_KIND_")
 posting_kind_name = partial(enum_name, PostingKind.Name, "POSTING_KIND_")
 bound_name = partial(enum_name, Bound.Name, "BOUND_")

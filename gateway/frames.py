@@ -125,6 +125,7 @@ def _provisioning(event: JobEvent) -> Frame:
         "machine": machine_figures(step.machine) if step.HasField("machine") else None,
         "elapsed_seconds": seconds_of(step.elapsed),
         "estimate_seconds": seconds_of(step.estimate) if step.HasField("estimate") else None,
+        "estimate_p90_seconds": seconds_of(step.estimate_p90) if step.HasField("estimate_p90") else None,
         "message": step.message,
     }
     return Frame("PROVISIONING", fields)

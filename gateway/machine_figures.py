@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gateway.json_values import usd
+from gateway.proto_time import seconds_of
 
 if TYPE_CHECKING:
     from wavepool.vmpool.v1.vmpool_pb2 import Machine
@@ -15,6 +16,9 @@ def machine_figures(machine: Machine) -> dict[str, Any]:
     return {
         "id": machine.machine_id,
         "provider": machine.provider,
+        "backend": machine.backend,
+        "region": machine.region,
+        "spot": machine.spot,
         "gpu_type": machine.gpu_type,
         "gpu_count": machine.gpu_count,
         "device": machine.device,
@@ -23,4 +27,6 @@ def machine_figures(machine: Machine) -> dict[str, Any]:
         "memory_mib": machine.memory_mib,
         "compute_units": machine.compute_units,
         "price_usd_per_hour": usd(machine.price_micros_per_hour),
+        "minimum_billed_seconds": seconds_of(machine.minimum_billed),
+        "billing_increment_seconds": seconds_of(machine.billing_increment),
     }

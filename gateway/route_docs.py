@@ -38,11 +38,11 @@ MEANINGS = {
     402: "The credit does not cover the worst case.",
     403: "The token is not an administrator's.",
     404: "There is no such thing in your account, or at all.",
-    409: "The idempotency key was used with other content.",
+    409: "The idempotency key was used with other content, or the pool may start no other machine.",
     413: "The body is larger than 2 MiB.",
     415: "The body is not `application/json`.",
     422: "A field is wrong; `errors` names each, and the fix.",
-    429: "Too many submissions in flight; `Retry-After` tells when to try again.",
+    429: "Too many submissions in flight, or nobody has such a machine now; `Retry-After` tells when to try again.",
     503: "A service behind the gateway cannot be reached; nothing was changed. Try again.",
 }
 
@@ -53,6 +53,14 @@ STREAM: Responses = {
         "content": {"text/event-stream": {}},
     }
 }
+MACHINE_STREAM: Responses = {
+    200: {
+        "description": "The machine's events, each with an id to resume from.",
+        "content": {"text/event-stream": {}},
+    }
+}
+NO_MORE_EVENTS: Responses = {204: {"description": "Its provider has taken it back, and you have seen its last event."}}
+LOG: Responses = {200: {"description": "The log, as it comes.", "content": {"text/plain": {}}}}
 NOTHING_LEFT: Responses = {204: {"description": "It is over, and you have seen its last event."}}
 
 

@@ -178,38 +178,6 @@ class ProblemList(BaseModel):
     problems: list[ProblemSummary]
 
 
-class Machine(BaseModel):
-    """A machine of the pool."""
-
-    id: str
-    state: str
-    provider: str
-    gpu_type: Annotated[str, Field(description="What was asked for; `device` is what it really is.")]
-    gpu_count: int
-    device: Annotated[str, Field(description="`rocm`, `nvidia`, or `cpu`, whose times rank beside no GPU's.")]
-    device_title: str
-    architecture: str
-    memory_mib: int
-    compute_units: int
-    free_eighths: int
-    price_usd_per_hour: float
-    cost_usd: float
-    jobs_run: int
-    reason: str
-    sandbox: str
-    signing_public_key: Annotated[str, Field(description="Ed25519, in hex: what its reports are signed with.")]
-    create_time: datetime | None
-    ready_time: datetime | None
-    last_used_time: datetime | None
-    end_time: datetime | None
-
-
-class MachineList(BaseModel):
-    """The pool; machines that are over come last."""
-
-    machines: list[Machine]
-
-
 class Posting(BaseModel):
     """One line of the ledger: credit added is positive, credit held or spent negative."""
 

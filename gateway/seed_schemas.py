@@ -83,7 +83,11 @@ class OrchestratorMetrics(BaseModel):
     tasks_completed: int
     cold_starts: int
     warm_reuses: int
+    total_vms: Annotated[int, Field(description="Machines that there ever were, those that are over included.")]
     active_vms: int
+    busy_vms: int
+    idle_seconds: Annotated[float, Field(description="Time that machines stood ready with nothing to do.")]
+    vm_cost_usd: Annotated[float, Field(description="What all machines cost, as their providers bill them.")]
     vm_pool: list[VmPoolEntry]
     queued_jobs: int
     running_jobs: int

@@ -40,7 +40,7 @@ class GatewayServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the streams, then wait for the other requests."""
-        self._app.state.gateway.hub.close()
+        self._app.state.gateway.close()
         await super().shutdown(sockets)
 
     @contextmanager

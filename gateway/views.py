@@ -10,13 +10,11 @@ from gateway import schemas
 from gateway.end_frames import end_frame
 from gateway.enum_names import (
     job_state_name,
-    machine_state_name,
     mode_name,
     posting_kind_name,
     verdict_name,
 )
 from gateway.json_values import from_json, json_safe, usd
-from gateway.machine_figures import machine_figures
 from gateway.proto_time import instant_of
 from gateway.verdicts import final_status
 
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
 
     from wavepool.billing.v1 import billing_pb2
     from wavepool.scheduler.v1 import scheduler_pb2
-    from wavepool.vmpool.v1 import vmpool_pb2
 
 OVER = frozenset({JOB_STATE_FINISHED, JOB_STATE_CANCELLED, JOB_STATE_FAILED})
 
@@ -104,24 +101,6 @@ def _problem_fields(problem: scheduler_pb2.ProblemSummary) -> dict[str, Any]:
         "dtypes": list(problem.dtypes),
         "signature": problem.signature,
     }
-
-
-def machine_of(machine: vmpool_pb2.Machine) -> schemas.Machine:
-    """A machine of the pool."""
-    return schemas.Machine(
-        **machine_figures(machine),
-        state=machine_state_name(machine.state),
-        free_eighths=machine.free_eighths,
-        cost_usd=usd(machine.cost_micros),
-        jobs_run=machine.jobs_run,
-        reason=machine.reason,
-        sandbox=machine.sandbox,
-        signing_public_key=machine.signing_public_key,
-        create_time=instant_of(machine.create_time),
-        ready_time=instant_of(machine.ready_time),
-        last_used_time=instant_of(machine.last_used_time),
-        end_time=instant_of(machine.end_time),
-    )
 
 
 def costs_of(balance: billing_pb2.GetBalanceResponse, page: billing_pb2.ListPostingsResponse) -> schemas.Costs:

@@ -1,19 +1,31 @@
-"""`/api/v1/machines`: the pool."""
+"""`/api/v1/machines`: the pool. Everybody may look; administrators ask for machines, read their logs and end them."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
-from wavepool.vmpool.v1.vmpool_pb2 import ListMachinesRequest
+from fastapi import APIRouter, Header, Path, Query, Response
+from wavepool.vmpool.v1.vmpool_pb2 import (
+    DrainMachineRequest,
+    GetMachineLogsRequest,
+    GetMachineRequest,
+    ListMachinesRequest,
+    StopMachineRequest,
+)
 
-from gateway.dependencies import TheAccount, TheGateway
-from gateway.route_docs import problems
-from gateway.schemas import MachineList
+from gateway import machine_desk
+from gateway.dependencies import TheAccount, TheAdmin, TheGateway
+from gateway.json_route import JsonRoute
+from gateway.machine_schemas import Machine, MachineList, MachineOrder, OrderedMachine
+from gateway.machine_views import machine_of, machine_path
+from gateway.route_docs import LOG, MACHINE_STREAM, NO_MORE_EVENTS, problems
+from gateway.sse import EventStream, resume_point
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
-from gateway.views import machine_of
 
-router = APIRouter(prefix="/machines", tags=["machines"])
+router = APIRouter(prefix="/machines", tags=["machines"], route_class=JsonRoute)
+
+MachineId = Annotated[str, Path(max_length=100)]
+Reason = Annotated[str, Query(max_length=200, description="For people.")]
 
 
 @router.get("", responses=problems(401, 503))
@@ -22,7 +34,84 @@ async def list_machines(
     gateway: TheGateway,
     include_ended: Annotated[bool, Query(description="Also machines that are over.")] = False,  # noqa: FBT002 - a query parameter
 ) -> MachineList:
-    """The machines of the pool."""
+    """The machines of the pool, with what each has cost up to now."""
     request = ListMachinesRequest(include_ended=include_ended)
     answer = await gateway.upstreams.vmpool.ListMachines(request, timeout=CALL_TIMEOUT_SECONDS)
     return MachineList(machines=[machine_of(machine) for machine in answer.machines])
+
+
+@router.post("", status_code=202, responses=problems(400, 401, 403, 409, 415, 422, 429, 503))
+async def request_machine(
+    body: MachineOrder,
+    response: Response,
+    _: TheAdmin,
+    gateway: TheGateway,
+    idempotency_key: Annotated[
+        str, Header(max_length=100, description="A repeated key with the same content gives the first machine.")
+    ] = "",
+) -> OrderedMachine:
+    """Ask for a machine that no submission waits for. Follow it at the `events_url` of the answer."""
+    answer = await machine_desk.order(gateway.upstreams.vmpool, body, idempotency_key)
+    path = machine_path(answer.machine.machine_id)
+    response.headers["Location"] = path
+    return OrderedMachine(machine=machine_of(answer.machine), started=answer.started, events_url=f"{path}/events")
+
+
+@router.get("/{machine_id}", responses=problems(401, 404, 503))
+async def get_machine(machine_id: MachineId, _: TheAccount, gateway: TheGateway) -> Machine:
+    """One machine, with what it has cost up to now."""
+    request = GetMachineRequest(machine_id=machine_id)
+    return machine_of((await gateway.upstreams.vmpool.GetMachine(request, timeout=CALL_TIMEOUT_SECONDS)).machine)
+
+
+@router.get(
+    "/{machine_id}/events",
+    response_class=Response,
+    responses={**MACHINE_STREAM, **NO_MORE_EVENTS, **problems(401, 404, 422)},
+)
+async def follow_machine(
+    machine_id: MachineId,
+    _: TheAccount,
+    gateway: TheGateway,
+    last_event_id: Annotated[str | None, Header(description="Resume after the event with this id.")] = None,
+    after: Annotated[str | None, Query(description="The same, where headers cannot be set.")] = None,
+) -> Response:
+    """Stream a machine's events from its first, until its provider has taken it back."""
+    after_seq = resume_point(last_event_id, after)
+    request = GetMachineRequest(machine_id=machine_id)
+    machine = (await gateway.upstreams.vmpool.GetMachine(request, timeout=CALL_TIMEOUT_SECONDS)).machine
+    frames = machine_desk.frames(gateway.upstreams.vmpool, gateway.calls, machine_id, after_seq)
+    if machine.HasField("release_time") and after_seq:
+        left = [frame async for frame in frames]
+        if not left:
+            # It tells a browser's EventSource to stop connecting again.
+            return Response(status_code=204, media_type="text/event-stream")
+        frames = machine_desk.listed(left)
+    return EventStream(frames, gateway.settings.heartbeat, gateway.settings.send_timeout)
+
+
+@router.post("/{machine_id}/drain", responses=problems(401, 403, 404, 503))
+async def drain_machine(machine_id: MachineId, _: TheAdmin, gateway: TheGateway, reason: Reason = "") -> Machine:
+    """Let a machine finish what runs on it, and stop it then. One that drains or is over stays as it is."""
+    request = DrainMachineRequest(machine_id=machine_id, reason=reason)
+    return machine_of((await gateway.upstreams.vmpool.DrainMachine(request, timeout=CALL_TIMEOUT_SECONDS)).machine)
+
+
+@router.post("/{machine_id}/stop", responses=problems(401, 403, 404, 503))
+async def stop_machine(machine_id: MachineId, _: TheAdmin, gateway: TheGateway, reason: Reason = "") -> Machine:
+    """Stop a machine at once: what runs on it starts again elsewhere. One that is over stays as it is."""
+    request = StopMachineRequest(machine_id=machine_id, reason=reason)
+    return machine_of((await gateway.upstreams.vmpool.StopMachine(request, timeout=CALL_TIMEOUT_SECONDS)).machine)
+
+
+@router.get("/{machine_id}/logs", response_class=Response, responses={**LOG, **problems(401, 403, 404, 422, 503)})
+async def get_machine_logs(
+    machine_id: MachineId,
+    _: TheAdmin,
+    gateway: TheGateway,
+    follow: Annotated[bool, Query(description="Go on with what comes, until the machine is over.")] = False,  # noqa: FBT002 - a query parameter
+    tail: Annotated[int, Query(ge=0, le=10_000, description="Only so many of the last lines; 0: all.")] = 0,
+) -> Response:
+    """What a machine's executor printed, as text."""
+    request = GetMachineLogsRequest(machine_id=machine_id, follow=follow, tail_lines=tail)
+    return await machine_desk.log_text(gateway.upstreams.vmpool, gateway.calls, request)

@@ -11,10 +11,10 @@ from wavepool.vmpool.v1.vmpool_pb2 import GetPoolMetricsRequest, ListMachinesReq
 
 from gateway.dependencies import TheAccount, TheGateway
 from gateway.json_values import usd
+from gateway.machine_views import machine_of
 from gateway.route_docs import problems
 from gateway.seed_schemas import OrchestratorMetrics, VmPoolEntry
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
-from gateway.views import machine_of
 
 router = APIRouter(tags=["metrics"])
 
@@ -38,7 +38,11 @@ async def get_metrics(account: TheAccount, gateway: TheGateway) -> OrchestratorM
         tasks_completed=queue.finished_jobs,
         cold_starts=pool.cold_starts,
         warm_reuses=pool.warm_reuses,
+        total_vms=pool.total_machines,
         active_vms=pool.active_machines,
+        busy_vms=pool.busy_machines,
+        idle_seconds=pool.idle_seconds,
+        vm_cost_usd=usd(pool.cost_micros),
         vm_pool=[VmPoolEntry(**machine_of(machine).model_dump()) for machine in machines.machines],
         queued_jobs=queue.queued_jobs,
         running_jobs=queue.running_jobs,

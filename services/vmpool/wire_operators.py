@@ -31,7 +31,7 @@ def machine_request_from_proto(request: pb.RequestMachineRequest) -> MachineRequ
     """What is asked for, in shape and not checked yet."""
     return MachineRequest(
         gpu_type=request.gpu_type,
-        gpu_count=request.gpu_count or 1,
+        gpu_count=request.gpu_count if request.HasField("gpu_count") else 1,
         provider=request.provider,
         backend=request.backend,
         region=request.region,

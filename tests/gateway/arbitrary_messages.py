@@ -54,7 +54,9 @@ def _fill(draw: Any, message: Message, field: Any, depth: int) -> None:
 
 
 def _store(message: Message, field: Any, values: list[Any]) -> None:
-    if field.is_repeated:
+    if field.is_repeated and field.message_type and field.message_type.GetOptions().map_entry:
+        getattr(message, field.name).update({entry.key: entry.value for entry in values})
+    elif field.is_repeated:
         getattr(message, field.name).extend(values)
     elif field.type == FieldDescriptor.TYPE_MESSAGE:
         getattr(message, field.name).CopyFrom(values[0])

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+import asyncio
+from typing import TYPE_CHECKING, Any, cast
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
@@ -16,6 +17,9 @@ from tests.gateway.job_events import CPU_MACHINE
 from tests.gateway.refusals import Refusals
 from tests.gateway.scripted_scheduler import ScriptedScheduler
 
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
 ADMIN_TOKEN, USER_TOKEN = "wp_admin", "wp_user"
 ACCOUNTS = {ADMIN_TOKEN: ("acc_admin", True), USER_TOKEN: ("acc_user", False)}
 
@@ -24,8 +28,10 @@ class ScriptedVmPool(vmpool_pb2_grpc.VmPoolServiceServicer):
     def __init__(self, refusals: Refusals) -> None:
         self.refusals = refusals
         self.machine = vmpool_pb2.Machine()
-        self.machine.CopyFrom(CPU_MACHINE)
-        self.machine.state = vmpool_pb2.MACHINE_STATE_WARM
+        self.events: list[vmpool_pb2.MachineEvent] = []
+        self.log = [b""]
+        self.holds_streams = False
+        self.forget()
 
     async def ListMachines(self, request: Any, context: Any) -> vmpool_pb2.ListMachinesResponse:
         await self.refusals.meet("ListMachines", request, context)
@@ -33,7 +39,72 @@ class ScriptedVmPool(vmpool_pb2_grpc.VmPoolServiceServicer):
 
     async def GetPoolMetrics(self, request: Any, context: Any) -> vmpool_pb2.GetPoolMetricsResponse:
         await self.refusals.meet("GetPoolMetrics", request, context)
-        return vmpool_pb2.GetPoolMetricsResponse(total_machines=4, active_machines=1, cold_starts=3, warm_reuses=6)
+        return vmpool_pb2.GetPoolMetricsResponse(
+            total_machines=4,
+            active_machines=1,
+            busy_machines=1,
+            cold_starts=3,
+            warm_reuses=6,
+            idle_seconds=90.5,
+            cost_micros=2_500_000,
+        )
+
+    async def GetMachine(self, request: Any, context: Any) -> vmpool_pb2.GetMachineResponse:
+        await self.refusals.meet("GetMachine", request, context)
+        return vmpool_pb2.GetMachineResponse(machine=self.machine)
+
+    async def RequestMachine(self, request: Any, context: Any) -> vmpool_pb2.RequestMachineResponse:
+        await self.refusals.meet("RequestMachine", request, context)
+        return vmpool_pb2.RequestMachineResponse(machine=self.machine, started=True)
+
+    async def DrainMachine(self, request: Any, context: Any) -> vmpool_pb2.DrainMachineResponse:
+        await self.refusals.meet("DrainMachine", request, context)
+        return vmpool_pb2.DrainMachineResponse(machine=self.machine)
+
+    async def StopMachine(self, request: Any, context: Any) -> vmpool_pb2.StopMachineResponse:
+        await self.refusals.meet("StopMachine", request, context)
+        return vmpool_pb2.StopMachineResponse(machine=self.machine)
+
+    async def WatchMachines(self, request: Any, context: Any) -> AsyncIterator[vmpool_pb2.WatchMachinesResponse]:
+        await self.refusals.meet("WatchMachines", request, context)
+        for event in self.events:
+            if event.seq > request.after_seq:
+                yield vmpool_pb2.WatchMachinesResponse(event=event)
+        await self.until_let_go()
+
+    async def GetMachineLogs(self, request: Any, context: Any) -> AsyncIterator[vmpool_pb2.GetMachineLogsResponse]:
+        await self.refusals.meet("GetMachineLogs", request, context)
+        for piece in self.log:
+            yield vmpool_pb2.GetMachineLogsResponse(data=piece)
+        if request.follow:
+            await self.until_let_go()
+
+    async def ListOffers(self, request: Any, context: Any) -> vmpool_pb2.ListOffersResponse:
+        await self.refusals.meet("ListOffers", request, context)
+        offer = vmpool_pb2.Offer(
+            provider="dstack", backend="hotaisle", gpu_type="MI300X", gpu_count=1, price_micros_per_hour=1_990_000
+        )
+        offer.minimum_billed.FromSeconds(1800)
+        failure = vmpool_pb2.ProviderFailure(provider="local", message="it is asleep")
+        return vmpool_pb2.ListOffersResponse(offers=[offer], failures=[failure])
+
+    async def DiagnoseProviders(self, request: Any, context: Any) -> vmpool_pb2.DiagnoseProvidersResponse:
+        await self.refusals.meet("DiagnoseProviders", request, context)
+        finding = vmpool_pb2.ProviderFinding(provider="dstack", check="token", message="it is empty", remedy="make one")
+        return vmpool_pb2.DiagnoseProvidersResponse(findings=[finding])
+
+    async def until_let_go(self) -> None:
+        """Streams stay open, if they do, until their clients are gone."""
+        if self.holds_streams:
+            await asyncio.Event().wait()
+
+    def forget(self) -> None:
+        """Be as at first."""
+        self.machine.CopyFrom(CPU_MACHINE)
+        self.machine.state = vmpool_pb2.MACHINE_STATE_WARM
+        self.events.clear()
+        self.log = [b""]
+        self.holds_streams = False
 
 
 class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer):
@@ -115,7 +186,7 @@ class ScriptedServices:
         self.refusals.by_method.clear()
         self.refusals.calls.clear()
         self.scheduler.forget()
-        self.vmpool.machine.state = vmpool_pb2.MACHINE_STATE_WARM
+        self.vmpool.forget()
         await self.health.set("", health_pb2.HealthCheckResponse.SERVING)
 
     async def stop(self) -> None:

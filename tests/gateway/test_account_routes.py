@@ -72,7 +72,11 @@ async def test_metrics_have_the_promised_fields(gateway: RunningGateway, path: s
         "tasks_completed": 7,
         "cold_starts": 3,
         "warm_reuses": 6,
+        "total_vms": 4,
         "active_vms": 1,
+        "busy_vms": 1,
+        "idle_seconds": 90.5,
+        "vm_cost_usd": 2.5,
         "queued_jobs": 2,
         "running_jobs": 1,
     }

@@ -131,7 +131,7 @@ async def test_bad_requests_are_refused_by_field_with_the_legal_values_and_the_n
             "MI210, MI250X, MI300A; it is 'MI300', and the nearest is MI300X",
         ),
         (asked(gpu_count=9), "gpu_count", "1, 2, 4, 8; it is 9, and the nearest is 8"),
-        (asked(gpu_count=-1), "gpu_count", "nearest is 1"),
+        (asked(gpu_count=0), "gpu_count", "it is 0, and the nearest is 1"),
         (asked(provider="script"), "provider", "scripted"),
         (asked(backend="hotisle"), "backend", "amddevcloud, hotaisle; it is 'hotisle', and the nearest is hotaisle"),
         (asked(backend="hotaisle", region="atl1"), "region", "the nearest is us-michigan-1"),

@@ -1,0 +1,36 @@
+"""`/api/v1/offers` and `/api/v1/providers`: where machines come from."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from wavepool.vmpool.v1.vmpool_pb2 import DiagnoseProvidersRequest, ListOffersRequest
+
+from gateway.dependencies import TheAccount, TheAdmin, TheGateway
+from gateway.machine_schemas import OfferList, ProviderDiagnosis
+from gateway.machine_views import diagnosis_of, offers_of
+from gateway.route_docs import problems
+
+router = APIRouter(tags=["machines"])
+
+PROVIDERS_TIMEOUT_SECONDS = 25.0
+"""Providers are asked, and clouds take their time."""
+
+
+@router.get("/offers", responses=problems(401, 422, 503))
+async def list_offers(
+    _: TheAccount,
+    gateway: TheGateway,
+    gpu_type: Annotated[str, Query(max_length=40, description="Only machines with this GPU.")] = "",
+) -> OfferList:
+    """What machines can be had now, cheapest per GPU first."""
+    request = ListOffersRequest(gpu_type=gpu_type)
+    return offers_of(await gateway.upstreams.vmpool.ListOffers(request, timeout=PROVIDERS_TIMEOUT_SECONDS))
+
+
+@router.get("/providers/diagnosis", responses=problems(401, 403, 503))
+async def diagnose_providers(_: TheAdmin, gateway: TheGateway) -> ProviderDiagnosis:
+    """What keeps the pool's providers from making machines, and what to do about it."""
+    request = DiagnoseProvidersRequest()
+    return diagnosis_of(await gateway.upstreams.vmpool.DiagnoseProviders(request, timeout=PROVIDERS_TIMEOUT_SECONDS))

@@ -1,0 +1,249 @@
+"""Machines over HTTP: looking at them, asking for them, following them, ending them; offers and diagnoses."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import httpx
+import pytest
+from wavepool.vmpool.v1 import vmpool_pb2
+
+from tests.gateway.refusals import refusal
+from tests.gateway.running_gateway import DEADLINE_SECONDS, client_of, serve, settings_for
+from tests.gateway.scripted_services import ADMIN_TOKEN, ScriptedServices
+
+if TYPE_CHECKING:
+    from tests.gateway.running_gateway import RunningGateway
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+ADMIN = {"Authorization": f"Bearer {ADMIN_TOKEN}"}
+MACHINES = "/api/v1/machines"
+NOT_FOUND = refusal(grpc.StatusCode.NOT_FOUND, "There is no machine 'm_9'.")
+
+
+def machine_event(
+    services: ScriptedServices, seq: int, state: vmpool_pb2.MachineState.ValueType, *, is_last: bool = False
+) -> None:
+    machine = vmpool_pb2.Machine()
+    machine.CopyFrom(services.vmpool.machine)
+    machine.state = state
+    if is_last:
+        machine.release_time.FromSeconds(1_700_000_000)
+        services.vmpool.machine.CopyFrom(machine)
+    event = vmpool_pb2.MachineEvent(seq=seq, machine=machine, reason="why", provider_stage="pulling")
+    event.elapsed.FromSeconds(7)
+    event.estimate.FromSeconds(40)
+    event.estimate_p90.FromSeconds(90)
+    services.vmpool.events.append(event)
+
+
+async def test_a_machine_shows_its_place_its_tariff_and_how_it_ended(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    machine = services.vmpool.machine
+    machine.backend, machine.region, machine.spot = "hotaisle", "us-michigan-1", True
+    machine.minimum_billed.FromSeconds(1800)
+    machine.billing_increment.FromSeconds(60)
+    machine.fault, machine.exit_status = vmpool_pb2.MACHINE_FAULT_EXECUTOR_EXITED, 3
+    machine.origin, machine.cost_micros = vmpool_pb2.MACHINE_ORIGIN_REQUEST, 1_250_000
+    shown = (await gateway.http.get(f"{MACHINES}/m_1")).json()
+    assert (shown["backend"], shown["region"], shown["spot"]) == ("hotaisle", "us-michigan-1", True)
+    assert (shown["minimum_billed_seconds"], shown["billing_increment_seconds"]) == (1800.0, 60.0)
+    assert (shown["fault"], shown["exit_status"], shown["origin"]) == ("EXECUTOR_EXITED", 3, "REQUEST")
+    assert (shown["cost_usd"], shown["price_usd_per_hour"]) == (1.25, 1.99)
+
+
+async def test_a_machine_without_faults_has_none(gateway: RunningGateway, services: ScriptedServices) -> None:
+    shown = (await gateway.http.get(f"{MACHINES}/m_1")).json()
+    assert (shown["fault"], shown["exit_status"], shown["release_time"]) == (None, None, None)
+
+
+async def test_an_order_goes_to_the_pool_and_its_machine_comes_back(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    order = {
+        "gpu_type": "MI210",
+        "gpu_count": 2,
+        "provider": "dstack",
+        "backend": "hotaisle",
+        "region": "us-michigan-1",
+        "spot": "auto",
+        "max_price_usd_per_hour": 2.5,
+        "max_duration_seconds": 3600,
+        "force_new": True,
+        "reason": "a demo",
+    }
+    answer = await gateway.http.post(MACHINES, json=order, headers=ADMIN | {"Idempotency-Key": "key-1"})
+    assert (answer.status_code, answer.headers["Location"]) == (202, f"{MACHINES}/m_1")
+    assert (answer.json()["machine"]["id"], answer.json()["started"]) == ("m_1", True)
+    asked = services.refusals.calls["RequestMachine"][-1]
+    expected = vmpool_pb2.RequestMachineRequest(
+        request_id="key-1",
+        gpu_type="MI210",
+        gpu_count=2,
+        provider="dstack",
+        backend="hotaisle",
+        region="us-michigan-1",
+        spot_policy=vmpool_pb2.SPOT_POLICY_AUTO,
+        max_price_micros_per_hour=2_500_000,
+        force_new=True,
+        reason="a demo",
+    )
+    expected.max_duration.FromSeconds(3600)
+    assert asked == expected
+
+
+async def test_an_empty_order_leaves_all_but_the_gpu_to_the_pool(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    assert (await gateway.http.post(MACHINES, json={}, headers=ADMIN)).status_code == 202
+    asked = services.refusals.calls["RequestMachine"][-1]
+    assert (asked.gpu_type, asked.gpu_count, asked.spot_policy) == ("MI300X", 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("failure", "status", "said"),
+    [
+        (refusal(grpc.StatusCode.FAILED_PRECONDITION, "the limit of 2 machines is reached"), 409, "limit of 2"),
+        (refusal(grpc.StatusCode.ALREADY_EXISTS, "made before, with other content"), 409, "other content"),
+        (refusal(grpc.StatusCode.RESOURCE_EXHAUSTED, "hotaisle: sold out"), 429, "hotaisle: sold out"),
+        (
+            refusal(
+                grpc.StatusCode.INVALID_ARGUMENT,
+                "no",
+                (("max_price_micros_per_hour", "$1.00 is below every offer: the cheapest is $1.99"),),
+            ),
+            422,
+            "max_price_usd_per_hour: $1.00 is below every offer: the cheapest is $1.99",
+        ),
+    ],
+)
+async def test_an_order_that_the_pool_refuses_says_why_in_the_words_of_the_body(
+    gateway: RunningGateway, services: ScriptedServices, failure: Any, status: int, said: str
+) -> None:
+    services.refusals.by_method["RequestMachine"] = failure
+    answer = await gateway.http.post(MACHINES, json={}, headers=ADMIN)
+    assert (answer.status_code, said in answer.json()["detail"]) == (status, True)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("spot", "sometimes"), ("gpu_count", "many"), ("max_price_usd_per_hour", 1e30), ("gpus", 8)],
+)
+async def test_an_order_of_a_wrong_shape_is_refused_by_field(gateway: RunningGateway, field: str, value: Any) -> None:
+    answer = await gateway.http.post(MACHINES, json={field: value}, headers=ADMIN)
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, field)
+
+
+@pytest.mark.parametrize("verb", ["drain", "stop"])
+async def test_an_administrator_ends_a_machine_with_a_reason(
+    gateway: RunningGateway, services: ScriptedServices, verb: str
+) -> None:
+    answer = await gateway.http.post(f"{MACHINES}/m_1/{verb}?reason=it burns", headers=ADMIN)
+    assert (answer.status_code, answer.json()["id"]) == (200, "m_1")
+    asked = services.refusals.calls[f"{verb.title()}Machine"][-1]
+    assert (asked.machine_id, asked.reason) == ("m_1", "it burns")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", MACHINES),
+        ("POST", f"{MACHINES}/m_1/drain"),
+        ("POST", f"{MACHINES}/m_1/stop"),
+        ("GET", f"{MACHINES}/m_1/logs"),
+        ("GET", "/api/v1/providers/diagnosis"),
+    ],
+)
+async def test_what_costs_money_or_shows_others_work_needs_an_administrator(
+    gateway: RunningGateway, services: ScriptedServices, method: str, path: str
+) -> None:
+    before = {name: len(calls) for name, calls in services.refusals.calls.items() if "Machine" in name}
+    answer = await gateway.http.request(method, path, json={} if path == MACHINES else None)
+    assert answer.status_code == 403
+    assert before == {name: len(calls) for name, calls in services.refusals.calls.items() if "Machine" in name}
+
+
+async def test_a_machine_s_events_are_numbered_frames_until_it_is_released(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    machine_event(services, 4, vmpool_pb2.MACHINE_STATE_PROVISIONING)
+    machine_event(services, 9, vmpool_pb2.MACHINE_STATE_STOPPED, is_last=True)
+    first, last = await gateway.frames("GET", f"{MACHINES}/m_1/events")
+    told = json.loads(first.data)
+    assert (first.id, first.event, told["status"]) == ("4", "PROVISIONING", "PROVISIONING")
+    assert (told["elapsed_seconds"], told["estimate_seconds"], told["estimate_p90_seconds"]) == (7.0, 40.0, 90.0)
+    assert (told["stage"], told["machine"]["id"], "final" in told) == ("pulling", "m_1", False)
+    assert (last.id, json.loads(last.data)["final"]) == ("9", True)
+    (resumed,) = await gateway.frames("GET", f"{MACHINES}/m_1/events", headers={"Last-Event-ID": "4"})
+    assert resumed.data == last.data
+    assert (await gateway.http.get(f"{MACHINES}/m_1/events?after=9")).status_code == 204
+
+
+async def test_a_log_is_plain_text(gateway: RunningGateway, services: ScriptedServices) -> None:
+    services.vmpool.log = [b"one\n", "zw\u00f6lf\n".encode()]
+    answer = await gateway.http.get(f"{MACHINES}/m_1/logs?tail=7", headers=ADMIN)
+    assert (answer.text, answer.headers["content-type"]) == ("one\nzw\u00f6lf\n", "text/plain; charset=utf-8")
+    asked = services.refusals.calls["GetMachineLogs"][-1]
+    assert (asked.machine_id, asked.follow, asked.tail_lines) == ("m_1", False, 7)
+
+
+async def test_a_followed_log_comes_as_it_is_written(gateway: RunningGateway, services: ScriptedServices) -> None:
+    services.vmpool.log, services.vmpool.holds_streams = [b"", b"one\n"], True
+    async with (
+        asyncio.timeout(DEADLINE_SECONDS),
+        gateway.http.stream("GET", f"{MACHINES}/m_1/logs?follow=true", headers=ADMIN) as answer,
+    ):
+        assert await anext(answer.aiter_bytes()) == b"one\n"
+
+
+@pytest.mark.parametrize("path", ["", "/events", "/logs", "/drain", "/stop"])
+async def test_what_is_asked_of_a_machine_that_does_not_exist_is_404(
+    gateway: RunningGateway, services: ScriptedServices, path: str
+) -> None:
+    for method in ("GetMachine", "GetMachineLogs", "DrainMachine", "StopMachine"):
+        services.refusals.by_method[method] = NOT_FOUND
+    verb = "POST" if path in {"/drain", "/stop"} else "GET"
+    answer = await gateway.http.request(verb, f"{MACHINES}/m_9{path}", headers=ADMIN)
+    assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
+    assert "no machine 'm_9'" in answer.json()["detail"]
+
+
+async def test_offers_tell_price_tariff_and_who_made_none(gateway: RunningGateway, services: ScriptedServices) -> None:
+    told = (await gateway.http.get("/api/v1/offers?gpu_type=MI300X")).json()
+    (offer,) = told["offers"]
+    assert (offer["backend"], offer["price_usd_per_hour"], offer["minimum_billed_seconds"]) == ("hotaisle", 1.99, 1800)
+    assert offer["available"] is False
+    assert told["failures"] == [{"provider": "local", "message": "it is asleep"}]
+    assert services.refusals.calls["ListOffers"][-1].gpu_type == "MI300X"
+
+
+async def test_a_diagnosis_tells_what_to_do(gateway: RunningGateway) -> None:
+    told = (await gateway.http.get("/api/v1/providers/diagnosis", headers=ADMIN)).json()
+    assert told["findings"] == [
+        {"provider": "dstack", "check": "token", "ok": False, "message": "it is empty", "remedy": "make one"}
+    ]
+
+
+async def test_a_gateway_that_stops_ends_the_streams_of_machines_in_good_order(services: ScriptedServices) -> None:
+    machine_event(services, 4, vmpool_pb2.MACHINE_STATE_WARM)
+    services.vmpool.log, services.vmpool.holds_streams = [b"one\n"], True
+    settings = settings_for(services, drain=timedelta(seconds=60))
+    async with (
+        asyncio.timeout(3 * DEADLINE_SECONDS),
+        serve(services, settings) as gateway,
+        client_of(gateway.url) as http,
+        http.stream("GET", f"{MACHINES}/m_1/logs?follow=true", headers=ADMIN) as log,
+        gateway.stream("GET", f"{MACHINES}/m_1/events") as events,
+    ):
+        pieces = log.aiter_bytes()
+        assert (await anext(pieces), (await anext(events)).event) == (b"one\n", "WARM")
+        gateway.server.should_exit = True
+        assert [piece async for piece in pieces] == []
+        assert [event async for event in events] == []
+        assert log.status_code == httpx.codes.OK
