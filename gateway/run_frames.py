@@ -151,6 +151,8 @@ def evidence_fields(result: BenchmarkResult) -> dict[str, Any]:
         "floor_ms": _milliseconds(_known(result, "floor_ns")),
         "hot_ms": _milliseconds(_known(result, "hot_ns")),
         "first_call_ms": result.first_call_ns / NS_PER_MS,
+        "stream_span_ms": _milliseconds(_known(result, "stream_span_ns")),
+        "device_span_ms": _milliseconds(_known(result, "device_span_ns")),
         "flush_bytes": result.flush_bytes,
         "arithmetic_intensity": _known(result, "arithmetic_intensity"),
         "replaced_samples": len(result.replaced),

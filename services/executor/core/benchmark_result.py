@@ -59,9 +59,9 @@ class BenchmarkResult:
     calls, `audited_calls` of them, or by single ones, with `not_chained_because`. `audit_inconclusive_because` says why
     the audit neither bears the time out nor proves it untrue. `hot_ns` is the median in the chains, where caches are
     warm, and `first_call_ns` that of each session's first call. `floor_ns` is the least time that the hardware allows;
-    None where its roofs are not known. `arithmetic_intensity` is in operations a
-    byte. `flush_bytes` were swept through the caches before each sample; 0 where nothing was. The bands are None where
-    the device has no such instrument.
+    None where its roofs are not known. `arithmetic_intensity` is in operations a byte. `flush_bytes` were swept through
+    the caches before each sample; 0 where nothing was. `stream_span_ns` and `device_span_ns` are medians by the
+    device's own clock (`spans.py`). They and the bands are None where the device has no such instrument.
     """
 
     test_id: int
@@ -100,6 +100,8 @@ class BenchmarkResult:
     audit_inconclusive_because: str = ""
     hot_ns: float | None = None
     first_call_ns: float = 0.0
+    stream_span_ns: float | None = None
+    device_span_ns: float | None = None
     floor_ns: float | None = None
     arithmetic_intensity: float | None = None
     flush_bytes: int = 0

@@ -152,7 +152,7 @@ async def _audited(
 def _scale(bench: Bench, dtype: str) -> Scale:
     device = bench.device.describe()
     rules = (GPU_RULE, GPU_CHAIN_RULE) if device.is_gpu else (CPU_RULE, CPU_CHAIN_RULE)
-    return Scale(roofs_of(device.architecture), dtype, *rules, bench.profile.sessions)
+    return Scale(roofs_of(device.architecture), dtype, *rules, bench.profile.sessions, has_device_clock=device.is_gpu)
 
 
 def _summary(results: Sequence[BenchmarkResult], bench: Bench) -> Benchmarked:

@@ -11,6 +11,7 @@ from services.executor.core.benchmark_result import Band, BenchmarkResult, Bound
 from services.executor.core.chain_audit import ChainRule, audit_ratio, chain_doubt, chain_fault
 from services.executor.core.roofline import Work, bound_of, floor_of
 from services.executor.core.sessions import Agreement, SessionRule, agreement, disagreement, score
+from services.executor.core.spans import SPAN_RULE, span_fault, spans_of
 from services.executor.core.statistics import summarise
 from services.executor.core.stopping import StopReason
 from services.executor.core.timing_audit import floor_fault, is_busy, timing_fault, wall_ratio
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from services.executor.core.chain import ChainAudit
     from services.executor.core.measuring import Measurement
     from services.executor.core.roofline import Roofs
+    from services.executor.core.session import CallTimes
     from services.executor.core.statistics import Summary
     from services.executor.core.timing_audit import AuditRule
 
@@ -32,13 +34,17 @@ _SHORTEST_NS = 1.0
 
 @dataclass(frozen=True)
 class Scale:
-    """What times of a device are measured against; `dtype` is the run's."""
+    """What times of a device are measured against; `dtype` is the run's.
+
+    `has_device_clock` says that the device has a clock of its own, as a second instrument (`spans.py`).
+    """
 
     roofs: Roofs | None
     dtype: str
     audit_rule: AuditRule
     chain_rule: ChainRule
     sessions: SessionRule
+    has_device_clock: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,9 +62,14 @@ class CaseTimes:
         return tuple(median(times.event_ns for times in session.times) for session in self.sessions)
 
     @property
-    def claimed_ns(self) -> list[float]:
+    def calls(self) -> list[CallTimes]:
         """All samples, in order."""
-        return [float(times.event_ns) for session in self.sessions for times in session.times]
+        return [times for session in self.sessions for times in session.times]
+
+    @property
+    def claimed_ns(self) -> list[float]:
+        """Their times."""
+        return [float(times.event_ns) for times in self.calls]
 
     @property
     def walls_ns(self) -> list[float]:
@@ -82,6 +93,7 @@ def fault_of(problem: Problem, times: CaseTimes, scale: Scale) -> str | None:
     return (
         timing_fault(times.claimed_ns, times.walls_ns, times.nulls_ns, scale.audit_rule)
         or chain_fault(score(times.medians_ns), chains, scale.chain_rule)
+        or span_fault(times.calls, SPAN_RULE, has_clock=scale.has_device_clock)
         or floor_fault(scale.roofs, work_of(problem, times.case, scale.dtype), score(times.medians_ns))
     )
 
@@ -173,6 +185,7 @@ def _rates(problem: Problem, times: CaseTimes, scale: Scale, runtime_ns: float) 
 
 def _audit(times: CaseTimes, scale: Scale) -> dict[str, Any]:
     chains = times.audit.chains if times.audit else ()
+    spans = spans_of(times.calls)
     ratio = audit_ratio(score(times.medians_ns), chains) if chains else None
     return {
         "wall_runtime_ns": median(times.walls_ns),
@@ -181,6 +194,8 @@ def _audit(times: CaseTimes, scale: Scale) -> dict[str, Any]:
         "audited_calls": sum(chain.calls for chain in chains),
         "not_chained_because": times.audit.why_none if times.audit else "",
         "audit_inconclusive_because": doubt_of(times, scale),
+        "stream_span_ns": spans.stream_ns if spans else None,
+        "device_span_ns": spans.device_ns if spans else None,
         "hot_ns": median(chain.device_median_ns for chain in chains) if chains else None,
         "first_call_ns": median(session.first_call_ns for session in times.sessions),
         "flush_bytes": max(session.flush_bytes for session in times.sessions),

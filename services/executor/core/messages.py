@@ -8,7 +8,7 @@ from enum import IntEnum
 
 _MAGIC = 0x31525057
 _ORDER = struct.Struct("<IIQQQ")
-_REPLY = struct.Struct("<IIQIiQQ88s")
+_REPLY = struct.Struct("<IIQIiQQQQ72s")
 REPLY_BYTES = _REPLY.size
 
 
@@ -53,7 +53,10 @@ class Step(IntEnum):
 
 @dataclass(frozen=True)
 class ReplyMessage:
-    """An answer, every field of which is a claim. `status` is the HIP error and `text` its name."""
+    """An answer, every field of which is a claim. `status` is the HIP error and `text` its name.
+
+    `stream_ns` and `device_ns` are by the device's own clock (`spans.py`), and 0 where it has none.
+    """
 
     reply: Reply
     sequence: int
@@ -62,6 +65,8 @@ class ReplyMessage:
     event_ns: int
     clock_ns: int
     text: str
+    stream_ns: int = 0
+    device_ns: int = 0
 
 
 class ProtocolError(Exception):
@@ -75,7 +80,7 @@ def order_bytes(order: Order, sequence: int, first: int = 0, second: int = 0) ->
 
 def reply_from_bytes(data: bytes) -> ReplyMessage:
     """Raises ProtocolError for bytes that are no reply."""
-    magic, reply, sequence, step, status, event_ns, clock_ns, text = _REPLY.unpack(data)
+    magic, reply, sequence, step, status, event_ns, clock_ns, stream_ns, device_ns, text = _REPLY.unpack(data)
     if magic != _MAGIC:
         raise ProtocolError("a message without the protocol's mark")
     try:
@@ -83,4 +88,4 @@ def reply_from_bytes(data: bytes) -> ReplyMessage:
     except ValueError as error:
         raise ProtocolError(f"an unknown message: {error}") from error
     name = text.split(b"\0", 1)[0].decode("ascii", "replace")
-    return ReplyMessage(known[0], sequence, known[1], status, event_ns, clock_ns, name)
+    return ReplyMessage(known[0], sequence, known[1], status, event_ns, clock_ns, name, stream_ns, device_ns)

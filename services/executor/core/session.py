@@ -33,11 +33,16 @@ _GOODBYE_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class CallTimes:
-    """How long a call took: two claims of the runner's and the judge's own clock."""
+    """How long a call took: claims of the runner's, and the judge's own clock.
+
+    `stream_ns` and `device_ns` are those of the device's clock (`spans.py`), 0 where it has none.
+    """
 
     event_ns: int
     clock_ns: int
     wall_ns: int
+    stream_ns: int = 0
+    device_ns: int = 0
 
 
 class RunnerSession:
@@ -82,7 +87,7 @@ class RunnerSession:
         wall_ns = time.perf_counter_ns() - begin_ns
         await self._answer(Reply.STORED, self._limits.copy_seconds)
         self.calls += 1
-        return CallTimes(done.event_ns, done.clock_ns, wall_ns)
+        return CallTimes(done.event_ns, done.clock_ns, wall_ns, done.stream_ns, done.device_ns)
 
     async def flush(self, size_bytes: int) -> None:
         """Have it sweep that much memory through the device's caches; raises Failure."""

@@ -11,6 +11,7 @@
 #include "buffers.hpp"
 #include "chain.hpp"
 #include "channel.hpp"
+#include "spans.hpp"
 #include "sweeps.hpp"
 
 extern "C" void wavepool_call(void** arguments);
@@ -51,7 +52,7 @@ class Runner {
     switch (order.order) {
       case Order::kLoad: return load(order.sequence);
       case Order::kCall: return call(order.sequence);
-      case Order::kPing: return channel_.send(reply_of(Reply::kPong, order.sequence));
+      case Order::kPing: return ping(order.sequence);
       case Order::kPrepare: return prepare(order);
       case Order::kChain: return chain(order);
       case Order::kFetch: return fetch(order);
@@ -74,22 +75,44 @@ class Runner {
   void call(std::uint64_t sequence) {
     ReplyMessage done = reply_of(Reply::kDone, sequence);
     if (!check(hipDeviceSynchronize(), Step::kRun, sequence)) return;
+    if (!check(spans_.begin(), Step::kAllocate, sequence)) return;
     const std::uint64_t begin_ns = clock_ns();
     const hipError_t started = hipEventRecord(start_, nullptr);
     wavepool_call(buffers_.arguments());
     const hipError_t launched = hipGetLastError();
     const hipError_t stopped = hipEventRecord(stop_, nullptr);
+    const hipError_t noted = spans_.end();
     const hipError_t idle = hipDeviceSynchronize();
     done.clock_ns = clock_ns() - begin_ns;
     if (!check(launched, Step::kLaunch, sequence)) return;
     if (!check(started, Step::kRun, sequence) || !check(stopped, Step::kRun, sequence)) return;
-    if (!check(idle, Step::kRun, sequence)) return;
-    float elapsed_ms = 0.0F;
-    if (!check(hipEventElapsedTime(&elapsed_ms, start_, stop_), Step::kRun, sequence)) return;
-    done.event_ns = static_cast<std::uint64_t>(static_cast<double>(elapsed_ms) * 1e6);
+    if (!check(noted, Step::kRun, sequence) || !check(idle, Step::kRun, sequence)) return;
+    if (!measure(done)) return;
     channel_.send(done);
     if (!check(buffers_.copy_out(channel_.memory()), Step::kCopyOut, sequence)) return;
     channel_.send(reply_of(Reply::kStored, sequence));
+  }
+
+  // The same region with nothing in it: what a call takes beside its work.
+  void ping(std::uint64_t sequence) {
+    ReplyMessage pong = reply_of(Reply::kPong, sequence);
+    if (!check(spans_.begin(), Step::kAllocate, sequence)) return;
+    if (!check(hipEventRecord(start_, nullptr), Step::kRun, sequence)) return;
+    if (!check(hipEventRecord(stop_, nullptr), Step::kRun, sequence)) return;
+    if (!check(spans_.end(), Step::kRun, sequence) || !check(hipDeviceSynchronize(), Step::kRun, sequence)) return;
+    if (measure(pong)) channel_.send(pong);
+  }
+
+  // What the instruments say of a region whose work is done.
+  bool measure(ReplyMessage& message) {
+    float elapsed_ms = 0.0F;
+    if (!check(hipEventElapsedTime(&elapsed_ms, start_, stop_), Step::kRun, message.sequence)) return false;
+    message.event_ns = static_cast<std::uint64_t>(static_cast<double>(elapsed_ms) * 1e6);
+    DeviceSpans spans{};
+    if (!check(spans_.read(spans), Step::kRun, message.sequence)) return false;
+    message.stream_ns = spans.stream_ns;
+    message.device_ns = spans.device_ns;
+    return true;
   }
 
   void prepare(const OrderMessage& order) {
@@ -144,6 +167,7 @@ class Runner {
   Buffers buffers_;
   Chain chain_{buffers_};
   Sweeps sweeps_;
+  Spans spans_;
   hipEvent_t start_{};
   hipEvent_t stop_{};
 };

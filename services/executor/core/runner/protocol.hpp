@@ -64,7 +64,9 @@ struct ReplyMessage {
   std::int32_t status;
   std::uint64_t event_ns;
   std::uint64_t clock_ns;
-  char text[88];
+  std::uint64_t stream_ns;  // by the device's own clock; 0 where there is none
+  std::uint64_t device_ns;
+  char text[72];
 };
 static_assert(sizeof(ReplyMessage) == 128, "the judge reads 128 bytes");
 

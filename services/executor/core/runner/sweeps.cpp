@@ -1,6 +1,7 @@
 #include "sweeps.hpp"
 
 #include "parallel.hpp"
+#include "spans.hpp"
 
 namespace wavepool {
 
@@ -54,6 +55,7 @@ hipError_t Sweeps::flush(std::uint64_t bytes) {
   if (const hipError_t status = fit(sums_, kReaders * sizeof(std::uint64_t)); status != hipSuccess) return status;
   for_each_index(bytes / 8, Change{flushed_.words});
   read(flushed_);
+  forget_instructions();
   return hipDeviceSynchronize();
 }
 

@@ -9,7 +9,7 @@ namespace wavepool {
 
 class Sweeps {
  public:
-  // Reads, changes and writes back `bytes` bytes of memory, then reads them all once more.
+  // Reads, changes and writes back `bytes` bytes of memory, then reads them all once more; instructions are forgotten.
   hipError_t flush(std::uint64_t bytes);
   // The time to read `probe_bytes` that were read once, after a flush of `flush_bytes` in between (none if 0).
   hipError_t probe(std::uint64_t flush_bytes, std::uint64_t probe_bytes, std::uint64_t& elapsed_ns);

@@ -1,9 +1,9 @@
 """What is put around the core's harness, so that calls take the time that a script asks for.
 
 The call itself is real: it is made on the host, and its answers are checked as ever. It then lasts until the simulated
-time is over, and what the runner's events say is that time and no other (the linker puts our function in the place of
-hipEventElapsedTime). Each process takes one of several series of noise, by the first word of its first input: so a run
-with the same seed is the same run again.
+time is over. The runner's events say that time and no other, less what goes on aside, and the device's clock says both
+(the linker puts our functions in the places of hipEventElapsedTime and wavepool_device_spans). Each process takes one
+of several series of noise, by the first word of its first input: so a run with the same seed is the same run again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from services.executor.devices.sim.noise import MODELS
 if TYPE_CHECKING:
     from services.executor.devices.sim.script import Script
 
-LINK_OPTIONS = ("--wrap=hipEventElapsedTime",)
+LINK_OPTIONS = ("--wrap=hipEventElapsedTime", "--wrap=wavepool_device_spans")
 SERIES = 16
 CALLS = 512
 _DOES_NOTHING = "wavepool_call(void**) {}"
@@ -31,6 +31,7 @@ def simulated_harness(harness: str, script: Script) -> str:
     factors = ",".join(f"{factor:.6f}f" for series in range(SERIES) for factor in _factors(script, series))
     figures = (
         f"static const double latency_ns = {first_us * 1e3!r};\nstatic const double claim = {script.claim!r};\n"
+        f"static const double aside = {script.aside!r};\n"
         f"static const long crash_at = {script.crash_at}, exit_at = {script.exit_at}, hang_at = {script.hang_at};\n"
         f"static const float factors[{SERIES}][{CALLS}] = {{{factors}}};\n"
     )
@@ -81,8 +82,13 @@ void meet_fate() {{
 }}  // namespace
 
 extern "C" int __wrap_hipEventElapsedTime(float* milliseconds, void*, void*) {{
-  *milliseconds = static_cast<float>(claimed_ns / 1e6);
+  *milliseconds = static_cast<float>((1 - aside) * claimed_ns / 1e6);
   return 0;
+}}
+
+extern "C" void __wrap_wavepool_device_spans(uint64_t* spans) {{
+  spans[0] = static_cast<uint64_t>((1 - aside) * claimed_ns);
+  spans[1] = static_cast<uint64_t>(claimed_ns);
 }}
 
 extern "C" void wavepool_call(void** arguments) {{

@@ -22,7 +22,7 @@ MARK = 0x31525057
 
 
 def _reply(mark: int, kind: int, step: int, status: int = 0, text: bytes = b"") -> bytes:
-    return struct.pack("<IIQIiQQ88s", mark, kind, 9, step, status, 1000, 2000, text)
+    return struct.pack("<IIQIiQQQQ72s", mark, kind, 9, step, status, 1000, 2000, 3000, 4000, text)
 
 
 @given(st.binary(min_size=REPLY_BYTES, max_size=REPLY_BYTES))
@@ -37,6 +37,7 @@ def test_any_bytes_are_a_reply_or_a_protocol_error(data: bytes) -> None:
 def test_a_reply_is_read_field_by_field() -> None:
     message = reply_from_bytes(_reply(MARK, Reply.DONE, Step.NONE, text=b"name\0rest"))
     assert (message.reply, message.sequence, message.event_ns, message.clock_ns) == (Reply.DONE, 9, 1000, 2000)
+    assert (message.stream_ns, message.device_ns) == (3000, 4000)
     assert message.text == "name"
 
 

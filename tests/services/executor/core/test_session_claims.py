@@ -79,7 +79,7 @@ ANSWERS |= {6: (Reply.DONE,), 7: (Reply.STORED,), 8: (Reply.FLUSHED,), 9: (Reply
 
 
 def _reply(kind: int, sequence: int, step: int = 0, status: int = 0, event_ns: int = 1000, text: bytes = b"") -> bytes:
-    return struct.pack("<IIQIiQQ88s", MARK, kind, sequence, step, status, event_ns, 2000, text)
+    return struct.pack("<IIQIiQQQQ72s", MARK, kind, sequence, step, status, event_ns, 2000, 0, 0, text)
 
 
 def _obedient(order: bytes) -> bytes:

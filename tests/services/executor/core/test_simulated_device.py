@@ -71,6 +71,19 @@ async def test_forged_claims_are_invalid(simulated: Equipment, monkeypatch: pyte
     assert finished.benchmarked.timing is Timing.INVALID
 
 
+async def test_work_aside_shows_between_the_streams_span_and_the_devices(simulated: Equipment) -> None:
+    honest = await _finished(simulated, "latency_us=2000 noise=quiet")
+    assert honest.benchmarked is not None
+    for result in honest.benchmarked.results:
+        assert result.stream_span_ns == pytest.approx(result.runtime_ns, rel=1e-3)
+        assert result.device_span_ns == pytest.approx(result.runtime_ns, rel=1e-3)
+    aside = await _finished(simulated, "latency_us=2000 noise=quiet aside=0.25")
+    assert aside.verdict is Verdict.TIMING_INVALID, aside
+    assert "the device went on for 500" in aside.details
+    assert aside.benchmarked is not None
+    assert aside.benchmarked.results[0].stream_span_ns == pytest.approx(1.5e6, rel=1e-3)
+
+
 @pytest.mark.parametrize(
     ("script", "verdict", "reason"),
     [
