@@ -134,6 +134,10 @@ class Client:
         """The DSSE envelope with the report of a submission that is over."""
         return self._transport.call("GET", f"{self._path(submission_id)}/report")
 
+    def isa(self, submission_id: str) -> dict[str, Any]:
+        """What the MI300X's compiler makes of a submission that was compiled; `listing` has the instructions."""
+        return self._transport.call("GET", f"{self._path(submission_id)}/isa")
+
     def machines(self, *, include_ended: bool = False) -> list[dict[str, Any]]:
         """The machines of the pool."""
         query = "?include_ended=true" if include_ended else ""

@@ -63,6 +63,7 @@ def _add_commands() -> None:
     app.command()(submissions.cancel)
     app.command()(submissions.show)
     app.command()(submissions.jobs)
+    app.command(epilog=examples("wavepool isa job_01J…", "wavepool isa job_01J… --json | jq -r .listing"))(reports.isa)
     app.command(epilog=examples("wavepool report job_01J… -o result.json"))(reports.report)
     app.command(
         name="verify",

@@ -147,6 +147,16 @@ class SubmissionDetail(Submission):
     result: Annotated[dict[str, Any] | None, Field(description="The fields of the last event.")]
 
 
+class SubmissionIsa(BaseModel):
+    """What the MI300X's compiler makes of a submission, on whatever it ran."""
+
+    id: str
+    isa: Annotated[dict[str, Any], Field(description="By kernel: registers, memory, occupancy, hints.")]
+    isa_toolchain: str | None
+    isa_note: Annotated[str | None, Field(description="Why there is nothing, or what to know of it.")]
+    listing: Annotated[str, Field(description="The instructions below their source lines; at most 256 KiB.")]
+
+
 class SubmissionPage(BaseModel):
     """A page of submissions, newest first."""
 

@@ -1,4 +1,4 @@
-"""`wavepool report` and `wavepool verify`."""
+"""`wavepool isa`, `wavepool report` and `wavepool verify`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import typer
 from cli.commands.options import EndpointOption, IdArgument, JsonOption, TokenOption, connect
 from cli.errors import InputError, WavepoolError
 from cli.exit_codes import ExitCode
+from cli.isa_text import isa_text
 from cli.terminal import print_json, results, say
 from cli.verification import NotVerifiedError, SignedReport, check_source, key_from, parse, report_of, verify
 
@@ -20,6 +21,24 @@ KeyOption = Annotated[
     list[str] | None,
     typer.Option("--key", help="A public key to trust, in hex; may be repeated. Default: those of the pool."),
 ]
+
+
+def isa(
+    submission_id: IdArgument,
+    *,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the MI300X's instructions for a submission, below the lines that they are from, and hints."""
+    with connect(endpoint, token) as client:
+        found = client.isa(submission_id)
+    if as_json:
+        print_json(found)
+        return
+    for text in (isa_text(found), str(found.get("listing") or "")):
+        if text:
+            results.print(text, markup=False)
 
 
 def report(

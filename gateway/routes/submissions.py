@@ -8,11 +8,20 @@ from fastapi import APIRouter, Header, Query, Response
 from wavepool.scheduler.v1.scheduler_pb2 import Job, JobSpec, ListJobsRequest
 
 from gateway import intake
+from gateway.compilation import compiled_of, listing_of
 from gateway.dependencies import TheAccount, TheGateway
 from gateway.json_route import JsonRoute
 from gateway.problems import Problem, ProblemError
 from gateway.route_docs import NOTHING_LEFT, STREAM, problems
-from gateway.schemas import Submission, SubmissionDetail, SubmissionPage, SubmissionRequest, plan_text
+from gateway.run_frames import isa_fields
+from gateway.schemas import (
+    Submission,
+    SubmissionDetail,
+    SubmissionIsa,
+    SubmissionPage,
+    SubmissionRequest,
+    plan_text,
+)
 from gateway.sse import resume_point
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.views import is_over, submission_detail_of, submission_of, submission_path
@@ -88,6 +97,17 @@ async def follow_submission(
         # 204 tells a browser's EventSource to stop connecting again.
         return Response(status_code=204, media_type="text/event-stream")
     return gateway.stream(job, after_seq)
+
+
+@router.get("/{submission_id}/isa", responses=problems(401, 404, 503))
+async def get_isa(submission_id: str, account: TheAccount, gateway: TheGateway) -> SubmissionIsa:
+    """The MI300X's instructions for a submission that was compiled, with source lines, and a report on each kernel."""
+    job = await intake.job_of(gateway.upstreams, account, submission_id)
+    compiled = await compiled_of(gateway.upstreams, account, job)
+    if compiled is None:
+        why = "it did not compile" if is_over(job) else "it is not compiled yet"
+        raise ProblemError(Problem(404, f"Submission {submission_id} has no ISA: {why}."))
+    return SubmissionIsa(id=submission_id, listing=listing_of(compiled), **isa_fields(compiled.isa))
 
 
 @router.get("/{submission_id}/report", response_class=Response, responses=problems(401, 404, 503))

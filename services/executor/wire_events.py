@@ -12,7 +12,7 @@ from servicekit.proto_time import instant_to_proto
 from services.executor.core import events
 from services.executor.core.benchmark_result import BenchmarkResult
 from services.executor.wire_benchmark import benchmark_result_to_proto, benchmarked_to_proto
-from services.executor.wire_isa import isa_to_proto, well_formed
+from services.executor.wire_isa import isa_to_proto, listing_to_proto, well_formed
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -44,7 +44,11 @@ def _(event: events.Compiled) -> run_event_pb2.Compiled:
     duration = Duration()
     duration.FromNanoseconds(round(event.duration_ms * 1e6))
     return run_event_pb2.Compiled(
-        warnings=well_formed(event.warnings), duration=duration, cached=event.cached, isa=isa_to_proto(event.isa)
+        warnings=well_formed(event.warnings),
+        duration=duration,
+        cached=event.cached,
+        isa=isa_to_proto(event.isa),
+        isa_listing_zlib=listing_to_proto(event.isa_listing),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import zlib
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,8 @@ import pytest
 from wavepool.executor.v1 import executor_pb2, run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 
-from tests.gateway.job_events import ended, whole_run
+from gateway.compilation import MOST_LISTING_BYTES
+from tests.gateway.job_events import ended, event, queued, whole_run
 from tests.gateway.refusals import refusal
 
 if TYPE_CHECKING:
@@ -231,3 +233,55 @@ async def test_a_plan_or_definition_that_is_none_is_refused_by_name(
     response = await gateway.http.post(PATH, json={**BODY, field: value})
     assert response.status_code == 422
     assert {error["field"] for error in response.json()["errors"]} == {field}
+
+
+LISTING = "kernel:\n  ; 3: c[i] = a[i];\n    global_load_dword v1, v[2:3], off\n"
+
+
+def _compiled(listing: bytes) -> run_event_pb2.RunEvent:
+    kernels = [run_event_pb2.KernelReport(name="kernel", vgpr=12)]
+    report = run_event_pb2.IsaReport(toolchain="clang 22", kernels=kernels)
+    return run_event_pb2.RunEvent(compiled=run_event_pb2.Compiled(isa=report, isa_listing_zlib=listing))
+
+
+async def test_the_isa_of_a_compiled_submission_comes_with_its_listing(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.scheduler.put_job(SPEC)
+    await services.scheduler.add(
+        queued(1), event(2, run=_compiled(b"")), event(3, run=_compiled(zlib.compress(LISTING.encode())))
+    )
+    response = await gateway.http.get(f"{PATH}/job_1/isa")
+    assert response.status_code == 200
+    told = response.json()
+    assert (told["id"], told["listing"], told["isa_toolchain"]) == ("job_1", LISTING, "clang 22")
+    assert told["isa"]["kernel"]["vgpr"] == 12
+
+
+@pytest.mark.parametrize(
+    ("listing", "shown"),
+    [(b"", ""), (b"no zlib", ""), (zlib.compress(b"\xff" * 10_000_000), "\ufffd" * MOST_LISTING_BYTES)],
+    ids=["none", "damaged", "bomb"],
+)
+async def test_a_listing_that_is_none_or_too_long_does_no_harm(
+    gateway: RunningGateway, services: ScriptedServices, listing: bytes, shown: str
+) -> None:
+    services.scheduler.put_job(SPEC)
+    await services.scheduler.add(event(1, run=_compiled(listing)))
+    assert (await gateway.http.get(f"{PATH}/job_1/isa")).json()["listing"] == shown
+
+
+@pytest.mark.parametrize(
+    ("state", "word"),
+    [(scheduler_pb2.JOB_STATE_RUNNING, "not compiled yet"), (scheduler_pb2.JOB_STATE_FINISHED, "did not compile")],
+)
+async def test_a_submission_without_isa_says_why(
+    gateway: RunningGateway, services: ScriptedServices, state: Any, word: str
+) -> None:
+    services.scheduler.put_job(SPEC)
+    await services.scheduler.add(queued(1))
+    services.scheduler.jobs["job_1"].state = state
+    response = await gateway.http.get(f"{PATH}/job_1/isa")
+    assert response.status_code == 404
+    assert word in response.json()["detail"]
+    assert (await gateway.http.get(f"{PATH}/job_9/isa")).status_code == 404

@@ -14,7 +14,7 @@ from services.executor.core.compiler_text import compile_error, compiler_crash, 
 from services.executor.core.endings import build_limit_failure
 from services.executor.core.events import Compiled, Compiling, Event
 from services.executor.core.failure import Failure, InfrastructureFailure
-from services.executor.core.isa import shown
+from services.executor.core.isa import Inspection, shown
 from services.executor.core.isa_report import IsaReport
 from services.executor.core.report import canonical_json
 from services.executor.devices.device import BuildKind, Device, Toolchain, ToolchainError
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
     from pathlib import Path
 
-    from services.executor.core.isa import Inspection, IsaReporter
+    from services.executor.core.isa import IsaReporter
     from services.executor.sandboxes.sandbox import Command, Exit, Limits, Sandbox
 
 _EXECUTABLE_NAMES = {BuildKind.SOLUTION: "runner", BuildKind.KERNELS: "runner", BuildKind.PROGRAM: "program"}
@@ -70,8 +70,9 @@ class Builder:
                 build = await self._compiled(unit, scratch, command, report)
                 self.cache.put(key, build)
             _install(build.executable, target / _EXECUTABLE_NAMES[unit.kind])
-            isa = await _isa(report)
-        emit(Compiled(build.warnings, (time.perf_counter() - begin) * 1e3, cached, isa))
+            inspection = await _inspection(report)
+        duration_ms = (time.perf_counter() - begin) * 1e3
+        emit(Compiled(build.warnings, duration_ms, cached, shown(inspection.report), inspection.listing))
         return build
 
     @asynccontextmanager
@@ -89,7 +90,7 @@ class Builder:
         try:
             return await self._compile(unit, scratch, command)
         except Failure as failure:
-            failure.isa = await _isa(report)
+            failure.isa = shown((await _inspection(report)).report)
             raise
 
     def _toolchain(self) -> Toolchain:
@@ -137,8 +138,8 @@ class Builder:
         return missing_build(f"{text}\nIt crashed ({how}), and fails on a source of ours too:\n{_text(end)}".strip())
 
 
-async def _isa(report: asyncio.Task[Inspection] | None) -> IsaReport:
-    return shown((await report).report) if report is not None else IsaReport()
+async def _inspection(report: asyncio.Task[Inspection] | None) -> Inspection:
+    return await report if report is not None else Inspection(IsaReport())
 
 
 def _text(end: Exit) -> str:

@@ -20,12 +20,13 @@ class Compiling:
 
 @dataclass(frozen=True)
 class Compiled:
-    """The builder succeeded."""
+    """The builder succeeded; `isa_listing` has the MI300X's instructions below the source lines that they are from."""
 
     warnings: str
     duration_ms: float
     cached: bool
     isa: IsaReport = field(default_factory=IsaReport)
+    isa_listing: str = ""
 
 
 @dataclass(frozen=True)

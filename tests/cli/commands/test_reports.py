@@ -39,6 +39,23 @@ def test_a_report_is_printed_where_no_file_is_named(gateway: ScriptedGateway) ->
     assert wavepool("report", "job_1", "--endpoint", gateway.endpoint).json == json.loads(ENVELOPE)
 
 
+def test_the_isa_is_shown_with_figures_and_instructions(gateway: ScriptedGateway) -> None:
+    kernel = {"vgpr": 12, "sgpr": 8, "occupancy": 8, "hints": []}
+    answer = {
+        "id": "job_1",
+        "isa": {"add": kernel},
+        "isa_note": None,
+        "listing": "add:\n  ; 3: c[i] = [bold];\n    s_endpgm\n",
+    }
+    gateway.on("GET", "/api/v1/submissions/job_1/isa", Answer(answer))
+
+    shown = wavepool("isa", "job_1", "--endpoint", gateway.endpoint)
+    assert shown.status == ExitCode.ACCEPTED
+    assert "MI300X add: 12 VGPR, 8 SGPR" in shown.out
+    assert "  ; 3: c[i] = [bold];\n    s_endpgm" in shown.out
+    assert wavepool("isa", "job_1", "--json", "--endpoint", gateway.endpoint).json == answer
+
+
 def test_a_key_given_by_hand_needs_no_pool() -> None:
     ran = wavepool("verify", "-", "--key", PUBLIC, "--json", "--endpoint", NOBODY, stdin=ENVELOPE)
 

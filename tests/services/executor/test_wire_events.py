@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from typing import get_args
@@ -16,6 +17,7 @@ from services.executor.core.verdict import Verdict
 from services.executor.run import RunEvent
 from services.executor.wire_benchmark import benchmarked_to_proto
 from services.executor.wire_events import run_event_to_proto
+from services.executor.wire_isa import listing_to_proto
 
 TIME = datetime(2026, 1, 1, 12, 30, tzinfo=UTC)
 BROKEN = "kernel \ud800 output"
@@ -161,6 +163,14 @@ def test_every_verdict_has_its_number(verdict: Verdict) -> None:
     finished = message_of(events.Finished(verdict, "", "")).finished
 
     assert run_event_pb2.Verdict.Name(finished.verdict) == f"VERDICT_{verdict}"
+
+
+def test_the_listing_is_compressed_and_fit_for_any_text() -> None:
+    listing = f"kernel:\n  ; 1: {BROKEN}\n" * 100
+    data = listing_to_proto(listing)
+    assert len(data) < len(listing) / 4
+    assert zlib.decompress(data).decode() == listing.encode(errors="replace").decode()
+    assert listing_to_proto("") == b""
 
 
 def test_the_mode_of_times_is_told() -> None:
