@@ -1,9 +1,10 @@
 """What the judge does to inputs that a problem has drawn: large values at places of its own, and scales of its own.
 
 A problem draws spikes itself. Those that are planted here do not hang on its author's care: in every call a few large
-but legal values lie at random places of every input whose domain the problem states, one of them in the last tile, and
-the inputs that may take any scale are brought to one between 1e-3 and 1e3. Inputs without a stated domain stay as they
-were drawn, as only their problem knows how their elements hang together.
+but legal values lie at random places of every input whose domain the problem states, one of them in the last tile. In
+hidden cases and chains the inputs that may take any scale are brought to one between 1e-3 and 1e3; in public cases they
+keep the scale that the case is named by, so that who computes too narrowly is told so, and not of an overflow. Inputs
+without a stated domain stay as they were drawn, as only their problem knows how their elements hang together.
 """
 
 from __future__ import annotations
@@ -29,10 +30,12 @@ _NEAR_THE_END = 0.1
 """Of a domain with two ends: the share of it that planted values come from."""
 
 
-def planted(problem: Problem, inputs: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-    """The inputs as the judge gives them; arrays that it leaves alone are the same objects."""
+def planted(
+    problem: Problem, inputs: Mapping[str, Any], rng: np.random.Generator, *, scales: bool = True
+) -> dict[str, Any]:
+    """The inputs as the judge gives them; with `scales` it chooses their scales. The rest are the same objects."""
     changed = dict(inputs)
-    takes_scales = SPANS.get(problem.dtype, WHOLE_SPAN) is WHOLE_SPAN
+    takes_scales = scales and SPANS.get(problem.dtype, WHOLE_SPAN) is WHOLE_SPAN
     for name, domain in problem.domains.items():
         array = np.asarray(inputs[name])
         if domain.scales and takes_scales:

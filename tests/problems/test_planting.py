@@ -124,3 +124,10 @@ def _check_structure(problem: Problem) -> None:
 def test_a_domain_that_makes_no_sense_is_refused(low: float, high: float, scales: bool, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         Domain(low, high, scales=scales)
+
+
+def test_a_public_case_keeps_its_scale() -> None:
+    drawn = np.random.default_rng(1).standard_normal(100).astype(np.float32)
+    problem: Any = Stated(AS_A_WHOLE)
+    made = planted(problem, {"x": drawn}, np.random.default_rng(1), scales=False)
+    assert np.array_equal(made["x"], drawn)

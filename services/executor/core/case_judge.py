@@ -72,6 +72,7 @@ class CaseJudge:
         self.case = case
         self._seed = seed
         self._case_index = case_index
+        self._is_hidden = case not in (*problem.sizes.cpu, *problem.sizes.gpu)
         self._buffers: dict[str, NDArray[Any]] = {}
 
     def publish(self, channel: Channel, call: int) -> Trial:
@@ -83,7 +84,8 @@ class CaseJudge:
     def draw(self, call: int, links: int = 0) -> Trial:
         """Inputs of their own for call number `call`, planted, with room for the records of a chain."""
         drawn = self.problem.inputs(self.case, self._seed.generator("inputs", self._case_index, call))
-        inputs = planted(self.problem, drawn, self._seed.generator("planting", self._case_index, call))
+        places = self._seed.generator("planting", self._case_index, call)
+        inputs = planted(self.problem, drawn, places, scales=self._is_hidden or links > 0)
         return self._surrounded(inputs, call, links)
 
     def again(self, trial: Trial, call: int) -> Trial:
