@@ -161,6 +161,7 @@ async def test_a_compile_tells_what_the_mi300x_would_make_of_it(equipment: Equip
     report = _compiled(told).isa
     assert report.note == ""
     assert report.kernels["add"].occupancy == 8
+    assert "s_endpgm" in _compiled(told).isa_listing
 
 
 async def test_a_source_that_this_machine_refuses_still_gets_its_report(
