@@ -15,7 +15,7 @@ from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
 from services.vmpool.providers.dstack_name import run_name
 from services.vmpool.providers.dstack_refusal import RefusedError
-from services.vmpool.providers.dstack_state import FINAL_RUN_STATUSES
+from services.vmpool.providers.dstack_state import FINAL_RUN_STATUSES, TERMINATING
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -84,9 +84,6 @@ class Release:
                 await self._delete(instance)
 
     async def _stop(self, run: Run) -> None:
-        if run.status in FINAL_RUN_STATUSES:
-            return
-        await self._runs.stop(run.name, abort=False)
         try:
             async with asyncio.timeout(self._config.patience.stop_grace.total_seconds() + STOP_MARGIN_SECONDS):
                 await self._until_final(run.name)
@@ -100,6 +97,9 @@ class Release:
             run = await self._runs.get(name)
             if run is None or run.status in FINAL_RUN_STATUSES:
                 return
+            # Not only once: the server forgets a stop that comes while it writes down that the run has started.
+            if run.status != TERMINATING:
+                await self._runs.stop(name, abort=False)
             await asyncio.sleep(self._poll_seconds)
 
     async def _instances_of(self, run: Run) -> Sequence[Instance]:
@@ -119,7 +119,7 @@ class Release:
                 return
             if now.status in _OCCUPIED and await self._is_taken_over(now):
                 return
-            if now.status != "terminating" and not instance.is_ssh_host:
+            if now.status != TERMINATING and not instance.is_ssh_host:
                 await self._try_delete(now)
             await asyncio.sleep(self._poll_seconds)
 

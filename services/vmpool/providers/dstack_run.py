@@ -46,7 +46,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Run:
-    """One machine's run. `message` is what the server adds to the status."""
+    """One machine's run. `message` is the server's error, if it has one."""
 
     run_id: str
     name: str
@@ -71,7 +71,7 @@ def run_from_json(answer: Json) -> Run:
         run_id=_text(answer, "id"),
         name=_text(spec, "run_name") or _text(configuration, "name"),
         status=_text(answer, "status"),
-        message=_text(answer, "error") or _text(answer, "status_message"),
+        message=_text(answer, "error"),
         termination_reason=_text(answer, "termination_reason"),
         job=_job_from_json(submission) if submission else None,
         tags={name: str(value) for name, value in _part(configuration, "tags").items()},

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, Any, cast
 
-from dstack._internal.core.models.events import EventTargetType
 from dstack._internal.server.schemas.events import ListEventsRequest
 from dstack._internal.server.schemas.logs import PollLogsRequest
 from dstack._internal.server.schemas.runs import DeleteRunsRequest, GetRunRequest, ListRunsRequest, StopRunsRequest
@@ -68,14 +67,14 @@ class Runs:
 
     async def instance_ids(self, run: Run) -> frozenset[str]:
         """The instances that the run's job ever had: the server's events are the one place that tells."""
-        events = await self._events(within_runs=[run.run_id], include_target_types=[EventTargetType.INSTANCE])
-        return frozenset(str(target["id"]) for target in events if target.get("type") == "instance")
+        targets = await self._event_targets(within_runs=[run.run_id])
+        return frozenset(str(target["id"]) for target in targets if target.get("type") == "instance")
 
     async def run_names_on(self, instance_id: str) -> frozenset[str]:
         """The names of the runs that the instance ever had."""
-        events = await self._events(target_instances=[instance_id], include_target_types=[EventTargetType.JOB])
+        targets = await self._event_targets(target_instances=[instance_id])
         # A job is called after its run, with the numbers of replica and job.
-        return frozenset(str(target["name"]).rsplit("-", 2)[0] for target in events if target.get("type") == "job")
+        return frozenset(str(target["name"]).rsplit("-", 2)[0] for target in targets if target.get("type") == "job")
 
     async def log(self, run: Run, after: str | None) -> tuple[bytes, str | None]:
         """What the job printed after that moment of the server's, in part, and the moment to go on from."""
@@ -110,7 +109,8 @@ class Runs:
         # What was deleted is listed for ever.
         return [run_from_json(answer) for answer in found if not answer.get("deleted")]
 
-    async def _events(self, **where: object) -> list[Json]:
+    async def _event_targets(self, **where: object) -> list[Json]:
+        """What the latest events of that place are about."""
         body = ListEventsRequest.model_validate({"limit": EVENTS, **where})
         answer = await self._client.ask("/api/events/list", body.model_dump_json())
         events = cast("list[Json]", answer)

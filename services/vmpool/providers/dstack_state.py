@@ -40,6 +40,9 @@ JOB_STATES: Mapping[str, ProviderState] = {
     "done": _S.ENDED,
 }
 
+TERMINATING = "terminating"
+"""dstack's word for runs, jobs and instances on their way to the end."""
+
 FINAL_RUN_STATUSES = frozenset({"terminated", "failed", "done"})
 """No run leaves these; `terminated` is where stopped and aborted ones end."""
 
@@ -66,12 +69,12 @@ def observation(run: Run) -> Observation:
 
 
 def story(run: Run) -> str:
-    """How the run ended, in dstack's own words."""
+    """How the run ended, in dstack's own words, on one line."""
     job = run.job
-    reason = (job.termination_reason if job else "") or run.termination_reason or "it gives no reason"
-    message = (job.message if job else "") or run.message
+    reason = (job.termination_reason if job else "") or run.termination_reason or f"{run.status}, it gives no reason"
+    message = " ".join(((job.message if job else "") or run.message).split())
     status = "" if job is None or job.exit_status is None else f" (exit status {job.exit_status})"
-    return f"dstack says {run.status}: {reason}{status}" + (f": {message}" if message else "")
+    return f"dstack: {reason}{status}" + (f": {message}" if message else "")
 
 
 def _state(run: Run) -> tuple[ProviderState, str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from services.vmpool.providers import dstack_config as config
 from services.vmpool.providers.dstack_provider import DstackProvider
+from services.vmpool.providers.provider import Order
 from tests.services.vmpool.local_machines import TINY_EXECUTOR
 from tests.services.vmpool.providers.dstack.dstack_words import CONFIG
 
@@ -61,6 +62,18 @@ async def lab_provider(settings: config.DstackConfig) -> AsyncGenerator[DstackPr
         for machine_id in await provider.list_all():
             await provider.release(machine_id)
         await provider.close()
+
+
+async def submit(settings: config.DstackConfig, order: Order, command: str = TINY_COMMAND) -> None:
+    """Order a machine that runs that command, by a provider of its own."""
+    provider = DstackProvider(replace(settings, agent=lab_agent(command)))
+    await provider.provision(order)
+    await provider.close()
+
+
+def an_order(machine_id: str = "mach_1", backend: str = "amddevcloud", **more: Any) -> Order:
+    """A machine of the lab."""
+    return Order(machine_id, "MI300X", 1, "token", backend=backend, **more)
 
 
 async def observed(provider: DstackProvider, *states: ProviderState, machine_id: str = "mach_1") -> Observation:

@@ -9,14 +9,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from services.vmpool.errors import ProviderError
 from services.vmpool.executor_client import ExecutorClient, ExecutorUnreachableError
-from services.vmpool.providers.provider import Order, ProviderState
+from services.vmpool.fault import Fault
+from services.vmpool.providers.dstack_provider import DstackProvider
+from services.vmpool.providers.dstack_release import INSTANCE_PREFIX
+from services.vmpool.providers.provider import ProviderState
+from tests.dstack_lab.client import FINAL, until
 from tests.dstack_lab.fixtures import cloud_of_module, dstack_server, fake_cloud, lab_client, run_key
 from tests.services.vmpool.providers.dstack.lab_provider import (
     DEADLINE_SECONDS,
+    TINY_COMMAND,
+    an_order,
     lab_config,
     lab_provider,
     observed,
+    submit,
 )
 
 if TYPE_CHECKING:
@@ -25,7 +33,6 @@ if TYPE_CHECKING:
 
     from services.vmpool.executor_client import Health
     from services.vmpool.providers.dstack_config import DstackConfig
-    from services.vmpool.providers.dstack_provider import DstackProvider
     from tests.dstack_lab.client import LabClient
     from tests.dstack_lab.fake_cloud import FakeCloud
     from tests.dstack_lab.server import DstackServer
@@ -53,10 +60,6 @@ async def provider(settings: DstackConfig) -> AsyncIterator[DstackProvider]:
         yield provider
 
 
-def order(machine_id: str = "mach_1", backend: str = "amddevcloud", **more: object) -> Order:
-    return replace(Order(machine_id, "MI300X", 1, "token", backend=backend), **more)  # type: ignore[arg-type]
-
-
 async def health(endpoint: str) -> Health:
     """The executor's, as soon as it answers."""
     executors = ExecutorClient(timedelta(seconds=2))
@@ -74,7 +77,7 @@ async def health(endpoint: str) -> Health:
 async def test_a_machine_is_rented_reached_over_ssh_and_given_back(
     provider: DstackProvider, fake_cloud: FakeCloud
 ) -> None:
-    await provider.provision(order())
+    await provider.provision(an_order())
     seen = await observed(provider, RUNNING)
     assert (seen.backend, seen.region, seen.price_micros_per_hour) == ("amddevcloud", "atl1", 1_990_000)
     assert (await health(seen.endpoint)).inventory.device_title == "Tiny"
@@ -84,3 +87,213 @@ async def test_a_machine_is_rented_reached_over_ssh_and_given_back(
     assert fake_cloud.existing() == []
     assert (await provider.observe("mach_1")).state is GONE
     assert await provider.list_all() == []
+
+
+async def test_every_way_to_end_keeps_exit_status_and_words_and_costs_nothing_after_release(
+    provider: DstackProvider, settings: DstackConfig, lab_client: LabClient, fake_cloud: FakeCloud
+) -> None:
+    await submit(settings, an_order("mach_zero"), "echo all is done")
+    await submit(settings, an_order("mach_three", "hotaisle"), "echo no good; exit 3")
+    await submit(settings, an_order("mach_long", max_duration=timedelta(seconds=2)))
+    await submit(settings, an_order("mach_stop"))
+    await submit(settings, an_order("mach_abort"))
+    for machine_id, abort in (("mach_stop", False), ("mach_abort", True)):
+        await observed(provider, RUNNING, machine_id=machine_id)
+        await asyncio.to_thread(stop, lab_client, f"wavepool-{machine_id.removeprefix('mach_')}", abort)
+    ends = {
+        "mach_zero": (Fault.EXECUTOR_EXITED, 0, "done_by_runner"),
+        "mach_three": (Fault.EXECUTOR_EXITED, 3, "container_exited_with_error"),
+        "mach_long": (Fault.EXPIRED, None, "max_duration_exceeded"),
+        "mach_stop": (Fault.PROVIDER, None, "ed_by_user"),
+        "mach_abort": (Fault.PROVIDER, None, "aborted_by_user"),
+    }
+    for machine_id, (fault, exit_status, words) in ends.items():
+        seen = await observed(provider, ENDED, machine_id=machine_id)
+        assert (seen.fault, seen.exit_status) == (fault, exit_status), seen
+        assert words in seen.reason
+    assert sorted(await provider.list_all()) == sorted(ends)
+    assert await printed(provider, "mach_three", follow=True) == b"no good\r\n"
+    await asyncio.gather(*(provider.release(machine_id) for machine_id in ends))
+    assert fake_cloud.existing() == []
+    assert await provider.list_all() == []
+    # The server has forgotten the run, and we have kept its log.
+    assert await printed(provider, "mach_three", follow=False) == b"no good\r\n"
+    with pytest.raises(ProviderError, match="no log of it was kept"):
+        await printed(provider, "mach_none", follow=False)
+
+
+async def test_an_idle_machine_goes_to_the_next_run_and_releasing_the_first_leaves_it_alone(
+    provider: DstackProvider, settings: DstackConfig, lab_client: LabClient, fake_cloud: FakeCloud
+) -> None:
+    await submit(settings, an_order("mach_cold"), "true")
+    await asyncio.to_thread(lab_client.wait, "wavepool-cold", "done")
+    await asyncio.to_thread(until, lambda: [each.status.value for each in lab_client.instances()] == ["idle"])
+    await provider.provision(an_order("mach_warm"))
+    seen = await observed(provider, RUNNING, machine_id="mach_warm")
+    assert len(fake_cloud.ledger()) == 1
+    await provider.release("mach_cold")
+    assert (await health(seen.endpoint)).inventory.device_title == "Tiny"
+    assert await provider.list_all() == ["mach_warm"]
+    await provider.release("mach_warm")
+    assert fake_cloud.existing() == []
+
+
+@pytest.mark.parametrize(("status", "words"), [(422, "no MI300X is left in atl1"), (500, "500")])
+async def test_a_cloud_that_refuses_is_no_capacity_in_its_own_words(
+    provider: DstackProvider, fake_cloud: FakeCloud, status: int, words: str
+) -> None:
+    fake_cloud.refuse("create", status, "no MI300X is left in atl1", backend="amddevcloud")
+    await provider.provision(an_order())
+    seen = await observed(provider, ENDED)
+    assert seen.fault is Fault.NO_CAPACITY
+    assert seen.reason.startswith("dstack: failed_to_start_due_to_no_capacity: Failed to provision in fleet 'wavepool'")
+    assert words in seen.reason
+    await provider.release("mach_1")
+    assert fake_cloud.ledger() == []
+
+
+async def test_a_full_fleet_is_no_capacity_and_what_is_in_it_runs_on(
+    dstack_server: DstackServer, lab_client: LabClient, fake_cloud: FakeCloud, settings: DstackConfig
+) -> None:
+    async with lab_provider(replace(settings, fleet=replace(settings.fleet, size=1))) as provider:
+        await provider.provision(an_order("mach_first"))
+        await observed(provider, RUNNING, machine_id="mach_first")
+        await provider.provision(an_order("mach_second"))
+        seen = await observed(provider, ENDED, machine_id="mach_second")
+        assert seen.fault is Fault.NO_CAPACITY
+        await provider.release("mach_second")
+        assert (await observed(provider, RUNNING, machine_id="mach_first")).endpoint
+        await provider.release("mach_first")
+    assert fake_cloud.existing() == []
+    assert len(fake_cloud.ledger()) == 1
+
+
+async def test_a_missing_fleet_is_made_unless_the_settings_forbid_it(
+    settings: DstackConfig, lab_client: LabClient, fake_cloud: FakeCloud
+) -> None:
+    forbidden = replace(settings, fleet=replace(settings.fleet, create=False))
+    with pytest.raises(ProviderError, match=r"no fleet 'wavepool'.*VMPOOL_DSTACK_CREATE_FLEET=true") as refused:
+        async with lab_provider(forbidden):
+            pass
+    assert refused.value.fault is Fault.MISCONFIGURED
+    async with lab_provider(settings) as provider:
+        await provider.offers()
+        lab_client.release("wavepool")
+        await provider.provision(an_order())
+        await observed(provider, RUNNING)
+        await provider.release("mach_1")
+    assert fake_cloud.existing() == []
+
+
+async def test_a_machine_that_cannot_make_containers_is_a_matter_for_the_operator(
+    provider: DstackProvider, fake_cloud: FakeCloud
+) -> None:
+    fake_cloud.break_containers("manifest for wavepool:latest not found")
+    await provider.provision(an_order())
+    seen = await observed(provider, ENDED)
+    assert seen.fault is Fault.MISCONFIGURED
+    assert "manifest for wavepool:latest not found" in seen.reason
+    await provider.release("mach_1")
+    assert fake_cloud.existing() == []
+
+
+async def test_a_dead_machine_is_unreachable_and_its_release_ends_the_rent(
+    provider: DstackProvider, fake_cloud: FakeCloud
+) -> None:
+    await provider.provision(an_order())
+    await observed(provider, RUNNING)
+    fake_cloud.power_off(fake_cloud.existing()[0].id)
+    seen = await observed(provider, ENDED)
+    assert seen.fault is Fault.UNREACHABLE
+    assert len(fake_cloud.existing()) == 1
+    await provider.release("mach_1")
+    assert fake_cloud.existing() == []
+
+
+async def test_a_machine_can_be_given_back_before_it_has_started(
+    provider: DstackProvider, fake_cloud: FakeCloud
+) -> None:
+    fake_cloud.hold_boots()
+    await provider.provision(an_order())
+    fake_cloud.wait_until(lambda cloud: len(cloud.existing()) == 1)
+    await provider.release("mach_1")
+    assert fake_cloud.existing() == []
+    assert await provider.list_all() == []
+
+
+async def test_a_server_that_is_killed_or_hangs_is_no_news_of_its_machines(
+    provider: DstackProvider, settings: DstackConfig, fake_cloud: FakeCloud, dstack_server: DstackServer
+) -> None:
+    await provider.provision(an_order())
+    endpoint = (await observed(provider, RUNNING)).endpoint
+    dstack_server.kill()
+    seen = await observed(provider, UNKNOWN)
+    assert "cannot be reached" in seen.reason
+    assert (await health(endpoint)).inventory.device_title == "Tiny"
+    with pytest.raises(ConnectionError, match="cannot be reached"):
+        await provider.release("mach_1")
+    dstack_server.start()
+    assert (await observed(provider, RUNNING)).endpoint == endpoint
+    impatient = replace(settings, server=replace(settings.server, timeout=timedelta(seconds=0.5)))
+    dstack_server.hang()
+    try:
+        other = DstackProvider(impatient)
+        # It answers before the server does.
+        assert (await other.observe("mach_1")).state is UNKNOWN
+        with pytest.raises(TimeoutError, match=r"finding it: dstack at .* has not answered"):
+            await other.release("mach_1")
+        with pytest.raises(TimeoutError):
+            await other.offers()
+        await other.close()
+    finally:
+        dstack_server.resume()
+    assert len(fake_cloud.existing()) == 1
+    await provider.release("mach_1")
+    assert fake_cloud.existing() == []
+
+
+async def test_ordering_twice_makes_one_machine_and_another_process_finds_it(
+    provider: DstackProvider, settings: DstackConfig, fake_cloud: FakeCloud
+) -> None:
+    another = DstackProvider(settings)
+    await asyncio.gather(*(each.provision(an_order()) for each in (provider, another, provider)))
+    endpoint = (await observed(provider, RUNNING)).endpoint
+    assert (await observed(another, RUNNING)).endpoint == endpoint
+    await another.close()
+    assert len(fake_cloud.ledger()) == 1
+    await provider.release("mach_1")
+    assert fake_cloud.existing() == []
+
+
+async def test_a_machine_whose_run_somebody_deleted_is_found_and_released_and_strangers_are_left_alone(
+    provider: DstackProvider, settings: DstackConfig, lab_client: LabClient, fake_cloud: FakeCloud
+) -> None:
+    await submit(settings, an_order("mach_lost"), "true")
+    await asyncio.to_thread(lab_client.wait, "wavepool-lost", "done")
+    lab_client.api.client.runs.delete(settings.server.project, ["wavepool-lost"])
+    lab_client.create_fleet("theirs", backends=["hotaisle"])
+    # It has our name, and not the token's mark.
+    lab_client.submit("wavepool-theirs", TINY_COMMAND, fleets=["theirs"])
+    await asyncio.to_thread(lab_client.wait, "wavepool-theirs", "running")
+    (found,) = await provider.list_all()
+    assert found.startswith(INSTANCE_PREFIX)
+    await provider.release(found)
+    assert [each.backend for each in fake_cloud.existing()] == ["hotaisle"]
+    assert await provider.list_all() == []
+    await asyncio.to_thread(lab_client.clear)
+
+
+def stop(client: LabClient, name: str, abort: bool) -> None:
+    """As a person does in dstack: until it is seen to, since the server may forget a stop that comes with a start."""
+
+    def stopping() -> bool:
+        if client.run(name).status.value == "terminating":
+            return True
+        client.api.runs.get(name).stop(abort=abort)
+        return client.run(name).status.value in FINAL
+
+    until(stopping)
+
+
+async def printed(provider: DstackProvider, machine_id: str, *, follow: bool) -> bytes:
+    return b"".join([piece async for piece in provider.logs(machine_id, follow=follow)])

@@ -99,12 +99,12 @@ def test_the_end_keeps_exit_status_fault_and_dstacks_own_words() -> None:
     job = a_job(
         "failed",
         termination_reason="container_exited_with_error",
-        termination_reason_message="the executor fell over",
+        termination_reason_message="the executor\nfell over",
         exit_status=3,
     )
     seen = observation(run_from_json(a_run("failed", job, termination_reason="job_failed")))
     assert (seen.fault, seen.exit_status) == (Fault.EXECUTOR_EXITED, 3)
-    assert seen.reason == "dstack says failed: container_exited_with_error (exit status 3): the executor fell over"
+    assert seen.reason == "dstack: container_exited_with_error (exit status 3): the executor fell over"
 
 
 @pytest.mark.parametrize(
