@@ -6,16 +6,18 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, ParamSpec, Self, TypeVar
 
-from pydantic import AliasChoices, Field, field_validator, model_validator
+from pydantic import AliasChoices, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from servicekit.config import ServiceSettings
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.keep_warm import parse_keep_warm
+from services.vmpool.machine_token import kept_secret
 from services.vmpool.offer_choice import OfferPolicy, OfferTimes, SpotPolicy
 from services.vmpool.order_checks import MICROS_PER_DOLLAR, check_gpu_count, check_gpu_type
 from services.vmpool.retention import Retention
 from services.vmpool.sizing import Limits
+from services.vmpool.stranger_policy import StrangerPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +43,10 @@ class VmPoolSettings(ServiceSettings):
     """Where machines come from, in order of preference, with commas between: the names of installed plug-ins."""
     pool_name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,19}$")] = "wavepool"
     """Tells this pool's machines from those of other pools in the same cloud account."""
+    secret: SecretStr | None = None
+    """Machines' tokens are made from it; unset: one that is made at first use and kept in the data folder."""
+    strangers: StrangerPolicy = StrangerPolicy.REPORT
+    """What becomes of machines that have our pool's name and not our token: `report` or `release`."""
     gpu_types: tuple[str, ...] = ("MI300X", "MI210", "MI250X", "MI300A")
     """What may be asked for."""
     max_machines: Annotated[int, Field(ge=0)] = Field(
@@ -53,12 +59,12 @@ class VmPoolSettings(ServiceSettings):
     """How long a machine is kept with nothing to do."""
     idle_timeouts: dict[str, NotNegative] = Field(default_factory=dict[str, timedelta])
     """The same for single GPU types, as JSON, e.g. `{"MI210": 60}`."""
+    surplus_share: Annotated[float, Field(ge=0, le=1)] = 0.5
+    """Each further idle machine is kept this share of the time of the one used after it; 1: all are kept alike."""
     release_margin: NotNegative = timedelta(seconds=60)
     """How long before the end of paid-for time an idle machine is released, so that no further time is billed."""
     keep_warm: str = ""
     """When how many machines are to be ready, e.g. `Mon-Fri 08:00-18:00 Europe/Berlin MI300X=1; ...`."""
-    queue_patience: NotNegative = timedelta(seconds=60)
-    """How much longer than a cold start takes a job may wait for a machine in use before it gets a new one."""
     backends: Annotated[tuple[str, ...], NoDecode] = ()
     """Backends in order of preference, with commas between, by their names; those left out come last."""
     spot_policy: SpotPolicy = SpotPolicy.ON_DEMAND
@@ -98,6 +104,10 @@ class VmPoolSettings(ServiceSettings):
             _checked(check_gpu_type, gpu_type, self.gpu_types, "idle_timeouts")
         return self
 
+    def resolved_secret(self) -> bytes:
+        """The pool's secret; ValueError where the file that keeps it is broken."""
+        return kept_secret(self.data_dir) if self.secret is None else self.secret.get_secret_value().encode()
+
     def limits(self) -> Limits:
         """What sizing may do."""
         policy = OfferPolicy(
@@ -106,8 +116,8 @@ class VmPoolSettings(ServiceSettings):
             max_price_micros_per_gpu_hour=int((self.max_price * MICROS_PER_DOLLAR).to_integral_value()),
             gpu_count=self.gpus_per_machine,
         )
-        retention = Retention(self.idle_timeout, self._idle_timeouts(), self.release_margin)
-        return Limits(self.max_machines, retention, policy, self._warm_windows(), self.queue_patience)
+        retention = Retention(self.idle_timeout, self._idle_timeouts(), self.surplus_share, self.release_margin)
+        return Limits(self.max_machines, retention, policy, self._warm_windows())
 
     def offer_times(self) -> OfferTimes:
         """How long offers are good for."""

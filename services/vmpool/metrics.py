@@ -22,6 +22,9 @@ provider_errors = counter("wavepool_vmpool_provider_errors", "Calls of a provide
 provider_words_unknown = counter(
     "wavepool_vmpool_provider_words_unknown", "Words of a provider that we do not know.", ("provider", "kind")
 )
+strangers = gauge(
+    "wavepool_vmpool_strangers", "Machines that a provider had and the record had not, at the last look.", ("provider",)
+)
 usage_unsent = gauge("wavepool_vmpool_usage_facts_unsent", "Usage facts that billing has not taken yet.")
 
 

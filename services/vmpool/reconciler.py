@@ -1,13 +1,12 @@
 """The loop that keeps the record and the machines the same.
 
-Every pass takes each machine that is not released one step on, all of them at once; a slow one holds up no other. At
-the first pass and every minute it releases machines that the provider has and the record does not.
+Every pass takes each machine that is not released one step on, all of them at once; a slow one holds up no other.
+`strangers` looks after those that a provider has and the record has not.
 """
 
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
@@ -17,15 +16,13 @@ from services.vmpool.machine import ON_THE_WAY
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
-    from datetime import datetime
 
-    from servicekit.clock import Clock
     from services.vmpool.driver import MachineDriver
     from services.vmpool.machine import Machine
-    from services.vmpool.providers.provider import MachineProvider
     from services.vmpool.providers.provider_set import ProviderSet
     from services.vmpool.store.lease_store import LeaseStore
     from services.vmpool.store.machine_store import MachineStore
+    from services.vmpool.strangers import Strangers
 
 log = get_logger(__name__)
 
@@ -35,7 +32,6 @@ PASS_SECONDS = 1.0
 SOON_SECONDS = 0.05
 """Between two looks at a machine that is on its way, so that nobody waits long for one that is ready."""
 
-STRANGERS_INTERVAL = timedelta(minutes=1)
 CLOSE_ATTEMPTS = 3
 
 
@@ -50,7 +46,7 @@ class Reconciler:
         leases: LeaseStore,
         providers: ProviderSet,
         driver: MachineDriver,
-        clock: Clock,
+        strangers: Strangers,
         wake: asyncio.Event,
     ) -> None:
         self._wake = wake
@@ -58,15 +54,14 @@ class Reconciler:
         self._leases = leases
         self._providers = providers
         self._driver = driver
-        self._clock = clock
+        self._strangers = strangers
         self._steps: dict[str, asyncio.Task[None]] = {}
-        self._strangers_time: datetime | None = None
 
     async def run_once(self) -> None:
         """Take every machine one step on."""
         for lease in await self._leases.expire_due():
             log.warning("a lease expired", extra={"lease_id": lease.lease_id, "job_id": lease.job_id})
-        await self._release_strangers()
+        await self._strangers.look()
         machines = await self._machines.unreleased()
         metrics.machines_in_states(machines)
         for machine in machines:
@@ -103,25 +98,3 @@ class Reconciler:
             log.warning("the provider failed", extra={"machine_id": machine.machine_id, "error": str(error)})
         except Exception:
             log.exception("a machine's step failed", extra={"machine_id": machine.machine_id})
-
-    async def _release_strangers(self) -> None:
-        now = self._clock.now()
-        if self._strangers_time is not None and now - self._strangers_time < STRANGERS_INTERVAL:
-            return
-        self._strangers_time = now
-        await asyncio.gather(*(self._release_strangers_at(provider) for provider in self._providers))
-
-    async def _release_strangers_at(self, provider: MachineProvider) -> None:
-        try:
-            # In this order: a machine is in the record before it is at the provider, so what is listed first and is not
-            # in the record afterwards is nobody's.
-            listed = await provider.list_all()
-            known = {machine.machine_id for machine in await self._machines.unreleased()}
-            for machine_id in listed:
-                if machine_id not in known:
-                    log.warning("releasing a machine that nobody knows", extra={"machine_id": machine_id})
-                    await provider.release(machine_id)
-        except (ProviderError, OSError) as error:
-            metrics.provider_errors.labels(provider.name).inc()
-            log.warning("could not look for strangers", extra={"provider": provider.name, "error": str(error)})
-            self._strangers_time = None

@@ -26,6 +26,7 @@ from services.vmpool.funding import BillingFunding
 from services.vmpool.health_book import HealthBook
 from services.vmpool.leasing import Leasing
 from services.vmpool.log_reader import LogReader
+from services.vmpool.machine_token import MachineTokens
 from services.vmpool.offer_board import OfferBoard
 from services.vmpool.providers.plugins import PoolContext, open_providers
 from services.vmpool.reconciler import Reconciler
@@ -37,6 +38,7 @@ from services.vmpool.store.lease_store import LeaseStore
 from services.vmpool.store.machine_store import MachineStore
 from services.vmpool.store.pace_store import PaceStore
 from services.vmpool.store.usage_store import UsageStore
+from services.vmpool.strangers import Strangers
 from services.vmpool.usage_reporter import UsageReporter
 from services.vmpool.watching import Watching
 
@@ -121,13 +123,15 @@ async def build(
         billing = await stack.enter_async_context(open_channel(settings.billing_target))
         stack.push_async_callback(offers.close)
         funding = funding or BillingFunding(UsageStore(db, clock), billing, clock)
-        facts = Facts(machines, demand, PaceStore(db, clock), offers, funding)
+        tokens = MachineTokens(settings.resolved_secret())
+        facts = Facts(machines, demand, PaceStore(db, clock), offers, funding, tokens)
         sizer = Sizer(facts, settings.limits(), clock, new_id)
         wakes = (stack.enter_context(moves.follow()), stack.enter_context(moves.follow()))
         health = HealthBook(settings.heartbeat_interval, settings.lost_after)
         senses = Senses(providers, executors, health)
         driver = MachineDriver(machines, leases, senses, clock)
-        reconciler = Reconciler(machines, leases, providers, driver, clock, wakes[0])
+        strangers = Strangers(machines, providers, tokens, settings.strangers, clock)
+        reconciler = Reconciler(machines, leases, providers, driver, strangers, wakes[0])
         usage = UsageReporter(UsageStore(db, clock), billing, settings.usage_interval)
         leasing = Leasing(leases, demand, sizer, clock)
         watching = Watching(EventLog(db), events)

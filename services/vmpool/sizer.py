@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from services.vmpool.demand_board import DemandBoard
     from services.vmpool.failures import Failures
     from services.vmpool.funding import Funding
+    from services.vmpool.machine_token import MachineTokens
     from services.vmpool.offer import Source
     from services.vmpool.offer_board import OfferBoard
     from services.vmpool.sizing import Limits, Start
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
-TOKEN_BYTES = 32
 _REASONS = {Origin.DEMAND: "jobs wait for it", Origin.SCHEDULE: "the schedule keeps it warm"}
 
 
@@ -44,6 +43,7 @@ class Facts:
     paces: PaceStore
     offers: OfferBoard
     funding: Funding
+    tokens: MachineTokens
 
 
 class Sizer:
@@ -81,7 +81,8 @@ class Sizer:
 
     def ordered(self, start: Start) -> Machine:
         """The machine to add to the record, with an id of its own."""
-        return ordered_machine(start, self._new_id("mach"), self._limits, self._clock.now())
+        machine_id = self._new_id("mach")
+        return ordered_machine(start, machine_id, self.facts.tokens.of(machine_id), self._limits, self._clock.now())
 
     async def resting(self) -> Mapping[Source, Failures]:
         """The sources that failed lately, and are left alone for now."""
@@ -118,8 +119,8 @@ class Sizer:
                 log.info("an idle machine was taken just in time", extra={"machine_id": machine.machine_id})
 
 
-def ordered_machine(start: Start, machine_id: str, limits: Limits, now: datetime) -> Machine:
-    """The machine to ask for, with a token of its own."""
+def ordered_machine(start: Start, machine_id: str, token: str, limits: Limits, now: datetime) -> Machine:
+    """The machine to ask for."""
     offer = start.offer
     reason = _REASONS.get(start.origin, "it was asked for")
     return Machine(
@@ -127,7 +128,7 @@ def ordered_machine(start: Start, machine_id: str, limits: Limits, now: datetime
         provider=offer.provider,
         gpu_type=offer.gpu_type,
         gpu_count=offer.gpu_count,
-        token=secrets.token_urlsafe(TOKEN_BYTES),
+        token=token,
         price_micros_per_hour=offer.price_micros_per_hour,
         minimum_billed=offer.minimum_billed,
         billing_increment=offer.billing_increment,

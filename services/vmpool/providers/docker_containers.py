@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from services.vmpool.fault import Fault
-from services.vmpool.providers.provider import Observation, ProviderState
+from services.vmpool.providers.provider import Observation, Order, ProviderState
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from services.vmpool.providers.provider import Order
-
 POOL_LABEL = "wavepool.pool"
 MACHINE_LABEL = "wavepool.machine"
+GPU_TYPE_LABEL = "wavepool.gpu_type"
+TOKEN_VARIABLE = "EXECUTOR_TOKEN"  # noqa: S105 - a variable's name
 OUT_OF_MEMORY = "the kernel killed it for want of memory: raise VMPOOL_DOCKER_MEMORY_MIB"
 COMMAND_NOT_RUN = frozenset({126, 127})
 """Exit statuses by which the engine says that it could not run, or not find, the command."""
@@ -50,7 +50,11 @@ class ContainerPlan:
             "image": self.image,
             "command": [*self.command],
             "name": self.name(order.machine_id),
-            "labels": {POOL_LABEL: self.pool_name, MACHINE_LABEL: order.machine_id},
+            "labels": {
+                POOL_LABEL: self.pool_name,
+                MACHINE_LABEL: order.machine_id,
+                GPU_TYPE_LABEL: order.gpu_type,
+            },
             "environment": self._environment(order),
             "ports": {f"{self.executor_port}/tcp": (self.publish_address, None)},
             "devices": [f"{device}:{device}:rwm" for device in self.devices],
@@ -68,7 +72,7 @@ class ContainerPlan:
             "EXECUTOR_HOST": "0.0.0.0",  # noqa: S104 - inside the container; what is published is another matter
             "EXECUTOR_PORT": str(self.executor_port),
             "EXECUTOR_GPU_COUNT": str(order.gpu_count),
-            "EXECUTOR_TOKEN": order.token,
+            TOKEN_VARIABLE: order.token,
         }
 
     def _privileges(self) -> dict[str, Any]:
@@ -91,6 +95,16 @@ def observed(attributes: Mapping[str, Any], port: int, reach_address: str) -> Ob
     if status == "running":
         return Observation(ProviderState.PENDING, stage="the engine is publishing the executor's port")
     return Observation(ProviderState.UNKNOWN, stage=f"the container is {status or 'in no state'}")
+
+
+def order_in(attributes: Mapping[str, Any], machine_id: str, gpu_count: int) -> Order | None:
+    """The order that a container's labels and environment tell of; None where they do not."""
+    config: Mapping[str, Any] = attributes.get("Config") or {}
+    labels: Mapping[str, str] = config.get("Labels") or {}
+    environment = dict(str(line).split("=", 1) for line in config.get("Env") or () if "=" in str(line))
+    if GPU_TYPE_LABEL not in labels or TOKEN_VARIABLE not in environment:
+        return None
+    return Order(machine_id, labels[GPU_TYPE_LABEL], gpu_count, environment[TOKEN_VARIABLE])
 
 
 def _over(state: Mapping[str, Any]) -> Observation:

@@ -12,7 +12,7 @@ from docker.errors import APIError, DockerException, ImageNotFound, NotFound
 from servicekit.logging import get_logger
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
-from services.vmpool.providers.docker_containers import MACHINE_LABEL, POOL_LABEL, ContainerPlan, observed
+from services.vmpool.providers.docker_containers import MACHINE_LABEL, POOL_LABEL, ContainerPlan, observed, order_in
 from services.vmpool.providers.provider import Observation, Offer, Order, ProviderState
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class DockerProvider:
             return Observation(ProviderState.GONE, reason="the engine has no such container")
         seen = observed(container.attrs, self._plan.executor_port, self._config.reach_address)
         if seen.state is not ProviderState.ENDED:
-            return seen
+            return replace(seen, price_micros_per_hour=self._config.price_micros_per_hour)
         told = await self._ask(lambda _: bytes(container.logs(tail=LAST_LOG_LINES)))
         lines = " | ".join(told.decode(errors="replace").split("\n")).strip(" |")
         return replace(seen, reason=f"{seen.reason}; its log ends: {lines or '(empty)'}")
@@ -138,6 +138,14 @@ class DockerProvider:
         # Typed only as far as `Any` by the client.
         labels = [cast("dict[str, str]", container.labels) for container in await self._containers()]  # pyright: ignore[reportUnknownMemberType]
         return sorted(of_container[MACHINE_LABEL] for of_container in labels)
+
+    async def order_of(self, machine_id: str) -> Order | None:
+        """What the container's labels and environment tell."""
+        try:
+            container = await self._ask(lambda client: self._find(client, machine_id))
+        except _NotThereError:
+            return None
+        return order_in(container.attrs, machine_id, self._config.gpu_count)
 
     async def logs(self, machine_id: str, *, follow: bool) -> AsyncIterator[bytes]:
         """What the container printed, both streams in one."""

@@ -10,14 +10,16 @@ import hashlib
 import re
 from typing import TYPE_CHECKING
 
+from services.vmpool.providers.provider import Order
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from services.vmpool.providers.provider import Order
 
 POOL_TAG = "wavepool-pool"
 MACHINE_TAG = "wavepool-machine"
 TOKEN_TAG = "wavepool-token"  # noqa: S105 - the name of a tag
+GPU_TYPE_TAG = "wavepool-gpu-type"
+GPU_COUNT_TAG = "wavepool-gpu-count"
 
 LONGEST_RUN_NAME = 41
 """dstack's rule for names: `[a-z][a-z0-9-]{1,40}`."""
@@ -38,7 +40,21 @@ def run_name(pool_name: str, machine_id: str) -> str:
 
 def tags_of(pool_name: str, order: Order) -> dict[str, str]:
     """What marks the machine's run, and its machine in clouds that have tags."""
-    return {POOL_TAG: pool_name, MACHINE_TAG: order.machine_id, TOKEN_TAG: token_digest(order.token)}
+    return {
+        POOL_TAG: pool_name,
+        MACHINE_TAG: order.machine_id,
+        TOKEN_TAG: token_digest(order.token),
+        GPU_TYPE_TAG: order.gpu_type,
+        GPU_COUNT_TAG: str(order.gpu_count),
+    }
+
+
+def ordered_as(machine_id: str, tags: Mapping[str, str], token: str) -> Order | None:
+    """What the machine was ordered as, as far as its tags tell."""
+    count = tags.get(GPU_COUNT_TAG, "")
+    if GPU_TYPE_TAG not in tags or not count.isdecimal():
+        return None
+    return Order(machine_id, tags[GPU_TYPE_TAG], int(count), token)
 
 
 def token_digest(token: str) -> str:

@@ -13,7 +13,7 @@ from services.vmpool.providers.dstack_examination import Examination
 from services.vmpool.providers.dstack_fleet import Fleets
 from services.vmpool.providers.dstack_log import Logs
 from services.vmpool.providers.dstack_looks import Looks
-from services.vmpool.providers.dstack_name import run_name
+from services.vmpool.providers.dstack_name import ordered_as, run_name
 from services.vmpool.providers.dstack_offer import best_offers, offers_from_plan
 from services.vmpool.providers.dstack_reach import Reach
 from services.vmpool.providers.dstack_refusal import RefusedError
@@ -127,6 +127,13 @@ class DstackProvider:
         runs = await self._runs.list_all()
         ours = [machine_id for run in runs if (machine_id := run.machine_id(self._config.pool_name))]
         return [*ours, *await self._without_run({run.name for run in runs})]
+
+    async def order_of(self, machine_id: str) -> Order | None:
+        """What the run's tags tell; None for a machine whose run was deleted."""
+        run = await self._runs.get(run_name(self._config.pool_name, machine_id))
+        if run is None or run.machine_id(self._config.pool_name) != machine_id:
+            return None
+        return ordered_as(machine_id, run.tags, run.token)
 
     async def logs(self, machine_id: str, *, follow: bool) -> AsyncIterator[bytes]:
         """What the executor printed; kept here when the machine is released."""

@@ -32,6 +32,7 @@ STOP_MARGIN_SECONDS = 5.0
 """What a keeper may take beyond the grace that it gives its executor, on a host under load."""
 
 STARTED_POLL_SECONDS = 0.02
+ORDER_FILE = "order.json"
 LOG_PIECE_BYTES = 65536
 LOG_POLL_SECONDS = 0.2
 LAST_LOG_BYTES = 4096
@@ -68,7 +69,7 @@ class LocalProvider:
 
     async def provision(self, order: Order) -> None:
         """Start a keeper; one that finds its machine kept already ends at once."""
-        self._prepare(order.machine_id)
+        self._prepare(order)
         status = await self._start_keeper(order)
         if status not in {0, local_keeper.LOCK_HELD_STATUS}:
             raise ProviderError(
@@ -106,7 +107,13 @@ class LocalProvider:
         """Whether executors can be started here."""
         return await asyncio.to_thread(findings_on, self._config)
 
-    def _prepare(self, machine_id: str) -> None:
+    async def order_of(self, machine_id: str) -> Order | None:
+        """What the machine's folder keeps of the order."""
+        kept = _read_json(self._folder(machine_id) / ORDER_FILE)
+        return None if kept is None else Order(machine_id, kept["gpu_type"], kept["gpu_count"], kept["token"])
+
+    def _prepare(self, order: Order) -> None:
+        machine_id = order.machine_id
         folder = self._folder(machine_id)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._logs.mkdir(parents=True, exist_ok=True)
@@ -117,6 +124,8 @@ class LocalProvider:
             stop_grace_seconds=self._config.stop_grace.total_seconds(),
             log=str(self._log(machine_id)),
         )
+        kept: dict[str, object] = {"gpu_type": order.gpu_type, "gpu_count": order.gpu_count, "token": order.token}
+        local_keeper.write_json(folder / ORDER_FILE, kept)
         local_keeper.write_json(folder / "job.json", asdict(job))
         _touch(folder)
 
@@ -140,7 +149,8 @@ class LocalProvider:
         running = _read_json(folder / "process.json")
         if running is None:
             return Observation(ProviderState.PENDING, stage="starting the executor process")
-        return Observation(ProviderState.RUNNING, endpoint=str(running["endpoint"]))
+        price = self._config.price_micros_per_hour
+        return Observation(ProviderState.RUNNING, endpoint=str(running["endpoint"]), price_micros_per_hour=price)
 
     def _release(self, machine_id: str) -> None:
         folder = self._folder(machine_id)

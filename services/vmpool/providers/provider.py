@@ -121,6 +121,10 @@ class MachineProvider(Protocol):
         """All machines of ours that exist, known to the pool or not."""
         ...
 
+    async def order_of(self, machine_id: str) -> Order | None:
+        """What the machine was ordered as, with its executor's token; None where no executor of ours can be there."""
+        ...
+
     def logs(self, machine_id: str, *, follow: bool) -> AsyncIterator[bytes]:
         """What the machine's executor printed, in pieces, oldest first; then, with `follow`, what comes until its end.
 

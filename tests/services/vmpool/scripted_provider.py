@@ -32,6 +32,7 @@ class ScriptedProvider:
     observations: dict[str, Observation] = field(default_factory=dict[str, Observation])
     failing: dict[str, Exception] = field(default_factory=dict[str, Exception])
     provisioned: list[str] = field(default_factory=list[str])
+    empty: set[str] = field(default_factory=set[str])
     start_timeout: timedelta = timedelta(seconds=120)
     printed: dict[str, bytes] = field(default_factory=dict[str, bytes])
     still_to_print: dict[str, list[bytes]] = field(default_factory=dict[str, list[bytes]])
@@ -70,6 +71,10 @@ class ScriptedProvider:
     async def list_all(self) -> Sequence[str]:
         self._fail("list_all")
         return list(self.machines)
+
+    async def order_of(self, machine_id: str) -> Order | None:
+        self._fail("order_of")
+        return None if machine_id in self.empty else self.machines.get(machine_id)
 
     async def logs(self, machine_id: str, *, follow: bool) -> AsyncIterator[bytes]:
         self._fail("logs")

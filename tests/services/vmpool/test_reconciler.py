@@ -233,14 +233,6 @@ async def test_a_pool_that_was_killed_goes_on_where_it_was(bench: Bench) -> None
     assert bench.provider.provisioned == [machine.machine_id]
 
 
-async def test_machines_that_nobody_knows_are_released_at_the_start(bench: Bench) -> None:
-    machine = await bench.warm_machine()
-    bench.provider.machines["stranger"] = bench.provider.machines[machine.machine_id]
-    async with bench_on(bench.settings, bench.provider, bench.clock) as next_bench:
-        await next_bench.passes()
-    assert list(bench.provider.machines) == [machine.machine_id]
-
-
 async def test_stopping_the_pool_ends_its_machines_whatever_they_do(bench: Bench) -> None:
     await bench.warm_machine()
     assert await bench.leases.acquire(a_request()) is not None

@@ -11,8 +11,10 @@ import pytest
 from services.vmpool.errors import ProviderError
 from services.vmpool.executor_client import ExecutorClient, ExecutorUnreachableError
 from services.vmpool.providers.provider import MachineProvider, Order, ProviderState
+from tests.dstack_lab.fixtures import cloud_of_module, dstack_server, fake_cloud, lab_client, run_key
 from tests.services.vmpool.local_machines import DEADLINE_SECONDS, local_config, local_machines
 from tests.services.vmpool.providers.docker_machines import container_plan, docker_machines
+from tests.services.vmpool.providers.dstack.lab_provider import lab_config, lab_provider
 from tests.services.vmpool.scripted_provider import ScriptedProvider
 
 if TYPE_CHECKING:
@@ -21,16 +23,24 @@ if TYPE_CHECKING:
 
     from services.vmpool.providers.provider import Observation
 
+__all__ = ["cloud_of_module", "dstack_server", "fake_cloud", "lab_client", "run_key"]
 ORDER = Order("mach_1", "MI300X", 1, "token")
 
 
-@pytest.fixture(params=["scripted", "local", pytest.param("docker", marks=pytest.mark.docker)])
+ON_DSTACK = pytest.param("dstack", marks=[pytest.mark.dstack, pytest.mark.timeout(300)])
+
+
+@pytest.fixture(params=["scripted", "local", pytest.param("docker", marks=pytest.mark.docker), ON_DSTACK])
 async def provider(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[MachineProvider]:
     if request.param == "scripted":
         yield ScriptedProvider()
     elif request.param == "docker":
         async with docker_machines(container_plan()) as containers:
             yield containers
+    elif request.param == "dstack":
+        request.getfixturevalue("lab_client")
+        async with lab_provider(lab_config(request.getfixturevalue("dstack_server"), tmp_path)) as dstack:
+            yield dstack
     else:
         async with local_machines(local_config(tmp_path)) as local:
             yield local
@@ -38,7 +48,7 @@ async def provider(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
 
 async def running(provider: MachineProvider, machine_id: str) -> Observation:
     async with asyncio.timeout(DEADLINE_SECONDS):
-        while (seen := await provider.observe(machine_id)).state is ProviderState.PENDING:
+        while (seen := await provider.observe(machine_id)).state in {ProviderState.PENDING, ProviderState.UNKNOWN}:
             await asyncio.sleep(0.02)
     assert seen.state is ProviderState.RUNNING
     return seen
@@ -94,6 +104,13 @@ async def test_what_the_executor_prints_is_kept_while_the_machine_is(provider: M
     await running(provider, "mach_1")
     async for piece in provider.logs("mach_1", follow=False):
         assert isinstance(piece, bytes)
+
+
+async def test_a_machine_tells_what_it_was_ordered_as(provider: MachineProvider) -> None:
+    assert await provider.order_of("mach_1") is None
+    await provider.provision(ORDER)
+    await running(provider, "mach_1")
+    assert await provider.order_of("mach_1") == ORDER
 
 
 async def test_releasing_what_is_unknown_is_no_error(provider: MachineProvider) -> None:

@@ -1,0 +1,123 @@
+"""Machines that the provider has and the record has not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.vmpool import metrics
+from services.vmpool.errors import ProviderError
+from services.vmpool.machine import MachineState, Origin
+from services.vmpool.machine_token import MachineTokens, kept_secret
+from services.vmpool.providers.provider import Order
+from services.vmpool.stranger_policy import StrangerPolicy
+from tests.services.vmpool.conftest import a_request, bench_on
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from services.vmpool.config import VmPoolSettings
+    from tests.services.vmpool.conftest import Bench
+
+
+@pytest.fixture
+def database_url(tmp_path: Path) -> str:
+    """One kind is enough here: what differs between databases is tested at the stores."""
+    return f"sqlite+aiosqlite:///{tmp_path / 'vmpool.db'}"
+
+
+def without_record(settings: VmPoolSettings, tmp_path: Path, **changes: object) -> VmPoolSettings:
+    """The same pool, its database lost."""
+    return settings.model_copy(update={"database_url": f"sqlite+aiosqlite:///{tmp_path / 'new.db'}", **changes})
+
+
+async def test_a_machine_with_our_token_is_adopted_and_serves_again(bench: Bench, tmp_path: Path) -> None:
+    machine = await bench.warm_machine()
+    async with bench_on(without_record(bench.settings, tmp_path), bench.provider, bench.clock) as anew:
+        await anew.passes(3)
+        adopted = await anew.machines.get(machine.machine_id)
+        assert (adopted.state, adopted.origin, adopted.token) == (MachineState.WARM, Origin.ADOPTED, machine.token)
+        assert await anew.leases.acquire(a_request()) is not None
+    assert bench.provider.provisioned == [machine.machine_id]
+
+
+async def test_an_adopted_machine_that_nobody_needs_is_released_like_any_other(bench: Bench, tmp_path: Path) -> None:
+    await bench.warm_machine()
+    async with bench_on(without_record(bench.settings, tmp_path), bench.provider, bench.clock) as anew:
+        await anew.passes(3)
+        bench.clock.advance(bench.settings.idle_timeout)
+        await anew.vmpool.sizer.run_once()
+        await anew.passes()
+    assert bench.provider.machines == {}
+
+
+async def test_a_machine_with_another_token_is_reported_once_and_left_alone(
+    bench: Bench, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    bench.provider.machines["mach_theirs"] = Order("mach_theirs", "MI300X", 1, "their token")
+    for _ in range(3):
+        await bench.passes()
+        bench.clock.advance(bench.settings.idle_timeout)
+    assert list(bench.provider.machines) == ["mach_theirs"]
+    assert sum("not our token" in record.getMessage() for record in caplog.records) == 1
+    assert metrics.strangers.labels("scripted")._value.get() == 1
+
+
+async def test_a_machine_in_our_name_with_no_executor_in_it_is_released(bench: Bench) -> None:
+    bench.provider.machines["mach_empty"] = Order("mach_empty", "MI300X", 1, "")
+    bench.provider.empty.add("mach_empty")
+    await bench.passes()
+    assert bench.provider.machines == {}
+
+
+async def test_the_settings_may_have_such_machines_released(bench: Bench, tmp_path: Path) -> None:
+    bench.provider.machines["mach_theirs"] = Order("mach_theirs", "MI300X", 1, "their token")
+    strict = without_record(bench.settings, tmp_path, strangers=StrangerPolicy.RELEASE)
+    async with bench_on(strict, bench.provider, bench.clock) as anew:
+        await anew.passes()
+    assert bench.provider.machines == {}
+
+
+async def test_a_machine_that_came_back_after_its_release_is_released_once_more(bench: Bench) -> None:
+    machine = await bench.warm_machine()
+    order = bench.provider.machines[machine.machine_id]
+    await bench.machines.drain(machine.machine_id, "test")
+    await bench.passes()
+    assert bench.provider.machines == {}
+    bench.provider.machines[machine.machine_id] = order
+    async with bench_on(bench.settings, bench.provider, bench.clock) as anew:
+        await anew.passes()
+        assert await anew.state_of(machine.machine_id) is MachineState.STOPPED
+    assert bench.provider.machines == {}
+
+
+async def test_a_provider_that_cannot_be_asked_is_asked_again_at_the_next_pass(bench: Bench) -> None:
+    bench.provider.machines["mach_theirs"] = replace(
+        Order("mach_theirs", "MI300X", 1, ""), token=MachineTokens(bench.settings.resolved_secret()).of("mach_theirs")
+    )
+    bench.provider.failing["list_all"] = ProviderError("busy")
+    await bench.passes()
+    assert await bench.machines.unreleased() == []
+    del bench.provider.failing["list_all"]
+    await bench.passes()
+    assert [machine.machine_id for machine in await bench.machines.unreleased()] == ["mach_theirs"]
+
+
+def test_tokens_differ_by_machine_and_by_pool_and_stay_the_same(tmp_path: Path) -> None:
+    tokens = MachineTokens(kept_secret(tmp_path))
+    assert tokens.of("m1") == MachineTokens(kept_secret(tmp_path)).of("m1")
+    assert tokens.of("m1") != tokens.of("m2")
+    assert tokens.of("m1") != MachineTokens(kept_secret(tmp_path / "other")).of("m1")
+    assert tokens.are_ours("m1", tokens.of("m1"))
+    assert not tokens.are_ours("m1", tokens.of("m2"))
+
+
+def test_the_secret_is_nobody_else_s_and_a_cut_off_one_is_told_of(tmp_path: Path) -> None:
+    kept_secret(tmp_path)
+    path = tmp_path / "pool_secret"
+    assert path.stat().st_mode & 0o077 == 0
+    path.write_bytes(b"cut")
+    with pytest.raises(ValueError, match="it was cut off"):
+        kept_secret(tmp_path)
