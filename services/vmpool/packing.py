@@ -74,10 +74,9 @@ class Packing:
         self._bins.append((machine.machine_id, machine.gpu_type, machine.occupied))
         self._in_turn[machine.gpu_type] += turns * machine.gpu_count * slots.EIGHTHS_PER_GPU
 
-    def add_wished(self, gpu_type: str, turns: int) -> None:
+    def add_wished(self, gpu_type: str) -> None:
         """A machine that is going to be asked for."""
         self._bins.append(("", gpu_type, (0,) * self.gpu_count))
-        self._in_turn[gpu_type] += turns * self.gpu_count * slots.EIGHTHS_PER_GPU
 
     def fit(self, demand: Demand) -> bool:
         """Give one job of that kind its place, if there is one: now, or in time."""
@@ -114,7 +113,6 @@ class PackingRules:
     """`gpu_count` is that of new machines; more than `most_wishes` are not told, as they change nothing."""
 
     gpu_count: int = 1
-    patience: timedelta = _NO_TIME
     most_wishes: int = 100
 
 
@@ -129,28 +127,27 @@ def machines_missing(
     packing = Packing(rules.gpu_count)
     for machine in machines:
         if machine.state in READY | ON_THE_WAY:
-            packing.add(machine, _turns(machine, paces.get(machine.gpu_type, Pace()), rules.patience, now))
+            packing.add(machine, _turns(machine, paces.get(machine.gpu_type, Pace()), now))
     wishes: list[Wish] = []
     # Large pieces first: they find the fewest places.
     for demand in sorted(demands, key=lambda demand: -demand.eighths):
-        turns = paces.get(demand.gpu_type, Pace()).jobs_in_turn(rules.patience)
         for _ in range(demand.jobs):
             if packing.fit(demand):
                 continue
             if len(wishes) >= rules.most_wishes:
                 break
             wishes.append(Wish(demand.gpu_types))
-            packing.add_wished(demand.gpu_type, turns)
+            packing.add_wished(demand.gpu_type)
             packing.fit(demand)
     return Missing(tuple(wishes), frozenset(packing.used - {""}))
 
 
-def _turns(machine: Machine, pace: Pace, patience: timedelta, now: datetime) -> int:
+def _turns(machine: Machine, pace: Pace, now: datetime) -> int:
     start = pace.start_time or _NO_TIME
     if machine.state in READY:
-        return pace.jobs_in_turn(start + patience - _overdue(machine, pace, now))
+        return pace.jobs_in_turn(start - _overdue(machine, pace, now))
     ready_in = max(_NO_TIME, machine.create_time + start - now)
-    return pace.jobs_in_turn(start - ready_in + patience)
+    return pace.jobs_in_turn(start - ready_in)
 
 
 def _overdue(machine: Machine, pace: Pace, now: datetime) -> timedelta:

@@ -20,7 +20,7 @@ from services.vmpool.machine import ON_THE_WAY, READY, MachineState, Origin
 from services.vmpool.offer_choice import Market, OfferPolicy, Terms, choose_offer
 from services.vmpool.order_checks import check_fallback_gpu_types, check_gpu_type
 from services.vmpool.packing import Demand, Missing, Pace, PackingRules, Wish, machines_missing
-from services.vmpool.retention import Retention, idle_since
+from services.vmpool.retention import Retention, latest_first
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,13 +38,12 @@ _NO_TIME = timedelta(0)
 
 @dataclass(frozen=True)
 class Limits:
-    """What the pool may do. `patience` is how much longer than a cold start a job may wait for a machine in use."""
+    """What the pool may do."""
 
     max_machines: int
     retention: Retention
     offers: OfferPolicy = field(default_factory=OfferPolicy)
     keep_warm: tuple[WarmWindow, ...] = ()
-    patience: timedelta = _NO_TIME
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ def check_demand(demand: Demand, gpu_types: Sequence[str]) -> Demand:
 def pool_needs(demands: Sequence[Demand], pool: Pool, limits: Limits, now: datetime) -> Needs:
     """Which machines are missing now."""
     # One more than the limit shows that there is more to do; how much more changes nothing.
-    rules = PackingRules(limits.offers.gpu_count, limits.patience, limits.max_machines + 1)
+    rules = PackingRules(limits.offers.gpu_count, limits.max_machines + 1)
     missing = machines_missing(demands, pool.machines, pool.paces, rules, now)
     floor = _floor_ahead(pool, limits, now)
     present = Counter(machine.gpu_type for machine in pool.live)
@@ -126,8 +125,8 @@ def machines_wanted(needs: Needs, pool: Pool, market: Market, funds: Funds, limi
     start, refused, over_limit = _starts(needs.wishes, market, Terms(limits.offers, pool.resting, funds), room, now)
     idle = _idle(pool.machines, needs.missing.used)
     giving_way = _giving_way(idle, pool, limits, over_limit)
-    staying = [machine for machine in pool.machines if machine.machine_id not in giving_way]
-    timed_out = _timed_out(idle, replace(pool, machines=staying), needs.floor, limits.retention, now)
+    staying = replace(pool, machines=[m for m in pool.machines if m.machine_id not in giving_way])
+    timed_out = _timed_out(idle[len(giving_way) :], staying, needs.floor, limits.retention, now)
     if over_limit and not refused:
         refused = f"the limit of {limits.max_machines} machines is reached"
     return Plan(start, (*giving_way, *timed_out), frozenset(giving_way), refused)
@@ -166,7 +165,7 @@ def _starts(
 def _idle(machines: Sequence[Machine], used: frozenset[str]) -> Sequence[Machine]:
     """Machines with nothing to do and nobody to wait for them, the longest idle first."""
     idle = [machine for machine in machines if machine.state is MachineState.WARM and machine.machine_id not in used]
-    return sorted(idle, key=lambda machine: (idle_since(machine), machine.machine_id))
+    return latest_first(idle)[::-1]
 
 
 def _giving_way(idle: Sequence[Machine], pool: Pool, limits: Limits, over_limit: int) -> tuple[str, ...]:
@@ -182,10 +181,11 @@ def _timed_out(
 ) -> tuple[str, ...]:
     """Idle machines whose time is over, the longest idle first, down to what the schedule keeps."""
     present = Counter(machine.gpu_type for machine in staying.live)
+    release_times = retention.release_times(idle, now)
     timed_out: list[str] = []
     for machine in idle:
-        to_spare = machine in staying.machines and present[machine.gpu_type] > floor.get(machine.gpu_type, 0)
-        if to_spare and now >= retention.release_time(machine, now):
+        to_spare = present[machine.gpu_type] > floor.get(machine.gpu_type, 0)
+        if to_spare and now >= release_times[machine.machine_id]:
             present[machine.gpu_type] -= 1
             timed_out.append(machine.machine_id)
     return tuple(timed_out)

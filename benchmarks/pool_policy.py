@@ -1,0 +1,178 @@
+"""What a day of jobs costs and how long they wait, under several policies of keeping machines warm.
+
+`python benchmarks/pool_policy.py` replays made-up days (office hours, chains of edits, sweeps) or, with `--arrivals`,
+recorded ones, in simulated time. Ours is the product's own code, with all its defaults but the idle timeout, which is
+the knob between cost and wait for every policy.
+
+- machine per job: every job has a machine of its own, released when it ends.
+- fixed N min: a machine for every waiting job that none is free for, up to the limit; each is released when it has
+  been idle for N minutes. It knows neither the tariff nor how long jobs and starts take.
+- ours N min: `services/vmpool/sizing.py` with an idle timeout of N minutes.
+
+They are compared at equal wait: against each fixed timeout stands the cheapest of ours whose mean wait is no longer.
+The mean, because half of the jobs of nearly every policy wait for nothing, and the 95th percentile of all of them is
+the time of one cold start.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from itertools import repeat
+from pathlib import Path
+from random import Random
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.pool_replay.arrivals import Arrival, Habits, day_of_arrivals, read_arrivals
+from benchmarks.pool_replay.replay import GPU_TYPE, Cloud, Outcome, Policy, Replay, machine_per_job
+from services.vmpool.cost import Tariff
+from services.vmpool.keep_warm import parse_keep_warm
+from services.vmpool.retention import Retention
+from services.vmpool.sizing import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PRICE_MICROS_PER_HOUR = 1_990_000
+MICROS_PER_DOLLAR = 1_000_000
+TARIFFS = {
+    "by the second": Tariff(PRICE_MICROS_PER_HOUR),
+    "1 h minimum, then by the minute": Tariff(PRICE_MICROS_PER_HOUR, timedelta(hours=1), timedelta(minutes=1)),
+    "whole hours": Tariff(PRICE_MICROS_PER_HOUR, timedelta(hours=1), timedelta(hours=1)),
+}
+FIXED_MINUTES = (5, 10, 15)
+OUR_MINUTES = (0, 5, 10, 15, 20, 30, 40, 50, 60, 90)
+DEFAULT_MINUTES = 10
+KEPT_WARM = parse_keep_warm(f"Mon-Sun 08:00-18:00 UTC {GPU_TYPE}=1", (GPU_TYPE,))
+PER_JOB = "machine per job"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All days of one policy together; waits in seconds, cost and cold starts for one day."""
+
+    name: str
+    cost_micros: float
+    cold_starts: float
+    p50: float
+    p95: float
+    mean: float
+    most_machines: int
+
+
+def fixed(minutes: float, max_machines: int) -> Policy:
+    """A plain idle timeout."""
+    retention = Retention(timedelta(minutes=minutes), surplus_share=1, release_margin=timedelta(0))
+    return Policy(f"fixed {minutes:g} min", Limits(max_machines, retention), knows_tariff=False, knows_paces=False)
+
+
+def ours(minutes: float, max_machines: int) -> Policy:
+    """The product's policy."""
+    return Policy(f"ours {minutes:g} min", Limits(max_machines, Retention(timedelta(minutes=minutes))))
+
+
+def kept_warm(policy: Policy) -> Policy:
+    """With one machine ready in office hours besides."""
+    return replace(policy, name=f"{policy.name}, 1 kept 8-18 h", limits=replace(policy.limits, keep_warm=KEPT_WARM))
+
+
+def replayed(policy: Policy | None, cloud: Cloud, days: Sequence[Sequence[Arrival]]) -> list[Outcome]:
+    """What becomes of each day; None is a machine for each job."""
+    draws = [Random(day) for day in range(len(days))]  # noqa: S311 - a simulation
+    if policy is None:
+        return [machine_per_job(cloud, day, draw) for day, draw in zip(days, draws, strict=True)]
+    return [Replay(policy, cloud, day, draw).run() for day, draw in zip(days, draws, strict=True)]
+
+
+def summary(name: str, outcomes: Sequence[Outcome], tariff: Tariff) -> Summary:
+    """The days in numbers."""
+    waits = sorted(wait for outcome in outcomes for wait in outcome.waits)
+    return Summary(
+        name,
+        fmean(outcome.cost_micros(tariff) for outcome in outcomes),
+        fmean(outcome.cold_starts for outcome in outcomes),
+        waits[len(waits) // 2],
+        waits[min(len(waits) - 1, len(waits) * 95 // 100)],
+        fmean(waits),
+        max(outcome.most_machines for outcome in outcomes),
+    )
+
+
+def cheapest_at_equal_wait(other: Summary, candidates: Sequence[Summary]) -> Summary | None:
+    """The cheapest whose mean wait is no longer; None where there is none."""
+    able = [mine for mine in candidates if mine.mean <= other.mean]
+    return min(able, key=lambda mine: mine.cost_micros, default=None)
+
+
+def print_table(summaries: Sequence[Summary], per_job: Summary) -> None:
+    """One line for each policy."""
+    print(f"{'policy':30}{'cost $':>9}{'saved':>8}{'cold':>7}{'p50 s':>8}{'p95 s':>8}{'mean s':>8}{'most':>6}")
+    for line in summaries:
+        saved = 1 - line.cost_micros / per_job.cost_micros
+        print(
+            f"{line.name:30}{line.cost_micros / MICROS_PER_DOLLAR:9.2f}{saved:8.0%}{line.cold_starts:7.0f}"
+            f"{line.p50:8.1f}{line.p95:8.1f}{line.mean:8.1f}{line.most_machines:6}"
+        )
+
+
+def print_comparison(fixed_ones: Sequence[Summary], our_ones: Sequence[Summary]) -> None:
+    """What ours saves against each fixed timeout, at equal wait."""
+    for line in fixed_ones:
+        mine = cheapest_at_equal_wait(line, our_ones)
+        said = (
+            f"{mine.name} saves {1 - mine.cost_micros / line.cost_micros:.0%}"
+            if mine
+            else "none of ours waits as little"
+        )
+        print(f"  at the wait of {line.name}: {said}")
+
+
+def main() -> None:
+    """Print a table for each tariff."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--days", type=int, default=5, help="made-up days, of the seeds 1, 2, ... (default 5)")
+    parser.add_argument("--load", type=float, default=1.0, help="times as many sittings (default 1)")
+    parser.add_argument("--arrivals", type=Path, help="a file of timestamps and, where known, durations in seconds")
+    parser.add_argument("--duration-seconds", type=float, default=30.0, help="of jobs that the file gives none for")
+    parser.add_argument("--max-machines", type=int, default=8)
+    parser.add_argument("--start-seconds", type=float, default=150.0, help="median time until a machine is ready")
+    options = parser.parse_args()
+    days = arrivals_of(options)
+    print(f"{len(days)} days, {fmean(map(len, days)):.0f} jobs a day, {options.start_seconds:g} s to start a machine")
+    plain_ones = [fixed(minutes, options.max_machines) for minutes in FIXED_MINUTES]
+    our_policies = [ours(minutes, options.max_machines) for minutes in OUR_MINUTES]
+    our_policies.append(kept_warm(ours(DEFAULT_MINUTES, options.max_machines)))
+    plain = Cloud(TARIFFS["by the second"], options.start_seconds)
+    with ProcessPoolExecutor() as pool:
+        # What does not know the tariff does the same under each.
+        blind = list(pool.map(replayed, [None, *plain_ones], repeat(plain), repeat(days)))
+        for name, tariff in TARIFFS.items():
+            cloud = replace(plain, tariff=tariff)
+            aware = pool.map(replayed, our_policies, repeat(cloud), repeat(days))
+            per_job = summary(PER_JOB, blind[0], tariff)
+            fixed_ones = [
+                summary(policy.name, days_, tariff) for policy, days_ in zip(plain_ones, blind[1:], strict=True)
+            ]
+            our_ones = [summary(policy.name, days_, tariff) for policy, days_ in zip(our_policies, aware, strict=True)]
+            print(f"\nBilled {name}")
+            print_table([per_job, *fixed_ones, *our_ones], per_job)
+            print_comparison(fixed_ones, our_ones[:-1])
+
+
+def arrivals_of(options: argparse.Namespace) -> list[list[Arrival]]:
+    """The days to replay."""
+    if options.arrivals:
+        return [read_arrivals(options.arrivals, options.duration_seconds)]
+    usual = Habits()
+    habits = replace(usual, office_rate=usual.office_rate * options.load, other_rate=usual.other_rate * options.load)
+    return [day_of_arrivals(Random(seed), habits) for seed in range(1, options.days + 1)]  # noqa: S311 - a simulation
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""A day of arrivals replayed through vmpool's policy in simulated time."""
