@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cli.commands import account, catalogue, core, reports, submissions
+from cli.commands import account, catalogue, core, machines, reports, submissions
 from cli.commands.doctor import doctor
 from cli.commands.options import examples
 from cli.commands.up import down, up
@@ -69,9 +69,9 @@ def _add_commands() -> None:
         name="verify",
         epilog=examples("wavepool verify result.json", "wavepool verify result.json --key HEX --source relu.hip"),
     )(reports.verify_report)
-    app.command()(account.machines)
     app.command()(account.costs)
     app.command()(doctor)
+    app.add_typer(machines.app, name="machines")
     app.add_typer(catalogue.app, name="problems")
     app.add_typer(core.app, name="core")
 

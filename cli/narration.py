@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from cli.isa_text import isa_text
+from cli.machine_text import start_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +56,12 @@ def _queued(fields: Fields) -> str:
 def _provisioning(fields: Fields) -> str:
     start = str(fields.get("vm_state") or "machine").lower().replace("_", " ")
     name = _nested(fields, "machine").get("device_title") or _nested(fields, "machine").get("id") or ""
-    parts = [str(part) for part in (fields.get("stage"), fields.get("message"), name) if part]
+    timing = start_text(
+        fields.get("elapsed_seconds"), fields.get("estimate_seconds"), fields.get("estimate_p90_seconds")
+    )
+    ready = fields.get("stage") == "ready"
+    said = (fields.get("stage"), fields.get("message"), name, "" if ready else timing)
+    parts = [str(part) for part in said if part]
     return f"{start}: {', '.join(dict.fromkeys(parts))}" if parts else start
 
 

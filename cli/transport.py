@@ -83,6 +83,18 @@ class Transport:
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
 
+    def pieces(self, path: str, query: Mapping[str, Any]) -> Iterator[bytes]:
+        """A text that may go on for long, in pieces as they come; silence is no fault. Raises WavepoolError."""
+        timeout = httpx.Timeout(None, connect=CONNECT_TIMEOUT_SECONDS)
+        try:
+            with self._http.stream("GET", path, params=query, timeout=timeout) as response:
+                if response.is_error:
+                    response.read()
+                    raise failure_of(response)
+                yield from response.iter_bytes()
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from error
+
     def _object(self, response: httpx.Response) -> dict[str, Any]:
         try:
             value = cast("object", response.json())

@@ -1,4 +1,4 @@
-"""`wavepool machines` and `wavepool costs`."""
+"""`wavepool costs`."""
 
 from __future__ import annotations
 
@@ -7,17 +7,6 @@ from typing import Any, cast
 from cli.commands.options import EndpointOption, JsonOption, TokenOption, connect
 from cli.report import table_of
 from cli.terminal import print_json, results
-
-
-def machines(*, endpoint: EndpointOption = None, token: TokenOption = None, as_json: JsonOption = False) -> None:
-    """List the machines of the pool."""
-    with connect(endpoint, token) as client:
-        found = client.machines()
-    if as_json:
-        print_json(found)
-        return
-    columns = ("id", "state", "provider", "gpu_type", "device_title", "sandbox", "jobs_run", "cost_usd")
-    results.print(table_of(columns, ([machine.get(column) for column in columns] for machine in found)))
 
 
 def costs(*, endpoint: EndpointOption = None, token: TokenOption = None, as_json: JsonOption = False) -> None:

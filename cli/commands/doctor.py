@@ -18,6 +18,7 @@ from cli.connection import DEFAULT_DATA_DIR, resolve
 from cli.exit_codes import ExitCode
 from cli.local import checkup
 from cli.local.checkup import Finding, Health
+from cli.local.provider_checkup import providers
 from cli.local.stack import Ports
 from cli.terminal import notes, print_json, results
 from cli.transport import Transport
@@ -56,7 +57,10 @@ def _findings(data_dir: Path, endpoint: str | None, token: str | None) -> list[F
     with notes.status("compiling and running a small kernel"):
         found += [*checkup.trial_run(), checkup.problem_definitions()]
         found.append(checkup.mi300x_report())
-    found += checkup.services(transport, connection)
+    running = checkup.services(transport, connection)
+    found += running
+    if any(finding.name == "token" and finding.health is Health.OK for finding in running):
+        found += providers(transport)
     transport.close()
     return found
 

@@ -48,6 +48,28 @@ def test_a_healthy_machine_gets_0(trial: dict[str, Any], gateway: ScriptedGatewa
     assert {"Python", "disk", "compiler", "trial kernel", "sandbox", "gateway", "billing", "token"} <= set(found)
 
 
+def test_what_the_pool_s_providers_find_is_told_with_the_remedy(
+    trial: dict[str, Any], gateway: ScriptedGateway
+) -> None:
+    gateway.on("GET", "/readyz", Answer(SERVING)).on("GET", "/api/v1/me", Answer({"account_name": "local"}))
+    found = {"provider": "dstack", "check": "token", "ok": False, "message": "it is empty", "remedy": "make one"}
+    good = {"provider": "local", "check": "offers", "ok": True, "message": "4 now"}
+    gateway.on("GET", "/api/v1/providers/diagnosis", Answer({"findings": [found, good]}))
+    run = doctor(gateway.endpoint)
+    told = {finding["name"]: finding for finding in run.json}
+    assert (run.status, told["dstack"]["health"], told["local"]["health"]) == (1, "fault", "ok")
+    assert (told["dstack"]["detail"], told["dstack"]["remedy"]) == ("token: it is empty", "make one")
+
+
+def test_a_user_who_is_no_administrator_is_told_that_the_providers_were_not_looked_at(
+    trial: dict[str, Any], gateway: ScriptedGateway
+) -> None:
+    gateway.on("GET", "/readyz", Answer(SERVING)).on("GET", "/api/v1/me", Answer({"account_name": "local"}))
+    gateway.on("GET", "/api/v1/providers/diagnosis", Answer({"title": "Forbidden"}, 403))
+    run = doctor(gateway.endpoint)
+    assert health(run)["providers"] == "note"
+
+
 def test_services_that_do_not_run_are_a_note_and_no_fault(trial: dict[str, Any]) -> None:
     found = health(doctor("http://127.0.0.1:1"))
     assert found["services"] == "note"

@@ -1,0 +1,32 @@
+"""What shells complete: ids and names that a running gateway knows."""
+
+from __future__ import annotations
+
+from cli.errors import WavepoolError
+from cli.machine_text import gpu_text
+from cli.pool_client import PoolClient
+
+USUAL_GPU_TYPES = ("MI300X", "MI210", "MI250X", "MI300A")
+"""Completed where no gateway answers."""
+
+
+def complete_machine(incomplete: str) -> list[tuple[str, str]]:
+    """The ids of machines that are there, with what they are; nothing where no gateway answers."""
+    try:
+        with PoolClient() as pool:
+            found = pool.machines()
+    except WavepoolError:
+        return []
+    return [
+        (str(m["id"]), f"{m.get('state')} {gpu_text(m)}") for m in found if str(m.get("id", "")).startswith(incomplete)
+    ]
+
+
+def complete_gpu_type(incomplete: str) -> list[str]:
+    """GPU types that are offered now, or the usual ones."""
+    try:
+        with PoolClient() as pool:
+            known = {str(offer["gpu_type"]) for offer in pool.offers()["offers"]}
+    except (WavepoolError, KeyError):
+        known = set(USUAL_GPU_TYPES)
+    return sorted(name for name in known if name.casefold().startswith(incomplete.casefold()))

@@ -1,0 +1,163 @@
+"""`wavepool machines`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from cli.commands.completion import complete_machine
+from cli.commands.machine_request import GpuOption, ReasonOption, request
+from cli.commands.options import EndpointOption, JsonOption, TokenOption, examples
+from cli.errors import InputError
+from cli.machine_report import MACHINE_COLUMNS, OFFER_COLUMNS, machine_row, offer_row, tell_machine
+from cli.machine_text import money_text, tariff_text
+from cli.pool_client import PoolClient
+from cli.report import table_of
+from cli.terminal import print_json, results, say
+
+app = typer.Typer(
+    help="The machines of the pool.",
+    epilog=examples(
+        "wavepool machines",
+        "wavepool machines offers --gpu MI300X",
+        "wavepool machines request --gpu MI300X --max-price 2.50 --wait",
+        "wavepool machines logs -f mach_01J…",
+        "wavepool machines stop mach_01J… --reason 'not needed'",
+    ),
+)
+
+
+MachineArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID", help="A machine's id, as `wavepool machines` lists them.", autocompletion=complete_machine
+    ),
+]
+AllOption = Annotated[bool, typer.Option("--all", "-a", help="Also machines that are over.")]
+
+
+@app.callback(invoke_without_command=True)
+def machines(
+    context: typer.Context,
+    *,
+    everything: AllOption = False,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """The machines of the pool; without a subcommand, lists them."""
+    if context.invoked_subcommand is None:
+        list_machines(everything=everything, endpoint=endpoint, token=token, as_json=as_json)
+
+
+@app.command("list")
+def list_machines(
+    *,
+    everything: AllOption = False,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the machines, with what each has cost up to now."""
+    with PoolClient(endpoint, token) as pool:
+        found = pool.machines(include_ended=everything)
+    if as_json:
+        print_json(found)
+        return
+    results.print(table_of(MACHINE_COLUMNS, map(machine_row, found)))
+
+
+@app.command()
+def show(
+    machine_id: MachineArgument,
+    *,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show one machine: what it is, why it is in its state, and what it costs."""
+    with PoolClient(endpoint, token) as pool:
+        machine = pool.machine(machine_id)
+    if as_json:
+        print_json(machine)
+        return
+    shown = {**machine, "tariff": tariff_text(machine), "cost_usd": money_text(machine.get("cost_usd"))}
+    rows = [(name, value) for name, value in shown.items() if value not in ("", None, 0)]
+    results.print(table_of(("field", "value"), rows))
+
+
+@app.command()
+def logs(
+    machine_id: MachineArgument,
+    *,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the machine is over.")] = False,
+    tail: Annotated[int, typer.Option("--tail", "-n", min=0, max=10_000, help="Only the last lines; 0: all.")] = 0,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+) -> None:
+    """Print what a machine's executor prints. Takes an administrator's token, as all that follows does."""
+    with PoolClient(endpoint, token) as pool:
+        for piece in pool.log(machine_id, following=follow, tail=tail):
+            sys.stdout.write(piece.decode(errors="replace"))
+            sys.stdout.flush()
+
+
+@app.command()
+def drain(
+    machine_id: MachineArgument,
+    *,
+    reason: ReasonOption = "",
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let a machine finish what runs on it, and stop it then."""
+    with PoolClient(endpoint, token) as pool:
+        tell_machine(pool.drain(machine_id, reason), as_json=as_json)
+
+
+@app.command()
+def stop(
+    machine_id: MachineArgument,
+    *,
+    reason: ReasonOption = "",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, even if jobs run on it.")] = False,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Stop a machine at once; what runs on it starts again elsewhere."""
+    with PoolClient(endpoint, token) as pool:
+        if not yes and pool.machine(machine_id).get("state") == "BUSY":
+            _confirm(machine_id)
+        tell_machine(pool.stop(machine_id, reason), as_json=as_json)
+
+
+app.command()(request)
+
+
+@app.command()
+def offers(
+    *,
+    gpu: GpuOption = "",
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List what machines can be had now, cheapest per GPU first."""
+    with PoolClient(endpoint, token) as pool:
+        told = pool.offers(gpu)
+    if as_json:
+        print_json(told)
+        return
+    results.print(table_of(OFFER_COLUMNS, map(offer_row, told["offers"])))
+    for failure in told["failures"]:
+        say(f"provider {failure['provider']} made no offers: {failure['message']}")
+
+
+def _confirm(machine_id: str) -> None:
+    if not sys.stdin.isatty():
+        raise InputError(f"jobs run on {machine_id}; give --yes to stop it all the same, or drain it")
+    typer.confirm(f"Jobs run on {machine_id}, and will start again elsewhere. Stop it?", abort=True, err=True)

@@ -1,0 +1,58 @@
+"""Shows machines and offers to people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cli.machine_text import gpu_text, money_text, place_text, seconds_text
+from cli.terminal import print_json, results
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cli.machine_text import Fields
+
+MACHINE_COLUMNS = ("id", "state", "where", "gpu", "device", "sandbox", "jobs", "price", "cost")
+OFFER_COLUMNS = ("gpu", "provider", "backend", "region", "price", "at least", "billed by", "kind", "now")
+
+
+def machine_row(machine: Fields) -> Sequence[object]:
+    """One line of the list."""
+    return (
+        machine.get("id"),
+        machine.get("state"),
+        place_text(machine),
+        gpu_text(machine),
+        machine.get("device_title"),
+        machine.get("sandbox"),
+        machine.get("jobs_run"),
+        f"{money_text(machine.get('price_usd_per_hour'))}/h",
+        money_text(machine.get("cost_usd")),
+    )
+
+
+def offer_row(offer: Fields) -> Sequence[object]:
+    """One line of the offers."""
+    return (
+        gpu_text(offer),
+        offer.get("provider"),
+        offer.get("backend"),
+        offer.get("region"),
+        f"{money_text(offer.get('price_usd_per_hour'))}/h",
+        seconds_text(offer.get("minimum_billed_seconds")),
+        seconds_text(offer.get("billing_increment_seconds")),
+        "spot" if offer.get("spot") else "on-demand",
+        "available" if offer.get("available") else "sold out",
+    )
+
+
+def tell_machine(machine: Fields, *, as_json: bool) -> None:
+    """How a machine is now, and what it has cost."""
+    if as_json:
+        print_json(machine)
+        return
+    reason = f" ({machine['reason']})" if machine.get("reason") else ""
+    cost = money_text(machine.get("cost_usd"))
+    results.print(
+        f"{machine.get('id')} is {str(machine.get('state')).lower()}{reason}; it has cost {cost}", markup=False
+    )

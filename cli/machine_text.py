@@ -1,0 +1,72 @@
+"""Says what a machine is doing, what it costs, and how long it will take; pure, and calm about missing fields."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Fields = dict[str, Any]
+
+READY_STATES = frozenset({"WARM", "BUSY"})
+OVER_STATES = frozenset({"STOPPED", "FAILED", "LOST"})
+
+
+def seconds_text(value: object) -> str:
+    """A length of time for people; empty where there is none."""
+    if not isinstance(value, int | float):
+        return ""
+    seconds = round(value)
+    if seconds < 60:  # noqa: PLR2004 - a minute
+        return f"{seconds} s"
+    minutes, seconds = divmod(seconds, 60)
+    if minutes < 60:  # noqa: PLR2004 - an hour
+        return f"{minutes} min {seconds} s" if seconds else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def start_text(elapsed_seconds: object, estimate_seconds: object, estimate_p90_seconds: object) -> str:
+    """How long a start has taken, and how long such starts take."""
+    elapsed, usual, slow = map(seconds_text, (elapsed_seconds, estimate_seconds, estimate_p90_seconds))
+    parts = [f"{elapsed} so far" if elapsed else "", f"usually {usual}" if usual else ""]
+    parts.append(f"9 of 10 within {slow}" if slow and slow != usual else "")
+    return ", ".join(part for part in parts if part)
+
+
+def money_text(usd: object) -> str:
+    """Dollars to four digits after the point: machines cost cents a minute."""
+    return f"${usd:.4f}" if isinstance(usd, int | float) else "-"
+
+
+def place_text(machine: Fields) -> str:
+    """Provider, backend and region, as far as there are any."""
+    return "/".join(str(machine[name]) for name in ("provider", "backend", "region") if machine.get(name))
+
+
+def gpu_text(machine: Fields) -> str:
+    """How many of which GPU."""
+    count = machine.get("gpu_count") or 1
+    return f"{count} x {machine.get('gpu_type')}" if count != 1 else str(machine.get("gpu_type"))
+
+
+def tariff_text(machine: Fields) -> str:
+    """The price of an hour, and the least time that is billed."""
+    price = money_text(machine.get("price_usd_per_hour"))
+    minimum = machine.get("minimum_billed_seconds")
+    return f"{price}/h, at least {seconds_text(minimum)}" if minimum else f"{price}/h"
+
+
+def order_text(machine: Fields) -> str:
+    """What is had, where, and at what price."""
+    return f"{gpu_text(machine)} at {place_text(machine)}, {tariff_text(machine)}"
+
+
+def event_text(fields: Fields) -> str:
+    """One line for one event of a machine."""
+    state = str(fields.get("status") or "?").lower()
+    stage = str(fields.get("stage") or fields.get("reason") or "")
+    timing = ""
+    if state.upper() not in READY_STATES | OVER_STATES:
+        timing = start_text(
+            fields.get("elapsed_seconds"), fields.get("estimate_seconds"), fields.get("estimate_p90_seconds")
+        )
+    return ": ".join(part for part in (state, "; ".join(part for part in (stage, timing) if part)) if part)

@@ -1,0 +1,96 @@
+"""The Python client of the pool: looks at machines, asks for them, follows them, and ends them.
+
+>>> from cli.pool_client import PoolClient
+>>> with PoolClient("http://127.0.0.1:8080", token) as pool:
+...     ordered = pool.request({"gpu_type": "MI300X"})
+...     for event in pool.events(ordered["machine"]["id"]):
+...         print(event.status)
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import quote
+
+from cli.connection import resolve
+from cli.errors import NotListeningError, UnreachableError
+from cli.event_stream import Event, Patience, follow
+from cli.transport import Transport
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+MACHINES = "/api/v1/machines"
+ORDER_GIVE_UP_SECONDS = 10.0
+
+
+class PoolClient:
+    """A synchronous client of one gateway's machines. Methods raise WavepoolError; `cli.errors` shows the tree.
+
+    Endpoint and token are found as `cli.client.Client` finds them. Asking for machines, ending them and reading their
+    logs takes an administrator's token.
+    """
+
+    def __init__(self, endpoint: str | None = None, token: str | None = None) -> None:
+        self._transport = Transport(resolve(endpoint, token))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._transport.close()
+
+    def machines(self, *, include_ended: bool = False) -> list[dict[str, Any]]:
+        """The machines of the pool, those that are over last."""
+        query = {"include_ended": "true"} if include_ended else None
+        return list(self._transport.call("GET", MACHINES, query=query)["machines"])
+
+    def machine(self, machine_id: str) -> dict[str, Any]:
+        """One machine, with what it has cost up to now."""
+        return self._transport.call("GET", _path(machine_id))
+
+    def request(self, order: Mapping[str, Any], key: str = "") -> dict[str, Any]:
+        """Ask for a machine, as the body of `POST /machines`: gives `machine` and whether it was `started` for this.
+
+        Where the answer got lost it is asked for again for a while; the key keeps that to one machine.
+        """
+        headers = {"Idempotency-Key": key or uuid.uuid4().hex}
+        patience = Patience(ORDER_GIVE_UP_SECONDS)
+        while True:
+            try:
+                return self._transport.call("POST", MACHINES, body=order, headers=headers)
+            except NotListeningError:
+                raise
+            except UnreachableError as error:
+                patience.pause(error)
+
+    def drain(self, machine_id: str, reason: str = "") -> dict[str, Any]:
+        """Let a machine finish what runs on it, and stop it then."""
+        return self._transport.call("POST", f"{_path(machine_id)}/drain", query={"reason": reason})
+
+    def stop(self, machine_id: str, reason: str = "") -> dict[str, Any]:
+        """Stop a machine at once; what runs on it starts again elsewhere."""
+        return self._transport.call("POST", f"{_path(machine_id)}/stop", query={"reason": reason})
+
+    def events(self, machine_id: str, after: int = 0) -> Iterator[Event]:
+        """What becomes of a machine after event number `after`, until its provider has taken it back."""
+        return follow(
+            lambda seq: self._transport.stream("GET", f"{_path(machine_id)}/events", after=seq),
+            lambda: bool(self.machine(machine_id).get("release_time")),
+            after,
+            Patience(),
+        )
+
+    def log(self, machine_id: str, *, following: bool = False, tail: int = 0) -> Iterator[bytes]:
+        """What the machine's executor printed, in pieces; `following` goes on until the machine is over."""
+        query = {"follow": "true" if following else "false", "tail": tail}
+        return self._transport.pieces(f"{_path(machine_id)}/logs", query)
+
+    def offers(self, gpu_type: str = "") -> dict[str, Any]:
+        """What machines can be had now, as `offers`, and who made none, as `failures`."""
+        return self._transport.call("GET", "/api/v1/offers", query={"gpu_type": gpu_type} if gpu_type else None)
+
+
+def _path(machine_id: str) -> str:
+    return f"{MACHINES}/{quote(machine_id, safe='')}"

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from cli.event_stream import Event
+from cli.machine_progress import Clock, start_shown_on
+from cli.machine_text import seconds_text
+from cli.narration import narrate
+
+PROVISIONING = Event(1, "PROVISIONING", {"status": "PROVISIONING", "stage": "pulling", "elapsed_seconds": 10})
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.4, "0 s"), (59.6, "1 min"), (75, "1 min 15 s"), (3600, "1 h"), (5400, "1 h 30 min"), (None, ""), ("x", "")],
+)
+def test_lengths_of_time_are_told_as_people_do(seconds: object, text: str) -> None:
+    assert seconds_text(seconds) == text
+
+
+def test_the_clock_goes_on_between_two_events() -> None:
+    now = 100.0
+    clock = Clock(lambda: now)
+    clock.show(PROVISIONING)
+    now += 25
+    assert clock.__rich__().plain == "provisioning: pulling; 35 s so far"
+
+
+def test_on_a_terminal_each_event_stays_above_the_clock() -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=200)
+    with start_shown_on(console) as show:
+        show(PROVISIONING)
+    assert isinstance(console.file, io.StringIO)
+    assert "pulling; 10 s so far" in console.file.getvalue()
+
+
+def test_a_cold_start_tells_how_long_it_has_taken_and_will_take() -> None:
+    fields = {
+        "vm_state": "COLD_START",
+        "stage": "pulling",
+        "message": "Starting a machine: pulling",
+        "elapsed_seconds": 12,
+        "estimate_seconds": 40,
+        "estimate_p90_seconds": 90,
+    }
+    told = narrate(Event(1, "PROVISIONING", fields))
+    assert told.startswith("cold start: pulling, Starting a machine: pulling, ")
+    assert told.endswith("12 s so far, usually 40 s, 9 of 10 within 1 min 30 s")
+
+
+def test_a_machine_that_is_there_is_told_without_waiting_times() -> None:
+    fields = {"vm_state": "WARM_REUSE", "stage": "ready", "machine": {"id": "mach_1"}, "elapsed_seconds": 0}
+    assert narrate(Event(1, "PROVISIONING", fields)) == "warm reuse: ready, mach_1"
