@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from typing import TYPE_CHECKING
 
 import asyncssh
+import psutil
 import pytest
 import requests
 from dstack._internal.core.errors import ClientError
@@ -139,6 +141,26 @@ def test_a_machine_that_dies_is_unreachable_and_stays_rented_until_it_is_release
     until(lambda: [each.unreachable for each in lab_client.instances()] == [True])
     assert len(fake_cloud.existing()) == 1
     lab_client.release("dies")
+
+
+def test_what_runs_on_a_machine_can_be_frozen_and_killed_and_the_machine_taken_away(
+    lab_client: LabClient, fake_cloud: FakeCloud
+) -> None:
+    lab_client.create_fleet("harmed", backends=["amddevcloud"])
+    lab_client.submit("harmed", FOREVER, fleets=["harmed"])
+    until(lambda: "it runs" in logs(lab_client, "harmed"))
+    (machine,) = fake_cloud.existing()
+    victim = next(
+        each for each in fake_cloud.processes(machine.id) if each.name() == "python" and "-uc" in each.cmdline()
+    )
+    fake_cloud.freeze(machine.id)
+    until(lambda: victim.status() == psutil.STATUS_STOPPED)
+    fake_cloud.thaw(machine.id)
+    victim.kill()
+    assert lab_client.wait("harmed", "failed").latest_job_submission.exit_status == 128 + signal.SIGKILL
+    fake_cloud.destroy(machine.id)
+    assert fake_cloud.existing() == []
+    lab_client.release("harmed")
 
 
 def test_a_server_that_is_killed_finds_its_runs_again_and_one_that_hangs_does_not_answer(
