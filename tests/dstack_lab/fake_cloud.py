@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import shutil
 import socket
-import tempfile
 import threading
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -19,6 +17,7 @@ from tests.dstack_lab.amddevcloud_api import AmdDevCloudApi
 from tests.dstack_lab.datacenter import Datacenter, Fault, Instance, RefusedError, Size
 from tests.dstack_lab.hotaisle_api import HotAisleApi
 from tests.dstack_lab.loop_thread import LoopThread
+from tests.dstack_lab.own_folder import own_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +35,7 @@ class FakeCloud:
     """
 
     def __enter__(self) -> Self:
-        self._folder = Path(tempfile.mkdtemp(prefix="wplab-"))
+        self._folder = own_folder("lab")
         self._changed = threading.Condition()
         # The port is every VM's sshd port, on the VM's own address: held here, no other lab takes it.
         self._ssh_port_holder = socket.create_server(("127.0.0.1", 0))

@@ -9,7 +9,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 from http import HTTPStatus
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 from tests.dstack_lab.hotaisle_api import TEAM
+from tests.dstack_lab.own_folder import own_folder
 from tests.dstack_lab.server_python import server_python
 from tests.dstack_lab.virtual_machine import box
 
@@ -65,7 +65,7 @@ class DstackServer:
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
-        self._folder = Path(tempfile.mkdtemp(prefix="wpdst-"))
+        self._folder = own_folder("dst")
         for name in ("home", "tmp", "server"):
             (self._folder / name).mkdir()
         if self._prepared:
