@@ -125,12 +125,12 @@ def print_comparison(fixed_ones: Sequence[Summary], our_ones: Sequence[Summary])
     """What ours saves against each fixed timeout, at equal wait."""
     for line in fixed_ones:
         mine = cheapest_at_equal_wait(line, our_ones)
-        said = (
-            f"{mine.name} saves {1 - mine.cost_micros / line.cost_micros:.0%}"
-            if mine
-            else "none of ours waits as little"
-        )
-        print(f"  at the wait of {line.name}: {said}")
+        if mine is None:
+            print(f"  none of ours waits as little as {line.name}")
+            continue
+        saved = 1 - mine.cost_micros / line.cost_micros
+        print(f"  {line.name} (mean {line.mean:.1f} s, p95 {line.p95:.0f} s): {mine.name} ", end="")
+        print(f"(mean {mine.mean:.1f} s, p95 {mine.p95:.0f} s) saves {saved:.0%}")
 
 
 def main() -> None:
