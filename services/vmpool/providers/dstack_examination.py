@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class Examination:
-    """Looks, and changes nothing."""
+    """Looks, and changes nothing; `offers` asks for those of our fleet or, told False, of the backends."""
 
     def __init__(
         self,
         client: DstackClient,
         fleets: Fleets,
         config: DstackConfig,
-        offers: Callable[[], Awaitable[Sequence[Offer]]],
+        offers: Callable[[bool], Awaitable[Sequence[Offer]]],
     ) -> None:
         self._client = client
         self._fleets = fleets
@@ -46,7 +46,8 @@ class Examination:
         found: list[ProviderFinding] = []
         try:
             found += [finding async for finding in self._settings()]
-            found.append(doctor.offers_finding(await self._offers(), self._config))
+            has_fleet = await self._fleets.ours() is not None
+            found.append(doctor.offers_finding(await self._offers(has_fleet), self._config))
         except OSError as error:
             found.append(doctor.unreachable_finding(error))
         except ProviderError as error:

@@ -89,7 +89,7 @@ class DstackProvider:
             if self._offers is None or now - self._offers[0] >= lifetime:
                 await self._examine()
                 await self._fleets.ensure()
-                self._offers = (now, await self._ask_for_offers())
+                self._offers = (now, await self._ask_for_offers(True))
             return self._offers[1]
 
     async def provision(self, order: Order) -> None:
@@ -154,10 +154,10 @@ class DstackProvider:
             return seen
         return replace(seen, endpoint=self._reach.endpoint(machine_id, run.job.address, run.job.proxy))
 
-    async def _ask_for_offers(self) -> Sequence[Offer]:
+    async def _ask_for_offers(self, in_fleet: bool) -> Sequence[Offer]:  # noqa: FBT001 - Examination calls it so
         market = self._config.market
         plans = [
-            await self._client.ask_project("runs/get_plan", plan_request(self._config, count))
+            await self._client.ask_project("runs/get_plan", plan_request(self._config, count, in_fleet=in_fleet))
             for count in market.gpu_counts
         ]
         return best_offers((offer for plan in plans for offer in offers_from_plan(plan, market)), market)

@@ -28,8 +28,11 @@ CPUS = "x86:2.."
 MOST_OFFERS = 1000
 
 
-def plan_request(config: DstackConfig, gpu_count: int) -> str:
-    """The body of `runs/get_plan` that lists what the market has, of machines with so many GPUs."""
+def plan_request(config: DstackConfig, gpu_count: int, *, in_fleet: bool = True) -> str:
+    """The body of `runs/get_plan` that lists what the market has, of machines with so many GPUs.
+
+    A run gets what its fleet may have; where that does not exist yet, the plan is for what the backends have.
+    """
     market = config.market
     task = _task(
         config,
@@ -39,7 +42,9 @@ def plan_request(config: DstackConfig, gpu_count: int) -> str:
         spot_policy=market.spot_policy.value,
         max_price=_price(market.max_price_micros_per_hour),
     )
-    body = GetRunPlanRequest(run_spec=_spec(task, None), max_offers=MOST_OFFERS)
+    if not in_fleet:
+        task.fleets = None
+    body = GetRunPlanRequest(run_spec=_spec(task, None), max_offers=MOST_OFFERS, for_offers_only=not in_fleet)
     return body.model_dump_json(exclude=get_get_plan_excludes(body))
 
 
