@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.box_user import BoxUser
@@ -29,16 +29,29 @@ class Claim:
         return self.cgroup.procs_files if self.cgroup else []
 
 
+_CHANGES_USERS = 1 << 0 | 1 << 6 | 1 << 7
+"""CAP_CHOWN, CAP_SETGID and CAP_SETUID, by their numbers in linux/capability.h."""
+
+
 def device_groups(command: Command) -> list[int]:
     """The groups that may use the command's device nodes, root's left out; raises OSError when one is missing."""
     return sorted({device.stat().st_gid for device in command.devices} - {0})
+
+
+def may_change_users(status: str) -> bool:
+    """Whether a process with that `/proc/PID/status` can make files and processes of other users.
+
+    Root can, except in containers that took the capabilities away from it.
+    """
+    effective = next((int(line.split()[1], 16) for line in status.splitlines() if line.startswith("CapEff:")), 0)
+    return effective & _CHANGES_USERS == _CHANGES_USERS
 
 
 class HostResources:
     """Hands out claims; removes at the start what killed processes of ours left behind."""
 
     def __init__(self) -> None:
-        self._is_root = os.geteuid() == 0
+        self._may_change_users = may_change_users(Path("/proc/self/status").read_text())
         self._cgroup_parents = cgroup_parents()
         remove_leftover_cgroups(self._cgroup_parents)
 
@@ -53,7 +66,7 @@ class HostResources:
 
     def user(self, command: Command, cleanup: AsyncExitStack) -> int | None:
         """A user id for a box of `command`, and what it may write; None where it runs as our own user."""
-        if not self._is_root:
+        if not self._may_change_users:
             return None
         user = BoxUser()
         cleanup.callback(user.release)
