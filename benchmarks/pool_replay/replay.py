@@ -121,7 +121,7 @@ class Replay:
             machine = max(free, key=lambda machine: machine.last_used_time or machine.create_time)
             job = self._queue.popleft()
             self.outcome.cold_starts += start_kind(machine, now) is StartKind.COLD_START
-            self.outcome.waits.append((now - DAY_START).total_seconds() - job.seconds)
+            self.outcome.waits.append((now - DAY_START - timedelta(seconds=job.seconds)).total_seconds())
             self._keep(machine.lease(now, _WHOLE_GPU))
             self._job_seconds.append(job.duration_seconds)
             self._after(now, job.duration_seconds, lambda end, name=machine.machine_id: self._finish(name, end))

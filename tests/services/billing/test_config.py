@@ -14,6 +14,13 @@ def test_defaults_are_the_published_ones() -> None:
     assert settings.prices().price_of("MI300X") == 1_990_000
 
 
+def test_the_machine_budget_is_the_grant_unless_it_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BILLING_GRANT_CREDITS_TOTAL", "12")
+    assert BillingSettings().machine_budget_micros() == 12_000_000
+    monkeypatch.setenv("BILLING_MACHINE_BUDGET", "0")
+    assert BillingSettings().machine_budget_micros() == 0
+
+
 def test_every_gpu_type_of_the_field_has_a_price() -> None:
     assert set(BillingSettings().prices().micros_per_hour) == {"MI300X", "MI210", "MI250X", "MI300A"}
 

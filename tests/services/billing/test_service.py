@@ -191,6 +191,19 @@ async def test_machine_usage_counts_once_for_each_sequence_number(
     assert await stores.usage.total_cost_micros() == 1_990_000 + 995_000
 
 
+async def test_the_machine_budget_is_the_grant_less_nothing_that_the_caller_counts_itself(
+    billing: BillingServiceAsyncStub,
+) -> None:
+    other = usage()
+    other.machine_id = "m2"
+    for request in (usage(), other):
+        await billing.RecordMachineUsage(request)
+    everything = await billing.GetMachineBudget(pb.GetMachineBudgetRequest())
+    assert (everything.budget_micros, everything.spent_micros) == (1_400_000_000, 2 * 1_990_000)
+    besides = await billing.GetMachineBudget(pb.GetMachineBudgetRequest(besides_machine_ids=["m1", "m9"]))
+    assert besides.spent_micros == 1_990_000
+
+
 @pytest.mark.parametrize(
     ("request_", "field"),
     [

@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from services.vmpool.config import VmPoolSettings
+from services.vmpool.offer_choice import OfferPolicy, SpotPolicy
 
 
 def test_defaults_fit_one_host() -> None:
@@ -46,4 +47,37 @@ def test_our_names_win_over_seed_names(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_senseless_values_are_refused_by_name(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(ValidationError, match=f"(?i){name}|{name.removeprefix('VMPOOL_')}"):
+        VmPoolSettings()
+
+
+def test_the_pool_policy_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VMPOOL_KEEP_WARM", "Mon-Fri 08:00-18:00 Europe/Berlin MI300X=1")
+    monkeypatch.setenv("VMPOOL_IDLE_TIMEOUTS", '{"mi210": 30}')
+    monkeypatch.setenv("VMPOOL_BACKENDS", "hotaisle, amddevcloud")
+    monkeypatch.setenv("VMPOOL_MAX_PRICE", "2.50")
+    monkeypatch.setenv("VMPOOL_SPOT_POLICY", "auto")
+    monkeypatch.setenv("VMPOOL_GPUS_PER_MACHINE", "8")
+    limits = VmPoolSettings().limits()
+    assert limits.retention.timeout_of("MI210") == timedelta(seconds=30)
+    assert [window.counts for window in limits.keep_warm] == [(("MI300X", 1),)]
+    assert limits.offers == OfferPolicy(("hotaisle", "amddevcloud"), SpotPolicy.AUTO, 2_500_000, 8)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("VMPOOL_KEEP_WARM", "Mo 08:00-18:00 UTC MI300X=1", "nearest is Mon"),
+        ("VMPOOL_IDLE_TIMEOUTS", '{"MI301": 1}', "idle_timeouts: .*nearest is MI30"),
+        ("VMPOOL_IDLE_TIMEOUTS", '{"MI300X": -1}', "idle_timeouts"),
+        ("VMPOOL_GPUS_PER_MACHINE", "9", "gpus_per_machine: must be one of 1, 2, 4, 8; .*nearest is 8"),
+        ("VMPOOL_SURPLUS_SHARE", "1.5", "surplus_share"),
+        ("VMPOOL_MAX_PRICE", "-1", "max_price"),
+        ("VMPOOL_SPOT_POLICY", "sometimes", "spot_policy"),
+    ],
+)
+def test_a_policy_that_cannot_be_is_refused_with_what_can(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, words: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ValidationError, match=words):
         VmPoolSettings()
