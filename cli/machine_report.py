@@ -39,8 +39,8 @@ def offer_row(offer: Fields) -> Sequence[object]:
         offer.get("backend"),
         offer.get("region"),
         f"{money_text(offer.get('price_usd_per_hour'))}/h",
-        seconds_text(offer.get("minimum_billed_seconds")),
-        seconds_text(offer.get("billing_increment_seconds")),
+        _period(offer.get("minimum_billed_seconds")),
+        _period(offer.get("billing_increment_seconds")),
         "spot" if offer.get("spot") else "on-demand",
         "available" if offer.get("available") else "sold out",
     )
@@ -56,3 +56,8 @@ def tell_machine(machine: Fields, *, as_json: bool) -> None:
     results.print(
         f"{machine.get('id')} is {str(machine.get('state')).lower()}{reason}; it has cost {cost}", markup=False
     )
+
+
+def _period(seconds: object) -> str:
+    """Nothing for what is shorter than a second: time is billed as it is then."""
+    return seconds_text(seconds) if isinstance(seconds, int | float) and seconds >= 1 else ""

@@ -68,7 +68,7 @@ class Attempt:
         self._expire_time = lease.expire_time
         self._patience = Patience(links.settings.reattach_window)
         self._cancel = asyncio.Event()
-        self._machine_gone = asyncio.Event()
+        self._machine_gone: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         if job.cancel_time:
             self._cancel.set()
 
@@ -76,9 +76,10 @@ class Attempt:
         """Someone wants the job to end."""
         self._cancel.set()
 
-    def machine_gone(self) -> None:
-        """Vmpool has given the machine up."""
-        self._machine_gone.set()
+    def machine_gone(self, reason: str) -> None:
+        """Vmpool has given the machine up, or stops it at once."""
+        if not self._machine_gone.done():
+            self._machine_gone.set_result(reason)
 
     async def run(self, *, resumed: bool) -> Job:
         """Begin the run or, when `resumed`, attach to it; gives the job in SETTLING. Raises AttemptLostError."""
@@ -176,8 +177,8 @@ class Attempt:
         raise AttemptLostError(f"the machine did not end the cancelled run within {grace:g} s", machine_suspect=True)
 
     async def _watch_machine(self) -> Job:
-        await self._machine_gone.wait()
-        raise AttemptLostError("its machine is gone")
+        reason = await asyncio.shield(self._machine_gone)
+        raise AttemptLostError(f"its machine is gone ({reason})" if reason else "its machine is gone")
 
     async def _limit_time(self) -> Job:
         settings = self._links.settings

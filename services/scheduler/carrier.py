@@ -55,11 +55,11 @@ class Carrier:
         if attempt := self._attempts.get(job_id):
             attempt.cancel()
 
-    def machine_gone(self, machine_id: str) -> None:
+    def machine_gone(self, machine_id: str, reason: str) -> None:
         """Vmpool has given the machine up, and every run on it."""
         for attempt in self._attempts.values():
             if attempt.lease.machine_id == machine_id:
-                attempt.machine_gone()
+                attempt.machine_gone(reason)
 
     async def stop(self) -> None:
         """Put all jobs down as they are; the runs go on, and the next process attaches to them."""

@@ -35,7 +35,7 @@ class MachineFollower:
             async for event in self._pool.watch_machines():
                 self._inventory.apply(event)
                 if holds_nobody(event.machine):
-                    self._carrier.machine_gone(event.machine.machine_id)
+                    self._carrier.machine_gone(event.machine.machine_id, event.machine.reason)
                 self._waiting.changed.set()
         except PoolError as error:
             log.warning("vmpool's machines cannot be followed", extra={"reason": str(error)})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from servicekit.logging import get_logger
 from services.vmpool.errors import ProviderError
 from services.vmpool.providers.diagnosis import Diagnosable, ProviderFinding
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
     from services.vmpool.providers.provider import MachineProvider
     from services.vmpool.providers.provider_set import ProviderSet
+
+log = get_logger(__name__)
 
 DIAGNOSIS_SECONDS = 20.0
 """A provider that takes longer is told of as one that does not answer; people wait for this."""
@@ -33,9 +36,11 @@ async def _findings(provider: MachineProvider) -> Sequence[ProviderFinding]:
         message = f"it has not answered for {DIAGNOSIS_SECONDS:g} s"
     except (ProviderError, OSError) as error:
         message = str(error) or type(error).__name__
-    return [
-        ProviderFinding("answer", ok=False, message=message, remedy="see vmpool's log, and the provider's settings")
-    ]
+    except Exception:
+        log.exception("a provider's diagnosis failed", extra={"provider": provider.name})
+        message = "its own diagnosis broke"
+    remedy = "see vmpool's log, and the provider's settings"
+    return [ProviderFinding("answer", ok=False, message=message, remedy=remedy)]
 
 
 async def _offers(provider: MachineProvider) -> ProviderFinding:

@@ -136,8 +136,9 @@ async def test_machine_that_the_pool_gives_up_or_stops_loses_its_attempt_at_once
     job = await cluster.submit()
     await cluster.event(job.job_id, is_run("compiling"))
     cluster.executor.script = PASSING
-    await cluster.pool.tell("machine-1", state)
-    await cluster.event(job.job_id, lambda event: event.HasField("retrying"))
+    await cluster.pool.tell("machine-1", state, reason="it burns")
+    event = await cluster.event(job.job_id, lambda event: event.HasField("retrying"))
+    assert event.retrying.reason == "its machine is gone (it burns)"
     await cluster.pool.tell("machine-2", "WARM")
     events = await cluster.events_to_end(job.job_id)
     assert events[-1].ended.state == scheduler_pb2.JOB_STATE_FINISHED

@@ -10,6 +10,7 @@ import grpc
 import pytest
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
+from services.vmpool import diagnosing, offering
 from services.vmpool.errors import ProviderError
 from services.vmpool.machine import MachineState
 from services.vmpool.providers.diagnosis import ProviderFinding
@@ -134,6 +135,9 @@ async def test_a_provider_that_makes_no_offers_is_named_with_its_words(
     answer = await stub.ListOffers(pb.ListOffersRequest())
     assert not answer.offers
     assert [(failed.provider, failed.message) for failed in answer.failures] == [("scripted", "the token has run out")]
+    bench.provider.failing["offers"] = KeyError("a bug of the plug-in's")
+    (broken,) = (await stub.ListOffers(pb.ListOffersRequest())).failures
+    assert broken.message == "see vmpool's log"
     refused = await failure(stub.ListOffers(pb.ListOffersRequest(gpu_type="H100")))
     assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, "gpu_type")
 
@@ -167,3 +171,18 @@ async def test_a_provider_s_own_findings_come_with_what_to_do(
     bench.provider.failing["diagnose"] = OSError("no route to the server")
     (silent,) = (await stub.DiagnoseProviders(pb.DiagnoseProvidersRequest())).findings
     assert (silent.check, silent.ok, silent.message) == ("answer", False, "no route to the server")
+    bench.provider.failing["diagnose"] = KeyError("a bug of the plug-in's")
+    (broken,) = (await stub.DiagnoseProviders(pb.DiagnoseProvidersRequest())).findings
+    assert (broken.ok, broken.message) == (False, "its own diagnosis broke")
+
+
+async def test_a_provider_that_hangs_is_told_of_and_holds_up_nobody(
+    bench: Bench, stub: VmPoolServiceAsyncStub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench.provider, "offers", asyncio.Event().wait)
+    monkeypatch.setattr(offering, "OFFERS_SECONDS", 0.01)
+    monkeypatch.setattr(diagnosing, "DIAGNOSIS_SECONDS", 0.01)
+    (failed,) = (await stub.ListOffers(pb.ListOffersRequest())).failures
+    (finding,) = (await stub.DiagnoseProviders(pb.DiagnoseProvidersRequest())).findings
+    assert "has not answered" in failed.message
+    assert (finding.check, finding.ok, "has not answered" in finding.message) == ("answer", False, True)
