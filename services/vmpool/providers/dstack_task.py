@@ -96,6 +96,7 @@ def _environment(config: DstackConfig, order: Order) -> dict[str, str]:
         # The container shares the host's network: any other address would be the internet's.
         "EXECUTOR_HOST": "127.0.0.1",
         "EXECUTOR_PORT": str(config.agent.executor_port),
+        "EXECUTOR_GPU_COUNT": str(order.gpu_count),
         TOKEN_VARIABLE: order.token,
     }
 

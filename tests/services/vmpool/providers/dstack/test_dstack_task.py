@@ -34,6 +34,7 @@ def test_a_machine_is_a_task_with_name_key_token_and_a_longest_life() -> None:
     assert dict(task.env.items()) == {
         "EXECUTOR_HOST": "127.0.0.1",
         "EXECUTOR_PORT": "50051",
+        "EXECUTOR_GPU_COUNT": "1",
         "EXECUTOR_TOKEN": "secret",
     }
     assert (task.max_duration, task.retry, task.fleets[0].name) == (12 * 3600, False, "wavepool")

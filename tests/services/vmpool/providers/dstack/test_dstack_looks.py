@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.vmpool.errors import ProviderError
+from services.vmpool.providers import dstack_looks
+from services.vmpool.providers.dstack_looks import Looks
+from services.vmpool.providers.provider import Observation, ProviderState
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+RUNNING = Observation(ProviderState.RUNNING, endpoint="unix:/there")
+GONE = Observation(ProviderState.GONE)
+AN_HOUR = 3600.0
+
+
+@dataclass
+class Server:
+    """Answers when the gate is open."""
+
+    answer: Observation | Exception = RUNNING
+    asked: int = 0
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def look(self, machine_id: str) -> Observation:
+        del machine_id
+        self.asked += 1
+        answer = self.answer
+        await self.gate.wait()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+@asynccontextmanager
+async def looks_at(server: Server, interval_seconds: float = AN_HOUR) -> AsyncGenerator[Looks]:
+    looks = Looks(server.look, interval_seconds)
+    yield looks
+    await looks.close()
+
+
+async def test_an_answer_holds_for_the_interval_and_is_shared() -> None:
+    server = Server()
+    server.gate.set()
+    async with looks_at(server) as looks:
+        assert await asyncio.gather(*(looks.at("m1") for _ in range(3))) == [RUNNING] * 3
+        assert await looks.at("m1") == RUNNING
+        assert server.asked == 1
+
+
+async def test_after_the_interval_the_server_is_asked_again() -> None:
+    server = Server()
+    server.gate.set()
+    async with looks_at(server, interval_seconds=0) as looks:
+        await looks.at("m1")
+        await looks.at("m1")
+        assert server.asked == 2
+
+
+async def test_a_server_that_is_slow_is_unknown_and_is_not_asked_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dstack_looks, "PATIENCE_SECONDS", 0.01)
+    server = Server()
+    async with looks_at(server) as looks:
+        assert (await looks.at("m1")).state is ProviderState.UNKNOWN
+        assert (await looks.at("m1")).state is ProviderState.UNKNOWN
+        assert server.asked == 1
+        server.gate.set()
+        async with asyncio.timeout(30):
+            while (seen := await looks.at("m1")).state is ProviderState.UNKNOWN:
+                await asyncio.sleep(0)
+        assert seen == RUNNING
+
+
+@pytest.mark.parametrize("error", [ConnectionError("refused"), TimeoutError("silent"), ProviderError("forbidden")])
+async def test_a_server_that_does_not_tell_is_unknown_in_its_own_words(error: Exception) -> None:
+    server = Server(error)
+    server.gate.set()
+    async with looks_at(server) as looks:
+        assert await looks.at("m1") == Observation(ProviderState.UNKNOWN, reason=str(error))
+
+
+async def test_what_was_asked_before_forgetting_says_nothing_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dstack_looks, "PATIENCE_SECONDS", 0.01)
+    server = Server()
+    async with looks_at(server) as looks:
+        await looks.at("m1")
+        looks.forget("m1")
+        server.answer = GONE
+        server.gate.set()
+        assert await looks.at("m1") == GONE
+        assert await looks.at("m1") == GONE
