@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 BACKENDS = tuple(sorted(backend.value for backend in BackendType))
 """Those of the dstack client that is installed; `remote` are SSH fleets."""
 
+RENTED_GPU = {"EXECUTOR_DEVICE": "rocm"}
+"""Nobody is to rent GPUs and get what the executor has without a word, which is the processor."""
+
 Positive = Annotated[timedelta, Field(gt=timedelta(0))]
 NotNegative = Annotated[timedelta, Field(ge=timedelta(0))]
 CommaSeparated = Annotated[tuple[str, ...], NoDecode]
@@ -63,7 +66,7 @@ class DstackSettings(Settings):
     user: Annotated[str, Field(min_length=1)] = "root"
     """In the container; without it dstack asks the registry for the image's own on every plan."""
     environment: dict[str, SecretStr] = Field(default_factory=dict[str, SecretStr])
-    """Settings for the executor, as JSON: `{"EXECUTOR_DEVICE": "rocm"}`."""
+    """Settings for the executor, as JSON; `EXECUTOR_DEVICE` is `rocm` unless it is among them."""
     privileged: bool = False
     """Lets executors make boxes of namespaces (bubblewrap) in their container."""
     executor_port: Annotated[int, Field(gt=0, le=65535)] = 50051
@@ -141,7 +144,7 @@ class DstackSettings(Settings):
             image=self.image,
             commands=self.commands,
             user=self.user,
-            environment={name: value.get_secret_value() for name, value in self.environment.items()},
+            environment=RENTED_GPU | {name: value.get_secret_value() for name, value in self.environment.items()},
             privileged=self.privileged,
             executor_port=self.executor_port,
         )

@@ -23,6 +23,7 @@ def test_a_token_is_all_that_is_needed() -> None:
     assert (config.server.url, config.server.project, config.server.token) == ("http://127.0.0.1:3000", "main", "t0ken")
     assert (config.fleet.name, config.market.backends) == ("wavepool", ("amddevcloud", "hotaisle"))
     assert config.max_duration > timedelta(0)
+    assert config.agent.environment == {"EXECUTOR_DEVICE": "rocm"}
 
 
 def test_everything_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,7 +39,7 @@ def test_everything_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
         "MINIMUM_BILLED": "hotaisle=7200",
         "BILLING_INCREMENT": "hotaisle=60, remote=1",
         "COMMANDS": '["cd /opt", "exec executor"]',
-        "ENVIRONMENT": '{"EXECUTOR_DEVICE": "rocm"}',
+        "ENVIRONMENT": '{"EXECUTOR_DEVICE": "sim", "EXTRA": "1"}',
         "ENDS_WITH_POOL": "false",
     }.items():
         monkeypatch.setenv(f"VMPOOL_DSTACK_{name}", value)
@@ -50,7 +51,7 @@ def test_everything_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
     assert market.minimum_of("remote") == timedelta(0)
     assert market.increment_of("hotaisle") == timedelta(minutes=1)
     assert config.agent.commands == ("cd /opt", "exec executor")
-    assert config.agent.environment == {"EXECUTOR_DEVICE": "rocm"}
+    assert config.agent.environment == {"EXECUTOR_DEVICE": "sim", "EXTRA": "1"}
     assert (config.fleet.name, config.max_duration, config.ends_with_pool) == ("shared", timedelta(hours=1), False)
 
 
