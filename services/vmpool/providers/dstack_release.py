@@ -103,13 +103,13 @@ class Release:
             await asyncio.sleep(self._poll_seconds)
 
     async def _instances_of(self, run: Run) -> Sequence[Instance]:
-        """By the server's events; by address too, for a server that keeps no events."""
+        """By the server's events; by address for a server that keeps none, though addresses are given out again."""
         ids = await self._runs.instance_ids(run)
         host = run.job.address.host if run.job and run.job.address else ""
         return [
             instance
             for instance in await self._fleets.instances()
-            if instance.instance_id in ids or (host and instance.hostname == host)
+            if (instance.instance_id in ids if ids else host and instance.hostname == host)
         ]
 
     async def _delete(self, instance: Instance) -> None:
