@@ -133,8 +133,8 @@ def print_comparison(fixed_ones: Sequence[Summary], our_ones: Sequence[Summary])
         print(f"(mean {mine.mean:.1f} s, p95 {mine.p95:.0f} s) saves {saved:.0%}")
 
 
-def main() -> None:
-    """Print a table for each tariff."""
+def read_options() -> argparse.Namespace:
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--days", type=int, default=5, help="made-up days, of the seeds 1, 2, ... (default 5)")
     parser.add_argument("--load", type=float, default=1.0, help="times as many sittings (default 1)")
@@ -142,7 +142,12 @@ def main() -> None:
     parser.add_argument("--duration-seconds", type=float, default=30.0, help="of jobs that the file gives none for")
     parser.add_argument("--max-machines", type=int, default=8)
     parser.add_argument("--start-seconds", type=float, default=150.0, help="median time until a machine is ready")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Print a table for each tariff."""
+    options = read_options()
     days = arrivals_of(options)
     print(f"{len(days)} days, {fmean(map(len, days)):.0f} jobs a day, {options.start_seconds:g} s to start a machine")
     plain_ones = [fixed(minutes, options.max_machines) for minutes in FIXED_MINUTES]

@@ -38,6 +38,10 @@ PACE_HISTORY = 200
 LOOK_SECONDS = 15.0
 """Between two looks at a queue while nothing happens; vmpool itself looks every second."""
 
+SCHEDULE_SECONDS = 60.0
+"""Between two looks at a keep-warm schedule, which is followed to the end of the day."""
+
+DAY_SECONDS = 86400.0
 _WHOLE_GPU = Slot(0, 0, EIGHTHS_PER_GPU)
 
 
@@ -95,6 +99,8 @@ class Replay:
         )
         for arrival in arrivals:
             self._at(arrival.seconds, lambda _, arrival=arrival: self._queue.append(arrival))
+        for step in range(_looks_at_schedule(arrivals) if policy.limits.keep_warm else 0):
+            self._at(step * SCHEDULE_SECONDS, lambda _: None)
 
     def run(self) -> Outcome:
         """Go on until every job is done and every machine is released."""
@@ -104,6 +110,8 @@ class Replay:
             event(now)
             self._give_out(now)
             self._resize(now)
+        if self._machines or self._queue:
+            raise RuntimeError(f"{len(self._machines)} machines and {len(self._queue)} jobs are left over")
         return self.outcome
 
     def _at(self, seconds: float, event: Callable[[datetime], None]) -> None:
@@ -178,6 +186,12 @@ class Replay:
 
     def _keep(self, machine: Machine) -> None:
         self._machines[machine.machine_id] = machine
+
+
+def _looks_at_schedule(arrivals: Sequence[Arrival]) -> int:
+    """Whole days, at least one; a sitting that goes on for some time after midnight begins no other."""
+    last = max((arrival.seconds for arrival in arrivals), default=0.0)
+    return int(max(1, round(last / DAY_SECONDS)) * DAY_SECONDS / SCHEDULE_SECONDS)
 
 
 def _offer(tariff: Tariff) -> Offer:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.pool_policy import Summary, cheapest_at_equal_wait, fixed, ours, summary
+from benchmarks.pool_policy import Summary, cheapest_at_equal_wait, fixed, kept_warm, ours, summary
 from benchmarks.pool_replay.arrivals import Arrival, Habits, day_of_arrivals, read_arrivals
 from benchmarks.pool_replay.replay import Cloud, Outcome, Policy, Replay, machine_per_job
 from services.vmpool.cost import Tariff
@@ -47,6 +47,11 @@ def test_a_machine_by_the_hour_is_held_to_the_end_of_hours_and_no_longer() -> No
         # It is released within the margin before an hour ends, and gone a release later.
         before_the_end = -held % HOUR
         assert before_the_end <= margin
+
+
+def test_a_machine_is_kept_through_the_hours_of_the_schedule_and_no_longer() -> None:
+    outcome = Replay(kept_warm(ours(5, MAX_MACHINES)), Cloud(Tariff(2_000_000)), DAY, seeded()).run()
+    assert 10 * HOUR < max(outcome.held) < 10.5 * HOUR
 
 
 def test_one_job_costs_what_the_tariff_says() -> None:
