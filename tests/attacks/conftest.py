@@ -70,9 +70,10 @@ def attack(judged: Equipment, monkeypatch: pytest.MonkeyPatch) -> Attack:
 
 
 def _undisturbed(monkeypatch: pytest.MonkeyPatch) -> None:
-    chain_rule = replace(benchmarking.CPU_CHAIN_RULE, fewest_chains=1, busy_factor=math.inf)
+    chain_rule = replace(benchmarking.CPU_CHAIN_RULE, fewest_chains=1, busy_factor=math.inf, waits_excuse=False)
     monkeypatch.setattr(benchmarking, "CPU_CHAIN_RULE", chain_rule)
-    monkeypatch.setattr(benchmarking, "CPU_RULE", replace(benchmarking.CPU_RULE, busy_factor=math.inf))
+    audit_rule = replace(benchmarking.CPU_RULE, busy_factor=math.inf, waits_excuse=False)
+    monkeypatch.setattr(benchmarking, "CPU_RULE", audit_rule)
 
 
 def boxed_processes() -> list[psutil.Process]:

@@ -34,10 +34,10 @@ def test_there_are_kernels_of_many_styles_for_many_problems() -> None:
 @pytest.mark.parametrize("kernel", CHECKED, ids=lambda kernel: kernel.stem)
 async def test_a_kernel_is_right(fair: Equipment, kernel: Path) -> None:
     finished = await run(_job(kernel, Mode.CHECK), fair, lambda _: None)
-    assert finished.verdict is Verdict.ACCEPTED, finished
+    assert finished.verdict is Verdict.ACCEPTED, f"{finished.message}\n{finished}"
 
 
 @pytest.mark.parametrize("kernel", MEASURED, ids=lambda kernel: kernel.stem)
 async def test_a_kernel_is_right_and_its_times_are_believed(fair: Equipment, kernel: Path) -> None:
     finished = await run(_job(kernel, Mode.FULL), fair, lambda _: None)
-    assert finished.verdict is Verdict.ACCEPTED, finished
+    assert finished.verdict is Verdict.ACCEPTED, f"{finished.message}\n{finished}"

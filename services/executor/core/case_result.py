@@ -14,7 +14,7 @@ from services.executor.core.sessions import Agreement, SessionRule, agreement, d
 from services.executor.core.spans import SPAN_RULE, span_fault, spans_of
 from services.executor.core.statistics import summarise
 from services.executor.core.stopping import StopReason
-from services.executor.core.timing_audit import floor_fault, is_busy, timing_fault, wall_ratio
+from services.executor.core.timing_audit import floor_fault, is_disturbed, timing_fault, wall_ratio
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -81,6 +81,11 @@ class CaseTimes:
         """The way to the runner and back, beside each sample."""
         return [float(null) for session in self.sessions for null in session.nulls_ns]
 
+    @property
+    def waits_ns(self) -> list[float]:
+        """What was waited for a processor meanwhile."""
+        return [float(times.waited_ns) for times in self.calls]
+
     def wants_more(self, rule: SessionRule) -> bool:
         """Whether another session has to be made; not where a median is no time at all."""
         medians = self.medians_ns
@@ -91,7 +96,7 @@ def fault_of(problem: Problem, times: CaseTimes, scale: Scale) -> str | None:
     """Why the times cannot be true, if they cannot."""
     chains = times.audit.chains if times.audit else ()
     return (
-        timing_fault(times.claimed_ns, times.walls_ns, times.nulls_ns, scale.audit_rule)
+        timing_fault(times.claimed_ns, times.walls_ns, times.nulls_ns, scale.audit_rule, times.waits_ns)
         or chain_fault(score(times.medians_ns), chains, scale.chain_rule)
         or span_fault(times.calls, SPAN_RULE, has_clock=scale.has_device_clock)
         or floor_fault(scale.roofs, work_of(problem, times.case, scale.dtype), score(times.medians_ns))
@@ -104,7 +109,7 @@ def doubt_of(times: CaseTimes, scale: Scale) -> str:
         return ""
     if times.audit.chains:
         return chain_doubt(score(times.medians_ns), times.audit.chains, scale.chain_rule)
-    if is_busy(times.nulls_ns, scale.audit_rule):
+    if is_disturbed(times.claimed_ns, times.walls_ns, times.nulls_ns, scale.audit_rule, times.waits_ns):
         return f"the host was too busy to judge single calls, and there were no chains ({times.audit.why_none})"
     return ""
 

@@ -15,7 +15,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from services.executor.core.chain_arithmetic import digest_of, first_key, next_key, remade
-from services.executor.core.chain_audit import ChainMeasurement, ChainRule, is_busy, is_doubtful
+from services.executor.core.chain_audit import ChainMeasurement, ChainRule, is_disturbed, is_doubtful
 from services.executor.core.chain_rules import CannotChainError, confined, link_rules
 from services.executor.core.layout import GUARD_BYTES, LinkRecord, read_records
 from services.executor.core.mismatches import late_answer
@@ -52,7 +52,7 @@ class ChainProfile:
 GPU_CHAINS = ChainProfile(links=32, chains=3, most_chains=6, most_seconds=20.0, most_bytes=16 << 30)
 # Short chains, as whoever shares the cores disturbs long ones; and more of them, as one undisturbed is enough.
 CPU_CHAINS = ChainProfile(links=2, chains=4, most_chains=40, most_seconds=4.0, most_bytes=32 << 20)
-# Empty chains from which one sees how busy a machine is.
+# Chains from which one sees how busy a machine is.
 _TELLING = 8
 
 
@@ -86,7 +86,9 @@ async def audit_case(
         chains.append(await _measure(checker, trusted, judge, links, profile))
         if len(chains) < profile.chains:
             continue
-        if not is_doubtful(claimed_ns, chains, rule) or (len(chains) >= _TELLING and is_busy(chains, rule)):
+        if not is_doubtful(claimed_ns, chains, rule):
+            break
+        if len(chains) >= _TELLING and is_disturbed(claimed_ns, chains, rule):
             break
     return ChainAudit(tuple(chains))
 
@@ -115,8 +117,8 @@ async def _measure(
         judge.write(session.channel, trial)
         await session.load()
         await session.prepare_chain(links)
-    null_ns = await trusted.chain_ns(nonce, seconds)
-    wall_ns = await checker.session.chain_ns(nonce, seconds)
+    empty = await trusted.run_chain(nonce, seconds)
+    chain = await checker.session.run_chain(nonce, seconds)
     records = read_records(checker.session.channel, trial.layout, links)
     if records is None:
         raise interference("the shared memory was cut")
@@ -124,7 +126,7 @@ async def _measure(
     for link in chosen:
         await _check_link(checker, judge, trial, link, (nonce, records))
     claims = median(record.event_ns for record in records)
-    return ChainMeasurement(links, wall_ns, null_ns, claims, len(chosen))
+    return ChainMeasurement(links, chain.wall_ns, empty.wall_ns, claims, len(chosen), chain.waited_ns)
 
 
 def _chosen(links: int, slot_bytes: int, profile: ChainProfile, random: np.random.Generator) -> Sequence[int]:

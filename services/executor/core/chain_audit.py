@@ -9,7 +9,9 @@ every one of them, and a judge that still doubts makes more chains. An honest ke
 forger would have to speed up all.
 
 Where a processor is shared, it can be so busy that no chain is undisturbed. Empty chains tell: they all do the same, so
-where most of them take much longer than the shortest, nobody is accused.
+where most of them take much longer than the shortest, nobody is accused. They do not tell all: they have one thread and
+little to do, so a scheduler lets them through where calls with many threads wait. So nobody is accused either where
+many chains are only as long as they are because threads waited for a processor, as the kernel counts it.
 """
 
 from __future__ import annotations
@@ -23,11 +25,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+# Share of the chains that may look untrue by chance.
+_MOST_DISTURBED = 0.7
+
+
 @dataclass(frozen=True)
 class ChainMeasurement:
     """One chain of `calls`: the judge's time for it, that of the empty chain beside it, and how many were checked.
 
     `device_median_ns` is the median of what the runner claims of the calls within the chain: caches are warm there.
+    `waited_ns` is what threads of the runner and the judge waited for a processor, together (`run_queue.py`).
     """
 
     calls: int
@@ -35,6 +42,7 @@ class ChainMeasurement:
     null_ns: int
     device_median_ns: float
     checked: int
+    waited_ns: int = 0
 
 
 @dataclass(frozen=True)
@@ -42,18 +50,19 @@ class ChainRule:
     """How far a claim may be below what the chains say: a share of it, and `slack_ns` for the clocks.
 
     Nobody is accused by fewer than `fewest_chains`, nor where the median of the empty chains is more than
-    `busy_factor` times the shortest.
+    `busy_factor` times the shortest; nor, where `waits_excuse`, unless most chains are too long without their waits.
     """
 
     least_share: float
     slack_ns: float
     fewest_chains: int = 1
     busy_factor: float = math.inf
+    waits_excuse: bool = False
 
 
 GPU_CHAIN_RULE = ChainRule(least_share=0.9, slack_ns=2e3)
 
-CPU_CHAIN_RULE = ChainRule(least_share=0.75, slack_ns=100e3, fewest_chains=20, busy_factor=1.5)
+CPU_CHAIN_RULE = ChainRule(least_share=0.75, slack_ns=100e3, fewest_chains=20, busy_factor=1.5, waits_excuse=True)
 """The cpu device shares its cores, and its times rank nowhere. Half of a true millisecond is found out all the same."""
 
 
@@ -75,10 +84,29 @@ def is_busy(chains: Sequence[ChainMeasurement], rule: ChainRule) -> bool:
     return bool(nulls_ns) and median(nulls_ns) > rule.busy_factor * min(nulls_ns)
 
 
+def is_excused(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: ChainRule) -> bool:
+    """Whether many chains took too long for a claim only because somebody waited for a processor."""
+    if not rule.waits_excuse or not chains:
+        return False
+    null_ns = min(chain.null_ns for chain in chains)
+    working_ns = [(chain.wall_ns - chain.waited_ns - null_ns) / chain.calls for chain in chains]
+    untrue = sum(_is_too_short(claimed_ns, working, rule) for working in working_ns)
+    return untrue <= _MOST_DISTURBED * len(chains)
+
+
+def is_disturbed(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: ChainRule) -> bool:
+    """Whether chains prove nothing for want of a processor."""
+    return is_busy(chains, rule) or is_excused(claimed_ns, chains, rule)
+
+
 def is_doubtful(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: ChainRule) -> bool:
     """Whether every chain so far took too long for a claim."""
     audited = audited_call_ns(chains)
-    return audited is not None and claimed_ns < rule.least_share * audited - rule.slack_ns
+    return audited is not None and _is_too_short(claimed_ns, audited, rule)
+
+
+def _is_too_short(claimed_ns: float, call_ns: float, rule: ChainRule) -> bool:
+    return claimed_ns < rule.least_share * call_ns - rule.slack_ns
 
 
 def chain_doubt(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: ChainRule) -> str:
@@ -89,6 +117,9 @@ def chain_doubt(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: Cha
         nulls_ns = [chain.null_ns for chain in chains]
         factor = median(nulls_ns) / min(nulls_ns)
         return f"the host was too busy: half of the empty chains took over {factor:.1f} times as long as the shortest"
+    if is_excused(claimed_ns, chains, rule):
+        waited, wall = (sum(times) / 1e6 for times in zip(*((c.waited_ns, c.wall_ns) for c in chains), strict=True))
+        return f"the host was too busy: in {wall:.1f} ms of chains, threads waited {waited:.1f} ms for a processor"
     if len(chains) < rule.fewest_chains:
         return f"the host was too slow: there was time for {len(chains)} of {rule.fewest_chains} chains"
     return ""
@@ -101,7 +132,7 @@ def chain_fault(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: Cha
     audited = audited_call_ns(chains)
     if audited is None or len(chains) < rule.fewest_chains:
         return None
-    if is_busy(chains, rule) or not is_doubtful(claimed_ns, chains, rule):
+    if is_disturbed(claimed_ns, chains, rule) or not is_doubtful(claimed_ns, chains, rule):
         return None
     return (
         f"calls are said to take {claimed_ns / 1e3:.1f} us, but when each needed the answer of the one before, the "

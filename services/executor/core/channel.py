@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import struct
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,8 @@ IN_BOX = Path("/channel")
 _Buffer = bytes | bytearray | memoryview
 # Linux takes at most 1,024 pieces in one call.
 _MOST_PIECES = 1024
+# Process, user and group, see unix(7).
+_CREDENTIALS = struct.Struct("3i")
 
 
 class ChannelClosedError(Exception):
@@ -51,6 +54,12 @@ class Channel:
             Mount(self._folder / "socket", IN_BOX / "socket"),
             Mount(self._folder / "memory", IN_BOX / "memory", writable=True),
         )
+
+    @property
+    def peer_pid(self) -> int:
+        """The process that connected, as we see it; 0 where it has no number here."""
+        credentials = self._connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        return int(_CREDENTIALS.unpack(credentials)[0])
 
     @property
     def arguments(self) -> tuple[str, str]:

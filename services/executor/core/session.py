@@ -17,6 +17,7 @@ from services.executor.core.channel import ChannelClosedError
 from services.executor.core.endings import runner_failure
 from services.executor.core.messages import Order, ProtocolError, Reply, ReplyMessage
 from services.executor.core.run_place import runner_command
+from services.executor.core.run_queue import RunQueue, waited_ns
 from services.executor.core.runner_claims import claimed_failure, hung, interference, never_came_up
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ _GOODBYE_SECONDS = 2.0
 class CallTimes:
     """How long a call took: claims of the runner's, and the judge's own clock.
 
-    `stream_ns` and `device_ns` are those of the device's clock (`spans.py`), 0 where it has none.
+    `stream_ns` and `device_ns` are those of the device's clock (`spans.py`), 0 where it has none. `waited_ns` is what
+    threads of the runner and the judge waited for a processor meanwhile (`run_queue.py`), together; 0 on a GPU.
     """
 
     event_ns: int
@@ -43,6 +45,15 @@ class CallTimes:
     wall_ns: int
     stream_ns: int = 0
     device_ns: int = 0
+    waited_ns: int = 0
+
+
+@dataclass(frozen=True)
+class ChainTimes:
+    """How long a chain took by the judge's clock, and `waited_ns` as for a call."""
+
+    wall_ns: int
+    waited_ns: int
 
 
 class RunnerSession:
@@ -81,13 +92,15 @@ class RunnerSession:
     async def call(self, seconds: float) -> CallTimes:
         """Have it call the solution, for at most `seconds`, and copy all data back; raises Failure."""
         self.first_call_time = self.first_call_time or time.time()
+        waits_ns = self._waits_ns()
         begin_ns = time.perf_counter_ns()
         await self._order(Order.CALL)
         done = await self._answer(Reply.DONE, min(seconds, self._limits.call_seconds))
         wall_ns = time.perf_counter_ns() - begin_ns
+        waited = waited_ns(waits_ns, self._waits_ns())
         await self._answer(Reply.STORED, self._limits.copy_seconds)
         self.calls += 1
-        return CallTimes(done.event_ns, done.clock_ns, wall_ns, done.stream_ns, done.device_ns)
+        return CallTimes(done.event_ns, done.clock_ns, wall_ns, done.stream_ns, done.device_ns, waited)
 
     async def flush(self, size_bytes: int) -> None:
         """Have it sweep that much memory through the device's caches; raises Failure."""
@@ -104,12 +117,14 @@ class RunnerSession:
         await self._order(Order.PREPARE, links)
         await self._answer(Reply.PREPARED, self._limits.copy_seconds)
 
-    async def chain_ns(self, nonce: int, seconds: float) -> int:
-        """Have it make the chain that is prepared, for at most `seconds`; the judge's time for it. Raises Failure."""
+    async def run_chain(self, nonce: int, seconds: float) -> ChainTimes:
+        """Have it make the chain that is prepared, for at most `seconds`; raises Failure."""
+        waits_ns = self._waits_ns()
         begin_ns = time.perf_counter_ns()
         await self._order(Order.CHAIN, nonce)
         await self._answer(Reply.DONE, seconds)
-        return time.perf_counter_ns() - begin_ns
+        wall_ns = time.perf_counter_ns() - begin_ns
+        return ChainTimes(wall_ns, waited_ns(waits_ns, self._waits_ns()))
 
     async def fetch_link(self, link: int) -> None:
         """Have it copy the outputs of one call of the chain back, and all else with those of the last."""
@@ -122,6 +137,10 @@ class RunnerSession:
         await self._order(Order.PING)
         await self._answer(Reply.PONG, self._limits.copy_seconds)
         return time.perf_counter_ns() - begin_ns
+
+    def _waits_ns(self) -> dict[str, int]:
+        """On a GPU calls wait for no processor, and nothing comes between a flush and its call."""
+        return {} if self._device.describe().is_gpu else RunQueue(self.channel.peer_pid).waits_ns()
 
     async def _begin(self, box: BoxedProcess) -> None:
         accepting = asyncio.ensure_future(self.channel.accept())

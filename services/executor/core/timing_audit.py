@@ -5,7 +5,9 @@ outside: a call cannot have been much shorter than the judge saw, less the way t
 
 Each call is judged for itself, and the half of them with the shortest claims decides, since those make the median
 short: whoever forges the median forges all of them. They are found out when most of them cannot be true. The way is
-measured by null calls in turn with the timed ones, so that what a busy host adds to one is known from the other.
+measured by null calls in turn with the timed ones, so that what a busy host adds to one is known from the other. That
+is not all of it: a scheduler lets a short call through where it keeps a long one with many threads waiting. So on a
+processor what the kernel counts as waiting (`run_queue.py`) is taken off too.
 
 Chained calls say more: the input of each is made from the output of the one before, so that none can begin before its
 input exists, nor end before a right answer exists. Their wall time, less that of a chain of null calls, is time in
@@ -15,7 +17,8 @@ which the work was done, whoever says what.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import itemgetter
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -40,7 +43,7 @@ class AuditRule:
     A claim is untrue below `least_share_of_wall` of the wall time, after the `null_quantile` of the null calls (at most
     `most_null_ns`, or a runner could dawdle over them) and `slack_ns` are taken off. Where that quantile is more than
     `busy_factor` times the shortest null call, calls are delayed for longer than null calls can tell: claims are then
-    left to the chained audit, which has more of them.
+    left to the chained audit, which has more of them. Where `waits_excuse`, so is what threads waited for a processor.
     """
 
     least_share_of_wall: float
@@ -48,19 +51,26 @@ class AuditRule:
     most_null_ns: float
     slack_ns: float
     busy_factor: float = math.inf
+    waits_excuse: bool = False
 
 
 GPU_RULE = AuditRule(least_share_of_wall=0.9, null_quantile=0.5, most_null_ns=100e3, slack_ns=2e3)
 """On a GPU the host's part of a call is a few microseconds."""
 
-CPU_RULE = AuditRule(least_share_of_wall=0.75, null_quantile=0.9, most_null_ns=8e6, slack_ns=1e6, busy_factor=4.0)
+CPU_RULE = AuditRule(
+    least_share_of_wall=0.75, null_quantile=0.9, most_null_ns=8e6, slack_ns=1e6, busy_factor=4.0, waits_excuse=True
+)
 """The cpu device's kernels compete for cores with the judge and with all else; its times rank nowhere."""
 
 
 def timing_fault(
-    claimed_ns: Sequence[float], walls_ns: Sequence[float], nulls_ns: Sequence[float], rule: AuditRule
+    claimed_ns: Sequence[float],
+    walls_ns: Sequence[float],
+    nulls_ns: Sequence[float],
+    rule: AuditRule,
+    waits_ns: Sequence[float] = (),
 ) -> str | None:
-    """Why the claims of one case cannot be true, or None."""
+    """Why the claims of one case cannot be true, or None. `waits_ns` is of each call, where it is known."""
     if not all(0 < claim < math.inf for claim in claimed_ns):
         return "a call is said to have taken no time at all"
     if fault := _longer_than_the_wait(claimed_ns, walls_ns, rule):
@@ -68,7 +78,9 @@ def timing_fault(
     if is_busy(nulls_ns, rule):
         return None
     way_ns = min(float(np.quantile(nulls_ns, rule.null_quantile)), rule.most_null_ns) + rule.slack_ns
-    shortest_half = sorted(zip(claimed_ns, walls_ns, strict=True))[: (len(claimed_ns) + 1) // 2]
+    working_ns = _working_ns(walls_ns, waits_ns) if rule.waits_excuse else walls_ns
+    by_claim = sorted(zip(claimed_ns, working_ns, strict=True), key=itemgetter(0))
+    shortest_half = by_claim[: (len(claimed_ns) + 1) // 2]
     untrue = [(claim, wall) for claim, wall in shortest_half if claim < rule.least_share_of_wall * (wall - way_ns)]
     if len(untrue) <= _MOST_DISTURBED * len(shortest_half):
         return None
@@ -76,9 +88,29 @@ def timing_fault(
     return f"calls are said to take {claimed:.1f} us, but the judge waited {wall:.1f} us for them"
 
 
+def is_disturbed(
+    claimed_ns: Sequence[float],
+    walls_ns: Sequence[float],
+    nulls_ns: Sequence[float],
+    rule: AuditRule,
+    waits_ns: Sequence[float] = (),
+) -> bool:
+    """Whether single calls prove nothing for want of a processor."""
+    strict = replace(rule, waits_excuse=False)
+    return is_busy(nulls_ns, rule) or (
+        timing_fault(claimed_ns, walls_ns, nulls_ns, strict) is not None
+        and timing_fault(claimed_ns, walls_ns, nulls_ns, rule, waits_ns) is None
+    )
+
+
 def is_busy(nulls_ns: Sequence[float], rule: AuditRule) -> bool:
     """Whether the machine has so much else to do that single calls prove nothing."""
     return float(np.quantile(nulls_ns, rule.null_quantile)) > rule.busy_factor * min(nulls_ns)
+
+
+def _working_ns(walls_ns: Sequence[float], waits_ns: Sequence[float]) -> Sequence[float]:
+    """Walls less the waits; threads wait side by side, so this may be less than nothing."""
+    return [wall - wait for wall, wait in zip(walls_ns, waits_ns, strict=True)] if waits_ns else walls_ns
 
 
 def _longer_than_the_wait(claimed_ns: Sequence[float], walls_ns: Sequence[float], rule: AuditRule) -> str | None:

@@ -128,7 +128,12 @@ def test_single_calls_that_nobody_could_judge_are_inconclusive_without_chains() 
     scale = replace(SCALE, roofs=None, audit_rule=CPU_RULE, chain_rule=CPU_CHAIN_RULE)
     session = _session([10**8] * 9)
     busy = replace(session, nulls_ns=(10**5,) * 6 + (5 * 10**6,) * 3)
-    for measured, begins in ((session, ""), (busy, "the host was too busy to judge single calls, and there were no ")):
+    waited = replace(
+        session, times=tuple(replace(times, wall_ns=4 * 10**8, waited_ns=3 * 10**8) for times in session.times)
+    )
+    too_busy = "the host was too busy to judge single calls, and there were no "
+    for measured, begins in ((session, ""), (busy, too_busy), (waited, too_busy)):
+        assert fault_of(PROBLEM, CaseTimes(CASE, 0, (measured,)), scale) is None
         result = result_of(PROBLEM, CaseTimes(CASE, 0, (measured,), ChainAudit((), "fixed")), 4, scale, Timing.VALID)
         assert result.audit_inconclusive_because == (f"{begins}chains (fixed)" if begins else "")
 

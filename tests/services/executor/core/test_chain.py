@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PROBLEMS = Path(__file__).parents[4] / "problems"
 LIMITS = (CPU_CHAINS, CPU_CHAIN_RULE)
-STRICT = replace(CPU_CHAIN_RULE, fewest_chains=1, busy_factor=math.inf)
+STRICT = replace(CPU_CHAIN_RULE, fewest_chains=1, busy_factor=math.inf, waits_excuse=False)
 # Long enough for several links to be alike, and for links to be left out.
 LONG = replace(CPU_CHAINS, links=12, chains=1, most_chains=1)
 

@@ -102,7 +102,7 @@ async def _compare(session: RunnerSession, problem: Anything, nonce: int) -> Non
     judge.write(session.channel, trial)
     await session.load()
     await session.prepare_chain(LINKS)
-    await session.chain_ns(nonce, 30)
+    await session.run_chain(nonce, 30)
     records = read_records(session.channel, trial.layout, LINKS)
     assert records is not None
     key = first_key(nonce)

@@ -73,6 +73,35 @@ def test_on_a_busy_processor_nobody_is_accused(call_ns: int, delays_ns: list[int
     assert chain_fault(1, most_disturbed, CPU_CHAIN_RULE) is None
 
 
+@given(st.integers(10**6, 10**9), st.lists(st.integers(10**6, 10**9), min_size=1, max_size=6))
+def test_a_chain_that_waited_for_a_processor_accuses_nobody_however_quick_empty_chains_are(
+    call_ns: int, waits_ns: list[int]
+) -> None:
+    waits_ns = _enough([2 * call_ns + wait for wait in waits_ns])
+    delayed = _chains(call_ns, 5_000, waits_ns)
+    waited = [replace(chain, waited_ns=wait) for chain, wait in zip(delayed, waits_ns, strict=True)]
+    assert not is_busy(waited, CPU_CHAIN_RULE)
+    assert chain_fault(call_ns, waited, CPU_CHAIN_RULE) is None
+    assert chain_fault(call_ns, waited, GPU_CHAIN_RULE) == chain_fault(call_ns, delayed, GPU_CHAIN_RULE)
+
+
+def test_the_reason_names_what_was_waited() -> None:
+    delayed = [replace(chain, waited_ns=9_000_000) for chain in _chains(10**6, 1000, [6_000_000] * 20)]
+    doubt = chain_doubt(10**6, delayed, CPU_CHAIN_RULE)
+    assert doubt == "the host was too busy: in 200.0 ms of chains, threads waited 180.0 ms for a processor"
+
+
+@given(st.integers(10**6, 10**9), st.lists(st.integers(0, 10**10), min_size=20, max_size=40))
+def test_a_forger_whose_runner_waits_now_and_then_is_found_out_all_the_same(call_ns: int, waits_ns: list[int]) -> None:
+    waits_ns = [wait if at % 4 == 0 else 0 for at, wait in enumerate(waits_ns)]
+    chains = [
+        replace(chain, waited_ns=wait) for chain, wait in zip(_chains(call_ns, 5_000, waits_ns), waits_ns, strict=True)
+    ]
+    assert chain_fault(call_ns / 2, chains, CPU_CHAIN_RULE) is not None
+    overtaken = [replace(chain, waited_ns=2 * chain.wall_ns) for chain in chains[::4]]
+    assert chain_fault(call_ns / 2, [*overtaken, *chains], CPU_CHAIN_RULE) is not None
+
+
 @given(nanoseconds, nanoseconds, st.lists(nanoseconds, min_size=1, max_size=30), rules)
 def test_a_claim_is_borne_out_or_untrue_or_its_doubt_has_a_reason(
     call_ns: int, claim_ns: int, nulls_ns: list[int], rule: ChainRule

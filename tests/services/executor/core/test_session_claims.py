@@ -98,7 +98,9 @@ async def _session(
         async def start(*_: object) -> Impostor:
             return Impostor(folder, says, listens=listens)
 
-        device = SimpleNamespace(run_command=lambda *_: Command(["runner"], folder, []))
+        device = SimpleNamespace(
+            describe=lambda: SimpleNamespace(is_gpu=False), run_command=lambda *_: Command(["runner"], folder, [])
+        )
         session = RunnerSession(device, SimpleNamespace(start=start), LIMITS, Channel(folder))
         async with session.open(folder):
             yield session

@@ -64,7 +64,9 @@ async def test_processes_that_stay_apart_end_as_unstable_after_five_sessions(sim
 
 async def test_forged_claims_are_invalid(simulated: Equipment, monkeypatch: pytest.MonkeyPatch) -> None:
     # However busy this machine may be.
-    monkeypatch.setattr(benchmarking, "CPU_RULE", replace(benchmarking.CPU_RULE, busy_factor=math.inf))
+    monkeypatch.setattr(
+        benchmarking, "CPU_RULE", replace(benchmarking.CPU_RULE, busy_factor=math.inf, waits_excuse=False)
+    )
     finished = await _finished(simulated, "latency_us=50000 noise=quiet claim=0.1")
     assert finished.verdict is Verdict.TIMING_INVALID, finished
     assert finished.benchmarked is not None

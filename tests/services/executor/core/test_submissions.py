@@ -102,7 +102,9 @@ async def test_a_clock_forged_between_runner_and_judge_is_found_out_by_the_wall(
     submit: Submit, told: list[Event], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However busy this machine may be.
-    monkeypatch.setattr(benchmarking, "CPU_RULE", replace(benchmarking.CPU_RULE, busy_factor=math.inf))
+    monkeypatch.setattr(
+        benchmarking, "CPU_RULE", replace(benchmarking.CPU_RULE, busy_factor=math.inf, waits_excuse=False)
+    )
     finished = await submit("forging_relay")
     assert finished.verdict is Verdict.TIMING_INVALID, finished
     assert "the judge waited" in finished.message

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.executor.core.roofline import Work, roofs_of
-from services.executor.core.timing_audit import CPU_RULE, AuditRule, floor_fault, timing_fault, wall_ratio
+from services.executor.core.timing_audit import (
+    CPU_RULE,
+    GPU_RULE,
+    AuditRule,
+    floor_fault,
+    is_disturbed,
+    timing_fault,
+    wall_ratio,
+)
 
 if TYPE_CHECKING:
     from random import Random
@@ -90,3 +98,18 @@ def test_a_host_so_busy_that_even_null_calls_differ_much_accuses_nobody() -> Non
     assert timing_fault(claims, walls_ns, [0.1e6] * 12 + [5e6] * 3, replace(CPU_RULE, busy_factor=4.0)) is None
     assert timing_fault(claims, walls_ns, [0.1e6] * 12 + [5e6] * 3, replace(CPU_RULE, busy_factor=math.inf)) is not None
     assert timing_fault(claims, walls_ns, [0.1e6] * 15, CPU_RULE) is not None
+
+
+def test_calls_that_waited_for_a_processor_accuse_nobody_though_null_calls_were_quick() -> None:
+    claims, walls_ns, nulls, waits = [1e6] * 15, [7e6] * 15, [0.1e6] * 15, [5e6] * 15
+    assert timing_fault(claims, walls_ns, nulls, CPU_RULE, waits) is None
+    assert is_disturbed(claims, walls_ns, nulls, CPU_RULE, waits)
+    assert timing_fault(claims, walls_ns, nulls, CPU_RULE, [0.1e6] * 15) is not None
+    assert not is_disturbed(claims, walls_ns, nulls, CPU_RULE, [0.1e6] * 15)
+    assert timing_fault(claims, walls_ns, nulls, GPU_RULE, waits) is not None
+    assert not is_disturbed(claims, walls_ns, nulls, GPU_RULE, waits)
+
+
+def test_one_call_in_four_that_waited_does_not_excuse_the_others() -> None:
+    waits = [5e6 if at % 4 == 0 else 0 for at in range(16)]
+    assert timing_fault([1e6] * 16, [7e6] * 16, [0.1e6] * 16, CPU_RULE, waits) is not None
