@@ -12,6 +12,7 @@ from problems import catalogue as catalogue_module
 from problems.launch_plan import MAX_PLAN_BYTES
 from services.executor.authorization import Caller
 from services.executor.core.job import CoreJob, Mode
+from services.executor.core.timing_mode import TimingMode
 from services.executor.errors import InvalidFieldError, UnknownProblemError
 from services.executor.lease import Lease
 from services.executor.run import RunSpec
@@ -36,6 +37,14 @@ _MODES = {
     executor_pb2.RUN_MODE_SANDBOX: Mode.SANDBOX,
 }
 _MODE_NAMES = ", ".join(executor_pb2.RunMode.Name(number) for number in _MODES)
+_TIMING_MODES = {
+    executor_pb2.TIMING_MODE_UNSPECIFIED: None,
+    executor_pb2.TIMING_MODE_COLD: TimingMode.COLD,
+    executor_pb2.TIMING_MODE_HOT: TimingMode.HOT,
+    executor_pb2.TIMING_MODE_FIRST_CALL: TimingMode.FIRST_CALL,
+}
+_TIMING_MODE_NAMES = ", ".join(executor_pb2.TimingMode.Name(number) for number in _TIMING_MODES)
+_TIMED = frozenset({executor_pb2.RUN_MODE_BENCHMARK, executor_pb2.RUN_MODE_FULL})
 
 Violations = list[tuple[str, str]]
 
@@ -53,6 +62,7 @@ class RunDecoder:
         mode = _MODES.get(request.mode)
         violations = [*_source_violations(request), *_lease_violations(request, caller)]
         violations += [*self._size_violations(request), *self._slot_violations(request), *_text_violations(request)]
+        violations += _timing_violations(request)
         if mode is None:
             violations.append(("mode", f"must be one of {_MODE_NAMES}"))
         if mode is Mode.SANDBOX and request.problem:
@@ -79,6 +89,7 @@ class RunDecoder:
             size_set=self.size_set,
             launch_plan=request.launch_plan,
             problem_def=request.problem_def,
+            timing_mode=_TIMING_MODES[request.timing_mode],
         )
 
     def _problem(self, slug: str) -> Problem:
@@ -148,6 +159,14 @@ def _text_violations(request: executor_pb2.RunRequest) -> Violations:
         if (size_bytes := len(text.encode())) > most_bytes:
             violations.append((field, f"has {size_bytes} bytes; at most {most_bytes} are taken"))
     return violations
+
+
+def _timing_violations(request: executor_pb2.RunRequest) -> Violations:
+    if request.timing_mode not in _TIMING_MODES:
+        return [("timing_mode", f"is {request.timing_mode}; it must be one of {_TIMING_MODE_NAMES}")]
+    if request.timing_mode and request.mode in _MODES and request.mode not in _TIMED:
+        return [("timing_mode", "must be unset for a run that times nothing: only RUN_MODE_BENCHMARK and _FULL do")]
+    return []
 
 
 def _lease_violations(request: executor_pb2.RunRequest, caller: Caller) -> Violations:

@@ -75,7 +75,7 @@ def _(event: events.Checked) -> run_event_pb2.Checked:
 
 @_body.register
 def _(event: events.Benchmarking) -> run_event_pb2.Benchmarking:
-    return run_event_pb2.Benchmarking(total_tests=event.total_tests)
+    return run_event_pb2.Benchmarking(total_tests=event.total_tests, timing_mode=event.timing_mode)
 
 
 @_body.register

@@ -65,7 +65,7 @@ def profile_of(device: DeviceDescription) -> StoppingProfile:
 
 async def benchmark(bench: Bench, cases: Sequence[Case], progress: Progress) -> None:
     """Measure every case; raises Failure for a wrong call, and for times that cannot be true or are none."""
-    progress.tell(Benchmarking(len(cases)))
+    progress.tell(Benchmarking(len(cases), bench.mode))
     scale = _scale(bench, progress.job.dtype)
     async with bench.open_trusted() as trusted:
         flush_bytes = await _flush_bytes(bench, trusted, progress)

@@ -58,9 +58,10 @@ class Checked:
 
 @dataclass(frozen=True)
 class Benchmarking:
-    """The judge begins to benchmark."""
+    """The judge begins to benchmark; `timing_mode` as in Benchmarked."""
 
     total_tests: int
+    timing_mode: str = ""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from services.executor.core.judging import Judging
 from services.executor.core.playground import run_program
 from services.executor.core.posed_problem import posed
 from services.executor.core.progress import Progress
+from services.executor.core.timing_request import require_mode
 from services.executor.devices.device import BuildKind
 from services.executor.devices.instruments import Versioned
 from services.executor.devices.selection import selected
@@ -43,6 +44,8 @@ async def run(job: CoreJob, equipment: Equipment, emit: Callable[[Event], None])
     Raises JobError, before any event, for a job that is not well formed. A cancelled task leaves no process and no
     file behind, and tells no last event.
     """
+    if job.timing_mode and job.mode not in {Mode.BENCHMARK, Mode.FULL}:
+        raise JobError(f"timing_mode: must be left out for a {job.mode} run, which times nothing")
     equipment = replace(equipment, device=selected(equipment.device, job.devices))
     problem = _problem(job, equipment)
     progress = Progress(job, emit)
@@ -77,6 +80,7 @@ def _problem(job: CoreJob, equipment: Equipment) -> Problem | None:
 
 async def _stages(job: CoreJob, problem: Problem | None, equipment: Equipment, progress: Progress) -> None:
     progress.report.update(_origin(job, equipment))
+    require_mode(job.timing_mode, equipment.device.describe())
     async with posed(job, problem, equipment, progress.report) as problem_posed:
         await _stages_of(job, problem_posed, equipment, progress)
 

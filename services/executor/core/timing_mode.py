@@ -10,6 +10,7 @@ from services.executor.core.sessions import SessionRule
 
 if TYPE_CHECKING:
     from services.executor.core.stopping import StoppingProfile
+    from services.executor.devices.device import DeviceDescription
 
 _FIRST_CALLS = 100
 _FEWEST_FIRST_CALLS = 20
@@ -27,6 +28,11 @@ class TimingMode(StrEnum):
     """After a warm-up, with the caches as the call before left them: the default on the cpu device."""
     FIRST_CALL = "first-call"
     """The first call of a fresh process, one for each sample: modules load, kernels are found, pools are empty."""
+
+
+def modes_of(device: DeviceDescription) -> tuple[TimingMode, ...]:
+    """What a device can do; a simulated one has no caches that a sweep could empty."""
+    return tuple(mode for mode in TimingMode if mode is not TimingMode.COLD or not device.is_simulated)
 
 
 def default_mode(profile: StoppingProfile) -> TimingMode:

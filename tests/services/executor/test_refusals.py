@@ -28,6 +28,8 @@ from tests.services.executor.client import QUICK, Client, refusal, request
         ({"problem_def": "x" * 270_000}, "problem_def", "at most 262144"),
         ({"mode": executor_pb2.RUN_MODE_SANDBOX, "problem": "", "launch_plan": "{}"}, "launch_plan", "must be empty"),
         ({"mode": executor_pb2.RUN_MODE_SANDBOX, "problem": "", "problem_def": "x"}, "problem_def", "must be empty"),
+        ({"timing_mode": 9}, "timing_mode", "TIMING_MODE_FIRST_CALL"),
+        ({"timing_mode": executor_pb2.TIMING_MODE_HOT}, "timing_mode", "times nothing"),
         ({"eighths": 3}, "eighths", "one of 1, 2, 4, 8"),
         ({"eighths": 16}, "eighths", "one of 1, 2, 4, 8"),
         ({"gpu": 1}, "gpu", "GPUs are 0 to 0"),

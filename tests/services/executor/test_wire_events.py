@@ -72,7 +72,7 @@ EXAMPLES: list[events.Event] = [
     events.Checking(2),
     PASSED,
     events.Checked((PASSED,), 1, 1),
-    events.Benchmarking(1),
+    events.Benchmarking(1, "cold"),
     MEASURED,
     BENCHMARKED,
     events.ProgramStarted(),

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from services.executor.core.events import Benchmarking
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.jsonlines import decode_job, encode_job
-from services.executor.core.run import run
+from services.executor.core.run import JobError, run
 from services.executor.core.session import RunnerSession
 from services.executor.core.stopping import CPU_PROFILE, GPU_PROFILE
 from services.executor.core.timing_mode import TimingMode, default_mode, profile_in
 from services.executor.core.verdict import Verdict
+from services.executor.devices.plugins import device_named
 from tests.services.executor.core.conftest import SUBMISSIONS
 
 if TYPE_CHECKING:
@@ -41,6 +44,35 @@ def test_a_job_keeps_its_mode_on_the_way_to_the_judge() -> None:
     for mode in (None, *TimingMode):
         job = CoreJob("source", Mode.BENCHMARK, "relu", timing_mode=mode)
         assert decode_job(encode_job(job)) == job
+
+
+@pytest.mark.parametrize("mode", [Mode.CHECK, Mode.SAMPLE, Mode.SANDBOX])
+async def test_a_run_that_times_nothing_takes_no_timing_mode(equipment: Equipment, mode: Mode) -> None:
+    job = CoreJob("source", mode, "relu", timing_mode=TimingMode.HOT)
+    with pytest.raises(JobError, match=f"timing_mode: must be left out for a {mode} run"):
+        await run(job, equipment, lambda _: None)
+
+
+async def test_what_a_device_cannot_do_is_said_before_anything_is_compiled(
+    equipment: Equipment, told: list[Event]
+) -> None:
+    simulated = replace(equipment, device=device_named("sim"))
+    job = CoreJob("int x;", Mode.BENCHMARK, "relu", timing_mode=TimingMode.COLD)
+    finished = await run(job, simulated, told.append)
+    assert told == [finished]
+    assert (finished.verdict, finished.reason) == (Verdict.TIMING_INVALID, "timing_mode")
+    assert "`sim` cannot time calls cold" in finished.message
+    assert "Ask for hot or first-call" in finished.message
+
+
+async def test_a_case_is_told_its_mode_and_the_sweep_before_each_call(equipment: Equipment, told: list[Event]) -> None:
+    source = (SUBMISSIONS / "slow_addition.hip").read_text()
+    job = CoreJob(source, Mode.BENCHMARK, "vector-addition", timing_mode=TimingMode.COLD)
+    finished = await run(job, equipment, told.append)
+    assert finished.benchmarked is not None, finished
+    assert finished.benchmarked.timing_mode == "cold"
+    assert [event.timing_mode for event in told if isinstance(event, Benchmarking)] == ["cold"]
+    assert all(result.flush_bytes for result in finished.benchmarked.results)
 
 
 async def test_each_first_call_has_a_process_of_its_own(
