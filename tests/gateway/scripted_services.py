@@ -31,6 +31,7 @@ class ScriptedVmPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.events: list[vmpool_pb2.MachineEvent] = []
         self.log = [b""]
         self.holds_streams = False
+        self.streams_ended = asyncio.Event()
         self.forget()
 
     async def ListMachines(self, request: Any, context: Any) -> vmpool_pb2.ListMachinesResponse:
@@ -95,8 +96,13 @@ class ScriptedVmPool(vmpool_pb2_grpc.VmPoolServiceServicer):
 
     async def until_let_go(self) -> None:
         """Streams stay open, if they do, until their clients are gone."""
-        if self.holds_streams:
+        if not self.holds_streams:
+            return
+        self.streams_ended.clear()
+        try:
             await asyncio.Event().wait()
+        finally:
+            self.streams_ended.set()
 
     def forget(self) -> None:
         """Be as at first."""

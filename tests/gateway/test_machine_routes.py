@@ -202,6 +202,16 @@ async def test_a_followed_log_comes_as_it_is_written(gateway: RunningGateway, se
         assert await anext(answer.aiter_bytes()) == b"one\n"
 
 
+async def test_a_client_that_leaves_ends_the_call_behind_its_stream(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.vmpool.log, services.vmpool.holds_streams = [b"one\n"], True
+    async with gateway.http.stream("GET", f"{MACHINES}/m_1/logs?follow=true", headers=ADMIN) as answer:
+        await anext(answer.aiter_bytes())
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        await services.vmpool.streams_ended.wait()
+
+
 @pytest.mark.parametrize("path", ["", "/events", "/logs", "/drain", "/stop"])
 async def test_what_is_asked_of_a_machine_that_does_not_exist_is_404(
     gateway: RunningGateway, services: ScriptedServices, path: str
