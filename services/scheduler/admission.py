@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from problems.launch_plan import LaunchPlanError, parse_plan
 from services.scheduler.errors import InvalidSubmissionError, UnknownProblemError
-from services.scheduler.spec import JobSpec, Mode
+from services.scheduler.spec import JobSpec, Mode, TimingMode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -27,6 +27,7 @@ GPU_TYPES = ("MI300X", "MI300A", "MI250X", "MI210")
 DEFAULT_GPU_TYPE = "MI300X"
 DEFAULT_DTYPE = "float32"
 LANGUAGE = "hip"
+TIMED_MODES = (Mode.BENCHMARK, Mode.FULL)
 # What front ends send for HIP; Tensara's calls a HIP kernel's language by its C++ dialect.
 LANGUAGE_ALIASES = frozenset({"", "hip", "hipcc", "hip-cpp", "hip_cpp", "hipc++", "hip-c++", "rocm", "rocm-hip"})
 LANGUAGE_FIXES = {
@@ -57,7 +58,7 @@ class PosedProblem:
 
 @dataclass(frozen=True)
 class Submission:
-    """What somebody sent; `mode` is None where it was not given or is not known."""
+    """What somebody sent; `mode` is None where it was not given or is not known, and `timing_mode` may be empty."""
 
     account_id: str
     idempotency_key: str
@@ -68,6 +69,7 @@ class Submission:
     dtype: str
     language: str
     priority: int
+    timing_mode: str = ""
 
 
 def admit(submission: Submission, problems: Mapping[str, PosedProblem]) -> JobSpec:
@@ -84,6 +86,7 @@ def admit(submission: Submission, problems: Mapping[str, PosedProblem]) -> JobSp
     wrong += _wrong_language(submission.language)
     wrong += _wrong_gpu_type(submission.gpu_type)
     wrong += _wrong_priority(submission.priority)
+    wrong += _wrong_timing_mode(submission)
     if submission.mode is None:
         wrong.append(("spec.mode", "give one of CHECK, BENCHMARK, FULL, SAMPLE, SANDBOX"))
     elif submission.mode is not Mode.SANDBOX and not submission.texts.problem_def:
@@ -97,12 +100,17 @@ def admit(submission: Submission, problems: Mapping[str, PosedProblem]) -> JobSp
         dtype=_dtype(submission.dtype),
         language=LANGUAGE,
         priority=submission.priority,
+        timing_mode=TimingMode(submission.timing_mode) if submission.timing_mode else None,
     )
 
 
 def fingerprint(spec: JobSpec, texts: Texts) -> str:
-    """What tells two submissions under one idempotency key apart."""
-    content = json.dumps([asdict(spec), asdict(texts)], sort_keys=True).encode()
+    """What tells two submissions under one idempotency key apart.
+
+    What is left out has no part in it, so that a key is still known after an update that brought something new to ask.
+    """
+    asked = {name: value for name, value in asdict(spec).items() if value is not None}
+    content = json.dumps([asked, asdict(texts)], sort_keys=True).encode()
     return hashlib.sha256(content).hexdigest()
 
 
@@ -191,6 +199,18 @@ def _wrong_priority(priority: int) -> list[tuple[str, str]]:
     if MIN_PRIORITY <= priority <= MAX_PRIORITY:
         return []
     return [("spec.priority", f"is {priority}; give {MIN_PRIORITY} to {MAX_PRIORITY}")]
+
+
+def _wrong_timing_mode(submission: Submission) -> list[tuple[str, str]]:
+    asked = submission.timing_mode
+    if not asked:
+        return []
+    if asked not in set(TimingMode):
+        return [("spec.timing_mode", f"{asked[:40]!r} is none of {', '.join(TimingMode)}")]
+    if submission.mode not in {None, *TIMED_MODES}:
+        timed = ", ".join(mode.name for mode in TIMED_MODES)
+        return [("spec.timing_mode", f"must be left out for a mode that times nothing; only {timed} do")]
+    return []
 
 
 def _wrong_problem_or_dtype(submission: Submission, problems: Mapping[str, PosedProblem]) -> list[tuple[str, str]]:

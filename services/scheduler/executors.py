@@ -13,7 +13,7 @@ from servicekit.channels import open_channel
 from servicekit.errors import rpc_failure
 from servicekit.proto_time import instant_to_proto
 from services.scheduler.rpc_codes import UNREACHABLE
-from services.scheduler.wire import mode_to_proto
+from services.scheduler.wire import mode_to_proto, timing_mode_to_proto
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Generator
@@ -66,6 +66,7 @@ class Executors:
             problem_def=texts.problem_def,
             mode=mode_to_proto(job.spec.mode),
             dtype=job.spec.dtype,
+            timing_mode=timing_mode_to_proto(job.spec.timing_mode),
             fencing_token=lease.fencing_token,
             lease_expire_time=instant_to_proto(expire_time),
             after_seq=job.run_seq,

@@ -20,9 +20,17 @@ class Mode(StrEnum):
     SANDBOX = "sandbox"
 
 
+class TimingMode(StrEnum):
+    """In which state of the device a benchmark times calls; docs/timing.md."""
+
+    COLD = "cold"
+    HOT = "hot"
+    FIRST_CALL = "first-call"
+
+
 @dataclass(frozen=True)
 class JobSpec:
-    """What to run; `problem` is empty for Mode.SANDBOX."""
+    """What to run; `problem` is empty for Mode.SANDBOX, and `timing_mode` None is the device's own way."""
 
     problem: str
     mode: Mode
@@ -30,6 +38,7 @@ class JobSpec:
     dtype: str
     language: str
     priority: int
+    timing_mode: TimingMode | None = None
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,13 @@ from servicekit.proto_time import instant_to_proto
 from services.scheduler.admission import Submission
 from services.scheduler.errors import InvalidFieldError
 from services.scheduler.job import UNSEEN_STATES, JobState
-from services.scheduler.spec import Mode, Texts
+from services.scheduler.spec import Mode, Texts, TimingMode
 
 if TYPE_CHECKING:
     from problems.definition import CatalogueEntry, Problem
     from services.scheduler.job import Job, JobEvent
 
+TIMING_MODE_PREFIX = "TIMING_MODE_"
 VERDICT_PREFIX = "VERDICT_"
 MODE_PREFIX = "RUN_MODE_"
 STATE_PREFIX = "JOB_STATE_"
@@ -31,6 +32,11 @@ _STATES: dict[JobState, scheduler_pb2.JobState.ValueType] = {
 _STATES_BY_NUMBER: dict[int, JobState] = {number: state for state, number in _STATES.items()}
 _MODES = {mode: executor_pb2.RunMode.Value(f"{MODE_PREFIX}{mode.name}") for mode in Mode}
 _MODES_BY_NUMBER = {number: mode for mode, number in _MODES.items()}
+_TIMING_MODES: dict[TimingMode | None, executor_pb2.TimingMode.ValueType] = {
+    None: executor_pb2.TIMING_MODE_UNSPECIFIED,
+    **{mode: executor_pb2.TimingMode.Value(f"{TIMING_MODE_PREFIX}{mode.name}") for mode in TimingMode},
+}
+_TIMING_WORDS: dict[int, str] = {number: mode or "" for mode, number in _TIMING_MODES.items()}
 _VERDICT_NAMES: dict[int, str] = {
     number: name.removeprefix(VERDICT_PREFIX) for name, number in run_event_pb2.Verdict.items()
 }
@@ -49,6 +55,8 @@ def submission_from_proto(request: scheduler_pb2.SubmitJobRequest) -> Submission
         dtype=spec.dtype,
         language=spec.language,
         priority=spec.priority,
+        # A number that is newer than we are is no word, and admission refuses it.
+        timing_mode=_TIMING_WORDS.get(spec.timing_mode, str(spec.timing_mode)),
     )
 
 
@@ -90,6 +98,7 @@ def _spec_to_proto(job: Job, texts: Texts) -> scheduler_pb2.JobSpec:
         dtype=job.spec.dtype,
         language=job.spec.language,
         priority=job.spec.priority,
+        timing_mode=timing_mode_to_proto(job.spec.timing_mode),
     )
 
 
@@ -121,6 +130,11 @@ def state_from_proto(number: int) -> JobState:
 def mode_to_proto(mode: Mode) -> executor_pb2.RunMode.ValueType:
     """The mode."""
     return _MODES[mode]
+
+
+def timing_mode_to_proto(mode: TimingMode | None) -> executor_pb2.TimingMode.ValueType:
+    """The timing mode; None is the device's own way."""
+    return _TIMING_MODES[mode]
 
 
 def verdict_name(number: int) -> str:

@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from services.scheduler.job import Job, JobEvent, JobState
-from services.scheduler.spec import JobSpec, Lease, Mode
+from services.scheduler.spec import JobSpec, Lease, Mode, TimingMode
 
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
@@ -39,6 +39,7 @@ def job_from_row(row: RowMapping) -> Job:
     job["result"] = bytes(columns["result"])
     spec: dict[str, Any] = {name: columns[name] for name in _SPEC_COLUMNS}
     spec["mode"] = Mode(columns["mode"])
+    spec["timing_mode"] = TimingMode(columns["timing_mode"]) if columns["timing_mode"] else None
     lease = None
     if columns["lease_id"] is not None:
         lease = Lease(machine_id=columns["machine_id"], **{name: columns[name] for name in _LEASE_COLUMNS})

@@ -34,6 +34,7 @@ jobs = Table(
     Column("dtype", Text, nullable=False),
     Column("language", Text, nullable=False),
     Column("priority", Integer, nullable=False),
+    Column("timing_mode", Text),
     Column("state", Text, nullable=False),
     Column("create_time", Instant, nullable=False),
     Column("price_micros_per_hour", BigInteger, nullable=False),

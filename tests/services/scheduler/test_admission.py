@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from dataclasses import replace
+import hashlib
+import json
+from dataclasses import asdict, replace
 
 import pytest
 from hypothesis import given
@@ -11,6 +13,7 @@ from services.scheduler.admission import (
     GPU_TYPES,
     MAX_DEFINITION_BYTES,
     MAX_SOURCE_BYTES,
+    TIMED_MODES,
     PosedProblem,
     Submission,
     admit,
@@ -18,7 +21,7 @@ from services.scheduler.admission import (
     nearest,
 )
 from services.scheduler.errors import InvalidSubmissionError, UnknownProblemError
-from services.scheduler.spec import Mode, Texts
+from services.scheduler.spec import Mode, Texts, TimingMode
 
 PARAMETERS = parse_signature("const float* input, float* output, size_t n", {"output": Initial.POISON}, frozenset())
 PROBLEMS = {
@@ -136,6 +139,36 @@ def test_other_launch_plans_and_definitions_have_other_fingerprints() -> None:
     assert len({fingerprint(spec, text) for text in texts}) == len(texts)
 
 
+def test_each_timing_mode_has_a_fingerprint_of_its_own() -> None:
+    spec = admit(GOOD, PROBLEMS)
+    timed = [spec, *(replace(spec, timing_mode=mode) for mode in TimingMode)]
+    assert len({fingerprint(one, Texts("a")) for one in timed}) == 4
+
+
+def test_keys_from_before_there_were_timing_modes_are_still_known() -> None:
+    spec = admit(GOOD, PROBLEMS)
+    before = {name: value for name, value in asdict(spec).items() if name != "timing_mode"}
+    content = json.dumps([before, asdict(Texts("a"))], sort_keys=True).encode()
+    assert fingerprint(spec, Texts("a")) == hashlib.sha256(content).hexdigest()
+
+
+@pytest.mark.parametrize("mode", [Mode.BENCHMARK, Mode.FULL])
+def test_what_is_measured_may_be_timed_in_a_way_of_its_own(mode: Mode) -> None:
+    assert admit(replace(GOOD, mode=mode), PROBLEMS).timing_mode is None
+    for timing_mode in TimingMode:
+        assert admit(replace(GOOD, mode=mode, timing_mode=timing_mode), PROBLEMS).timing_mode is timing_mode
+
+
+@pytest.mark.parametrize("mode", [Mode.CHECK, Mode.SAMPLE, Mode.SANDBOX])
+def test_what_is_not_measured_takes_no_timing_mode(mode: Mode) -> None:
+    said = refusal(replace(GOOD, mode=mode, timing_mode="hot"))["spec.timing_mode"]
+    assert "only BENCHMARK, FULL do" in said
+
+
+def test_a_timing_mode_that_is_none_is_refused_with_those_that_are() -> None:
+    assert "'9' is none of cold, hot, first-call" in refusal(replace(GOOD, timing_mode="9"))["spec.timing_mode"]
+
+
 def test_a_launch_plan_that_fits_its_problem_is_admitted() -> None:
     admit(replace(GOOD, texts=Texts("kernels", launch_plan=PLAN)), PROBLEMS)
 
@@ -183,6 +216,7 @@ def test_whole_programs_have_neither_plan_nor_definition() -> None:
         dtype=st.text(max_size=10),
         language=st.text(max_size=10) | st.just("hip"),
         priority=st.integers(-200, 200),
+        timing_mode=st.text(max_size=5) | st.sampled_from(["", *TimingMode]),
     )
 )
 def test_any_submission_is_either_admitted_in_canonical_words_or_refused_by_name(submission: Submission) -> None:
@@ -193,6 +227,7 @@ def test_any_submission_is_either_admitted_in_canonical_words_or_refused_by_name
     else:
         assert spec.gpu_type in GPU_TYPES
         assert spec.language == "hip"
+        assert spec.timing_mode is None or spec.mode in TIMED_MODES
         assert spec.mode is Mode.SANDBOX or submission.texts.problem_def or spec.dtype in PROBLEMS[spec.problem].dtypes
         return
     if isinstance(refused, InvalidSubmissionError):

@@ -49,6 +49,19 @@ async def test_submitted_job_comes_back_with_what_was_sent(cluster: Cluster) -> 
     assert job.account_id == ACCOUNT
 
 
+@pytest.mark.parametrize("timing_mode", executor_pb2.TimingMode.values())
+async def test_a_timing_mode_is_kept_and_goes_to_the_machine(
+    cluster: Cluster, timing_mode: executor_pb2.TimingMode.ValueType
+) -> None:
+    submitted = await cluster.submit(mode=executor_pb2.RUN_MODE_FULL, timing_mode=timing_mode)
+    await cluster.events_to_end(submitted.job_id)
+    assert cluster.executor.requests[0].timing_mode == timing_mode
+    listed = await cluster.api.ListJobs(scheduler_pb2.ListJobsRequest())
+    assert [job.spec.timing_mode for job in (submitted, await cluster.job(submitted.job_id), *listed.jobs)] == [
+        timing_mode
+    ] * 3
+
+
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
@@ -63,6 +76,8 @@ async def test_submitted_job_comes_back_with_what_was_sent(cluster: Cluster) -> 
         ({"problem": ""}, "spec.problem"),
         ({"launch_plan": "{}"}, "spec.launch_plan.launches"),
         ({"problem_def": " "}, "spec.problem_def"),
+        ({"mode": executor_pb2.RUN_MODE_FULL, "timing_mode": 9}, "spec.timing_mode"),
+        ({"timing_mode": executor_pb2.TIMING_MODE_COLD}, "spec.timing_mode"),
         ({"key": ""}, "idempotency_key"),
     ],
 )
@@ -93,6 +108,14 @@ async def test_repeated_submission_is_the_same_job(cluster: Cluster) -> None:
 async def test_key_of_another_submission_is_refused(cluster: Cluster) -> None:
     await cluster.submit("key")
     assert (await failure(cluster.submit("key", source="// other"))).code is grpc.StatusCode.ALREADY_EXISTS
+
+
+async def test_key_of_a_submission_that_is_timed_otherwise_is_refused(cluster: Cluster) -> None:
+    full = executor_pb2.RUN_MODE_FULL
+    first = await cluster.submit("key", mode=full, timing_mode=executor_pb2.TIMING_MODE_HOT)
+    assert (await failure(cluster.submit("key", mode=full))).code is grpc.StatusCode.ALREADY_EXISTS
+    again = await cluster.submit("key", mode=full, timing_mode=executor_pb2.TIMING_MODE_HOT)
+    assert again.job_id == first.job_id
 
 
 async def test_credit_that_does_not_suffice_is_said_and_nothing_is_stored(cluster: Cluster) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from services.scheduler.errors import StaleJobError
 from services.scheduler.job import Job, JobEvent, JobState
-from services.scheduler.spec import Texts
+from services.scheduler.spec import Texts, TimingMode
 from services.scheduler.store import tables
 from services.scheduler.store.job_store import JobStore
 from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
@@ -51,6 +51,15 @@ async def test_job_comes_back_as_it_was_stored_in_every_state(store: JobStore) -
         assert job == replace(after, last_seq=job.last_seq)
         assert await store.get(job.job_id) == job
     assert job.last_seq == 7
+
+
+@pytest.mark.parametrize("timing_mode", [None, *TimingMode])
+async def test_timing_mode_comes_back_as_it_was_stored(store: JobStore, timing_mode: TimingMode | None) -> None:
+    job = await store.insert(a_job(timing_mode=timing_mode), Texts("source"), LIMIT)
+    assert job is not None
+    stored = await store.get(job.job_id)
+    assert stored is not None
+    assert stored.spec.timing_mode is timing_mode
 
 
 async def test_lost_attempt_leaves_nothing_of_its_lease_behind(store: JobStore) -> None:
