@@ -32,8 +32,13 @@ _NEAR_THE_END = 0.1
 
 def planted(
     problem: Problem, inputs: Mapping[str, Any], rng: np.random.Generator, *, scales: bool = True
-) -> dict[str, Any]:
-    """The inputs as the judge gives them; with `scales` it chooses their scales. The rest are the same objects."""
+) -> Mapping[str, Any]:
+    """The inputs as the judge gives them; with `scales` it chooses their scales. The rest are the same objects.
+
+    Where the problem states no domain they are the very mapping that it drew, which may tell it more than its values.
+    """
+    if not problem.domains:
+        return inputs
     changed = dict(inputs)
     takes_scales = scales and SPANS.get(problem.dtype, WHOLE_SPAN) is WHOLE_SPAN
     for name, domain in problem.domains.items():

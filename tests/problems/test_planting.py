@@ -131,3 +131,10 @@ def test_a_public_case_keeps_its_scale() -> None:
     problem: Any = Stated(AS_A_WHOLE)
     made = planted(problem, {"x": drawn}, np.random.default_rng(1), scales=False)
     assert np.array_equal(made["x"], drawn)
+
+
+def test_without_a_stated_domain_the_very_mapping_comes_back() -> None:
+    """A problem's own mapping may know more than its values: an author's definition has its seed there."""
+    problem: Any = Stated(None)
+    drawn = {"x": np.ones(7), "n": 7}
+    assert planted(problem, drawn, np.random.default_rng(1)) is drawn
