@@ -31,7 +31,7 @@ class ScriptedVmPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.events: list[vmpool_pb2.MachineEvent] = []
         self.log = [b""]
         self.holds_streams = False
-        self.streams_ended = asyncio.Event()
+        self.streams_held, self.streams_ended = asyncio.Event(), asyncio.Event()
         self.forget()
 
     async def ListMachines(self, request: Any, context: Any) -> vmpool_pb2.ListMachinesResponse:
@@ -99,6 +99,7 @@ class ScriptedVmPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         if not self.holds_streams:
             return
         self.streams_ended.clear()
+        self.streams_held.set()
         try:
             await asyncio.Event().wait()
         finally:
@@ -111,6 +112,7 @@ class ScriptedVmPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.events.clear()
         self.log = [b""]
         self.holds_streams = False
+        self.streams_held.clear()
 
 
 class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer):

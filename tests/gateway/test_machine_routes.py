@@ -206,9 +206,9 @@ async def test_a_client_that_leaves_ends_the_call_behind_its_stream(
     gateway: RunningGateway, services: ScriptedServices
 ) -> None:
     services.vmpool.log, services.vmpool.holds_streams = [b"one\n"], True
-    async with gateway.http.stream("GET", f"{MACHINES}/m_1/logs?follow=true", headers=ADMIN) as answer:
-        await anext(answer.aiter_bytes())
     async with asyncio.timeout(DEADLINE_SECONDS):
+        async with gateway.http.stream("GET", f"{MACHINES}/m_1/logs?follow=true", headers=ADMIN):
+            await services.vmpool.streams_held.wait()
         await services.vmpool.streams_ended.wait()
 
 
