@@ -221,6 +221,20 @@ async def test_a_machine_can_be_given_back_before_it_has_started(
     assert await provider.list_all() == []
 
 
+async def test_a_machine_that_the_cloud_makes_while_it_is_given_back_is_given_back_too(
+    provider: DstackProvider, lab_client: LabClient, fake_cloud: FakeCloud
+) -> None:
+    fake_cloud.hold_creates()
+    await provider.provision(an_order())
+    await asyncio.to_thread(until, lambda: [each.status.value for each in lab_client.instances()] == ["pending"])
+    release = asyncio.create_task(provider.release("mach_1"))
+    await asyncio.to_thread(until, lambda: lab_client.run("wavepool-1").status.value in ("terminating", *FINAL))
+    fake_cloud.heal()
+    await release
+    assert [each.status for each in fake_cloud.ledger()] == ["deleted"]
+    assert await provider.list_all() == []
+
+
 async def test_a_server_that_is_killed_or_hangs_is_no_news_of_its_machines(
     provider: DstackProvider, settings: DstackConfig, fake_cloud: FakeCloud, dstack_server: DstackServer
 ) -> None:
