@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from servicekit.clock import new_id
@@ -23,11 +23,13 @@ NAME = run_name("wavepool", ORDER.machine_id)
 pool_names = st.from_regex(r"[a-z][a-z0-9-]{0,19}", fullmatch=True)
 
 
+@settings(deadline=None)
 @given(pool_names, st.text(min_size=1, max_size=60))
 def test_every_machine_of_every_pool_has_a_name_that_dstack_takes(pool_name: str, machine_id: str) -> None:
     assert DSTACKS_RULE.fullmatch(run_name(pool_name, machine_id))
 
 
+@settings(deadline=None)
 @given(pool_names, st.lists(st.builds(lambda: new_id("mach")), min_size=2, max_size=20, unique=True))
 def test_machines_never_share_a_name(pool_name: str, machine_ids: list[str]) -> None:
     assert len({run_name(pool_name, machine_id) for machine_id in machine_ids}) == len(machine_ids)

@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.vmpool.offer import Offer
@@ -92,6 +92,7 @@ def test_a_plan_without_offers_offers_nothing(plan: dict[str, Any]) -> None:
     assert offers_from_plan(plan, MARKET) == []
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10**9))
 def test_prices_survive_the_way_to_dstack_and_back(micros: int) -> None:
     assert micros_of(dollars_of(micros)) == micros

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from dstack._internal.core.models.instances import InstanceAvailability
 from dstack._internal.core.models.runs import JobStatus, JobTerminationReason, RunStatus, RunTerminationReason
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.vmpool import metrics
@@ -158,6 +158,7 @@ def test_an_unknown_word_is_counted_logged_and_kept(
 words = st.text(max_size=12)
 
 
+@settings(deadline=None)
 @given(run=words, job=words | st.none(), reasons=st.tuples(words, words))
 def test_no_words_of_a_server_break_us(run: str, job: str | None, reasons: tuple[str, str]) -> None:
     told = a_run(run, job and a_job(job, termination_reason=reasons[0]), termination_reason=reasons[1])
@@ -171,12 +172,14 @@ json_values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(part=st.sampled_from(["run_spec", "latest_job_submission", "termination_reason", "jobs"]), value=json_values)
 def test_parts_of_a_run_in_another_shape_are_read_as_missing(part: str, value: object) -> None:
     told = a_run("running") | {part: value}
     assert observation(run_from_json(told)).state in ProviderState
 
 
+@settings(deadline=None)
 @given(
     part=st.sampled_from(["job_provisioning_data", "image_pull_progress", "exit_status", "termination_reason"]),
     field=st.sampled_from(["hostname", "ssh_port", "price", "ssh_proxy", "total_bytes", "downloaded_bytes"]),
