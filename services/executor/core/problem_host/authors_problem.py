@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from problems.chaining import FIXED
 from problems.definition import Case, Difficulty, Problem, Sizes, SizeSet, Tolerance
 from problems.element_types import is_floating
 from problems.signature import Initial, Parameter
@@ -156,6 +157,8 @@ def authors_problem(host: ProblemHost, dtype: str, most_case: CaseSize) -> Autho
         "host": host,
         "description": description,
         "declared": description.parameters,
+        # The host has the answers to inputs that it drew itself, and to no others: there can be no chain.
+        "chain": {parameter.name: FIXED for parameter in description.parameters},
         "sample_case": sample,
         "case_sizes": sizes,
     }

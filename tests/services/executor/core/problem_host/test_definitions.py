@@ -87,6 +87,13 @@ async def test_cases_that_are_too_large_here_are_left_out_and_named(with_torch: 
     assert finished.report["problem_definition"]["cases_left_out"] == ["4096x8192"]  # type: ignore[index]
 
 
+async def test_its_times_are_measured_without_chains(with_torch: Equipment) -> None:
+    finished = await judged(with_torch, (DEFINITIONS / "relu.py").read_text(), mode=Mode.BENCHMARK)
+    assert finished.verdict is Verdict.ACCEPTED, f"{finished.message}\n{finished}"
+    assert finished.benchmarked is not None
+    assert all("free to change" in result.not_chained_because for result in finished.benchmarked.results)
+
+
 async def test_the_sample_is_the_definitions_own(with_torch: Equipment) -> None:
     finished = await judged(with_torch, (DEFINITIONS / "older_relu.py").read_text(), mode=Mode.SAMPLE)
     assert (finished.status, finished.sample is not None) == ("PASSED", True), finished
