@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Annotated, TypeVar
 
-from pydantic import ValidationInfo, field_validator
-from pydantic_settings import BaseSettings
+from pydantic import BeforeValidator, ValidationInfo, field_validator
+from pydantic_settings import BaseSettings, NoDecode
 
 METRICS_PORT_OFFSET = 1000
+
+T = TypeVar("T")
+
+
+def split_at_commas(value: object) -> object:
+    """The items of a text with commas between; anything else as it is."""
+    return [item.strip() for item in value.split(",") if item.strip()] if isinstance(value, str) else value
+
+
+CommaSeparated = Annotated[tuple[T, ...], NoDecode, BeforeValidator(split_at_commas)]
+"""A list that stands in the environment as `one,two` and not as JSON."""
 
 
 class Settings(BaseSettings):

@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, ParamSpec, Self, TypeVar
 
 from pydantic import AliasChoices, Field, SecretStr, field_validator, model_validator
-from pydantic_settings import NoDecode, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
 
-from servicekit.config import ServiceSettings
+from servicekit.config import CommaSeparated, ServiceSettings
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.keep_warm import parse_keep_warm
 from services.vmpool.machine_token import kept_secret
@@ -39,7 +39,7 @@ class VmPoolSettings(ServiceSettings):
     drain: timedelta = timedelta(seconds=1)
     """Calls are over in milliseconds; what is cut off are watches, which resume elsewhere."""
     billing_target: str = "127.0.0.1:50064"
-    providers: Annotated[tuple[str, ...], Field(min_length=1), NoDecode] = ("local",)
+    providers: Annotated[CommaSeparated[str], Field(min_length=1)] = ("local",)
     """Where machines come from, in order of preference, with commas between: the names of installed plug-ins."""
     pool_name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,19}$")] = "wavepool"
     """Tells this pool's machines from those of other pools in the same cloud account."""
@@ -65,7 +65,7 @@ class VmPoolSettings(ServiceSettings):
     """How long before the end of paid-for time an idle machine is released, so that no further time is billed."""
     keep_warm: str = ""
     """When how many machines are to be ready, e.g. `Mon-Fri 08:00-18:00 Europe/Berlin MI300X=1; ...`."""
-    backends: Annotated[tuple[str, ...], NoDecode] = ()
+    backends: CommaSeparated[str] = ()
     """Backends in order of preference, with commas between, by their names; those left out come last."""
     spot_policy: SpotPolicy = SpotPolicy.ON_DEMAND
     """Whether machines may be ones that the provider can take away: on-demand, spot or auto."""
@@ -86,11 +86,6 @@ class VmPoolSettings(ServiceSettings):
     reconcile_interval: Positive = timedelta(seconds=1)
     usage_interval: Positive = timedelta(seconds=60)
     """Between two reports to billing of what a machine costs."""
-
-    @field_validator("providers", "backends", mode="before")
-    @classmethod
-    def _names(cls, value: object) -> object:
-        return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value
 
     @field_validator("gpus_per_machine")
     @classmethod

@@ -8,9 +8,9 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, SecretStr, field_validator
-from pydantic_settings import NoDecode, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
 
-from servicekit.config import Settings
+from servicekit.config import CommaSeparated, Settings
 from services.vmpool.providers.docker_containers import ContainerPlan
 from services.vmpool.providers.docker_provider import DockerConfig, DockerProvider
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 MICROS_PER_DOLLAR = 1_000_000
 
 Positive = Annotated[timedelta, Field(gt=timedelta(0))]
-CommaSeparated = Annotated[tuple[str, ...], NoDecode]
 
 
 class DockerSettings(Settings):
@@ -41,13 +40,13 @@ class DockerSettings(Settings):
     others, whom only the machine's token keeps out."""
     reach_address: str = ""
     """By which that address is reached from here; empty: the same."""
-    devices: CommaSeparated = ()
+    devices: CommaSeparated[str] = ()
     """Device nodes of the host that a container gets: `/dev/kfd,/dev/dri` for AMD GPUs."""
-    groups: CommaSeparated = ()
+    groups: CommaSeparated[str] = ()
     """Groups that may use them, such as `video,render`; numbers are safest."""
     environment: dict[str, SecretStr] = Field(default_factory=dict[str, SecretStr])
     """Settings for the executor, as JSON: `{"EXECUTOR_DEVICE": "rocm"}`."""
-    volumes: CommaSeparated = ()
+    volumes: CommaSeparated[str] = ()
     """`/on/the/host:/in/the/container:ro`"""
     memory_mib: Annotated[int, Field(ge=0)] = 0
     """The most that a container may use; 0: no limit."""
@@ -69,11 +68,6 @@ class DockerSettings(Settings):
     """For one call to the engine."""
     ends_with_pool: bool = True
     """Whether containers are removed when vmpool is stopped; else the next vmpool takes them over."""
-
-    @field_validator("devices", "groups", "volumes", mode="before")
-    @classmethod
-    def _list(cls, value: object) -> object:
-        return [item.strip() for item in value.split(",") if item.strip()] if isinstance(value, str) else value
 
     @field_validator("volumes")
     @classmethod

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 from typing import TYPE_CHECKING
 
 from services.vmpool.providers.diagnosis import ProviderFinding
+from services.vmpool.providers.local_keeper import is_free
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,17 +48,7 @@ def _folder(data_dir: Path) -> ProviderFinding:
 
 def _port(preferred_port: int) -> ProviderFinding:
     name = "executor port"
-    if preferred_port == 0 or _is_free(preferred_port):
+    if preferred_port == 0 or is_free(preferred_port):
         return ProviderFinding(name, ok=True, message=f"{preferred_port or 'any'} is free")
     # As every machine but the first, the next one takes another.
     return ProviderFinding(name, ok=True, message=f"{preferred_port} is in use; the next machine takes a free one")
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True

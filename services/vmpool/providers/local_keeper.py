@@ -120,11 +120,22 @@ def take_lock(folder: Path) -> int | None:
 
 def free_port(preferred: int) -> int:
     """The preferred port and its metrics port where both are free, else any free one."""
-    if preferred and all(_is_free(port) for port in (preferred, preferred + 1000)):
+    if preferred and all(is_free(port) for port in (preferred, preferred + 1000)):
         return preferred
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def is_free(port: int) -> bool:
+    """Whether somebody could listen on the port of loopback now."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 def start_ticks(pid: int) -> int | None:
@@ -169,16 +180,6 @@ def _end(process: subprocess.Popen[bytes], grace_seconds: float) -> None:
 
 def _has_ended(pid: int) -> bool:
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
 
 
 def _touched_ns(path: Path) -> int:
