@@ -10,7 +10,7 @@ from dstack._internal.core.models.backends.base import BackendType
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
-from servicekit.config import Settings
+from servicekit.config import CommaSeparated, Settings
 from services.vmpool.offer_choice import SpotPolicy
 from services.vmpool.order_checks import LEGAL_GPU_COUNTS, MICROS_PER_DOLLAR, nearest_name
 from services.vmpool.providers import dstack_config as config
@@ -27,7 +27,6 @@ RENTED_GPU = {"EXECUTOR_DEVICE": "rocm"}
 
 Positive = Annotated[timedelta, Field(gt=timedelta(0))]
 NotNegative = Annotated[timedelta, Field(ge=timedelta(0))]
-CommaSeparated = Annotated[tuple[str, ...], NoDecode]
 DurationByBackend = Annotated[dict[str, timedelta], NoDecode]
 
 
@@ -40,9 +39,9 @@ class DstackSettings(Settings):
     project: Annotated[str, Field(pattern=r"^[a-zA-Z0-9][a-zA-Z0-9_-]*$")] = "main"
     token: Annotated[SecretStr, Field(validate_default=True)] = SecretStr("")
     """dstack's user token; `dstack server` prints the admin's when it starts."""
-    backends: Annotated[CommaSeparated, Field(min_length=1)] = ("amddevcloud", "hotaisle")
+    backends: Annotated[CommaSeparated[str], Field(min_length=1)] = ("amddevcloud", "hotaisle")
     """Where machines may be rented."""
-    regions: CommaSeparated = ()
+    regions: CommaSeparated[str] = ()
     """Empty: all of the backends'."""
     fleet_name: Annotated[str, Field(pattern=r"^([a-z][a-z0-9-]{1,40})?$")] = ""
     """The fleet that holds the machines; empty: called like the pool. An SSH fleet's hosts are used, never deleted."""
@@ -53,7 +52,7 @@ class DstackSettings(Settings):
     spot_policy: SpotPolicy = SpotPolicy.ON_DEMAND
     max_hourly_price: Annotated[Decimal, Field(ge=0)] = Decimal(0)
     """Dollars for one machine; 0: no limit."""
-    gpu_counts: Annotated[tuple[int, ...], NoDecode, Field(min_length=1)] = (1,)
+    gpu_counts: Annotated[CommaSeparated[int], Field(min_length=1)] = (1,)
     """GPUs of a machine: 1, 2, 4 or 8, several with commas between."""
     max_duration: Positive = timedelta(hours=12)
     """The longest life of a machine: dstack ends it by itself, whatever became of us."""
@@ -89,11 +88,6 @@ class DstackSettings(Settings):
     """How long one attempt to release a machine may take."""
     ends_with_pool: bool = True
     """Whether machines are released when vmpool is stopped; else the next vmpool takes them over."""
-
-    @field_validator("backends", "regions", "gpu_counts", mode="before")
-    @classmethod
-    def _list(cls, value: object) -> object:
-        return [item.strip() for item in value.split(",") if item.strip()] if isinstance(value, str) else value
 
     @field_validator("minimum_billed", "billing_increment", mode="before")
     @classmethod
