@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from wavepool.billing.v1.billing_pb2 import PostingKind
-from wavepool.executor.v1.executor_pb2 import RunMode
+from wavepool.executor.v1.executor_pb2 import RunMode, TimingMode
 from wavepool.executor.v1.run_event_pb2 import Bound, Timing, Verdict
 from wavepool.scheduler.v1.scheduler_pb2 import JobState
 from wavepool.vmpool.v1.vmpool_pb2 import MachineFault, MachineOrigin, MachineState, StartKind
@@ -32,6 +32,11 @@ start_kind_name = partial(enum_name, StartKind.Name, "START_KIND_")
 posting_kind_name = partial(enum_name, PostingKind.Name, "POSTING_KIND_")
 bound_name = partial(enum_name, Bound.Name, "BOUND_")
 timing_name = partial(enum_name, Timing.Name, "TIMING_")
+
+
+def timing_mode_word(number: int) -> str | None:
+    """The HTTP word for a timing mode: `cold`, `hot`, `first-call`; None for the device's own way."""
+    return enum_name(TimingMode.Name, "TIMING_MODE_", number).lower().replace("_", "-") if number else None
 
 
 def mode_name(number: int) -> str:

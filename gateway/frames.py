@@ -38,12 +38,16 @@ class Setting:
     mode: int
     device: str = ""
     device_title: str = ""
+    timing_mode: str = ""
+    """How calls are timed, once that has begun."""
 
     def after(self, event: JobEvent) -> Setting:
         """The setting for the events that follow."""
         if event.HasField("provisioning") and event.provisioning.HasField("machine"):
             machine = event.provisioning.machine
             return replace(self, device=machine.device, device_title=machine.device_title)
+        if event.HasField("run") and event.run.HasField("benchmarking"):
+            return replace(self, timing_mode=event.run.benchmarking.timing_mode)
         return self
 
     @property
@@ -158,9 +162,18 @@ def _test_result(event: RunEvent, _: Setting) -> Frame:
     return Frame("TEST_RESULT", {"result": test_entry(result), "total_tests": result.total_tests})
 
 
+def _benchmarking(event: RunEvent, _: Setting) -> Frame:
+    step = event.benchmarking
+    return Frame("BENCHMARKING", {"total_tests": step.total_tests, "timing_mode": step.timing_mode or None})
+
+
 def _benchmark_result(event: RunEvent, setting: Setting) -> Frame:
     result = event.benchmark_result
-    entry = {**benchmark_entry(result, MAX_RUNS_SHOWN), **setting.labels}
+    entry = {
+        **benchmark_entry(result, MAX_RUNS_SHOWN),
+        **setting.labels,
+        "timing_mode": setting.timing_mode or None,
+    }
     return Frame("BENCHMARK_RESULT", {"result": entry, "total_tests": result.total_tests})
 
 
@@ -179,7 +192,7 @@ _RUN_FRAMES: dict[str, Callable[[RunEvent, Setting], Frame]] = {
     "checking": lambda event, _: Frame("CHECKING", {"total_tests": event.checking.total_tests}),
     "test_result": _test_result,
     "checked": lambda event, setting: Frame("CHECKED", {**setting.labels, **checked_fields(event.checked)}),
-    "benchmarking": lambda event, _: Frame("BENCHMARKING", {"total_tests": event.benchmarking.total_tests}),
+    "benchmarking": _benchmarking,
     "benchmark_result": _benchmark_result,
     "benchmarked": _benchmarked,
     "program_started": lambda _event, _setting: Frame("SANDBOX_RUNNING", {}),

@@ -22,6 +22,21 @@ class Mode(StrEnum):
         return executor_pb2.RunMode.Value(f"RUN_MODE_{self.name}")
 
 
+class TimingMode(StrEnum):
+    """In which state of the device calls are timed; docs/timing.md."""
+
+    COLD = "cold"
+    HOT = "hot"
+    FIRST_CALL = "first-call"
+
+
+def timing_mode_to_proto(mode: TimingMode | None) -> executor_pb2.TimingMode.ValueType:
+    """The mode as the services know it; None is the device's own way."""
+    if mode is None:
+        return executor_pb2.TIMING_MODE_UNSPECIFIED
+    return executor_pb2.TimingMode.Value(f"TIMING_MODE_{mode.name}")
+
+
 class Endpoint(StrEnum):
     """The seed's words for the same."""
 

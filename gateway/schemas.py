@@ -2,89 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, ConfigDict, Field
 
-from gateway.modes import Endpoint, Mode
-
-MAX_SOURCE_BYTES = 1024 * 1024
-MAX_DEFINITION_BYTES = 256 * 1024
-MAX_PLAN_BYTES = 64 * 1024
-
-EXAMPLE_SOURCE = """#include <hip/hip_runtime.h>
-
-__global__ void add(const float* a, const float* b, float* c, size_t n) {
-    size_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) c[i] = a[i] + b[i];
-}
-
-extern "C" void solution(const float* a, const float* b, float* c, size_t n) {
-    add<<<(n + 255) / 256, 256>>>(a, b, c, n);
-}
-"""
-
-
-def _checked_source(source: str) -> str:
-    size_bytes = len(source.encode())
-    if size_bytes > MAX_SOURCE_BYTES:
-        raise ValueError(f"is {size_bytes} bytes long; at most {MAX_SOURCE_BYTES} are taken")
-    return source
-
-
-def _checked_definition(definition: str) -> str:
-    size_bytes = len(definition.encode())
-    if size_bytes > MAX_DEFINITION_BYTES:
-        raise ValueError(f"is {size_bytes} bytes long; at most {MAX_DEFINITION_BYTES} are taken")
-    return definition
-
-
-def _checked_plan(plan: dict[str, Any]) -> dict[str, Any]:
-    if len(plan_text(plan).encode()) > MAX_PLAN_BYTES:
-        raise ValueError(f"is longer than {MAX_PLAN_BYTES} bytes of JSON")
-    return plan
-
-
-def plan_text(plan: dict[str, Any] | None) -> str:
-    """A launch plan as the services take it."""
-    return json.dumps(plan, ensure_ascii=False) if plan else ""
-
-
-def _named_unless_sandbox(problem: str, info: ValidationInfo) -> str:
-    """Neither sandbox nor definition has a problem. Those fields come first; where one is wrong, nothing is known."""
-    how = info.data.get("mode", info.data.get("endpoint"))
-    if (
-        not problem
-        and not info.data.get("problem_def", "unknown")
-        and how is not None
-        and how not in {Mode.SANDBOX, Endpoint.SANDBOX}
-    ):
-        raise PydanticCustomError("missing", "is required")
-    return problem
-
-
-ProblemSlug = Annotated[
-    str,
-    Field(max_length=100, validate_default=True, description="A slug of `GET /problems`; none for `sandbox`."),
-    AfterValidator(_named_unless_sandbox),
-]
-ProblemDefinition = Annotated[
-    str,
-    Field(
-        description="Python source of a problem class, at most 256 KiB, in place of the catalogue's problem. It is "
-        "evaluated in a box on the machine that runs the submission; such results never rank."
-    ),
-    AfterValidator(_checked_definition),
-]
-LaunchPlan = Annotated[
-    dict[str, Any] | None,
-    Field(description="`code` is kernels only, and they are launched by this plan: see docs/contracts.md."),
-    AfterValidator(lambda plan: _checked_plan(plan) if plan else plan),
-]
-Source = Annotated[str, Field(min_length=1, description="HIP source, at most 1 MiB."), AfterValidator(_checked_source)]
+from gateway.modes import Mode
+from gateway.submission_fields import EXAMPLE_SOURCE, LaunchPlan, ProblemDefinition, ProblemSlug, Source, Timing
 
 
 class SubmissionRequest(BaseModel):
@@ -106,6 +30,7 @@ class SubmissionRequest(BaseModel):
     problem: ProblemSlug = ""
     code: Source
     launch_plan: LaunchPlan = None
+    timing: Timing = None
     gpu_type: Annotated[str, Field(max_length=40)] = "MI300X"
     dtype: Annotated[str, Field(max_length=40)] = "float32"
     language: Annotated[str, Field(max_length=40)] = "hip"
@@ -118,6 +43,7 @@ class Submission(BaseModel):
     id: str
     problem: str
     mode: str
+    timing: Annotated[str | None, Field(description="As it was asked for; null: the device's own way.")]
     gpu_type: str
     dtype: str
     language: str

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from gateway.modes import Endpoint
-from gateway.schemas import EXAMPLE_SOURCE, LaunchPlan, ProblemDefinition, ProblemSlug, Source
+from gateway.submission_fields import EXAMPLE_SOURCE, LaunchPlan, ProblemDefinition, ProblemSlug, Source, Timing
 
 
 class AmdSubmitRequest(BaseModel):
@@ -22,6 +22,7 @@ class AmdSubmitRequest(BaseModel):
     problem: ProblemSlug = ""
     solution_code: Source
     launch_plan: LaunchPlan = None
+    timing: Timing = None
     gpu_type: Annotated[str, Field(max_length=40)] = "MI300X"
     dtype: Annotated[str, Field(max_length=40)] = "float32"
     language: Annotated[str, Field(max_length=40)] = "hip"
@@ -37,6 +38,7 @@ class DirectSubmitRequest(BaseModel):
     gpu_type: Annotated[str, Field(alias="gpuType", max_length=40)] = "MI300X"
     problem_def: ProblemDefinition = ""
     launch_plan: LaunchPlan = None
+    timing: Timing = None
 
 
 class SandboxRequest(BaseModel):

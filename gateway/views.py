@@ -12,6 +12,7 @@ from gateway.enum_names import (
     job_state_name,
     mode_name,
     posting_kind_name,
+    timing_mode_word,
     verdict_name,
 )
 from gateway.json_values import from_json, json_safe, usd
@@ -63,6 +64,7 @@ def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:
         "id": job.job_id,
         "problem": spec.problem,
         "mode": mode_name(spec.mode),
+        "timing": timing_mode_word(spec.timing_mode),
         "gpu_type": spec.gpu_type,
         "dtype": spec.dtype,
         "language": spec.language,

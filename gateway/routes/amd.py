@@ -8,15 +8,20 @@ from wavepool.scheduler.v1.scheduler_pb2 import JobSpec
 from gateway import intake
 from gateway.dependencies import TheAccount, TheGateway
 from gateway.json_route import JsonRoute
-from gateway.modes import Endpoint
+from gateway.modes import Endpoint, timing_mode_to_proto
 from gateway.route_docs import STREAM
-from gateway.schemas import plan_text
 from gateway.seed_schemas import AmdSubmitRequest
+from gateway.submission_fields import plan_text
 from gateway.views import submission_path
 
 router = APIRouter(prefix="/api/amd", tags=["seed-compatible"], route_class=JsonRoute)
 
-FIELD_NAMES = {"source": "solution_code", "mode": "endpoint", "idempotency_key": "submission_id"}
+FIELD_NAMES = {
+    "source": "solution_code",
+    "mode": "endpoint",
+    "timing_mode": "timing",
+    "idempotency_key": "submission_id",
+}
 
 
 @router.post("/submit", response_class=Response, responses=STREAM)
@@ -33,6 +38,7 @@ async def submit(body: AmdSubmitRequest, account: TheAccount, gateway: TheGatewa
         language=body.language,
         launch_plan=plan_text(body.launch_plan),
         problem_def="" if is_program else body.problem_def,
+        timing_mode=timing_mode_to_proto(body.timing),
     )
     job = await intake.submit(gateway.upstreams, account, spec, body.submission_id, FIELD_NAMES)
     return gateway.stream(job, 0, {"X-Submission-Id": job.job_id, "Location": submission_path(job.job_id)})

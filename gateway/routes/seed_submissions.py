@@ -8,15 +8,15 @@ from wavepool.scheduler.v1.scheduler_pb2 import JobSpec
 from gateway import intake
 from gateway.dependencies import TheAccount, TheGateway
 from gateway.json_route import JsonRoute
-from gateway.modes import Mode
+from gateway.modes import Mode, timing_mode_to_proto
 from gateway.route_docs import STREAM
-from gateway.schemas import plan_text
 from gateway.seed_schemas import CancelAnswer, CancelRequest, DirectSubmitRequest, SandboxRequest
+from gateway.submission_fields import plan_text
 from gateway.views import is_over, submission_of, submission_path
 
 router = APIRouter(prefix="/api/submissions", tags=["seed-compatible"], route_class=JsonRoute)
 
-FIELD_NAMES = {"problem": "problemSlug", "source": "code", "gpu_type": "gpuType"}
+FIELD_NAMES = {"problem": "problemSlug", "source": "code", "gpu_type": "gpuType", "timing_mode": "timing"}
 
 
 @router.post("/direct-submit", response_class=Response, responses=STREAM)
@@ -68,6 +68,7 @@ async def _submit(body: DirectSubmitRequest, mode: Mode, account: TheAccount, ga
         language=body.language,
         problem_def=body.problem_def,
         launch_plan=plan_text(body.launch_plan),
+        timing_mode=timing_mode_to_proto(body.timing),
     )
     return await _streamed(spec, account, gateway)
 

@@ -11,6 +11,7 @@ from gateway import intake
 from gateway.compilation import compiled_of, listing_of
 from gateway.dependencies import TheAccount, TheGateway
 from gateway.json_route import JsonRoute
+from gateway.modes import timing_mode_to_proto
 from gateway.problems import Problem, ProblemError
 from gateway.route_docs import NOTHING_LEFT, STREAM, problems
 from gateway.run_frames import isa_fields
@@ -20,15 +21,15 @@ from gateway.schemas import (
     SubmissionIsa,
     SubmissionPage,
     SubmissionRequest,
-    plan_text,
 )
 from gateway.sse import resume_point
+from gateway.submission_fields import plan_text
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.views import is_over, submission_detail_of, submission_of, submission_path
 
 router = APIRouter(prefix="/submissions", tags=["submissions"], route_class=JsonRoute)
 
-FIELD_NAMES = {"source": "code"}
+FIELD_NAMES = {"source": "code", "timing_mode": "timing"}
 
 
 @router.post("", status_code=202, responses=problems(400, 401, 402, 404, 409, 413, 415, 422, 429, 503))
@@ -52,6 +53,7 @@ async def submit(
         priority=body.priority,
         launch_plan=plan_text(body.launch_plan),
         problem_def=body.problem_def,
+        timing_mode=timing_mode_to_proto(body.timing),
     )
     job = await intake.submit(gateway.upstreams, account, spec, idempotency_key, FIELD_NAMES)
     response.headers["Location"] = submission_path(job.job_id)

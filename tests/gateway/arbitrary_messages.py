@@ -22,6 +22,7 @@ SCALARS: dict[int, st.SearchStrategy[Any]] = {
     FieldDescriptor.TYPE_BOOL: st.booleans(),
     FieldDescriptor.TYPE_STRING: st.text(max_size=12)
     | st.sampled_from(['{"a": [NaN', '{"a": 1, "b": [2]}', "\r\n\u2028"]),
+    FieldDescriptor.TYPE_BYTES: st.binary(max_size=12),
     FieldDescriptor.TYPE_ENUM: st.integers(-1, 30) | INT32,
 }
 

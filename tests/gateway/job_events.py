@@ -46,7 +46,12 @@ TIMES = run_event_pb2.BenchmarkResult(
     sample_ns=[2.4e6, 2.5e6, 2.6e6],
 )
 BENCHMARKED = run_event_pb2.Benchmarked(
-    results=[TIMES], mean_runtime_ns=2_500_000, mean_gflops=1.5, timing=run_event_pb2.TIMING_VALID, device="cpu"
+    results=[TIMES],
+    mean_runtime_ns=2_500_000,
+    mean_gflops=1.5,
+    timing=run_event_pb2.TIMING_VALID,
+    device="cpu",
+    timing_mode="hot",
 )
 STEPS: Mapping[str, run_event_pb2.RunEvent] = {
     "compiling": run_event_pb2.RunEvent(compiling=run_event_pb2.Compiling(toolchain="clang 22", cached=False)),
@@ -64,7 +69,7 @@ STEPS: Mapping[str, run_event_pb2.RunEvent] = {
     "checked": run_event_pb2.RunEvent(
         checked=run_event_pb2.Checked(test_results=[TEST], passed_tests=1, total_tests=1)
     ),
-    "benchmarking": run_event_pb2.RunEvent(benchmarking=run_event_pb2.Benchmarking(total_tests=1)),
+    "benchmarking": run_event_pb2.RunEvent(benchmarking=run_event_pb2.Benchmarking(total_tests=1, timing_mode="hot")),
     "benchmark_result": run_event_pb2.RunEvent(benchmark_result=TIMES),
     "benchmarked": run_event_pb2.RunEvent(benchmarked=BENCHMARKED),
     "program_started": run_event_pb2.RunEvent(program_started=run_event_pb2.ProgramStarted()),

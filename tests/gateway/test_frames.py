@@ -115,6 +115,20 @@ def test_benchmark_result_frame_is_in_milliseconds_with_interval_and_runs() -> N
     assert (result["device"], result["device_title"]) == ("cpu", "AMD EPYC 9354P")
 
 
+def test_benchmark_frames_say_how_calls_are_timed() -> None:
+    timed = ON_CPU.after(event(3, run=STEPS["benchmarking"]))
+    assert step("benchmarking")["timing_mode"] == "hot"
+    assert step("benchmark_result", timed)["result"]["timing_mode"] == "hot"
+    assert step("benchmarked", timed)["timing_mode"] == "hot"
+    assert shown(ended(9, ACCEPTED), timed).fields["timing_mode"] == "hot"
+
+
+def test_machines_from_before_there_were_timing_modes_say_nothing_of_them() -> None:
+    silent = event(3, run=run_event_pb2.RunEvent(benchmarking=run_event_pb2.Benchmarking(total_tests=1)))
+    assert shown(silent).fields == {**shown(silent).fields, "total_tests": 1, "timing_mode": None}
+    assert step("benchmark_result", ON_CPU.after(silent))["result"]["timing_mode"] is None
+
+
 def test_two_thousand_samples_are_shown_as_at_most_a_hundred() -> None:
     result = run_event_pb2.BenchmarkResult(sample_ns=[float(ns) for ns in range(1999)], samples=1999)
     frame = shown(event(3, run=run_event_pb2.RunEvent(benchmark_result=result)))

@@ -55,4 +55,8 @@ async def test_description_covers_every_route_and_tells_failures_as_they_are(gat
     assert "HTTPValidationError" not in str(document)
     refused = document["paths"]["/api/v1/submissions"]["post"]["responses"]["422"]
     assert refused["content"]["application/problem+json"]["schema"]["$ref"].endswith("/ProblemDocument")
-    assert document["components"]["schemas"]["SubmissionRequest"]["examples"]
+    schemas = document["components"]["schemas"]
+    assert schemas["SubmissionRequest"]["examples"]
+    timing = schemas["SubmissionRequest"]["properties"]["timing"]
+    assert timing["anyOf"][0]["$ref"].endswith("/TimingMode")
+    assert schemas["TimingMode"]["enum"] == ["cold", "hot", "first-call"]

@@ -74,6 +74,20 @@ async def test_amd_submit_is_full_by_default_and_names_the_place_to_resume(
 
 
 @pytest.mark.parametrize(
+    ("path", "body"),
+    [(AMD, AMD_BODY), ("/api/submissions/direct-submit", DIRECT_BODY), ("/api/submissions/benchmark", DIRECT_BODY)],
+)
+async def test_calls_may_be_timed_in_a_way_of_ones_own(
+    gateway: RunningGateway, services: ScriptedServices, path: str, body: dict[str, Any]
+) -> None:
+    services.scheduler.script_of_next_job = whole_run(executor_pb2.RUN_MODE_FULL)
+    await gateway.frames("POST", path, json={**body, "timing": "first-call"})
+    assert last_spec(services).timing_mode == executor_pb2.TIMING_MODE_FIRST_CALL
+    response = await gateway.http.post(path, json={**body, "timing": "warm"})
+    assert (response.status_code, response.json()["errors"][0]["field"]) == (422, "timing")
+
+
+@pytest.mark.parametrize(
     ("route", "mode"),
     [
         ("direct-submit", executor_pb2.RUN_MODE_FULL),

@@ -6,7 +6,7 @@ import json
 import math
 import zlib
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import grpc
 import pytest
@@ -233,6 +233,68 @@ async def test_a_plan_or_definition_that_is_none_is_refused_by_name(
     response = await gateway.http.post(PATH, json={**BODY, field: value})
     assert response.status_code == 422
     assert {error["field"] for error in response.json()["errors"]} == {field}
+
+
+@pytest.mark.parametrize(
+    ("word", "number"),
+    [
+        ("cold", executor_pb2.TIMING_MODE_COLD),
+        ("hot", executor_pb2.TIMING_MODE_HOT),
+        ("first-call", executor_pb2.TIMING_MODE_FIRST_CALL),
+    ],
+)
+async def test_a_timing_mode_goes_to_the_scheduler_and_is_shown(
+    gateway: RunningGateway, services: ScriptedServices, word: str, number: int
+) -> None:
+    answer = await gateway.http.post(PATH, json={**BODY, "mode": "full", "timing": word})
+    assert (answer.status_code, answer.json()["timing"]) == (202, word)
+    assert last_submit(services).spec.timing_mode == number
+    assert (await gateway.http.get(f"{PATH}/job_1")).json()["timing"] == word
+    assert [job["timing"] for job in (await gateway.http.get(PATH)).json()["submissions"]] == [word]
+
+
+@pytest.mark.parametrize("left_out", [{}, {"timing": None}, {"timing": ""}])
+async def test_without_a_timing_mode_it_is_the_devices(
+    gateway: RunningGateway, services: ScriptedServices, left_out: dict[str, Any]
+) -> None:
+    answer = await gateway.http.post(PATH, json={**BODY, "mode": "full", **left_out})
+    assert (answer.status_code, answer.json()["timing"]) == (202, None)
+    assert last_submit(services).spec.timing_mode == executor_pb2.TIMING_MODE_UNSPECIFIED
+
+
+async def test_a_timing_mode_of_a_newer_scheduler_is_shown_as_its_number(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.scheduler.put_job(scheduler_pb2.JobSpec(mode=executor_pb2.RUN_MODE_FULL, timing_mode=cast("Any", 9)))
+    assert (await gateway.http.get(f"{PATH}/job_1")).json()["timing"] == "unknown-9"
+
+
+@pytest.mark.parametrize(
+    ("timing", "nearest"),
+    [("first_call", "first-call"), ("COLD", "cold"), ("hott", "hot"), ("\ud800", "cold, hot, first-call"), (3, "3")],
+)
+async def test_a_timing_mode_that_is_none_is_refused_with_the_nearest(
+    gateway: RunningGateway, services: ScriptedServices, timing: object, nearest: str
+) -> None:
+    text = json.dumps({**BODY, "mode": "full", "timing": timing})
+    response = await gateway.http.post(PATH, content=text, headers={"Content-Type": "application/json"})
+    assert response.status_code == 422
+    [error] = response.json()["errors"]
+    assert error["field"] == "timing"
+    assert "none of cold, hot, first-call" in error["message"]
+    assert nearest in error["message"]
+    assert not services.refusals.calls["SubmitJob"]
+
+
+async def test_what_the_scheduler_says_of_a_timing_mode_is_told_by_its_field(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    said = "must be left out for a mode that times nothing"
+    violations = (("spec.timing_mode", said),)
+    services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "wrong", violations)
+    response = await gateway.http.post(PATH, json={**BODY, "timing": "hot"})
+    assert response.status_code == 422
+    assert response.json()["errors"] == [{"field": "timing", "message": said}]
 
 
 LISTING = "kernel:\n  ; 3: c[i] = a[i];\n    global_load_dword v1, v[2:3], off\n"
