@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 from cli.connection import Connection, resolve
-from cli.errors import NotListeningError, UnreachableError
+from cli.errors import InputError, NotListeningError, UnreachableError
 from cli.event_stream import Event, Patience, follow
 from cli.outcome import Result, result_of
-from cli.submission import Mode, Submission
+from cli.submission import Mode, Submission, TimingMode
 from cli.transport import Transport
 
 if TYPE_CHECKING:
@@ -58,15 +58,19 @@ class Client:
         dtype: str = "float32",
         launch_plan: dict[str, Any] | None = None,
         problem_def: str = "",
+        timing: str | None = None,
         on_event: Callable[[Event], None] | None = None,
     ) -> Result:
         """Submit `code` for `problem`, wait for the end and return the result; `on_event` sees every step.
 
         With a `launch_plan`, `code` is kernels only; `problem_def` is the Python source of a problem class that takes
-        the place of the catalogue's problem (docs/contracts.md has both).
+        the place of the catalogue's problem (docs/contracts.md has both). `timing` is "cold", "hot" or "first-call";
+        without it the device times in its own way (docs/timing.md).
         A broken connection is resumed where it broke. Leaving early (an exception, Ctrl-C) cancels nothing.
         """
-        submission_id = self.submit(Submission(code, problem, Mode(mode), gpu_type, dtype, launch_plan, problem_def))
+        timing_mode = _timing_mode(timing) if timing else None
+        submission = Submission(code, problem, Mode(mode), gpu_type, dtype, launch_plan, problem_def, timing_mode)
+        submission_id = self.submit(submission)
         return self.wait_for(submission_id, on_event)
 
     def get_orchestrator_metrics(self) -> dict[str, Any]:
@@ -149,3 +153,9 @@ class Client:
 
     def _path(self, submission_id: str) -> str:
         return f"{SUBMISSIONS}/{quote(submission_id, safe='')}"
+
+
+def _timing_mode(word: str) -> TimingMode:
+    if word not in set(TimingMode):
+        raise InputError(f"timing: {word!r} is none of {', '.join(TimingMode)}; leave it out for the device's own way")
+    return TimingMode(word)

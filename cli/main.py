@@ -53,6 +53,7 @@ def _add_commands() -> None:
         epilog=examples(
             "wavepool submit relu.hip --problem relu",
             "wavepool submit relu.hip -p relu --mode check --json | jq .status",
+            "wavepool submit relu.hip -p relu --mode benchmark --timing first-call",
             "wavepool submit tool.hip --mode sandbox",
         )
         + f"\n\n{EXPLANATION}"

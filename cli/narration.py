@@ -96,7 +96,8 @@ def _benchmark_result(fields: Fields) -> str:
 
 def _benchmarked(fields: Fields) -> str:
     timing = str(fields.get("timing") or "")
-    notes = [f"timing {timing}"] if timing not in {"", "VALID"} else []
+    notes = [str(fields["timing_mode"])] if fields.get("timing_mode") else []
+    notes += [f"timing {timing}"] if timing not in {"", "VALID"} else []
     notes += ["not converged"] if fields.get("converged") is False else []
     notes += ["simulated"] if fields.get("simulated") else []
     note = f" ({', '.join(notes)})" if notes else ""
@@ -117,7 +118,7 @@ _NARRATORS: dict[str, Callable[[Fields], str]] = {
     "CHECKING": lambda fields: f"checking {fields.get('total_tests')} tests",
     "TEST_RESULT": _test_result,
     "CHECKED": lambda fields: f"checked: {fields.get('passed_tests')}/{fields.get('total_tests')} tests passed",
-    "BENCHMARKING": lambda _: "benchmarking",
+    "BENCHMARKING": lambda fields: f"benchmarking {fields.get('timing_mode') or ''}".rstrip(),
     "BENCHMARK_RESULT": _benchmark_result,
     "BENCHMARKED": _benchmarked,
     "ACCEPTED": lambda fields: f"accepted: mean {format_milliseconds(fields.get('avg_runtime_ms'))}",

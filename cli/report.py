@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from cli.outcome import Result
 
 SHOWN_MISMATCHES = 8
+TIMED_HOW = {
+    "cold": "caches were swept before each call",
+    "hot": "caches were as the call before left them",
+    "first-call": "each call was the first of a fresh process",
+}
 
 
 def print_result(result: Result) -> None:
@@ -81,6 +86,8 @@ def _print_benchmarks(result: Result) -> None:
     device = str(result.data.get("device_title") or result.data.get("device") or "")
     if result.data.get("simulated"):
         results.print("[bold]simulated times: they say nothing of any hardware[/bold]")
+    if result.data.get("timing_mode") in TIMED_HOW:
+        results.print(f"[dim]{result.data['timing_mode']} times: {TIMED_HOW[result.data['timing_mode']]}[/dim]")
     if result.data.get("device") == "cpu":
         results.print(f"[dim]measured on the host processor ({escape(device)}); never ranked beside GPU times[/dim]")
 

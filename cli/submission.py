@@ -22,6 +22,17 @@ class Mode(StrEnum):
     """A whole program with its own `main`."""
 
 
+class TimingMode(StrEnum):
+    """In which state of the device calls are timed; docs/timing.md."""
+
+    COLD = "cold"
+    """After a warm-up, with the caches swept before each call."""
+    HOT = "hot"
+    """After a warm-up, with the caches as the call before left them."""
+    FIRST_CALL = "first-call"
+    """The first call of a fresh process, one for each sample."""
+
+
 @dataclass(frozen=True)
 class Submission:
     """A kernel and what to do with it; `problem` is empty for Mode.SANDBOX."""
@@ -35,12 +46,16 @@ class Submission:
     """Where there is one, the code is kernels only (docs/contracts.md)."""
     problem_def: str = ""
     """Python source of a problem class, in place of the catalogue's problem."""
+    timing: TimingMode | None = None
+    """None: the device's own way, cold on GPUs. For Mode.BENCHMARK and Mode.FULL only."""
 
     def as_json(self) -> dict[str, Any]:
         """The body of `POST /api/v1/submissions`."""
         extra: dict[str, Any] = {"launch_plan": self.launch_plan} if self.launch_plan else {}
         if self.problem_def:
             extra["problem_def"] = self.problem_def
+        if self.timing:
+            extra["timing"] = self.timing.value
         return extra | {
             "problem": self.problem,
             "code": self.code,

@@ -15,7 +15,7 @@ from cli.exit_codes import ExitCode
 from cli.outcome import result_of
 from cli.progress import shown_on
 from cli.report import print_result, table_of
-from cli.submission import Mode, Submission
+from cli.submission import Mode, Submission, TimingMode
 from cli.terminal import notes, print_json, results, say
 
 if TYPE_CHECKING:
@@ -29,6 +29,14 @@ LaunchPlanOption = Annotated[
 ProblemDefOption = Annotated[
     Path | None, typer.Option("--problem-def", help="Python: a problem class of your own, instead of the catalogue's.")
 ]
+TimingOption = Annotated[
+    TimingMode | None,
+    typer.Option(
+        "--timing",
+        help="How `full` and `benchmark` time calls: with cold caches, with hot ones, or each in a fresh process. "
+        "Without it the device's own way: cold on GPUs, hot on a CPU.",
+    ),
+]
 FileArgument = Annotated[Path, typer.Argument(help="The kernel's source; `-` reads standard input.")]
 
 
@@ -41,6 +49,7 @@ def submit(  # noqa: PLR0913 - an argument for each option
     dtype: Annotated[str, typer.Option("--dtype", help="The element type, where the problem has several.")] = "float32",
     launch_plan: LaunchPlanOption = None,
     problem_def: ProblemDefOption = None,
+    timing: TimingOption = None,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
     as_json: JsonOption = False,
@@ -51,7 +60,7 @@ def submit(  # noqa: PLR0913 - an argument for each option
         raise InputError("which problem is it for? Give --problem; `wavepool problems` lists them")
     plan = plan_of(launch_plan) if launch_plan else None
     definition = source_of(problem_def) if problem_def else ""
-    submission = Submission(source_of(file), problem, mode, gpu, dtype, plan, definition)
+    submission = Submission(source_of(file), problem, mode, gpu, dtype, plan, definition, timing)
     with connect(endpoint, token) as client:
         submission_id = client.submit(submission)
         if not wait:

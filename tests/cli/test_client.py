@@ -24,6 +24,16 @@ def test_a_kernel_is_submitted_and_followed_to_its_result(gateway: ScriptedGatew
     assert gateway.asked("POST", SUBMISSIONS)[0].body["dtype"] == "float16"
 
 
+@pytest.mark.parametrize("timing", ["cold", "hot", "first-call"])
+def test_calls_are_timed_as_it_is_asked_for(gateway: ScriptedGateway, timing: str) -> None:
+    scripted(gateway, Stream(ACCEPTED))
+    with Client(gateway.endpoint, "secret") as client:
+        client.submit_hip_kernel("code", "relu", timing=timing)
+        with pytest.raises(InputError, match="'warm' is none of cold, hot, first-call"):
+            client.submit_hip_kernel("code", "relu", timing="warm")
+    assert [request.body["timing"] for request in gateway.asked("POST", SUBMISSIONS)] == [timing]
+
+
 def test_a_stream_that_ends_before_the_job_does_is_resumed(gateway: ScriptedGateway) -> None:
     scripted(gateway, Stream(OPENING), Stream(ACCEPTED[4:]))
     gateway.only("GET", f"{SUBMISSIONS}/{JOB}", Answer({"state": "RUNNING"}), Answer({"state": "FINISHED"}))

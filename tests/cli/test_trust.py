@@ -33,5 +33,7 @@ def test_live_lines_tell_what_cannot_be_ranked() -> None:
     case = {"test_id": 1, "name": "small", "runtime_ms": 2.0, "timing": "UNSTABLE", "converged": False}
     line = narrate(Event(1, "BENCHMARK_RESULT", {"result": case, "total_tests": 4}))
     assert line.endswith("timing UNSTABLE, not converged")
+    timed = {"avg_runtime_ms": 2.0, "timing": "VALID", "converged": True, "timing_mode": "cold"}
+    assert narrate(Event(2, "BENCHMARKED", timed)).endswith("(cold)")
     whole = {"avg_runtime_ms": 2.0, "timing": "INVALID", "converged": False, "simulated": True}
     assert narrate(Event(2, "BENCHMARKED", whole)).endswith("(timing INVALID, not converged, simulated)")

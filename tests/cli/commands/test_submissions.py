@@ -1,19 +1,17 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Answer, ScriptedGateway, Stream
 from tests.cli.invocation import wavepool
 from tests.cli.scenes import ACCEPTED, EVENTS, JOB, OPENING, SUBMISSIONS, ending, scripted
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 KERNEL = 'extern "C" void solution() {}\n'
 
@@ -224,6 +222,35 @@ def test_a_launch_plan_and_a_definition_go_along(gateway: ScriptedGateway, kerne
     assert run.status == 0, run.err
     body = gateway.asked("POST", SUBMISSIONS)[0].body
     assert (body["launch_plan"], body["problem_def"], body["problem"]) == ({"launches": []}, "class mine: ...", "")
+
+
+@pytest.mark.parametrize("timing", ["cold", "hot", "first-call"])
+def test_a_timing_mode_goes_along_and_is_said_beside_the_times(
+    gateway: ScriptedGateway, kernel: str, timing: str
+) -> None:
+    last = {**ACCEPTED[-1][1], "timing_mode": timing}
+    scripted(gateway, Stream([*OPENING, (5, {"status": "BENCHMARKING", "timing_mode": timing}), (6, last)]))
+    run = wavepool("submit", kernel, "-p", "relu", "--timing", timing, "--endpoint", gateway.endpoint)
+    assert run.status == 0, run.err
+    assert gateway.asked("POST", SUBMISSIONS)[0].body["timing"] == timing
+    assert f"benchmarking {timing}" in run.err
+    assert f"{timing} times: " in run.out
+
+
+def test_a_timing_mode_that_is_none_is_told_before_anything_is_sent(gateway: ScriptedGateway, kernel: str) -> None:
+    run = wavepool("submit", kernel, "-p", "relu", "--timing", "warm", "--endpoint", gateway.endpoint)
+    assert run.status == 2
+    for word in ("--timing", "cold", "hot", "first-call"):
+        assert word in run.err
+    assert not gateway.requests
+
+
+def test_help_tells_of_timing_modes_and_the_shell_completes_them() -> None:
+    assert "--timing" in wavepool("submit", "--help", environment={"COLUMNS": "120"}).out
+    script = Path(sys.executable).with_name("wavepool")
+    typed = {"_WAVEPOOL_COMPLETE": "complete_bash", "COMP_WORDS": "wavepool submit a.hip --timing ", "COMP_CWORD": "4"}
+    done = subprocess.run([script], env={**os.environ, **typed}, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["cold", "hot", "first-call"]
 
 
 @pytest.mark.parametrize(("text", "said"), [("{", "not JSON"), ("[]", "not a JSON object"), (" ", "is empty")])
