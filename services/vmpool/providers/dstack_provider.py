@@ -110,6 +110,7 @@ class DstackProvider:
 
     async def observe(self, machine_id: str) -> Observation:
         """How the machine is; UNKNOWN while the server does not tell."""
+        self._reach.resume(machine_id)
         return await self._looks.at(machine_id)
 
     async def release(self, machine_id: str) -> None:

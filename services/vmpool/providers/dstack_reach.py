@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from services.vmpool.providers.known_targets import KnownTargets
 from services.vmpool.providers.ssh_carrier import SshCarrier, SshTarget
 from services.vmpool.providers.ssh_key import HostKeyPins, own_key, public_line
 
@@ -21,6 +22,8 @@ class Reach:
     def __init__(self, config: DstackConfig) -> None:
         self._folder = config.data_dir.resolve() / "dstack"
         self._executor_port = config.agent.executor_port
+        self._known = KnownTargets(self._folder / "targets")
+        self._resumed: set[str] = set()
 
     @property
     def public_key(self) -> str:
@@ -29,10 +32,23 @@ class Reach:
 
     def endpoint(self, machine_id: str, address: Address, proxy: Address | None) -> str:
         """Where the executor of a running machine is reached from here."""
-        return self._carrier.carry(machine_id, self._target(address, proxy))
+        target = self._target(address, proxy)
+        self._known.keep(machine_id, target)
+        return self._carrier.carry(machine_id, target)
+
+    def resume(self, machine_id: str) -> None:
+        """Reach a machine where an earlier process did, as dstack's server may be away when a pool starts."""
+        if machine_id in self._resumed:
+            return
+        self._resumed.add(machine_id)
+        target = self._known.of(machine_id)
+        if target is not None:
+            self._carrier.carry(machine_id, target)
 
     async def drop(self, machine_id: str) -> None:
         """The machine is over."""
+        self._known.forget(machine_id)
+        self._resumed.discard(machine_id)
         await self._carrier.drop(machine_id)
 
     async def close(self) -> None:

@@ -17,7 +17,7 @@ def own_key(folder: Path) -> asyncssh.SSHKey:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         # asyncssh leaves the keywords of other algorithms untyped.
         made = asyncssh.generate_private_key("ssh-ed25519", "wavepool")  # pyright: ignore[reportUnknownMemberType]
-        _write_whole(path, made.export_private_key())
+        write_whole(path, made.export_private_key())
     return asyncssh.read_private_key(path)
 
 
@@ -43,7 +43,7 @@ class HostKeyPins:
             return path.read_bytes() == shown
         except FileNotFoundError:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            _write_whole(path, shown)
+            write_whole(path, shown)
             return True
 
     def forget(self, machine_id: str) -> None:
@@ -54,7 +54,8 @@ class HostKeyPins:
         return self._folder / f"{machine_id}.pub"
 
 
-def _write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file that only its owner may read, so that there is never half of it."""
     partial = path.with_name(f"{path.name}.partial")
     with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(content)
