@@ -86,6 +86,7 @@ class VmPool:
     async def run(self, settings: VmPoolSettings) -> None:
         """Serve, with the loops beside, until SIGTERM or SIGINT; a machine's move wakes reconciler and sizer."""
         reconciler_wake, sizer_wake = self.wakes
+        await self.reconciler.look_around()
         await self.server.run_until_signalled(
             run_loop(self.reconciler, settings.reconcile_interval, reconciler_wake),
             run_loop(self.sizer, settings.reconcile_interval, sizer_wake),

@@ -12,6 +12,7 @@ import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from servicekit.database import EPOCH, MICROSECOND
 from servicekit.logging import get_logger
 from services.vmpool import metrics
 from services.vmpool.errors import MachineNotFoundError, ProviderError
@@ -69,6 +70,9 @@ class Strangers:
         except (ProviderError, OSError) as error:
             metrics.provider_errors.labels(provider.name).inc()
             log.warning("could not look for strangers", extra={"provider": provider.name, "error": str(error)})
+        except Exception:
+            # A plug-in's own fault, which must not keep the pool from its machines.
+            log.exception("could not look for strangers", extra={"provider": provider.name})
         else:
             self._last_look[provider.name] = now
 
@@ -117,7 +121,8 @@ class Strangers:
 def adopted_machine(provider: str, order: Order, now: datetime) -> Machine:
     """The machine as the record is to have it: somewhere on its way, from where the driver takes it on.
 
-    Its cost counts from now on: what it cost before was lost with the record.
+    Its cost counts from now on: what it cost before was lost with the record. So was the number of its leases, above
+    which its executor wants the next one's token to be: time in microseconds is above any.
     """
     return Machine(
         machine_id=order.machine_id,
@@ -136,4 +141,5 @@ def adopted_machine(provider: str, order: Order, now: datetime) -> Machine:
         state=MachineState.PROVISIONING,
         reason="it was found at the provider with our token, and adopted",
         occupied=(0,) * order.gpu_count,
+        fencing_token=(now - EPOCH) // MICROSECOND,
     )

@@ -39,6 +39,9 @@ class ScriptedProvider:
     silent_logs: set[str] = field(default_factory=set[str])
     minimum_billed: timedelta = timedelta(0)
     offered: Sequence[Offer] = ()
+    slow_list: asyncio.Event | None = None
+    slow_order: asyncio.Event | None = None
+    """Until it is set, orders are under way; they arrive whatever becomes of the caller, as over a network."""
 
     async def start(self) -> None:
         self._fail("start")
@@ -55,6 +58,16 @@ class ScriptedProvider:
 
     async def provision(self, order: Order) -> None:
         self._fail("provision")
+        if self.slow_order is not None:
+            await asyncio.shield(asyncio.ensure_future(self._arrive(order, self.slow_order)))
+        else:
+            self._make(order)
+
+    async def _arrive(self, order: Order, when: asyncio.Event) -> None:
+        await when.wait()
+        self._make(order)
+
+    def _make(self, order: Order) -> None:
         self.provisioned.append(order.machine_id)
         self.machines.setdefault(order.machine_id, order)
 
@@ -70,6 +83,8 @@ class ScriptedProvider:
 
     async def list_all(self) -> Sequence[str]:
         self._fail("list_all")
+        if self.slow_list is not None:
+            await self.slow_list.wait()
         return list(self.machines)
 
     async def order_of(self, machine_id: str) -> Order | None:

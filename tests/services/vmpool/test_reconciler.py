@@ -231,19 +231,3 @@ async def test_a_pool_that_was_killed_goes_on_where_it_was(bench: Bench) -> None
     (machine,) = await bench.machines.unreleased()
     assert machine.state is MachineState.WARM
     assert bench.provider.provisioned == [machine.machine_id]
-
-
-async def test_stopping_the_pool_ends_its_machines_whatever_they_do(bench: Bench) -> None:
-    await bench.warm_machine()
-    assert await bench.leases.acquire(a_request()) is not None
-    await bench.demand()
-    await bench.vmpool.reconciler.close()
-    assert bench.provider.machines == {}
-    assert await bench.machines.unreleased() == []
-
-
-async def test_stopping_the_pool_leaves_machines_that_outlive_it(bench: Bench) -> None:
-    await bench.warm_machine()
-    bench.provider.ends_with_pool = False
-    await bench.vmpool.reconciler.close()
-    assert len(bench.provider.machines) == 1

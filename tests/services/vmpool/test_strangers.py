@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from services.vmpool import metrics
+from services.vmpool import metrics, strangers
 from services.vmpool.errors import ProviderError
 from services.vmpool.machine import MachineState, Origin
 from services.vmpool.machine_token import MachineTokens, kept_secret
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from services.vmpool.config import VmPoolSettings
     from tests.services.vmpool.conftest import Bench
 
+DEADLINE_SECONDS = 60
+
 
 @pytest.fixture
 def database_url(tmp_path: Path) -> str:
@@ -30,6 +33,7 @@ def database_url(tmp_path: Path) -> str:
 
 def without_record(settings: VmPoolSettings, tmp_path: Path, **changes: object) -> VmPoolSettings:
     """The same pool, its database lost."""
+    tmp_path.mkdir(exist_ok=True)
     return settings.model_copy(update={"database_url": f"sqlite+aiosqlite:///{tmp_path / 'new.db'}", **changes})
 
 
@@ -41,6 +45,56 @@ async def test_a_machine_with_our_token_is_adopted_and_serves_again(bench: Bench
         assert (adopted.state, adopted.origin, adopted.token) == (MachineState.WARM, Origin.ADOPTED, machine.token)
         assert await anew.leases.acquire(a_request()) is not None
     assert bench.provider.provisioned == [machine.machine_id]
+
+
+async def test_an_adopted_machine_s_leases_have_higher_tokens_than_those_that_were_lost(
+    bench: Bench, tmp_path: Path
+) -> None:
+    """Its executor remembers the highest, and refuses those below."""
+    await bench.warm_machine()
+    before = await bench.leases.acquire(a_request())
+    assert before is not None
+    for number in range(2):
+        settings = without_record(bench.settings, tmp_path / str(number))
+        bench.clock.advance(bench.settings.idle_timeout / 2)
+        async with bench_on(settings, bench.provider, bench.clock) as anew:
+            await anew.passes(3)
+            after = await anew.leases.acquire(a_request())
+            assert after is not None
+            assert after[0].fencing_token > before[0].fencing_token
+            before = after
+
+
+async def test_a_lost_machine_is_found_before_jobs_are_heard(bench: Bench, tmp_path: Path) -> None:
+    machine = await bench.warm_machine()
+    async with bench_on(without_record(bench.settings, tmp_path), bench.provider, bench.clock) as anew:
+        await anew.vmpool.reconciler.look_around()
+        await anew.demand()
+        assert [each.machine_id for each in await anew.machines.unreleased()] == [machine.machine_id]
+
+
+async def test_a_provider_that_is_slow_to_list_its_machines_does_not_keep_them_waiting(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(strangers, "LOOK_SECONDS", 1000)
+    bench.provider.slow_list = asyncio.Event()
+    await bench.demand()
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        await bench.passes(3)
+    (machine,) = await bench.machines.unreleased()
+    assert machine.state is MachineState.WARM
+    bench.provider.machines["mach_theirs"] = Order("mach_theirs", "MI300X", 1, "their token")
+    bench.provider.slow_list.set()
+    await bench.passes(2)
+    assert metrics.strangers.labels("scripted")._value.get() == 1
+
+
+async def test_a_provider_whose_list_is_broken_does_not_keep_them_waiting(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    bench.provider.failing["list_all"] = KeyError("a plug-in's own mistake")
+    await bench.warm_machine()
+    assert "could not look for strangers" in caplog.text
 
 
 async def test_an_adopted_machine_that_nobody_needs_is_released_like_any_other(bench: Bench, tmp_path: Path) -> None:
