@@ -1,0 +1,38 @@
+"""Billing as a process: without it the pool starts no machine that costs money."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from services.vmpool.providers.local_keeper import free_port
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
+
+DEADLINE_SECONDS = 30
+
+
+@contextmanager
+def billing_process(folder: Path) -> Generator[str]:
+    """Its target; it may still be starting."""
+    port = free_port(0)
+    settings = {
+        "BILLING_DATA_DIR": str(folder),
+        "BILLING_PORT": str(port),
+        "BILLING_METRICS_PORT": "0",
+        "BILLING_MACHINE_BUDGET": "1000000",
+    }
+    with (folder / "billing.log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "services.billing"], env={**os.environ, **settings}, stdout=log, stderr=log
+        )
+    try:
+        yield f"127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(DEADLINE_SECONDS)
