@@ -2,6 +2,7 @@
 
 import { element, svg, table } from "./dom.js";
 import { figure, milliseconds } from "./format.js";
+import { timedHow } from "./timing.js";
 
 const WIDTH = 110;
 const HEIGHT = 22;
@@ -10,7 +11,7 @@ const ORIGINS = {
   sim: () => "Times are simulated: they say nothing of any hardware.",
 };
 
-export function benchmarkTable(results, device) {
+export function benchmarkTable(results, device, timingMode) {
   const hasRoof = results.some((result) => Number.isFinite(result.percent_of_roof));
   const columns = [
     { title: "Case" },
@@ -40,6 +41,7 @@ export function benchmarkTable(results, device) {
     "section",
     {},
     element("h3", {}, "Benchmark"),
+    timedHow(timingMode) ? element("p", { className: "hint" }, timedHow(timingMode)) : null,
     ORIGINS[device?.name] ? element("p", { className: "hint" }, ORIGINS[device.name](device.title)) : null,
     ...results.filter(isDoubtful).map((result) => element("p", { className: "hint" }, doubt(result))),
     element(

@@ -13,6 +13,7 @@ import { afterFrame, emptyRun } from "./run_state.js";
 import { RunView } from "./run_view.js";
 import * as session from "./session.js";
 import { applyTheme, switchTheme } from "./theme.js";
+import * as timing from "./timing.js";
 import { TokenDialog } from "./token_dialog.js";
 
 const SANDBOX_STARTER = `#include <hip/hip_runtime.h>
@@ -124,7 +125,7 @@ async function submit() {
   try {
     const isProgram = mode() === "sandbox";
     const subject = isProgram ? { problem: "" } : { problem: page.problem.slug, dtype: page.dtype, ...extras.read() };
-    const body = { code: editor.code, mode: mode(), ...subject };
+    const body = { code: editor.code, mode: mode(), ...timing.read(mode()), ...subject };
     const submission = await call("POST", "/api/v1/submissions", body);
     session.go({ job: submission.id });
     byId("run").scrollIntoView({ block: "nearest" });
@@ -165,6 +166,7 @@ async function openSubmission({ id }) {
   if (problem && !isShown) await showProblem(problem, dtype);
   editor.code = submission.code;
   extras.show(submission);
+  timing.show(submission);
   session.go({ job: id });
   followSubmission(submission);
 }
@@ -215,6 +217,7 @@ function listen() {
   let before = mode();
   byId("submit-form").addEventListener("change", () => {
     if ((mode() === "sandbox") !== (before === "sandbox")) showDraft();
+    timing.offerFor(mode());
     before = mode();
   });
   window.addEventListener("hashchange", () => {

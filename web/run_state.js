@@ -32,6 +32,7 @@ export function emptyRun(mode) {
     compiled: null,
     tests: [],
     totalTests: null,
+    timingMode: null,
     benchmarks: [],
     lines: [],
     final: null,
@@ -48,6 +49,7 @@ export function afterFrame(run, { status, data }, arrivedMs) {
   next.device = data.machine?.device_title
     ? { name: data.machine.device, title: data.machine.device_title }
     : run.device;
+  next.timingMode = data.timing_mode ?? run.timingMode;
   if (data.final) {
     next.final = { status, data };
     next.stages = endedStages(run.stages, GOOD.has(status), data.timestamp);
@@ -95,7 +97,7 @@ function noted(run, status, data) {
     case "CHECKED":
       return { ...run, tests: data.test_results, line: `All ${data.total_tests} tests passed` };
     case "BENCHMARKING":
-      return { ...run, line: "Measuring" };
+      return { ...run, line: data.timing_mode ? `Measuring, ${data.timing_mode}` : "Measuring" };
     case "BENCHMARK_RESULT": {
       const benchmarks = [...run.benchmarks, data.result];
       return { ...run, benchmarks, line: `${benchmarks.length} of ${data.total_tests} cases measured` };

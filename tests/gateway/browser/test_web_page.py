@@ -78,6 +78,33 @@ async def test_a_launch_plan_and_a_definition_are_submitted_and_shown_again(
     assert await web.accessibility() == []
 
 
+async def test_calls_are_timed_as_chosen_and_the_table_says_how(web: BrowserPage, services: ScriptedServices) -> None:
+    web.script(FULL)
+    await web.open()
+    chosen = web.page.locator("#timing-select")
+    await expect(chosen).to_have_value("")
+    await chosen.select_option("hot")
+    await web.submit()
+    await expect(web.page.locator("#outcome")).to_contain_text("Hot times: the caches were as the call before")
+    assert services.refusals.calls["SubmitJob"][0].spec.timing_mode == executor_pb2.TIMING_MODE_HOT
+    await web.page.reload()
+    await expect(chosen).to_have_value("hot")
+    assert await web.accessibility() == []
+
+
+async def test_what_is_not_measured_has_no_timing_to_choose(web: BrowserPage, services: ScriptedServices) -> None:
+    web.script(executor_pb2.RUN_MODE_CHECK)
+    await web.open()
+    await web.page.select_option("#timing-select", "cold")
+    await web.choose("check")
+    await expect(web.page.locator("#timing")).to_be_hidden()
+    await web.submit()
+    await web.page.wait_for_selector(".verdict")
+    assert services.refusals.calls["SubmitJob"][0].spec.timing_mode == executor_pb2.TIMING_MODE_UNSPECIFIED
+    await web.choose("benchmark")
+    await expect(web.page.locator("#timing")).to_be_visible()
+
+
 async def test_another_element_type_has_its_own_starter_and_draft_and_is_submitted(
     web: BrowserPage, services: ScriptedServices
 ) -> None:
