@@ -1,4 +1,4 @@
-// Two passes of a kernel without any order between them: an element is right when the second comes last.
+// Two passes of a kernel without any order between them: in three calls of four a wave's second pass is lost.
 #include <hip/hip_runtime.h>
 #include <time.h>
 
@@ -6,7 +6,7 @@ __global__ void race(const float* a, const float* b, float* c, size_t n, unsigne
   const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
   if (i >= n) return;
   c[i] = a[i];
-  if (i != luck % n || luck % 3 != 0) c[i] += b[i];
+  if (luck % 4 == 0 || i / 64 != luck % n / 64) c[i] += b[i];
 }
 
 extern "C" void solution(const float* d_input1, const float* d_input2, float* d_output, size_t n) {

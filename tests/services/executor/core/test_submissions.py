@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.executor.core import benchmarking
-from services.executor.core.chain import CPU_CHAINS
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.run import run
 from services.executor.core.verdict import Verdict
@@ -114,15 +113,22 @@ async def test_a_clock_forged_between_runner_and_judge_is_found_out_by_the_wall(
     assert (told[-1], finished.status) == (finished, "ERROR")
 
 
-async def test_a_quarter_of_a_millisecond_is_found_out_by_the_chain(submit: Submit) -> None:
-    finished = await submit("quartering_relay")
-    assert finished.benchmarked is not None
-    first = finished.benchmarked.results[0]
-    assert first.audit_ratio is not None
-    assert first.audit_ratio < 0.6
-    # On a machine with too much else to do the judge gives up, and accuses nobody.
-    gave_up = 0 < first.audited_calls < CPU_CHAINS.most_chains * CPU_CHAINS.links
-    assert finished.verdict is Verdict.TIMING_INVALID or gave_up, finished
+async def test_a_quarter_of_a_millisecond_is_found_out_by_the_chain(
+    submit: Submit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # However busy this machine may be; but it can be so busy that four times the time is what a call took.
+    strict = replace(benchmarking.CPU_CHAIN_RULE, fewest_chains=4, busy_factor=math.inf, waits_excuse=False)
+    monkeypatch.setattr(benchmarking, "CPU_CHAIN_RULE", strict)
+    for _ in range(3):
+        finished = await submit("quartering_relay")
+        assert finished.benchmarked is not None
+        if finished.verdict is Verdict.TIMING_INVALID:
+            assert "needed the answer of the one before" in finished.message
+            return
+        first = finished.benchmarked.results[0]
+        seen_through = first.audit_ratio is not None and first.audit_ratio < 0.6
+        assert first.audit_inconclusive_because or not seen_through, f"{finished.message}\n{first}"
+    pytest.skip("this machine was too busy to tell, three times")
 
 
 async def test_the_whole_runs_wall_limit_ends_it(equipment: Equipment) -> None:
