@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from problems.launch_plan import LaunchPlanError, parse_plan
 from services.scheduler.errors import InvalidSubmissionError, UnknownProblemError
+from services.scheduler.gpu_choice import allowed_gpu_types, wanted_gpu_type, wrong_gpu_types
 from services.scheduler.spec import JobSpec, Mode, TimingMode
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ MAX_DEFINITION_BYTES = 256 << 10
 MAX_NAME_CHARACTERS = 100
 MAX_KEY_CHARACTERS = 128
 MIN_PRIORITY, MAX_PRIORITY = -100, 100
-GPU_TYPES = ("MI300X", "MI300A", "MI250X", "MI210")
-DEFAULT_GPU_TYPE = "MI300X"
 DEFAULT_DTYPE = "float32"
 LANGUAGE = "hip"
 TIMED_MODES = (Mode.BENCHMARK, Mode.FULL)
@@ -70,6 +69,7 @@ class Submission:
     language: str
     priority: int
     timing_mode: str = ""
+    fallback_gpu_types: tuple[str, ...] = ()
 
 
 def admit(submission: Submission, problems: Mapping[str, PosedProblem]) -> JobSpec:
@@ -84,7 +84,7 @@ def admit(submission: Submission, problems: Mapping[str, PosedProblem]) -> JobSp
     wrong += _wrong_definition(submission)
     wrong += _wrong_launch_plan(submission, problems)
     wrong += _wrong_language(submission.language)
-    wrong += _wrong_gpu_type(submission.gpu_type)
+    wrong += wrong_gpu_types(submission.gpu_type, submission.fallback_gpu_types)
     wrong += _wrong_priority(submission.priority)
     wrong += _wrong_timing_mode(submission)
     if submission.mode is None:
@@ -96,11 +96,12 @@ def admit(submission: Submission, problems: Mapping[str, PosedProblem]) -> JobSp
     return JobSpec(
         problem=problem,
         mode=submission.mode,
-        gpu_type=submission.gpu_type.strip().upper() or DEFAULT_GPU_TYPE,
+        gpu_type=wanted_gpu_type(submission.gpu_type),
         dtype=_dtype(submission.dtype),
         language=LANGUAGE,
         priority=submission.priority,
         timing_mode=TimingMode(submission.timing_mode) if submission.timing_mode else None,
+        fallback_gpu_types=allowed_gpu_types(submission.fallback_gpu_types),
     )
 
 
@@ -109,7 +110,7 @@ def fingerprint(spec: JobSpec, texts: Texts) -> str:
 
     What is left out has no part in it, so that a key is still known after an update that brought something new to ask.
     """
-    asked = {name: value for name, value in asdict(spec).items() if value is not None}
+    asked = {name: value for name, value in asdict(spec).items() if value not in (None, ())}
     content = json.dumps([asked, asdict(texts)], sort_keys=True).encode()
     return hashlib.sha256(content).hexdigest()
 
@@ -185,14 +186,6 @@ def _wrong_language(language: str) -> list[tuple[str, str]]:
         return []
     fix = LANGUAGE_FIXES.get(name, "Send HIP C++ as language 'hip'")
     return [("spec.language", f"{language[:40]!r} does not run here: only 'hip' does. {fix}")]
-
-
-def _wrong_gpu_type(gpu_type: str) -> list[tuple[str, str]]:
-    name = gpu_type.strip().upper()
-    if not name or name in GPU_TYPES:
-        return []
-    closest = (get_close_matches(name, GPU_TYPES, n=1) or [DEFAULT_GPU_TYPE])[0]
-    return [("spec.gpu_type", f"{gpu_type[:40]!r} is none of {', '.join(GPU_TYPES)}; the nearest is {closest}")]
 
 
 def _wrong_priority(priority: int) -> list[tuple[str, str]]:

@@ -122,14 +122,16 @@ class Attempt:
             if events:
                 self.job = await self._write(self._told(events), events)
             raise AttemptLostError(finished.message or "the machine ended the run", machine_suspect=True)
-        cost_micros = charge_of(finished.billable.ToTimedelta(), self.job.price_micros_per_hour, self.job.hold_micros)
+        cost_micros = charge_of(
+            finished.billable.ToTimedelta(), self.job.machine_price_micros_per_hour, self.job.hold_micros
+        )
         outcome = Outcome(ending, verdict, finished.message, finished.SerializeToString(), cost_micros)
         return await self._write(self._told(events).settle(outcome), events)
 
     def _told(self, events: list[RunEvent]) -> Job:
         if not events:
             return self.job
-        accrued = min(price_of(self._run_time(), self.job.price_micros_per_hour), self.job.hold_micros)
+        accrued = min(price_of(self._run_time(), self.job.machine_price_micros_per_hour), self.job.hold_micros)
         return self.job.progress(events[-1].seq, accrued)
 
     async def _write(self, after: Job, events: list[RunEvent]) -> Job:

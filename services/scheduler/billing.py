@@ -34,12 +34,12 @@ class Billing:
         self._stub = billing_pb2_grpc.BillingServiceStub(channel)
         self._prices: dict[str, tuple[float, int]] = {}
 
-    async def price_micros_per_hour(self, gpu_type: str) -> int:
-        """What a GPU type costs; raises InvalidFieldError where it has no price, BillingUnreachableError."""
+    async def price_micros_per_hour(self, gpu_type: str, field: str) -> int:
+        """What the GPU type of a field costs; raises InvalidFieldError (it has no price), BillingUnreachableError."""
         read_at, price = self._prices.get(gpu_type, (float("-inf"), 0))
         if time.monotonic() - read_at < PRICE_LIFETIME.total_seconds():
             return price
-        with _translated("spec.gpu_type"):
+        with _translated(field):
             answer = await self._stub.GetPrice(billing_pb2.GetPriceRequest(gpu_type=gpu_type), timeout=CALL_SECONDS)
         self._prices[gpu_type] = (time.monotonic(), answer.price_micros_per_hour)
         return answer.price_micros_per_hour
@@ -53,7 +53,7 @@ class Billing:
             account_id=job.account_id,
             amount_micros=job.hold_micros,
             idempotency_key=f"job:{job.job_id}",
-            description=f"job {job.job_id}: {job.spec.problem or job.spec.mode} on {job.spec.gpu_type}",
+            description=f"job {job.job_id}: {job.spec.problem or job.spec.mode} on {' or '.join(job.spec.gpu_types)}",
         )
         with _translated("account_id"):
             answer = await self._stub.ReserveCredit(request, timeout=CALL_SECONDS)
@@ -69,7 +69,7 @@ class Billing:
             hold_id=hold_id,
             amount_micros=amount_micros,
             idempotency_key=f"job:{job.job_id}:{job.attempt}",
-            description=f"job {job.job_id}, attempt {job.attempt}",
+            description=f"job {job.job_id}, attempt {job.attempt}{_in_place(job)}",
         )
         try:
             answer = await self._stub.SettleCharge(request, timeout=CALL_SECONDS)
@@ -79,6 +79,11 @@ class Billing:
             log.exception("billing refuses a settlement", extra={"job_id": job.job_id, "hold_id": hold_id})
             return 0
         return answer.charged_micros
+
+
+def _in_place(job: Job) -> str:
+    got, wanted = job.machine_gpu_type, job.spec.gpu_type
+    return f", on {got} in place of {wanted}" if got not in {"", wanted} else ""
 
 
 @contextmanager

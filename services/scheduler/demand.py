@@ -24,19 +24,20 @@ class DemandReporter:
     def __init__(self, pool: Pool, waiting: WaitingJobs) -> None:
         self._pool = pool
         self._waiting = waiting
-        self._reported: dict[str, int] = {}
+        self._reported: dict[tuple[str, ...], int] = {}
         self._reported_at = 0.0
         self.blocked_reason = ""
-        """Why no machine is started for what waits, as the pool said last; empty where demand is met."""
+        """What stands in the way of a machine for what waits, and what is tried instead, as the pool said last; empty
+        where demand is met."""
 
     async def report(self) -> None:
         """Tell the pool, if there is news; raises PoolError."""
-        demand = self._waiting.jobs_by_gpu_type()
+        demand = self._waiting.jobs_by_gpu_types()
         stale = bool(demand) and time.monotonic() - self._reported_at >= REPEAT_SECONDS
         if demand == self._reported and not stale:
             return
         blocked_reason = await self._pool.report_demand(demand, WHOLE_GPU_EIGHTHS)
         self._reported, self._reported_at = demand, time.monotonic()
         if blocked_reason != self.blocked_reason:
-            log.info("no machine is started" if blocked_reason else "demand is met", extra={"reason": blocked_reason})
+            log.info("demand is blocked" if blocked_reason else "demand is met", extra={"reason": blocked_reason})
             self.blocked_reason = blocked_reason

@@ -69,9 +69,9 @@ class Dispatcher:
     async def _place_all(self) -> None:
         full: set[str] = set()
         for job in self._waiting.in_order():
-            # The first that finds no machine holds those behind it that want the same.
-            if job.spec.gpu_type not in full and not await self._place(job):
-                full.add(job.spec.gpu_type)
+            # The first that finds no machine holds those behind it that could take no other.
+            if not full.issuperset(job.spec.gpu_types) and not await self._place(job):
+                full.update(job.spec.gpu_types)
 
     async def _place(self, job: Job) -> bool:
         set_request_id(job.request_id)
@@ -99,9 +99,9 @@ class Dispatcher:
 
     async def _start(self, job: Job, placed: Placed) -> None:
         now = self._links.clock.now()
-        started = job.start(placed.lease, now)
+        started = job.start(placed.lease, now, placed.machine.gpu_type)
         try:
-            started = await self._links.store.move(job, started, [placed_payload(placed)], now)
+            started = await self._links.store.move(job, started, [placed_payload(placed, job.spec.gpu_type)], now)
         except StaleJobError:
             await self._give_back(job, placed)
             return

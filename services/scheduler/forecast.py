@@ -44,7 +44,7 @@ class Forecast:
     def standing(self, job: Job) -> Standing:
         """Of a job that waits, or is about to."""
         position = self._waiting.position(job)
-        slots, free_slots = self._inventory.slots(job.spec.gpu_type)
+        slots, free_slots = self._inventory.slots(job.spec.gpu_types)
         return Standing(position, wait_estimate(position, slots, free_slots, self._run_times))
 
     def next_end(self) -> timedelta:

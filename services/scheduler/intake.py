@@ -22,6 +22,7 @@ from services.scheduler.errors import (
     StaleJobError,
     TooManyJobsError,
 )
+from services.scheduler.gpu_choice import FALLBACKS_FIELD, FIELD
 from services.scheduler.job import UNSEEN_STATES, Job, JobState
 from services.scheduler.racing import uncut
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from services.scheduler.admission import PosedProblem, Submission
     from services.scheduler.billing import Billing
     from services.scheduler.forecast import Forecast
-    from services.scheduler.spec import Texts
+    from services.scheduler.spec import JobSpec, Texts
     from services.scheduler.store.job_store import JobStore
     from services.scheduler.waiting import WaitingJobs
 
@@ -80,7 +81,7 @@ class Intake:
 
     async def _draft(self, submission: Submission) -> Job:
         spec = admit(submission, self._policy.problems)
-        price_micros_per_hour = await self._billing.price_micros_per_hour(spec.gpu_type)
+        price, *fallback_prices = await self._prices(spec)
         return Job(
             job_id=new_id("job"),
             account_id=submission.account_id,
@@ -89,10 +90,17 @@ class Intake:
             spec=spec,
             state=JobState.RESERVING,
             create_time=self._clock.now(),
-            price_micros_per_hour=price_micros_per_hour,
-            hold_micros=worst_case(self._policy.longest_run, price_micros_per_hour),
+            price_micros_per_hour=price,
+            fallback_prices_micros_per_hour=tuple(fallback_prices),
+            hold_micros=worst_case(self._policy.longest_run, max((price, *fallback_prices))),
             request_id=current_request_id(),
         )
+
+    async def _prices(self, spec: JobSpec) -> list[int]:
+        """Of every GPU type that the job may run on, in their order."""
+        price = self._billing.price_micros_per_hour
+        wanted = await price(spec.gpu_type, FIELD)
+        return [wanted, *[await price(gpu_type, FALLBACKS_FIELD) for gpu_type in spec.fallback_gpu_types]]
 
     async def _submit(self, draft: Job, texts: Texts) -> Job:
         limit = self._policy.max_jobs_in_flight

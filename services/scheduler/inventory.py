@@ -10,6 +10,8 @@ from wavepool.vmpool.v1 import vmpool_pb2
 from services.scheduler.placement import WHOLE_GPU_EIGHTHS, MachineOffer, MachineStage
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from wavepool.vmpool.v1.vmpool_pb2 import Machine, MachineEvent
 
 _STAGES = {
@@ -68,10 +70,10 @@ class Inventory:
         """The machines as placement sees them."""
         return [_offer(event.machine) for event in self._events.values()]
 
-    def slots(self, gpu_type: str) -> tuple[int, int]:
-        """How many whole GPUs of a type there are or will be, and how many of them are free now."""
+    def slots(self, gpu_types: Collection[str]) -> tuple[int, int]:
+        """How many whole GPUs of these types there are or will be, and how many of them are free now."""
         offers = [
-            offer for offer in self.offers() if offer.gpu_type == gpu_type and offer.stage is not MachineStage.CLOSED
+            offer for offer in self.offers() if offer.gpu_type in gpu_types and offer.stage is not MachineStage.CLOSED
         ]
         gpus = sum(max(1, self._events[offer.machine_id].machine.gpu_count) for offer in offers)
         ready = [offer for offer in offers if offer.stage is MachineStage.READY]

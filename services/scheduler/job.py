@@ -87,7 +87,11 @@ class Job:
     state: JobState
     create_time: datetime
     price_micros_per_hour: int
+    """Of the wanted GPU type, as it was at submission."""
     hold_micros: int
+    """Covers the longest run on the dearest GPU type that is allowed."""
+    fallback_prices_micros_per_hour: tuple[int, ...] = ()
+    """As it was at submission, of each fallback GPU type."""
     request_id: str = ""
     """Of the submission; follows the job through every service's logs."""
     hold_id: str | None = None
@@ -98,6 +102,8 @@ class Job:
     cancel_time: datetime | None = None
     lease: Lease | None = None
     machine_id: str = ""
+    machine_gpu_type: str = ""
+    """What the present attempt got, of the GPU types that are allowed."""
     run_seq: int = 0
     """The last event of the present run that is in the log."""
     last_seq: int = 0
@@ -112,6 +118,12 @@ class Job:
     def run_id(self) -> str:
         """What the executor knows the present attempt by."""
         return f"{self.job_id}-{self.attempt}"
+
+    @property
+    def machine_price_micros_per_hour(self) -> int:
+        """What the present attempt's time costs: the price of the GPU type that it got."""
+        fallbacks = dict(zip(self.spec.fallback_gpu_types, self.fallback_prices_micros_per_hour, strict=True))
+        return fallbacks.get(self.machine_gpu_type, self.price_micros_per_hour)
 
     def enqueue(self, hold_id: str) -> Job:
         """The credit is on hold: the job takes its place in the queue."""
@@ -133,9 +145,9 @@ class Job:
             raise IllegalMoveError(self.job_id, self.state, JobState.QUEUED)
         return self._moved(JobState.QUEUED)
 
-    def start(self, lease: Lease, now: datetime) -> Job:
-        """It has a machine."""
-        running = self._moved(JobState.RUNNING)
+    def start(self, lease: Lease, now: datetime, machine_gpu_type: str = "") -> Job:
+        """It has a machine; where its GPU type is not told, it is taken for the wanted one."""
+        running = replace(self._moved(JobState.RUNNING), machine_gpu_type=machine_gpu_type or self.spec.gpu_type)
         return replace(running, lease=lease, machine_id=lease.machine_id, start_time=now, run_seq=0, cost_micros=0)
 
     def progress(self, run_seq: int, cost_micros: int) -> Job:
@@ -156,7 +168,7 @@ class Job:
             raise IllegalMoveError(self.job_id, self.state, JobState.QUEUED)
         queued = self._moved(JobState.QUEUED)
         fresh = replace(queued, attempt=self.attempt + 1, lease=None, machine_id="", start_time=None)
-        return replace(fresh, run_seq=0, cost_micros=0)
+        return replace(fresh, machine_gpu_type="", run_seq=0, cost_micros=0)
 
     def settle(self, outcome: Outcome) -> Job:
         """It is known how the job ends; charge and lease remain to be settled."""

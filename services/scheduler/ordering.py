@@ -24,6 +24,6 @@ def in_order(jobs: Iterable[Job]) -> list[Job]:
 
 
 def position(job: Job, waiting: Iterable[Job]) -> int:
-    """The job's place, from 1, among the waiting jobs that want the same GPU type."""
-    own = rank(job)
-    return 1 + sum(1 for other in waiting if other.spec.gpu_type == job.spec.gpu_type and rank(other) < own)
+    """The job's place, from 1, among the waiting jobs that may run on a GPU type that it may run on."""
+    own, gpu_types = rank(job), set(job.spec.gpu_types)
+    return 1 + sum(1 for other in waiting if not gpu_types.isdisjoint(other.spec.gpu_types) and rank(other) < own)

@@ -44,7 +44,9 @@ def retrying(reason: str) -> bytes:
 
 def ended(job: Job) -> bytes:
     """The job is over."""
-    event = scheduler_pb2.Ended(state=state_to_proto(job.state), cost_micros=job.cost_micros)
+    event = scheduler_pb2.Ended(
+        state=state_to_proto(job.state), cost_micros=job.cost_micros, machine_gpu_type=job.machine_gpu_type
+    )
     event.result.ParseFromString(job.result)
     return scheduler_pb2.JobEvent(ended=event).SerializeToString()
 

@@ -39,7 +39,8 @@ class MachineOffer:
 def machine_for(job: Job, offers: Iterable[MachineOffer], eighths: int = WHOLE_GPU_EIGHTHS) -> str | None:
     """The ready machine that fits and was used last: its caches are warm, and the others may idle out.
 
-    None where no offer fits; offers may be late, so the pool has the last word.
+    None where no offer of the wanted GPU type fits. Offers may be late, so the pool has the last word. It also chooses
+    the fallback: it knows for sure that there is nothing of the wanted type.
     """
     fitting = [
         offer
@@ -58,6 +59,7 @@ def awaited_machines(in_order: Sequence[Job], offers: Iterable[MachineOffer]) ->
             starting.setdefault(offer.gpu_type, []).append(offer)
     awaited: dict[str, MachineOffer] = {}
     for job in in_order:
-        if queue := starting.get(job.spec.gpu_type):
-            awaited[job.job_id] = queue.pop(0)
+        queues = [starting[gpu_type] for gpu_type in job.spec.gpu_types if starting.get(gpu_type)]
+        if queues:
+            awaited[job.job_id] = queues[0].pop(0)
     return awaited

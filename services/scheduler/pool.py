@@ -85,6 +85,7 @@ class Pool:
             job_id=job.job_id,
             attempt=job.attempt,
             gpu_type=job.spec.gpu_type,
+            fallback_gpu_types=job.spec.fallback_gpu_types,
             eighths=eighths,
             machine_id=machine_id or "",
             duration=duration(lease_duration),
@@ -106,11 +107,14 @@ class Pool:
         with _translated(_LEASE_ERRORS):
             await self._stub.ReleaseLease(request, timeout=CALL_SECONDS)
 
-    async def report_demand(self, jobs_by_gpu_type: Mapping[str, int], eighths: int) -> str:
-        """Tell all waiting work; gives why no machine is started for it, where none is."""
+    async def report_demand(self, jobs_by_gpu_types: Mapping[tuple[str, ...], int], eighths: int) -> str:
+        """Tell all waiting work by the GPU types that it may run on, the wanted one first.
+
+        Gives what stands in the way of a machine for it, where something does, and what is tried instead.
+        """
         demands = [
-            vmpool_pb2.Demand(gpu_type=gpu_type, eighths=eighths, jobs=jobs)
-            for gpu_type, jobs in sorted(jobs_by_gpu_type.items())
+            vmpool_pb2.Demand(gpu_type=wanted, fallback_gpu_types=fallbacks, eighths=eighths, jobs=jobs)
+            for (wanted, *fallbacks), jobs in sorted(jobs_by_gpu_types.items())
         ]
         with _translated({}):
             answer = await self._stub.ReportDemand(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 STATE_PREFIX = "MACHINE_STATE_"
 TOLD_AT_ONCE = 50
-"""How many of the first jobs hear why nothing is started: what keeps them back keeps those behind them back too."""
+"""How many of the first jobs hear what stands in the way: what keeps them back keeps those behind them back too."""
 
 _NUMBER = re.compile(r"\d+")
 
@@ -48,7 +48,7 @@ class ProvisioningReporter:
         self._told_blocked: dict[str, str] = {}
 
     async def report(self, blocked_reason: str) -> None:
-        """Tell every job for which there is news since the last time; `blocked_reason`: why nothing is started."""
+        """Tell every job for which there is news since the last time; `blocked_reason`: what stands in the way."""
         in_order = self._waiting.in_order()
         awaited = awaited_machines(in_order, self._inventory.offers())
         events = {job_id: self._inventory.event_of(offer.machine_id) for job_id, offer in awaited.items()}
@@ -72,7 +72,7 @@ class ProvisioningReporter:
         await self._queued(job, job.requeue(), message)
 
     async def _tell_blocked(self, unserved: Sequence[Job], reason: str) -> None:
-        """Where there is no machine at all that could take a job, it hears why none is started, once for each reason.
+        """A job that no machine there is could take hears what stands in the way, once for each reason.
 
         Numbers make no other reason: they count down.
         """
@@ -81,10 +81,10 @@ class ProvisioningReporter:
         for job in blocked[:TOLD_AT_ONCE]:
             self._told_blocked[job.job_id] = _NUMBER.sub("#", reason)
             if heard.get(job.job_id) != self._told_blocked[job.job_id]:
-                await self._queued(job, job, f"No machine is started now: {reason}")
+                await self._queued(job, job, f"Waiting for a machine: {reason}")
 
     def _has_no_machine(self, job: Job) -> bool:
-        gpus, _ = self._inventory.slots(job.spec.gpu_type)
+        gpus, _ = self._inventory.slots(job.spec.gpu_types)
         return not gpus
 
     async def _queued(self, job: Job, after: Job, message: str) -> None:
@@ -99,15 +99,16 @@ class ProvisioningReporter:
             return
 
 
-def placed_payload(placed: Placed) -> bytes:
+def placed_payload(placed: Placed, wanted_gpu_type: str) -> bytes:
     """The job has its machine."""
     machine = placed.machine
+    instead = f", {machine.gpu_type} in place of {wanted_gpu_type}" if machine.gpu_type != wanted_gpu_type else ""
     cold = placed.start_kind == vmpool_pb2.START_KIND_COLD_START
     event = scheduler_pb2.Provisioning(
         start_kind=placed.start_kind,
         stage="ready",
         machine=machine,
-        message=f"{'Started' if cold else 'Reusing warm'} machine {machine.machine_id}",
+        message=f"{'Started' if cold else 'Reusing warm'} machine {machine.machine_id}{instead}",
     )
     if cold and machine.HasField("create_time") and machine.HasField("ready_time"):
         event.elapsed.FromTimedelta(machine.ready_time.ToDatetime(UTC) - machine.create_time.ToDatetime(UTC))

@@ -39,6 +39,13 @@ class JobSpec:
     language: str
     priority: int
     timing_mode: TimingMode | None = None
+    fallback_gpu_types: tuple[str, ...] = ()
+    """Where no machine of `gpu_type` is free, these will do, in this order."""
+
+    @property
+    def gpu_types(self) -> tuple[str, ...]:
+        """What it may run on, the wanted one first."""
+        return (self.gpu_type, *self.fallback_gpu_types)
 
 
 @dataclass(frozen=True)

@@ -37,12 +37,12 @@ class WaitingJobs:
         return ordering.in_order(self._jobs.values())
 
     def position(self, job: Job) -> int:
-        """The job's place, from 1, among those for its GPU type."""
+        """The job's place, from 1, among those that may take its machine."""
         return ordering.position(job, self._jobs.values())
 
-    def jobs_by_gpu_type(self) -> dict[str, int]:
-        """How many wait."""
-        return dict(Counter(job.spec.gpu_type for job in self._jobs.values()))
+    def jobs_by_gpu_types(self) -> dict[tuple[str, ...], int]:
+        """How many wait, by the GPU types that they may run on, the wanted one first."""
+        return dict(Counter(job.spec.gpu_types for job in self._jobs.values()))
 
     def __contains__(self, job_id: str) -> bool:
         return job_id in self._jobs

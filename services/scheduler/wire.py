@@ -57,6 +57,7 @@ def submission_from_proto(request: scheduler_pb2.SubmitJobRequest) -> Submission
         priority=spec.priority,
         # A number that is newer than we are is no word, and admission refuses it.
         timing_mode=_TIMING_WORDS.get(spec.timing_mode, str(spec.timing_mode)),
+        fallback_gpu_types=tuple(spec.fallback_gpu_types),
     )
 
 
@@ -78,6 +79,7 @@ def job_to_proto(job: Job, texts: Texts | None = None) -> scheduler_pb2.Job:
         end_time=instant_to_proto(job.end_time),
         attempt=job.attempt,
         machine_id=job.machine_id,
+        machine_gpu_type=job.machine_gpu_type,
         cost_micros=job.cost_micros,
         last_seq=job.last_seq,
     )
@@ -99,6 +101,7 @@ def _spec_to_proto(job: Job, texts: Texts) -> scheduler_pb2.JobSpec:
         language=job.spec.language,
         priority=job.spec.priority,
         timing_mode=timing_mode_to_proto(job.spec.timing_mode),
+        fallback_gpu_types=job.spec.fallback_gpu_types,
     )
 
 

@@ -17,6 +17,7 @@ from sqlalchemy import (
 )
 
 from servicekit.database import Instant
+from services.scheduler.store.json_tuple import JsonTuple
 
 metadata = MetaData()
 
@@ -35,9 +36,11 @@ jobs = Table(
     Column("language", Text, nullable=False),
     Column("priority", Integer, nullable=False),
     Column("timing_mode", Text),
+    Column("fallback_gpu_types", JsonTuple, nullable=False, server_default="[]"),
     Column("state", Text, nullable=False),
     Column("create_time", Instant, nullable=False),
     Column("price_micros_per_hour", BigInteger, nullable=False),
+    Column("fallback_prices_micros_per_hour", JsonTuple, nullable=False, server_default="[]"),
     Column("hold_micros", BigInteger, nullable=False),
     Column("request_id", Text, nullable=False),
     Column("hold_id", Text),
@@ -46,6 +49,7 @@ jobs = Table(
     Column("end_time", Instant),
     Column("cancel_time", Instant),
     Column("machine_id", Text, nullable=False),
+    Column("machine_gpu_type", Text, nullable=False, server_default=""),
     Column("lease_id", Text),
     Column("executor_endpoint", Text),
     Column("executor_token", Text),

@@ -27,7 +27,7 @@ ACCEPTED = Outcome(JobState.FINISHED, "ACCEPTED", "all passed", b"\x08\x01", 500
 def a_job(number: int = 1, *, age_seconds: float = 0, **changes: Any) -> Job:
     spec_fields = {
         name: changes.pop(name)
-        for name in ("gpu_type", "priority", "problem", "mode", "timing_mode")
+        for name in ("gpu_type", "fallback_gpu_types", "priority", "problem", "mode", "timing_mode")
         if name in changes
     }
     spec = JobSpec("leaky-relu", Mode.CHECK, "MI300X", "float32", "hip", 0)

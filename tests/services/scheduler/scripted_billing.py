@@ -16,6 +16,8 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer):
 
     def __init__(self) -> None:
         self.refusals: dict[str, grpc.StatusCode] = {}
+        self.prices: dict[str, int] = {}
+        self.unpriced: set[str] = set()
         self.lost_answers: set[str] = set()
         self.holds: dict[str, billing_pb2.ReserveCreditRequest] = {}
         self.settled: dict[str, billing_pb2.SettleChargeRequest] = {}
@@ -23,7 +25,10 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer):
 
     async def GetPrice(self, request: billing_pb2.GetPriceRequest, context: Any) -> billing_pb2.GetPriceResponse:
         await self._maybe_refuse("GetPrice", context)
-        return billing_pb2.GetPriceResponse(gpu_type=request.gpu_type, price_micros_per_hour=PRICE_MICROS_PER_HOUR)
+        if request.gpu_type in self.unpriced:
+            await context.abort(grpc.StatusCode.NOT_FOUND, f"no price for {request.gpu_type}")
+        price = self.prices.get(request.gpu_type, PRICE_MICROS_PER_HOUR)
+        return billing_pb2.GetPriceResponse(gpu_type=request.gpu_type, price_micros_per_hour=price)
 
     async def ReserveCredit(
         self, request: billing_pb2.ReserveCreditRequest, context: Any

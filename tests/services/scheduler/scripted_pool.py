@@ -75,9 +75,10 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         taken = {lease.machine_id for lease in self.leases.values() if lease.lease_id in self.live}
         free = [
             machine.machine_id
+            for gpu_type in (request.gpu_type, *request.fallback_gpu_types)
             for machine in self.machines.values()
             if machine.state == vmpool_pb2.MACHINE_STATE_WARM
-            and machine.gpu_type == request.gpu_type
+            and machine.gpu_type == gpu_type
             and machine.machine_id not in taken
             and request.machine_id in {"", machine.machine_id}
         ]
@@ -117,7 +118,9 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self, request: vmpool_pb2.ReportDemandRequest, context: Any
     ) -> vmpool_pb2.ReportDemandResponse:
         del context
-        self.demands.append({demand.gpu_type: demand.jobs for demand in request.demands})
+        self.demands.append(
+            {" or ".join((demand.gpu_type, *demand.fallback_gpu_types)): demand.jobs for demand in request.demands}
+        )
         return vmpool_pb2.ReportDemandResponse(blocked_reason=self.blocked_reason)
 
     async def WatchMachines(

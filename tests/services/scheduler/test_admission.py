@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from problems.signature import Initial, parse_signature
 from services.scheduler.admission import (
-    GPU_TYPES,
     MAX_DEFINITION_BYTES,
     MAX_SOURCE_BYTES,
     TIMED_MODES,
@@ -21,6 +20,7 @@ from services.scheduler.admission import (
     nearest,
 )
 from services.scheduler.errors import InvalidSubmissionError, UnknownProblemError
+from services.scheduler.gpu_choice import GPU_TYPES
 from services.scheduler.spec import Mode, Texts, TimingMode
 
 PARAMETERS = parse_signature("const float* input, float* output, size_t n", {"output": Initial.POISON}, frozenset())
@@ -64,6 +64,31 @@ def test_foreign_gpu_type_is_refused_with_the_legal_ones_and_the_nearest() -> No
         assert name in said
     assert "the nearest is MI300X" in said
     assert "nearest is MI250X" in refusal(replace(GOOD, gpu_type="MI250"))["spec.gpu_type"]
+
+
+def test_fallbacks_are_admitted_in_their_order_and_in_any_case() -> None:
+    spec = admit(replace(GOOD, fallback_gpu_types=("mi210 ", "Mi300a")), PROBLEMS)
+    assert spec.gpu_types == ("MI300X", "MI210", "MI300A")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "fallbacks", "said"),
+    [
+        ("", ("MI21",), "'MI21' is none of MI300X, MI300A, MI250X, MI210; the nearest is MI210"),
+        ("", ("",), "'' is none of"),
+        (
+            "",
+            ("mi300x",),
+            "MI300X is the GPU type that is wanted; leave it out, or give another: MI300A, MI250X, MI210",
+        ),
+        ("MI210", ("MI250X", "mi250x"), "MI250X is named twice; leave it out, or give another: MI300X, MI300A"),
+        ("MI210", ("MI250X", "MI300X", "MI300A", "MI300A"), "MI300A is named twice; leave it out"),
+    ],
+)
+def test_fallbacks_that_are_none_are_refused_with_the_fix(wanted: str, fallbacks: tuple[str, ...], said: str) -> None:
+    wrong = refusal(replace(GOOD, gpu_type=wanted, fallback_gpu_types=fallbacks))
+    assert list(wrong) == ["spec.fallback_gpu_types"]
+    assert said in wrong["spec.fallback_gpu_types"]
 
 
 @pytest.mark.parametrize("language", ["", "hip", "HIP", "hip-cpp", " Hip "])
@@ -145,9 +170,15 @@ def test_each_timing_mode_has_a_fingerprint_of_its_own() -> None:
     assert len({fingerprint(one, Texts("a")) for one in timed}) == 4
 
 
-def test_keys_from_before_there_were_timing_modes_are_still_known() -> None:
+def test_each_order_of_fallbacks_has_a_fingerprint_of_its_own() -> None:
     spec = admit(GOOD, PROBLEMS)
-    before = {name: value for name, value in asdict(spec).items() if name != "timing_mode"}
+    choices = [(), ("MI210",), ("MI250X",), ("MI210", "MI250X"), ("MI250X", "MI210")]
+    assert len({fingerprint(replace(spec, fallback_gpu_types=one), Texts("a")) for one in choices}) == len(choices)
+
+
+def test_keys_from_before_there_were_timing_modes_and_fallbacks_are_still_known() -> None:
+    spec = admit(GOOD, PROBLEMS)
+    before = {name: value for name, value in asdict(spec).items() if name not in {"timing_mode", "fallback_gpu_types"}}
     content = json.dumps([before, asdict(Texts("a"))], sort_keys=True).encode()
     assert fingerprint(spec, Texts("a")) == hashlib.sha256(content).hexdigest()
 
@@ -217,6 +248,7 @@ def test_whole_programs_have_neither_plan_nor_definition() -> None:
         language=st.text(max_size=10) | st.just("hip"),
         priority=st.integers(-200, 200),
         timing_mode=st.text(max_size=5) | st.sampled_from(["", *TimingMode]),
+        fallback_gpu_types=st.lists(st.text(max_size=5) | st.sampled_from(GPU_TYPES), max_size=5).map(tuple),
     )
 )
 def test_any_submission_is_either_admitted_in_canonical_words_or_refused_by_name(submission: Submission) -> None:
@@ -226,6 +258,7 @@ def test_any_submission_is_either_admitted_in_canonical_words_or_refused_by_name
         refused: Exception = error
     else:
         assert spec.gpu_type in GPU_TYPES
+        assert len(set(spec.gpu_types) & set(GPU_TYPES)) == len(spec.gpu_types)
         assert spec.language == "hip"
         assert spec.timing_mode is None or spec.mode in TIMED_MODES
         assert spec.mode is Mode.SANDBOX or submission.texts.problem_def or spec.dtype in PROBLEMS[spec.problem].dtypes

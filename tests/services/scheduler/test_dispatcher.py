@@ -91,7 +91,7 @@ async def test_a_job_without_any_machine_hears_once_why_none_is_started(stopped_
     await cluster.start()
     job = await cluster.submit()
     told = await cluster.event(job.job_id, lambda event: event.HasField("queued"), after_seq=1)
-    assert told.queued.message == "No machine is started now: hotaisle has no MI300X; tried again in 4 s"
+    assert told.queued.message == "Waiting for a machine: hotaisle has no MI300X; tried again in 4 s"
     assert told.queued.position == 1
     cluster.pool.blocked_reason = "hotaisle has no MI300X; tried again in 2 s"
     other = await cluster.submit("other")
@@ -129,6 +129,63 @@ async def test_demand_is_reported_by_gpu_type_and_taken_back(stopped_cluster: Cl
 async def test_job_for_another_gpu_type_does_not_wait_behind_a_blocked_one(cluster: Cluster) -> None:
     blocked = await cluster.submit("blocked", gpu_type="MI210", priority=100)
     free = await cluster.submit("free")
+    assert kinds(await cluster.events_to_end(free.job_id))[-1] == "ended"
+    assert (await cluster.job(blocked.job_id)).state == scheduler_pb2.JOB_STATE_QUEUED
+
+
+async def test_demand_tells_the_fallbacks(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.start()
+    await cluster.submit("one")
+    await cluster.submit("two", fallback_gpu_types=["MI210", "MI250X"])
+    await until(lambda: {"MI300X": 1, "MI300X or MI210 or MI250X": 1} in cluster.pool.demands)
+
+
+async def test_job_takes_a_machine_of_its_wanted_type_before_a_fallback(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    await cluster.pool.tell("machine-1", "WARM", gpu_type="MI210")
+    await cluster.pool.tell("machine-2", "WARM")
+    await cluster.start()
+    job = await cluster.submit(fallback_gpu_types=["MI210"])
+    await cluster.events_to_end(job.job_id)
+    assert (await cluster.job(job.job_id)).machine_gpu_type == "MI300X"
+
+
+async def test_job_that_gets_a_fallback_says_so_from_its_machine_to_its_end(cluster: Cluster) -> None:
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.pool.tell("machine-2", "WARM", gpu_type="MI210")
+    job = await cluster.submit(fallback_gpu_types=["mi250x", "mi210"])
+    assert list(job.spec.fallback_gpu_types) == ["MI250X", "MI210"]
+    events = await cluster.events_to_end(job.job_id)
+    placed = next(event.provisioning for event in events if event.provisioning.stage == "ready")
+    assert placed.message == "Reusing warm machine machine-2, MI210 in place of MI300X"
+    assert events[-1].ended.machine_gpu_type == "MI210"
+    assert (await cluster.job(job.job_id)).machine_gpu_type == "MI210"
+
+
+async def test_job_that_allows_a_fallback_waits_for_a_starting_machine_of_it(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    words = "jobs wait for it (MI300X at hotaisle: sold out; trying MI210 at amddevcloud now)"
+    cluster.pool.blocked_reason = "MI300X at hotaisle: sold out; trying MI210 at amddevcloud now"
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.start()
+    job = await cluster.submit(fallback_gpu_types=["MI210"])
+    told = await cluster.event(job.job_id, lambda event: event.HasField("queued"), after_seq=1)
+    assert told.queued.message == f"Waiting for a machine: {cluster.pool.blocked_reason}"
+    await cluster.pool.tell("machine-2", "REQUESTED", gpu_type="MI210", reason=words)
+    event = await cluster.event(job.job_id, lambda event: event.HasField("provisioning"))
+    assert event.provisioning.machine.gpu_type == "MI210"
+    assert event.provisioning.message == f"Starting a machine: {words}"
+    await cluster.pool.tell("machine-2", "WARM", gpu_type="MI210")
+    assert kinds(await cluster.events_to_end(job.job_id))[-1] == "ended"
+
+
+async def test_job_with_a_fallback_does_not_wait_behind_one_that_has_none(cluster: Cluster) -> None:
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.pool.tell("machine-2", "WARM", gpu_type="MI210")
+    blocked = await cluster.submit("blocked", priority=100)
+    free = await cluster.submit("free", fallback_gpu_types=["MI210"])
     assert kinds(await cluster.events_to_end(free.job_id))[-1] == "ended"
     assert (await cluster.job(blocked.job_id)).state == scheduler_pb2.JOB_STATE_QUEUED
 

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
-from tests.services.scheduler.cluster import kinds
+from tests.services.scheduler.cluster import is_run, kinds
+from tests.services.scheduler.scripted_executor import PASSING, compiling
 
 if TYPE_CHECKING:
     from tests.services.scheduler.cluster import Cluster
@@ -44,3 +46,31 @@ async def test_ended_job_is_charged_for_its_billable_time_and_gives_its_lease_ba
     assert settlement.idempotency_key == f"job:{job.job_id}:1"
     assert not cluster.billing.open_holds()
     assert not cluster.pool.live
+
+
+async def test_job_that_ran_on_a_fallback_is_charged_at_the_price_of_that(cluster: Cluster) -> None:
+    cluster.billing.prices = {"MI250X": 9_000_000, "MI210": 1_800_000}
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.pool.tell("machine-2", "WARM", gpu_type="MI210")
+    job = await cluster.submit(fallback_gpu_types=["MI250X", "MI210"])
+    events = await cluster.events_to_end(job.job_id)
+    [settlement] = cluster.billing.settled.values()
+    assert settlement.amount_micros == events[-1].ended.cost_micros == 2 * 1_800_000 // 3600
+    assert settlement.description.endswith("on MI210 in place of MI300X")
+    [hold] = cluster.billing.holds.values()
+    assert hold.description.endswith("on MI300X or MI250X or MI210")
+
+
+async def test_retried_job_is_charged_at_the_price_of_its_last_machine(cluster: Cluster) -> None:
+    cluster.billing.prices = {"MI210": 1_800_000}
+    gate = asyncio.Event()
+    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    await cluster.pool.tell("machine-2", "WARM", gpu_type="MI210")
+    job = await cluster.submit(fallback_gpu_types=["MI210"])
+    await cluster.event(job.job_id, is_run("compiling"))
+    assert (await cluster.job(job.job_id)).machine_gpu_type == "MI300X"
+    await cluster.pool.tell("machine-1", "LOST")
+    await cluster.event(job.job_id, lambda event: event.HasField("retrying"))
+    gate.set()
+    assert (await cluster.events_to_end(job.job_id))[-1].ended.cost_micros == 2 * 1_800_000 // 3600
+    assert (await cluster.job(job.job_id)).machine_gpu_type == "MI210"

@@ -40,6 +40,13 @@ def test_order_does_not_depend_on_arrival(jobs: list[Job], shuffle: Random) -> N
     assert in_order(shuffled) == in_order(jobs)
 
 
+def test_jobs_that_share_a_gpu_type_stand_in_one_queue() -> None:
+    first = a_queued_job(1, age_seconds=2)
+    second = a_queued_job(2, age_seconds=1, fallback_gpu_types=("MI210",))
+    third = a_queued_job(3, gpu_type="MI210")
+    assert [position(job, [third, second, first]) for job in (first, second, third)] == [1, 2, 2]
+
+
 @given(JOBS)
 def test_positions_of_one_gpu_type_count_from_one_without_gaps(jobs: list[Job]) -> None:
     for gpu_type in ("MI300X", "MI210"):

@@ -47,18 +47,35 @@ def test_first_job_awaits_the_machine_that_was_asked_for_first() -> None:
     }
 
 
+def test_fallback_is_left_to_the_pool() -> None:
+    assert machine_for(a_queued_job(fallback_gpu_types=("MI210",)), [offer(1, gpu_type="MI210")]) is None
+
+
+def test_job_awaits_a_machine_of_its_wanted_type_before_a_fallback() -> None:
+    first, second = (a_queued_job(number, fallback_gpu_types=("MI250X", "MI210")) for number in (1, 2))
+    starting = [
+        offer(number, MachineStage.STARTING, gpu_type=gpu_type)
+        for number, gpu_type in enumerate(["MI300A", "MI210", "MI250X", "MI300X"])
+    ]
+    awaited = awaited_machines([first, second], starting)
+    assert [awaited[job.job_id].gpu_type for job in (first, second)] == ["MI300X", "MI250X"]
+
+
 @given(
-    st.lists(st.sampled_from(["MI300X", "MI210"]), max_size=8),
+    st.lists(st.sampled_from([("MI300X",), ("MI210",), ("MI300X", "MI210"), ("MI210", "MI300X")]), max_size=8),
     st.lists(st.tuples(st.sampled_from(["MI300X", "MI210"]), st.sampled_from(MachineStage)), max_size=8),
 )
 def test_no_two_jobs_await_one_machine_and_none_a_machine_that_does_not_fit(
-    jobs_wanted: list[str], machines: list[tuple[str, MachineStage]]
+    jobs_wanted: list[tuple[str, ...]], machines: list[tuple[str, MachineStage]]
 ) -> None:
-    jobs = [a_queued_job(number, gpu_type=gpu_type) for number, gpu_type in enumerate(jobs_wanted)]
+    jobs = [
+        a_queued_job(number, gpu_type=wanted, fallback_gpu_types=tuple(fallbacks))
+        for number, (wanted, *fallbacks) in enumerate(jobs_wanted)
+    ]
     offers = [offer(number, stage, gpu_type=gpu_type) for number, (gpu_type, stage) in enumerate(machines)]
     awaited = awaited_machines(jobs, offers)
     assert len({machine.machine_id for machine in awaited.values()}) == len(awaited)
     for job in jobs:
         if machine := awaited.get(job.job_id):
-            assert machine.gpu_type == job.spec.gpu_type
+            assert machine.gpu_type in job.spec.gpu_types
             assert machine.stage is MachineStage.STARTING

@@ -78,6 +78,7 @@ async def test_a_timing_mode_is_kept_and_goes_to_the_machine(
         ({"problem_def": " "}, "spec.problem_def"),
         ({"mode": executor_pb2.RUN_MODE_FULL, "timing_mode": 9}, "spec.timing_mode"),
         ({"timing_mode": executor_pb2.TIMING_MODE_COLD}, "spec.timing_mode"),
+        ({"fallback_gpu_types": ["MI300X"]}, "spec.fallback_gpu_types"),
         ({"key": ""}, "idempotency_key"),
     ],
 )
@@ -116,6 +117,31 @@ async def test_key_of_a_submission_that_is_timed_otherwise_is_refused(cluster: C
     assert (await failure(cluster.submit("key", mode=full))).code is grpc.StatusCode.ALREADY_EXISTS
     again = await cluster.submit("key", mode=full, timing_mode=executor_pb2.TIMING_MODE_HOT)
     assert again.job_id == first.job_id
+
+
+async def test_key_of_a_submission_with_other_fallbacks_is_refused(cluster: Cluster) -> None:
+    first = await cluster.submit("key", fallback_gpu_types=["MI210"])
+    for others in ([], ["MI250X"], ["MI210", "MI250X"]):
+        failed = await failure(cluster.submit("key", fallback_gpu_types=others))
+        assert failed.code is grpc.StatusCode.ALREADY_EXISTS
+    assert (await cluster.submit("key", fallback_gpu_types=["mi210"])).job_id == first.job_id
+
+
+async def test_a_fallback_without_a_price_is_refused_and_nothing_is_held(cluster: Cluster) -> None:
+    cluster.billing.unpriced = {"MI210"}
+    failed = await failure(cluster.submit(fallback_gpu_types=["MI250X", "MI210"]))
+    assert failed.code is grpc.StatusCode.INVALID_ARGUMENT
+    assert [name for name, _ in failed.violations] == ["spec.fallback_gpu_types"]
+    assert await nothing_is_stored(cluster)
+
+
+async def test_the_dearest_gpu_type_that_is_allowed_is_put_on_hold(cluster: Cluster) -> None:
+    cluster.billing.prices = {"MI210": 1_000_000, "MI300A": 3_600_000}
+    for number, fallbacks in enumerate([[], ["MI210"], ["MI210", "MI300A"]]):
+        await cluster.submit(f"key {number}", fallback_gpu_types=fallbacks)
+    longest_run_hours = cluster.settings.longest_run / timedelta(hours=1)
+    held = [round(hold.amount_micros / longest_run_hours) for hold in cluster.billing.holds.values()]
+    assert held == [1_990_000, 1_990_000, 3_600_000]
 
 
 async def test_credit_that_does_not_suffice_is_said_and_nothing_is_stored(cluster: Cluster) -> None:

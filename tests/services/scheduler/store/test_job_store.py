@@ -62,12 +62,23 @@ async def test_timing_mode_comes_back_as_it_was_stored(store: JobStore, timing_m
     assert stored.spec.timing_mode is timing_mode
 
 
+@pytest.mark.parametrize(("gpu_types", "prices"), [((), ()), (("MI210", "MI300A"), (1, 1 << 40))])
+async def test_fallback_gpu_types_and_their_prices_come_back_as_they_were_stored(
+    store: JobStore, gpu_types: tuple[str, ...], prices: tuple[int, ...]
+) -> None:
+    drafted = a_job(fallback_gpu_types=gpu_types, fallback_prices_micros_per_hour=prices)
+    assert await store.insert(drafted, Texts("source"), LIMIT) == drafted
+    assert await store.get(drafted.job_id) == drafted
+
+
 async def test_lost_attempt_leaves_nothing_of_its_lease_behind(store: JobStore) -> None:
     job = await queued(store)
-    job = await store.move(job, job.start(LEASE, START), [], START)
+    job = await store.move(job, job.start(LEASE, START, "MI210"), [], START)
+    assert await store.get(job.job_id) == job
     job = await store.move(job, job.retry(), [b"retrying"], START)
     assert await store.get(job.job_id) == job
-    assert (job.lease, job.machine_id, job.start_time, job.attempt) == (None, "", None, 2)
+    assert (job.lease, job.machine_id, job.machine_gpu_type) == (None, "", "")
+    assert (job.start_time, job.attempt) == (None, 2)
 
 
 async def test_move_from_a_state_that_the_row_has_left_writes_nothing(store: JobStore, reader: JobReader) -> None:
