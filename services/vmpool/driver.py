@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
@@ -12,7 +14,9 @@ from services.vmpool.fault import Fault
 from services.vmpool.inventory_change import inventory_change
 from services.vmpool.lease import EXPIRY_GRACE, LeaseState, expired_run_is_gone
 from services.vmpool.machine import OVER, READY, MachineState
-from services.vmpool.providers.provider import Order, ProviderState
+from services.vmpool.machine_order import order_for
+from services.vmpool.observer import Observer
+from services.vmpool.providers.provider import ProviderState
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -28,6 +32,11 @@ if TYPE_CHECKING:
     from services.vmpool.store.machine_store import MachineStore
 
 log = get_logger(__name__)
+
+RELEASE_SECONDS = 900.0
+"""How long one try to release a machine may take, so that one that hangs is repeated."""
+SETTLING_TIME = timedelta(seconds=30)
+"""A pool that was away meets each machine for so long before it gives one up as late."""
 
 _OVER_AT_PROVIDER = frozenset({ProviderState.ENDED, ProviderState.GONE})
 
@@ -48,9 +57,11 @@ class MachineDriver:
         self._machines = machines
         self._leases = leases
         self._providers = senses.providers
+        self._observer = Observer(senses.providers)
         self._executors = senses.executors
         self._health = senses.health
         self._clock = clock
+        self._start_time = clock.now()
         self._steps: Mapping[MachineState, Callable[[Machine], Awaitable[None]]] = {
             MachineState.REQUESTED: self._provision,
             MachineState.PROVISIONING: self._await_provider,
@@ -73,17 +84,27 @@ class MachineDriver:
             machine = await self._change(machine, machine.drain(self._clock.now(), "the pool is stopping"))
         await self._release(machine)
 
+    async def close(self) -> None:
+        """End what is under way at providers."""
+        await self._observer.close()
+
     async def _provision(self, machine: Machine) -> None:
         now = self._clock.now()
         try:
-            await self._provider(machine).provision(_order(machine))
+            provider = self._provider(machine)
+            async with asyncio.timeout(provider.start_timeout.total_seconds()):
+                await provider.provision(order_for(machine))
         except ProviderError as error:
             await self._change(machine, machine.fail(now, str(error), error.fault))
-            return
-        await self._change(machine, machine.provision(now))
+        except Exception as error:
+            if not self._is_late(machine, self._clock.now()):
+                raise
+            await self._change(machine, self._too_late(machine, now, f"the provider does not take the order ({error})"))
+        else:
+            await self._change(machine, machine.provision(now))
 
     async def _await_provider(self, machine: Machine) -> None:
-        seen = await self._observe(machine)
+        seen = await self._observer.observe(machine)
         now = self._clock.now()
         if seen.state in _OVER_AT_PROVIDER:
             await self._change(machine, _failed(machine, now, seen))
@@ -95,7 +116,7 @@ class MachineDriver:
             await self._change(machine, machine.progress(seen.stage))
 
     async def _await_executor(self, machine: Machine) -> None:
-        seen = await self._observe(machine)
+        seen = await self._observer.observe(machine)
         if seen.state in _OVER_AT_PROVIDER:
             await self._change(machine, _failed(machine, self._clock.now(), seen))
             return
@@ -108,30 +129,40 @@ class MachineDriver:
             return
         now = self._clock.now()
         self._health.heard(machine.machine_id, now)
-        await self._change(machine, machine.join(now, health.inventory))
+        if health.unfit_reason:
+            await self._change(machine, machine.fail(now, f"unfit: {health.unfit_reason}", Fault.PROVIDER))
+        else:
+            await self._change(machine, machine.join(now, health.inventory))
 
     async def _watch(self, machine: Machine) -> None:
         """Notice a machine that died, and expired leases whose runs are gone."""
-        seen = await self._observe(machine)
+        seen, health = await asyncio.gather(self._observer.observe(machine), self._heartbeat(machine))
         if seen.state in _OVER_AT_PROVIDER:
             lost = machine.lose(self._clock.now(), seen.reason, seen.fault or Fault.PROVIDER, seen.exit_status)
             await self._change(machine, lost)
-            return
+        elif isinstance(health, ExecutorUnreachableError):
+            await self._unanswered(machine, health)
+        elif health is not None:
+            await self._answered(machine, health)
+
+    async def _heartbeat(self, machine: Machine) -> Health | ExecutorUnreachableError | None:
+        """What the executor says, or that it says nothing; None where it is not asked yet."""
         if not self._health.is_due(machine.machine_id, self._clock.now()):
-            return
+            return None
         try:
-            health = await self._executors.health(machine.endpoint)
+            return await self._executors.health(machine.endpoint)
         except ExecutorUnreachableError as error:
-            await self._unanswered(machine, error)
-            return
+            return error
+
+    async def _answered(self, machine: Machine, health: Health) -> None:
         self._health.heard(machine.machine_id, self._clock.now())
         if change := inventory_change(machine.inventory, health.inventory):
             machine = await self._machines.change(machine, machine.take_stock(health.inventory), change)
             log.info("machine %s: %s", machine.machine_id, change, extra={"machine_id": machine.machine_id})
         if health.unfit_reason and machine.state in READY:
-            await self._change(machine, machine.drain(self._clock.now(), f"unfit: {health.unfit_reason}"))
-            return
-        if machine.occupied != (0,) * machine.gpu_count:
+            drained = machine.drain(self._clock.now(), f"unfit: {health.unfit_reason}")
+            await self._change(machine, replace(drained, fault=Fault.PROVIDER))
+        elif any(machine.occupied):
             await self._free_expired(machine, health)
 
     async def _unanswered(self, machine: Machine, error: ExecutorUnreachableError) -> None:
@@ -169,11 +200,13 @@ class MachineDriver:
         return any(lease.state is LeaseState.ACTIVE or now - lease.expire_time < EXPIRY_GRACE for lease in standing)
 
     async def _release(self, machine: Machine) -> None:
-        await self._provider(machine).release(machine.machine_id)
+        async with asyncio.timeout(RELEASE_SECONDS):
+            await self._provider(machine).release(machine.machine_id)
         now = self._clock.now()
         draining = machine.state is MachineState.DRAINING
         await self._change(machine, machine.stop(now) if draining else machine.release(now))
         self._health.forget(machine.machine_id)
+        self._observer.forget(machine.machine_id)
 
     async def _change(self, before: Machine, after: Machine) -> Machine:
         changed = await self._machines.change(before, after)
@@ -187,7 +220,9 @@ class MachineDriver:
         return changed
 
     def _is_late(self, machine: Machine, now: datetime) -> bool:
-        return now - (machine.provision_time or machine.create_time) >= self._provider(machine).start_timeout
+        allowed = self._provider(machine).start_timeout
+        settled = now - self._start_time >= min(allowed, SETTLING_TIME)
+        return settled and now - (machine.provision_time or machine.create_time) >= allowed
 
     def _too_late(self, machine: Machine, now: datetime, stage: str) -> Machine:
         waited = self._provider(machine).start_timeout.total_seconds()
@@ -196,9 +231,6 @@ class MachineDriver:
 
     def _provider(self, machine: Machine) -> MachineProvider:
         return self._providers.named(machine.provider)
-
-    async def _observe(self, machine: Machine) -> Observation:
-        return await self._provider(machine).observe(machine.machine_id)
 
 
 def _failed(machine: Machine, now: datetime, seen: Observation) -> Machine:
@@ -212,18 +244,4 @@ def _placed(machine: Machine, seen: Observation) -> Machine:
         backend=seen.backend or machine.backend,
         region=seen.region or machine.region,
         price_micros_per_hour=machine.price_micros_per_hour if price is None else price,
-    )
-
-
-def _order(machine: Machine) -> Order:
-    return Order(
-        machine_id=machine.machine_id,
-        gpu_type=machine.gpu_type,
-        gpu_count=machine.gpu_count,
-        token=machine.token,
-        backend=machine.backend,
-        region=machine.region,
-        spot=machine.spot,
-        max_price_micros_per_hour=machine.max_price_micros_per_hour,
-        max_duration=machine.max_duration,
     )

@@ -49,15 +49,19 @@ class Failures:
 
 
 def failures_in_a_row(newest_first: Sequence[Machine]) -> dict[Source, Failures]:
-    """By source, the starts that failed since the last one that succeeded."""
+    """By source, the starts that failed since the last one that succeeded.
+
+    A machine that ended badly before its first job was of no use: it counts as failed, for else such machines would be
+    bought one after another.
+    """
     failures: dict[Source, Failures] = {}
     succeeded: set[Source] = set()
     for machine in newest_first:
         source = Source(machine.provider, machine.backend, machine.gpu_type)
-        if machine.ready_time is not None:
+        if machine.ready_time is not None and (machine.jobs_run or not machine.fault):
             succeeded.add(source)
         elif source not in succeeded:
-            last = Failures(0, machine.end_time or machine.create_time, machine.reason, machine.fault)
+            last = Failures(0, machine.end_time or machine.state_time, machine.reason, machine.fault)
             known = failures.get(source, last)
             failures[source] = replace(known, count=known.count + 1)
     return failures

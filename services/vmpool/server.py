@@ -131,6 +131,7 @@ async def build(
         health = HealthBook(settings.heartbeat_interval, settings.lost_after)
         senses = Senses(providers, executors, health)
         driver = MachineDriver(machines, leases, senses, clock)
+        stack.push_async_callback(driver.close)
         strangers = Strangers(machines, providers, tokens, settings.strangers, clock)
         reconciler = Reconciler(machines, leases, providers, driver, strangers, wakes[0])
         usage = UsageReporter(UsageStore(db, clock), billing, settings.usage_interval)
