@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, reset_tzpath
 
 import pytest
 from hypothesis import given
@@ -23,6 +23,16 @@ def test_a_window_goes_by_the_wall_clock_of_its_zone() -> None:
     assert kept(OFFICE, MONDAY + timedelta(hours=6, minutes=59)) == {}
     assert kept(OFFICE, MONDAY + timedelta(hours=7)) == {"MI300X": 1}
     assert kept(OFFICE, MONDAY + timedelta(hours=17)) == {}
+
+
+def test_zones_are_known_where_the_system_has_none() -> None:
+    reset_tzpath(to=())
+    ZoneInfo.clear_cache()
+    try:
+        assert kept(OFFICE, MONDAY + timedelta(hours=7)) == {"MI300X": 1}
+    finally:
+        reset_tzpath()
+        ZoneInfo.clear_cache()
 
 
 def test_a_window_follows_daylight_saving_time() -> None:
