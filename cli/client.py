@@ -20,7 +20,7 @@ from cli.submission import Mode, Submission, TimingMode
 from cli.transport import Transport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 SUBMISSIONS = "/api/v1/submissions"
 SUBMIT_GIVE_UP_SECONDS = 10.0
@@ -59,17 +59,29 @@ class Client:
         launch_plan: dict[str, Any] | None = None,
         problem_def: str = "",
         timing: str | None = None,
+        fallback_gpu_types: Sequence[str] = (),
         on_event: Callable[[Event], None] | None = None,
     ) -> Result:
         """Submit `code` for `problem`, wait for the end and return the result; `on_event` sees every step.
 
         With a `launch_plan`, `code` is kernels only; `problem_def` is the Python source of a problem class that takes
         the place of the catalogue's problem (docs/contracts.md has both). `timing` is "cold", "hot" or "first-call";
-        without it the device times in its own way (docs/timing.md).
+        without it the device times in its own way (docs/timing.md). Where no machine of `gpu_type` is free, one of the
+        `fallback_gpu_types` is taken, in their order, and the charge goes by its price.
         A broken connection is resumed where it broke. Leaving early (an exception, Ctrl-C) cancels nothing.
         """
         timing_mode = _timing_mode(timing) if timing else None
-        submission = Submission(code, problem, Mode(mode), gpu_type, dtype, launch_plan, problem_def, timing_mode)
+        submission = Submission(
+            code,
+            problem,
+            Mode(mode),
+            gpu_type,
+            dtype,
+            launch_plan,
+            problem_def,
+            timing_mode,
+            tuple(fallback_gpu_types),
+        )
         submission_id = self.submit(submission)
         return self.wait_for(submission_id, on_event)
 

@@ -54,6 +54,7 @@ def _add_commands() -> None:
             "wavepool submit relu.hip --problem relu",
             "wavepool submit relu.hip -p relu --mode check --json | jq .status",
             "wavepool submit relu.hip -p relu --mode benchmark --timing first-call",
+            "wavepool submit relu.hip -p relu --fallback-gpu MI250X --fallback-gpu MI210",
             "wavepool submit tool.hip --mode sandbox",
         )
         + f"\n\n{EXPLANATION}"

@@ -48,6 +48,8 @@ class Submission:
     """Python source of a problem class, in place of the catalogue's problem."""
     timing: TimingMode | None = None
     """None: the device's own way, cold on GPUs. For Mode.BENCHMARK and Mode.FULL only."""
+    fallback_gpu_types: tuple[str, ...] = ()
+    """What will do, in this order, where no machine of `gpu_type` is free; the charge goes by the type that it gets."""
 
     def as_json(self) -> dict[str, Any]:
         """The body of `POST /api/v1/submissions`."""
@@ -56,6 +58,8 @@ class Submission:
             extra["problem_def"] = self.problem_def
         if self.timing:
             extra["timing"] = self.timing.value
+        if self.fallback_gpu_types:
+            extra["fallback_gpu_types"] = list(self.fallback_gpu_types)
         return extra | {
             "problem": self.problem,
             "code": self.code,

@@ -95,6 +95,7 @@ def _frame(event: JobEvent, setting: Setting) -> Frame | None:
             status, fields = end_frame(setting.mode, event.ended.state, event.ended.result)
             benchmarked = event.ended.result.benchmarked.device
             labels = {**setting.labels, **({"device": benchmarked} if benchmarked else {})}
+            labels["machine_gpu_type"] = event.ended.machine_gpu_type or None
             return Frame(status, {**labels, **fields, "cost_usd": usd(event.ended.cost_micros), "final": True})
         case _:
             return None

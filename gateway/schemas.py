@@ -8,7 +8,15 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.modes import Mode
-from gateway.submission_fields import EXAMPLE_SOURCE, LaunchPlan, ProblemDefinition, ProblemSlug, Source, Timing
+from gateway.submission_fields import (
+    EXAMPLE_SOURCE,
+    FallbackGpuTypes,
+    LaunchPlan,
+    ProblemDefinition,
+    ProblemSlug,
+    Source,
+    Timing,
+)
 
 
 class SubmissionRequest(BaseModel):
@@ -32,6 +40,7 @@ class SubmissionRequest(BaseModel):
     launch_plan: LaunchPlan = None
     timing: Timing = None
     gpu_type: Annotated[str, Field(max_length=40)] = "MI300X"
+    fallback_gpu_types: FallbackGpuTypes = []
     dtype: Annotated[str, Field(max_length=40)] = "float32"
     language: Annotated[str, Field(max_length=40)] = "hip"
     priority: Annotated[int, Field(ge=-100, le=100, description="Higher runs first.")] = 0
@@ -45,6 +54,7 @@ class Submission(BaseModel):
     mode: str
     timing: Annotated[str | None, Field(description="As it was asked for; null: the device's own way.")]
     gpu_type: str
+    fallback_gpu_types: list[str]
     dtype: str
     language: str
     priority: int
@@ -59,6 +69,9 @@ class Submission(BaseModel):
     end_time: datetime | None
     attempt: int
     machine_id: str | None
+    machine_gpu_type: Annotated[
+        str | None, Field(description="Which of the GPU types that were asked for it got, once it has a machine.")
+    ]
     cost_usd: Annotated[float, Field(description="Settled once it is over.")]
     last_event_id: int
     events_url: str

@@ -87,6 +87,16 @@ LaunchPlan = Annotated[
 Source = Annotated[str, Field(min_length=1, description="HIP source, at most 1 MiB."), AfterValidator(_checked_source)]
 
 
+FallbackGpuTypes = Annotated[
+    list[Annotated[str, Field(max_length=40)]],
+    Field(
+        max_length=8,
+        description="GPU types that will do, in this order, where no machine of `gpu_type` is free. The credit on hold "
+        "covers the dearest of all; the charge goes by the one that ran it, `machine_gpu_type`.",
+    ),
+]
+
+
 def _checked_timing(timing: object) -> object:
     """Empty is left out, as for other fields; anything else that is no mode is refused with the nearest."""
     if timing is None or timing == "":

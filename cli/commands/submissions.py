@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from cli.commands.completion import complete_gpu_type
 from cli.commands.options import EndpointOption, IdArgument, JsonOption, TokenOption, connect
 from cli.errors import InputError
 from cli.exit_codes import ExitCode
@@ -37,6 +38,16 @@ TimingOption = Annotated[
         "Without it the device's own way: cold on GPUs, hot on a CPU.",
     ),
 ]
+FallbackOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fallback-gpu",
+        metavar="TYPE",
+        autocompletion=complete_gpu_type,
+        help="A GPU that will do where none of --gpu is free; give it again for more, the best first. "
+        "The charge goes by the GPU that it gets.",
+    ),
+]
 FileArgument = Annotated[Path, typer.Argument(help="The kernel's source; `-` reads standard input.")]
 
 
@@ -45,7 +56,10 @@ def submit(  # noqa: PLR0913 - an argument for each option
     *,
     problem: Annotated[str, typer.Option("--problem", "-p", help="The problem's slug.")] = "",
     mode: Annotated[Mode, typer.Option("--mode", "-m", help="How far to go.")] = Mode.FULL,
-    gpu: Annotated[str, typer.Option("--gpu", help="The GPU to ask for.")] = "MI300X",
+    gpu: Annotated[
+        str, typer.Option("--gpu", metavar="TYPE", autocompletion=complete_gpu_type, help="The GPU to ask for.")
+    ] = "MI300X",
+    fallback_gpu: FallbackOption = None,
     dtype: Annotated[str, typer.Option("--dtype", help="The element type, where the problem has several.")] = "float32",
     launch_plan: LaunchPlanOption = None,
     problem_def: ProblemDefOption = None,
@@ -60,7 +74,8 @@ def submit(  # noqa: PLR0913 - an argument for each option
         raise InputError("which problem is it for? Give --problem; `wavepool problems` lists them")
     plan = plan_of(launch_plan) if launch_plan else None
     definition = source_of(problem_def) if problem_def else ""
-    submission = Submission(source_of(file), problem, mode, gpu, dtype, plan, definition, timing)
+    fallbacks = tuple(fallback_gpu or ())
+    submission = Submission(source_of(file), problem, mode, gpu, dtype, plan, definition, timing, fallbacks)
     with connect(endpoint, token) as client:
         submission_id = client.submit(submission)
         if not wait:

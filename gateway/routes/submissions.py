@@ -48,6 +48,7 @@ async def submit(
         source=body.code,
         mode=body.mode.proto,
         gpu_type=body.gpu_type,
+        fallback_gpu_types=body.fallback_gpu_types,
         dtype=body.dtype,
         language=body.language,
         priority=body.priority,

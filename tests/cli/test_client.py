@@ -34,6 +34,13 @@ def test_calls_are_timed_as_it_is_asked_for(gateway: ScriptedGateway, timing: st
     assert [request.body["timing"] for request in gateway.asked("POST", SUBMISSIONS)] == [timing]
 
 
+def test_fallbacks_go_along(gateway: ScriptedGateway) -> None:
+    scripted(gateway, Stream(ACCEPTED))
+    with Client(gateway.endpoint, "secret") as client:
+        client.submit_hip_kernel("code", "relu", fallback_gpu_types=["MI250X", "MI210"])
+    assert gateway.asked("POST", SUBMISSIONS)[0].body["fallback_gpu_types"] == ["MI250X", "MI210"]
+
+
 def test_a_stream_that_ends_before_the_job_does_is_resumed(gateway: ScriptedGateway) -> None:
     scripted(gateway, Stream(OPENING), Stream(ACCEPTED[4:]))
     gateway.only("GET", f"{SUBMISSIONS}/{JOB}", Answer({"state": "RUNNING"}), Answer({"state": "FINISHED"}))

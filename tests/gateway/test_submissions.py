@@ -67,6 +67,9 @@ async def test_sandbox_needs_no_problem(gateway: RunningGateway) -> None:
         ({"code": "x" * (1024 * 1024 + 1)}, "code", "1048576"),
         ({"problem": ""}, "problem", "required"),
         ({"gpu_type": "\ud800"}, "gpu_type", "unicode"),
+        ({"fallback_gpu_types": "MI210"}, "fallback_gpu_types", "list"),
+        ({"fallback_gpu_types": ["MI210", 7]}, "fallback_gpu_types.1", "string"),
+        ({"fallback_gpu_types": ["MI210"] * 9}, "fallback_gpu_types", "8"),
         ({"mode": "fast"}, "mode", "'check'"),
         ({"priority": 101}, "priority", "100"),
         ({"cod": "x"}, "cod", "not permitted"),
@@ -251,6 +254,33 @@ async def test_a_timing_mode_goes_to_the_scheduler_and_is_shown(
     assert last_submit(services).spec.timing_mode == number
     assert (await gateway.http.get(f"{PATH}/job_1")).json()["timing"] == word
     assert [job["timing"] for job in (await gateway.http.get(PATH)).json()["submissions"]] == [word]
+
+
+async def test_fallbacks_go_to_the_scheduler_and_are_shown(gateway: RunningGateway, services: ScriptedServices) -> None:
+    answer = await gateway.http.post(PATH, json={**BODY, "fallback_gpu_types": ["MI250X", "MI210"]})
+    assert (answer.status_code, answer.json()["fallback_gpu_types"]) == (202, ["MI250X", "MI210"])
+    assert answer.json()["machine_gpu_type"] is None
+    assert list(last_submit(services).spec.fallback_gpu_types) == ["MI250X", "MI210"]
+    shown = (await gateway.http.get(f"{PATH}/job_1")).json()
+    assert shown["fallback_gpu_types"] == ["MI250X", "MI210"]
+
+
+async def test_a_submission_tells_which_gpu_type_it_got(gateway: RunningGateway, services: ScriptedServices) -> None:
+    services.scheduler.put_job(scheduler_pb2.JobSpec(gpu_type="MI300X", fallback_gpu_types=["MI210"]))
+    services.scheduler.jobs["job_1"].machine_gpu_type = "MI210"
+    shown = (await gateway.http.get(f"{PATH}/job_1")).json()
+    assert (shown["gpu_type"], shown["fallback_gpu_types"], shown["machine_gpu_type"]) == ("MI300X", ["MI210"], "MI210")
+
+
+async def test_what_the_scheduler_says_of_a_fallback_is_told_by_its_field(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    said = "'MI21' is none of MI300X, MI300A, MI250X, MI210; the nearest is MI210"
+    violations = (("spec.fallback_gpu_types", said),)
+    services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "wrong", violations)
+    response = await gateway.http.post(PATH, json={**BODY, "fallback_gpu_types": ["MI21"]})
+    assert response.status_code == 422
+    assert response.json()["errors"] == [{"field": "fallback_gpu_types", "message": said}]
 
 
 @pytest.mark.parametrize("left_out", [{}, {"timing": None}, {"timing": ""}])

@@ -253,6 +253,26 @@ def test_help_tells_of_timing_modes_and_the_shell_completes_them() -> None:
     assert done.stdout.split() == ["cold", "hot", "first-call"]
 
 
+def test_fallbacks_go_along_in_their_order(gateway: ScriptedGateway, kernel: str) -> None:
+    scripted(gateway, Stream(ACCEPTED))
+    asked = ("--gpu", "MI300X", "--fallback-gpu", "MI250X", "--fallback-gpu", "MI210")
+    run = wavepool("submit", kernel, "-p", "relu", *asked, "--endpoint", gateway.endpoint)
+    assert run.status == 0, run.err
+    body = gateway.asked("POST", SUBMISSIONS)[0].body
+    assert (body["gpu_type"], body["fallback_gpu_types"]) == ("MI300X", ["MI250X", "MI210"])
+
+
+def test_help_tells_of_fallbacks_and_the_shell_completes_them() -> None:
+    assert "--fallback-gpu" in wavepool("submit", "--help", environment={"COLUMNS": "120"}).out
+    script = Path(sys.executable).with_name("wavepool")
+    typed = {"_WAVEPOOL_COMPLETE": "complete_bash", "COMP_WORDS": "wavepool submit a.hip --fallback-gpu MI2"}
+    # Nothing listens on port 1, so the usual types are completed.
+    nowhere = {"COMP_CWORD": "4", "WAVEPOOL_ENDPOINT": "http://127.0.0.1:1"}
+    environment = {**os.environ, **typed, **nowhere}
+    done = subprocess.run([script], env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["MI210", "MI250X"]
+
+
 @pytest.mark.parametrize(("text", "said"), [("{", "not JSON"), ("[]", "not a JSON object"), (" ", "is empty")])
 def test_a_plan_that_is_none_is_told_before_anything_is_sent(
     gateway: ScriptedGateway, kernel: str, tmp_path: Path, text: str, said: str
