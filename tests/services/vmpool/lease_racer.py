@@ -1,4 +1,4 @@
-"""A process that races for leases: for each line that it reads, it asks for all its jobs' at once and tells what it got.
+"""A process that races for leases: for each line that it reads, it asks for those of all its jobs and says what it got.
 
 Arguments: the database's URL, the process's name, how many jobs it has. A line is a round's number and the eighths that
 each job wants.
