@@ -80,7 +80,7 @@ class Requesting:
             max_price_micros_per_hour=asked.max_price_micros_per_hour or machine.max_price_micros_per_hour,
             reason=f"{machine.reason}: {asked.reason}" if asked.reason else machine.reason,
         )
-        await self._facts.machines.add(machine, machine.reason)
+        await self._facts.machines.add(machine, machine.reason, most=self._limits.max_machines)
         log.info("a machine was requested", extra={"machine_id": machine.machine_id, "reason": machine.reason})
         return machine
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
-from services.vmpool.errors import StaleMachineError
+from services.vmpool.errors import PoolLimitError, StaleMachineError
 from services.vmpool.failures import resting_sources
 from services.vmpool.machine import ON_THE_WAY, Machine, Origin
 from services.vmpool.machine_budget import Funds, reserve_micros
@@ -74,9 +74,8 @@ class Sizer:
             market, funds = await self._supply(needs)
             plan = machines_wanted(needs, pool, market, funds, self._limits, now)
             await self._release(plan, pool.machines)
-            for start in plan.start:
-                await self._request(start)
-        on_the_way = sum(machine.state in ON_THE_WAY for machine in pool.machines) + len(plan.start)
+            started = [await self._request(start) for start in plan.start]
+        on_the_way = sum(machine.state in ON_THE_WAY for machine in pool.machines) + sum(started)
         return on_the_way, plan.blocked_reason
 
     def ordered(self, start: Start) -> Machine:
@@ -100,13 +99,18 @@ class Sizer:
         costly = any(reserve_micros(offer.tariff) for offer in market.offers)
         return market, await self.facts.funding.funds() if costly else Funds()
 
-    async def _request(self, start: Start) -> None:
+    async def _request(self, start: Start) -> bool:
         machine = self.ordered(start)
-        await self._machines.add(machine, machine.reason)
+        try:
+            await self._machines.add(machine, machine.reason, most=self._limits.max_machines)
+        except PoolLimitError as error:
+            log.info("one was adopted, or asked for, in between", extra={"error": str(error)})
+            return False
         log.info(
             "a machine is wanted",
             extra={"machine_id": machine.machine_id, "gpu_type": machine.gpu_type, "reason": machine.reason},
         )
+        return True
 
     async def _release(self, plan: Plan, present: Sequence[Machine]) -> None:
         for machine in present:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import func, insert, select, update
 
-from services.vmpool.errors import MachineNotFoundError, StaleMachineError
+from services.vmpool.errors import MachineNotFoundError, PoolLimitError, StaleMachineError
 from services.vmpool.failures import failures_in_a_row
 from services.vmpool.lease import LeaseState
 from services.vmpool.machine import OVER, Machine, MachineState
@@ -39,11 +39,14 @@ class MachineStore:
         self._clock = clock
         self._feeds = (events, moves)
 
-    async def add(self, machine: Machine, reason: str) -> Machine:
-        """A machine is wanted."""
+    async def add(self, machine: Machine, reason: str, *, most: int | None = None) -> Machine:
+        """A machine is wanted; PoolLimitError where more than `most` would be there, whoever else adds one now."""
         async with self._database.transaction() as connection:
             await connection.execute(insert(machines).values(machine_to_row(machine)))
             await append_event(connection, self._clock.now(), machine.state, reason, machine)
+            # After the event: its counter's lock lets in one at a time, who sees what those before have added.
+            if most is not None and await _count_unreleased(connection) > most:
+                raise PoolLimitError(f"the limit of {most} machines was reached just now")
         self._notify()
         return machine
 
@@ -161,6 +164,11 @@ async def locked_machine(connection: AsyncConnection, machine_id: str) -> Machin
     if not found:
         raise MachineNotFoundError(machine_id)
     return found[0]
+
+
+async def _count_unreleased(connection: AsyncConnection) -> int:
+    query = select(func.count()).select_from(machines).where(machines.c.release_time.is_(None))
+    return int(await connection.scalar(query) or 0)
 
 
 async def _select(connection: AsyncConnection, query: Select[Any]) -> list[Machine]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from services.vmpool.errors import MachineNotFoundError, StaleMachineError
+from services.vmpool.errors import MachineNotFoundError, PoolLimitError, StaleMachineError
 from services.vmpool.fault import Fault
 from services.vmpool.machine import Inventory, MachineState
 from services.vmpool.offer import Source
@@ -26,6 +26,17 @@ async def test_a_machine_comes_back_as_it_was_written(bench: Bench) -> None:
     machine = replace(machine, idle=timedelta(seconds=3), occupied=(3, 255), gpu_count=2, end_time=START)
     await bench.machines.add(machine, "test")
     assert await bench.machines.get("m1") == machine
+
+
+async def test_of_racing_machines_no_more_are_added_than_there_may_be(bench: Bench) -> None:
+    """Whoever adds them: the sizer, people, and a pool beside this one that has not ended yet."""
+    outcomes = await asyncio.gather(
+        *(bench.machines.add(a_machine(machine_id=f"m{number}"), "test", most=2) for number in range(5)),
+        return_exceptions=True,
+    )
+    assert sum(isinstance(outcome, PoolLimitError) for outcome in outcomes) == 3
+    assert len(await bench.machines.unreleased()) == 2
+    assert await EventLog(bench.database).last_seq() == 2
 
 
 async def test_of_racing_changes_one_wins(bench: Bench) -> None:

@@ -46,6 +46,18 @@ async def test_no_capacity_falls_back_to_the_next_type_at_once_and_says_so(bench
     assert (machine.gpu_type, "no MI300X left in ams" in machine.reason) == ("MI210", True)
 
 
+async def test_a_machine_that_is_adopted_while_billing_is_asked_takes_its_room(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def funds() -> Funds:
+        await bench.machines.add(a_machine(machine_id="adopted"), "it was found")
+        return Funds()
+
+    monkeypatch.setattr(bench.funding, "funds", funds)
+    assert (await bench.demand(jobs=2))[0] == 1
+    assert len(await bench.machines.unreleased()) == bench.settings.max_machines == 2
+
+
 async def test_a_job_takes_a_machine_of_a_fallback_type_and_keeps_its_lease(bench: Bench) -> None:
     await bench.warm_machine("MI210")
     with pytest.raises(NoCapacityError):
