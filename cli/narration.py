@@ -97,6 +97,7 @@ def _benchmark_result(fields: Fields) -> str:
 def _benchmarked(fields: Fields) -> str:
     timing = str(fields.get("timing") or "")
     notes = [str(fields["timing_mode"])] if fields.get("timing_mode") else []
+    notes += ["caches not seen to be empty"] if fields.get("flush_verified") is False else []
     notes += [f"timing {timing}"] if timing not in {"", "VALID"} else []
     notes += ["not converged"] if fields.get("converged") is False else []
     notes += ["simulated"] if fields.get("simulated") else []

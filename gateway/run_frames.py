@@ -171,6 +171,7 @@ def benchmarked_fields(benchmarked: Benchmarked, results_key: str) -> dict[str, 
         "converged": benchmarked.converged,
         "simulated": benchmarked.simulated,
         "timing_mode": benchmarked.timing_mode or None,
+        "flush_verified": benchmarked.flush_verified if benchmarked.HasField("flush_verified") else None,
     }
 
 

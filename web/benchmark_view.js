@@ -11,7 +11,7 @@ const ORIGINS = {
   sim: () => "Times are simulated: they say nothing of any hardware.",
 };
 
-export function benchmarkTable(results, device, timingMode) {
+export function benchmarkTable(results, device, timing) {
   const hasRoof = results.some((result) => Number.isFinite(result.percent_of_roof));
   const columns = [
     { title: "Case" },
@@ -41,7 +41,7 @@ export function benchmarkTable(results, device, timingMode) {
     "section",
     {},
     element("h3", {}, "Benchmark"),
-    timedHow(timingMode) ? element("p", { className: "hint" }, timedHow(timingMode)) : null,
+    timedHow(timing) ? element("p", { className: "hint" }, timedHow(timing)) : null,
     ORIGINS[device?.name] ? element("p", { className: "hint" }, ORIGINS[device.name](device.title)) : null,
     ...results.filter(isDoubtful).map((result) => element("p", { className: "hint" }, doubt(result))),
     element(

@@ -57,7 +57,7 @@ export function outcome(run, goTo) {
     data.debug_info?.sample_differences ? mismatches(data.debug_info) : null,
     data.expected_output !== undefined ? sample(data) : null,
     tests.length ? testList(tests) : null,
-    benchmarks.length ? benchmarkTable(benchmarks, device(run), run.timingMode) : null,
+    benchmarks.length ? benchmarkTable(benchmarks, device(run), run.timing) : null,
     run.compiled?.warnings ? diagnostics("Compiler warnings", run.compiled.warnings, goTo) : null,
     kernelsView(data.isa ? data : (run.compiled ?? {}), goTo),
     output(run, data),

@@ -32,7 +32,7 @@ export function emptyRun(mode) {
     compiled: null,
     tests: [],
     totalTests: null,
-    timingMode: null,
+    timing: { mode: null, flushVerified: null },
     benchmarks: [],
     lines: [],
     final: null,
@@ -49,7 +49,10 @@ export function afterFrame(run, { status, data }, arrivedMs) {
   next.device = data.machine?.device_title
     ? { name: data.machine.device, title: data.machine.device_title }
     : run.device;
-  next.timingMode = data.timing_mode ?? run.timingMode;
+  next.timing = {
+    mode: data.timing_mode ?? run.timing.mode,
+    flushVerified: data.flush_verified ?? run.timing.flushVerified,
+  };
   if (data.final) {
     next.final = { status, data };
     next.stages = endedStages(run.stages, GOOD.has(status), data.timestamp);

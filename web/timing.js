@@ -23,6 +23,7 @@ export function show({ timing }) {
   byId("timing-select").value = timing ?? "";
 }
 
-export function timedHow(timingMode) {
-  return WORDS[timingMode] ?? null;
+export function timedHow({ mode, flushVerified }) {
+  const doubt = flushVerified === false ? " That was not seen to empty them: these may be times of warm caches." : "";
+  return WORDS[mode] ? WORDS[mode] + doubt : null;
 }

@@ -43,6 +43,7 @@ def benchmarked_to_proto(benchmarked: events.Benchmarked) -> run_event_pb2.Bench
         converged=benchmarked.converged,
         simulated=benchmarked.simulated,
         timing_mode=benchmarked.timing_mode,
+        flush_verified=benchmarked.flush_verified,
     )
 
 

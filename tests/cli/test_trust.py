@@ -35,5 +35,7 @@ def test_live_lines_tell_what_cannot_be_ranked() -> None:
     assert line.endswith("timing UNSTABLE, not converged")
     timed = {"avg_runtime_ms": 2.0, "timing": "VALID", "converged": True, "timing_mode": "cold"}
     assert narrate(Event(2, "BENCHMARKED", timed)).endswith("(cold)")
+    unseen = {**timed, "flush_verified": False}
+    assert narrate(Event(2, "BENCHMARKED", unseen)).endswith("(cold, caches not seen to be empty)")
     whole = {"avg_runtime_ms": 2.0, "timing": "INVALID", "converged": False, "simulated": True}
     assert narrate(Event(2, "BENCHMARKED", whole)).endswith("(timing INVALID, not converged, simulated)")

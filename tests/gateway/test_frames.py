@@ -115,12 +115,25 @@ def test_benchmark_result_frame_is_in_milliseconds_with_interval_and_runs() -> N
     assert (result["device"], result["device_title"]) == ("cpu", "AMD EPYC 9354P")
 
 
+def test_the_last_frame_says_which_gpu_type_it_was() -> None:
+    last = ended(9, ACCEPTED)
+    assert shown(last, ON_CPU).fields["machine_gpu_type"] is None
+    last.ended.machine_gpu_type = "MI210"
+    assert shown(last, ON_CPU).fields["machine_gpu_type"] == "MI210"
+
+
 def test_benchmark_frames_say_how_calls_are_timed() -> None:
     timed = ON_CPU.after(event(3, run=STEPS["benchmarking"]))
     assert step("benchmarking")["timing_mode"] == "hot"
     assert step("benchmark_result", timed)["result"]["timing_mode"] == "hot"
     assert step("benchmarked", timed)["timing_mode"] == "hot"
     assert shown(ended(9, ACCEPTED), timed).fields["timing_mode"] == "hot"
+
+
+@pytest.mark.parametrize("verified", [None, True, False])
+def test_benchmarked_frames_say_whether_the_caches_were_empty(verified: bool | None) -> None:
+    benchmarked = run_event_pb2.Benchmarked(flush_verified=verified)
+    assert shown(event(3, run=run_event_pb2.RunEvent(benchmarked=benchmarked))).fields["flush_verified"] is verified
 
 
 def test_machines_from_before_there_were_timing_modes_say_nothing_of_them() -> None:

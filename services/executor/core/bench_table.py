@@ -23,6 +23,7 @@ def table_of(benchmarked: Benchmarked) -> str:
     rows += [f"  {one.name}: the audit was inconclusive: {one.audit_inconclusive_because}" for one in doubtful]
     made_up = "SIMULATED times, of no hardware: " if benchmarked.simulated else ""
     note = f"{made_up}times of device `{benchmarked.device}`, {benchmarked.timing_mode}, timing {benchmarked.timing}"
+    note += ", the sweep was not seen to empty the caches" if benchmarked.flush_verified is False else ""
     capped = "" if benchmarked.converged else ", not all converged"
     return "\n".join([*rows, f"{note}{capped}; geometric mean {benchmarked.mean_runtime_ns / 1e6:.6f} ms"])
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from problems.definition import Case, Problem
     from services.executor.core.case_judge import CaseJudge
     from services.executor.core.checking import Checker
+    from services.executor.core.flushing import Flush
     from services.executor.core.progress import Progress
     from services.executor.core.session import RunnerSession
     from services.executor.devices.device import Device, DeviceDescription
@@ -68,7 +69,8 @@ async def benchmark(bench: Bench, cases: Sequence[Case], progress: Progress) -> 
     progress.tell(Benchmarking(len(cases), bench.mode))
     scale = _scale(bench, progress.job.dtype)
     async with bench.open_trusted() as trusted:
-        flush_bytes = await _flush_bytes(bench, trusted, progress)
+        flush = await _flush(bench, trusted, progress)
+        flush_bytes = flush.size_bytes if flush else 0
         measure_all = _first_calls if bench.mode is TimingMode.FIRST_CALL else _measured
         measured = await measure_all(bench, cases, flush_bytes)
         measured = await _audited(bench, trusted, measured, scale)
@@ -79,18 +81,18 @@ async def benchmark(bench: Bench, cases: Sequence[Case], progress: Progress) -> 
     ]
     for result in results:
         progress.tell(result)
-    progress.benchmarked = _summary(results, bench)
+    progress.benchmarked = _summary(results, bench, flush)
     progress.tell(progress.benchmarked)
     named = zip(cases, faults, strict=True)
     _raise_for(results, [f"case `{case.name}`: {fault}" for case, fault in named if fault])
 
 
-async def _flush_bytes(bench: Bench, trusted: RunnerSession, progress: Progress) -> int:
+async def _flush(bench: Bench, trusted: RunnerSession, progress: Progress) -> Flush | None:
     if not bench.profile.cold:
-        return 0
+        return None
     flush = await calibrated_flush(trusted, flush_profile(bench.device.describe()))
     progress.report["flush"] = asdict(flush)
-    return flush.size_bytes
+    return flush
 
 
 async def _measured(bench: Bench, cases: Sequence[Case], flush_bytes: int) -> list[CaseTimes]:
@@ -155,7 +157,7 @@ def _scale(bench: Bench, dtype: str) -> Scale:
     return Scale(roofs_of(device.architecture), dtype, *rules, bench.profile.sessions, has_device_clock=device.is_gpu)
 
 
-def _summary(results: Sequence[BenchmarkResult], bench: Bench) -> Benchmarked:
+def _summary(results: Sequence[BenchmarkResult], bench: Bench, flush: Flush | None) -> Benchmarked:
     device = bench.device.describe()
     timings = {result.timing for result in results}
     worst = next((timing for timing in (Timing.INVALID, Timing.UNSTABLE) if timing in timings), Timing.VALID)
@@ -168,6 +170,7 @@ def _summary(results: Sequence[BenchmarkResult], bench: Bench) -> Benchmarked:
         converged=all(result.converged for result in results),
         simulated=device.is_simulated,
         timing_mode=bench.mode,
+        flush_verified=flush.verified if flush else None,
     )
 
 

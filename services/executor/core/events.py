@@ -69,7 +69,8 @@ class Benchmarked:
     """All test cases are measured; means are geometric. Times from device `cpu` never rank beside GPU times.
 
     `converged` says so of every case. `timing` is the worst of the cases. Times of a `simulated` device are made up.
-    `timing_mode` is a TimingMode: times of different modes never rank beside each other either.
+    `timing_mode` is a TimingMode: times of different modes never rank beside each other either. `flush_verified` says
+    that the sweep before each call was seen to empty the caches (`flushing.py`); None where nothing was swept.
     """
 
     results: tuple[BenchmarkResult, ...]
@@ -80,6 +81,7 @@ class Benchmarked:
     converged: bool = True
     simulated: bool = False
     timing_mode: str = "cold"
+    flush_verified: bool | None = None
 
 
 @dataclass(frozen=True)

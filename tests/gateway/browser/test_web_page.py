@@ -92,6 +92,17 @@ async def test_calls_are_timed_as_chosen_and_the_table_says_how(web: BrowserPage
     assert await web.accessibility() == []
 
 
+async def test_cold_times_of_caches_that_may_be_warm_say_so(web: BrowserPage) -> None:
+    doubtful = run_event_pb2.Finished()
+    doubtful.CopyFrom(ACCEPTED)
+    doubtful.benchmarked.timing_mode = "cold"
+    doubtful.benchmarked.flush_verified = False
+    web.script(FULL, doubtful)
+    await web.open()
+    await web.submit()
+    await expect(web.page.locator("#outcome")).to_contain_text("before each call. That was not seen to empty them")
+
+
 async def test_what_is_not_measured_has_no_timing_to_choose(web: BrowserPage, services: ScriptedServices) -> None:
     web.script(executor_pb2.RUN_MODE_CHECK)
     await web.open()

@@ -173,5 +173,11 @@ def test_the_listing_is_compressed_and_fit_for_any_text() -> None:
     assert listing_to_proto("") == b""
 
 
+@pytest.mark.parametrize("verified", [None, True, False])
+def test_whether_the_caches_were_empty_is_told_or_left_open(verified: bool | None) -> None:
+    told = benchmarked_to_proto(replace(BENCHMARKED, flush_verified=verified))
+    assert (told.flush_verified if told.HasField("flush_verified") else None) is verified
+
+
 def test_the_mode_of_times_is_told() -> None:
     assert benchmarked_to_proto(replace(BENCHMARKED, timing_mode="first-call")).timing_mode == "first-call"

@@ -5,7 +5,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from services.executor.core import benchmarking
+from services.executor.core.bench_table import table_of
 from services.executor.core.events import Benchmarking
+from services.executor.core.flushing import Flush
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.jsonlines import decode_job, encode_job
 from services.executor.core.run import JobError, run
@@ -73,6 +76,25 @@ async def test_a_case_is_told_its_mode_and_the_sweep_before_each_call(equipment:
     assert finished.benchmarked.timing_mode == "cold"
     assert [event.timing_mode for event in told if isinstance(event, Benchmarking)] == ["cold"]
     assert all(result.flush_bytes for result in finished.benchmarked.results)
+    flush = finished.report["flush"]
+    assert isinstance(flush, dict)
+    assert finished.benchmarked.flush_verified is flush["verified"]
+
+
+@pytest.mark.parametrize("verified", [True, False])
+async def test_a_sweep_that_was_not_seen_to_empty_the_caches_says_so(
+    equipment: Equipment, monkeypatch: pytest.MonkeyPatch, verified: bool
+) -> None:
+    async def calibrated(*_: object) -> Flush:
+        return Flush(1 << 20, 1.0, 2.0, verified=verified)
+
+    monkeypatch.setattr(benchmarking, "calibrated_flush", calibrated)
+    source = (SUBMISSIONS / "slow_addition.hip").read_text()
+    job = CoreJob(source, Mode.BENCHMARK, "vector-addition", timing_mode=TimingMode.COLD)
+    finished = await run(job, equipment, lambda _: None)
+    assert finished.benchmarked is not None, finished
+    assert finished.benchmarked.flush_verified is verified
+    assert ("not seen to empty the caches" in table_of(finished.benchmarked)) is not verified
 
 
 async def test_each_first_call_has_a_process_of_its_own(
