@@ -33,7 +33,8 @@ class InputError(WavepoolError):
 
     def __init__(self, message: str, fields: Mapping[str, str] | None = None) -> None:
         self.fields = dict(fields or {})
-        lines = [f"  {name}: {fix}" for name, fix in self.fields.items()]
+        said = ((name, fix) for name, fix in self.fields.items() if f"{name}: {fix}" not in message)
+        lines = [f"  {name}: {fix}" for name, fix in said]
         super().__init__("\n".join([message, *lines]))
 
 

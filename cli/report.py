@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from cli.outcome import Result
 
 SHOWN_MISMATCHES = 8
+SHOWN_OUTPUT_LINES = 40
+"""The last ones: whatever ended the program stands there."""
 TIMED_HOW = {
     "cold": "caches were swept before each call",
     "hot": "caches were as the call before left them",
@@ -29,6 +31,8 @@ def print_result(result: Result) -> None:
     results.print(f"[bold {colour}]{escape(result.status)}[/]  {escape(result.message)}".rstrip())
     if result.details:
         results.print(escape(result.details.rstrip()))
+    for stream in ("stdout", "stderr"):
+        _print_output(stream, str(result.data.get(stream) or ""))
     _print_mismatches(result.data.get("debug_info"))
     _print_benchmarks(result)
     facts = {"verdict": result.verdict, "tests": _tests(result), "cost": _cost(result), "id": result.id}
@@ -53,6 +57,17 @@ def _cost(result: Result) -> str:
     return f"${result.cost_usd:.6f}" if result.cost_usd is not None else ""
 
 
+def _print_output(stream: str, text: str) -> None:
+    """The end of what the program printed; all of it is in the JSON."""
+    lines = text.splitlines()
+    if not lines:
+        return
+    left_out = len(lines) - SHOWN_OUTPUT_LINES
+    results.print(f"[dim]{stream}{f', without its first {left_out} lines' if left_out > 0 else ''}:[/dim]")
+    for line in lines[-SHOWN_OUTPUT_LINES:]:
+        results.print(f"  {line}", markup=False, highlight=False)
+
+
 def _print_mismatches(debug_info: object) -> None:
     if not isinstance(debug_info, dict):
         return
@@ -60,8 +75,13 @@ def _print_mismatches(debug_info: object) -> None:
     if not isinstance(differences, dict) or not differences:
         return
     shown = list(cast("dict[str, Any]", differences).items())[:SHOWN_MISMATCHES]
-    rows = [(index, value.get("expected"), value.get("actual"), value.get("diff")) for index, value in shown]
+    rows = [(index, *(_element(value.get(name)) for name in ("expected", "actual", "diff"))) for index, value in shown]
     results.print(table_of(("index", "expected", "actual", "difference"), rows))
+
+
+def _element(value: object) -> object:
+    """JSON has no NaN and no infinities: the gateway writes null for them."""
+    return "NaN or inf" if value is None else value
 
 
 def _print_benchmarks(result: Result) -> None:

@@ -54,7 +54,7 @@ class OfferPolicy:
     def objection(self, offer: Offer) -> str:
         """Why the offer is not taken; empty where it is."""
         if offer.gpu_count != self.gpu_count:
-            return f"it has {offer.gpu_count} GPUs and machines here have {self.gpu_count}"
+            return f"it has {offer.gpu_count} GPU{'s' if offer.gpu_count > 1 else ''}, not {self.gpu_count}"
         if self.spot is not SpotPolicy.AUTO and offer.spot is not (self.spot is SpotPolicy.SPOT):
             return f"it is {'spot' if offer.spot else 'on-demand'}, and the setting is {self.spot.value}"
         price, limit = offer.price_micros_per_gpu_hour, self.max_price_micros_per_gpu_hour

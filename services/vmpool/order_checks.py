@@ -58,7 +58,7 @@ def check_max_price(
     """
     limit = max_price_micros_per_gpu_hour
     if limit < 0:
-        raise InvalidFieldError(field, f"must be 0 (no limit) or more; it is {limit}, and the nearest is 0")
+        raise InvalidFieldError(field, f"must be 0 (no limit) or more; it is {dollars(limit)}, and the nearest is 0")
     cheapest = min(offered_micros_per_gpu_hour, default=0)
     if 0 < limit < cheapest:
         raise InvalidFieldError(
@@ -80,7 +80,8 @@ def check_idle_timeout(idle_timeout: timedelta, field: str = "idle_timeout") -> 
 def dollars(micros: int) -> str:
     """Micro-dollars for people, to the cent or, where that hides something, to the micro-dollar."""
     cents_only = micros % (MICROS_PER_DOLLAR // 100) == 0
-    return f"${micros / MICROS_PER_DOLLAR:,.2f}" if cents_only else f"${micros / MICROS_PER_DOLLAR:,.6f}"
+    sign, usd = "-" if micros < 0 else "", abs(micros) / MICROS_PER_DOLLAR
+    return f"{sign}${usd:,.2f}" if cents_only else f"{sign}${usd:,.6f}"
 
 
 def nearest_name(name: str, names: Sequence[str]) -> str:
@@ -96,9 +97,8 @@ def _check_name(name: str, names: Sequence[str], field: str) -> str:
         if known.casefold() == key:
             return known
     if not names:
-        raise InvalidFieldError(
-            field, f"nothing can be had now, so not {name[:_LONGEST_QUOTE]!r} either; leave it empty"
-        )
+        quoted = repr(name[:_LONGEST_QUOTE])
+        raise InvalidFieldError(field, f"no offer names one now, so {quoted} cannot be had: leave it empty")
     raise InvalidFieldError(
         field,
         f"must be one of {', '.join(names)}; it is {name[:_LONGEST_QUOTE]!r}, "
