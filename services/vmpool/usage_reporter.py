@@ -40,13 +40,25 @@ class UsageReporter:
         await self._usage.write_due(self._interval)
         unsent = await self._usage.unsent()
         metrics.usage_unsent.set(len(unsent))
+        refused: set[str] = set()
         for fact, machine in unsent:
+            if fact.machine_id in refused:
+                continue
             try:
                 await self._billing.RecordMachineUsage(_usage_to_proto(fact, machine), timeout=CALL_SECONDS)
             except grpc.aio.AioRpcError as error:
-                log.warning("billing takes no usage facts now", extra={"unsent": len(unsent), "error": error.details()})
-                return
-            await self._usage.sent(fact)
+                if error.code() is not grpc.StatusCode.INVALID_ARGUMENT:
+                    log.warning(
+                        "billing takes no usage facts now", extra={"unsent": len(unsent), "error": error.details()}
+                    )
+                    return
+                # One machine's facts, which no repetition mends, hold up no other's.
+                refused.add(fact.machine_id)
+                log.error(  # noqa: TRY400 - where in our code is of no interest
+                    "billing refuses a usage fact", extra={"machine_id": fact.machine_id, "error": error.details()}
+                )
+            else:
+                await self._usage.sent(fact)
 
 
 def _usage_to_proto(fact: UsageFact, machine: Machine) -> pb.RecordMachineUsageRequest:
