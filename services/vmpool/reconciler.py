@@ -89,7 +89,7 @@ class Reconciler:
         steps = [*self._steps.values(), *([self._look] if self._look else [])]
         for step in steps:
             step.cancel()
-        await asyncio.gather(*steps, return_exceptions=True)
+        await asyncio.gather(*steps, self._strangers.close(), return_exceptions=True)
         ending = {provider.name for provider in self._providers if provider.ends_with_pool}
         for _ in range(CLOSE_ATTEMPTS if ending else 0):
             remaining = [m for m in await self._machines.unreleased() if m.provider in ending]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from servicekit.database import EPOCH, MICROSECOND
@@ -20,6 +21,7 @@ from services.vmpool.machine import Machine, MachineState, Origin
 from services.vmpool.stranger_policy import StrangerPolicy
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from servicekit.clock import Clock
@@ -32,7 +34,9 @@ log = get_logger(__name__)
 
 INTERVAL = timedelta(minutes=1)
 LOOK_SECONDS = 10.0
-"""A provider that hangs does not hold up the machines of the others for longer."""
+"""A provider that hangs, or is long about a release, does not hold up the others for longer."""
+MEETING_SECONDS = 900.0
+"""How long one try to release a stranger may take, so that one that hangs is repeated."""
 
 
 class Strangers:
@@ -53,20 +57,28 @@ class Strangers:
         self._clock = clock
         self._reported: set[str] = set()
         self._last_look: dict[str, datetime] = {}
+        self._meetings: dict[str, asyncio.Task[None]] = {}
 
     async def look(self) -> None:
-        """Adopt, report or release what the providers have beyond the record; one that fails is asked again soon."""
+        """Adopt, report or release what the providers have beyond the record; a list that fails is asked anew soon."""
         await asyncio.gather(*(self._guarded(provider) for provider in self._providers if self._is_due(provider)))
 
     def _is_due(self, provider: MachineProvider) -> bool:
         last = self._last_look.get(provider.name)
         return last is None or self._clock.now() - last >= INTERVAL
 
+    async def close(self) -> None:
+        """Leave off meeting those under way."""
+        meetings = list(self._meetings.values())
+        for meeting in meetings:
+            meeting.cancel()
+        await asyncio.gather(*meetings, return_exceptions=True)
+
     async def _guarded(self, provider: MachineProvider) -> None:
         now = self._clock.now()
         try:
             async with asyncio.timeout(LOOK_SECONDS):
-                await self._look_at(provider)
+                unknown = await self._unknown(provider)
         except (ProviderError, OSError) as error:
             metrics.provider_errors.labels(provider.name).inc()
             log.warning("could not look for strangers", extra={"provider": provider.name, "error": str(error)})
@@ -75,16 +87,41 @@ class Strangers:
             log.exception("could not look for strangers", extra={"provider": provider.name})
         else:
             self._last_look[provider.name] = now
+            await self._meet_all(provider, unknown)
 
-    async def _look_at(self, provider: MachineProvider) -> None:
+    async def _unknown(self, provider: MachineProvider) -> Sequence[str]:
         # In this order: a machine is in the record before it is at the provider, so what is listed first and is not in
         # the record afterwards was not put there by us, or not since the record began.
         listed = await provider.list_all()
         known = {machine.machine_id for machine in await self._machines.unreleased()}
         unknown = [machine_id for machine_id in listed if machine_id not in known]
         metrics.strangers.labels(provider.name).set(len(unknown))
+        return unknown
+
+    async def _meet_all(self, provider: MachineProvider, unknown: Sequence[str]) -> None:
+        """Each by itself, and for as long as it takes: one that cannot be released holds up no other."""
         for machine_id in unknown:
-            await self._meet(provider, machine_id)
+            if machine_id not in self._meetings:
+                meeting = asyncio.create_task(self._meet_guarded(provider, machine_id))
+                self._meetings[machine_id] = meeting
+                meeting.add_done_callback(partial(self._met, machine_id))
+        if meetings := [self._meetings[machine_id] for machine_id in unknown]:
+            await asyncio.wait(meetings, timeout=LOOK_SECONDS)
+
+    def _met(self, machine_id: str, meeting: asyncio.Task[None]) -> None:
+        del meeting
+        self._meetings.pop(machine_id, None)
+
+    async def _meet_guarded(self, provider: MachineProvider, machine_id: str) -> None:
+        about = {"provider": provider.name, "machine_id": machine_id}
+        try:
+            async with asyncio.timeout(MEETING_SECONDS):
+                await self._meet(provider, machine_id)
+        except (ProviderError, OSError) as error:
+            metrics.provider_errors.labels(provider.name).inc()
+            log.warning("could not deal with a stranger", extra={**about, "error": str(error)})
+        except Exception:
+            log.exception("could not deal with a stranger", extra=about)
 
     async def _meet(self, provider: MachineProvider, machine_id: str) -> None:
         if await self._was_ours(machine_id):

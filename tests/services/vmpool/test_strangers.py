@@ -175,3 +175,33 @@ def test_the_secret_is_nobody_else_s_and_a_cut_off_one_is_told_of(tmp_path: Path
     path.write_bytes(b"cut")
     with pytest.raises(ValueError, match="it was cut off"):
         kept_secret(tmp_path)
+
+
+async def test_a_stranger_that_cannot_be_released_keeps_nobody_from_the_others(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = await bench.warm_machine()
+    for machine_id, order in [("a-stuck", "a"), ("b-hung", "b")]:
+        bench.provider.machines = {
+            machine_id: Order(machine_id, "MI300X", 1, order),
+            **bench.provider.machines,
+        }
+        bench.provider.empty.add(machine_id)
+    tried: list[str] = []
+
+    async def release(machine_id: str) -> None:
+        tried.append(machine_id)
+        if machine_id == "b-hung":
+            await asyncio.Event().wait()
+        raise ProviderError("it may still cost money")
+
+    monkeypatch.setattr(bench.provider, "release", release)
+    monkeypatch.setattr(strangers, "LOOK_SECONDS", 0.1)
+    async with bench_on(without_record(bench.settings, tmp_path), bench.provider, bench.clock) as anew:
+        await anew.vmpool.reconciler.look_around()
+        assert (await anew.machines.get(machine.machine_id)).origin is Origin.ADOPTED
+        bench.clock.advance(strangers.INTERVAL)
+        await anew.vmpool.reconciler.look_around()
+        assert sorted(tried) == ["a-stuck", "a-stuck", "b-hung"]
+        anew.provider.ends_with_pool = False
+        await anew.vmpool.reconciler.close()
