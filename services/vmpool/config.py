@@ -47,8 +47,8 @@ class VmPoolSettings(ServiceSettings):
     """Machines' tokens are made from it; unset: one that is made at first use and kept in the data folder."""
     strangers: StrangerPolicy = StrangerPolicy.REPORT
     """What becomes of machines that have our pool's name and not our token: `report` or `release`."""
-    gpu_types: tuple[str, ...] = ("MI300X", "MI210", "MI250X", "MI300A")
-    """What may be asked for."""
+    gpu_types: Annotated[CommaSeparated[str], Field(min_length=1)] = ("MI300X", "MI210", "MI250X", "MI300A")
+    """What may be asked for, with commas between."""
     max_machines: Annotated[int, Field(ge=0)] = Field(
         default=1, validation_alias=AliasChoices("VMPOOL_MAX_MACHINES", "AMD_VM_MAX_CONCURRENT")
     )
@@ -97,6 +97,21 @@ class VmPoolSettings(ServiceSettings):
         self._warm_windows()
         for gpu_type in self.idle_timeouts:
             _checked(check_gpu_type, gpu_type, self.gpu_types, "idle_timeouts")
+        return self
+
+    @model_validator(mode="after")
+    def _durations_in_order(self) -> Self:
+        if self.lost_after <= self.heartbeat_interval:
+            raise ValueError(
+                f"lost_after: must be longer than heartbeat_interval, {self.heartbeat_interval.total_seconds():g} s, as "
+                "one heartbeat may go unanswered; "
+                f"it is {self.lost_after.total_seconds():g} s"
+            )
+        if self.lease_duration > self.longest_lease:
+            raise ValueError(
+                f"lease_duration: must be at most longest_lease, {self.longest_lease.total_seconds():g} s; "
+                f"it is {self.lease_duration.total_seconds():g} s"
+            )
         return self
 
     def resolved_secret(self) -> bytes:

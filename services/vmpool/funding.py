@@ -54,7 +54,7 @@ class BillingFunding:
 
     async def _answer(self, besides: frozenset[str], now: datetime) -> pb.GetMachineBudgetResponse:
         time, answer = self._answers.get(besides, (None, None))
-        if time is None or answer is None or now - time >= LIFETIME:
+        if time is None or answer is None or abs(now - time) >= LIFETIME:
             request = pb.GetMachineBudgetRequest(besides_machine_ids=sorted(besides))
             answer = await self._billing.GetMachineBudget(request, timeout=CALL_SECONDS)
             self._answers = {besides: (now, answer)}

@@ -24,7 +24,8 @@ class HealthBook:
     def is_due(self, machine_id: str, now: datetime) -> bool:
         """It is time to ask again; the question is taken as asked."""
         asked = self._asked.get(machine_id)
-        if asked is not None and now - asked < self.heartbeat_interval:
+        # Either way: a clock that was set back must not keep machines from being asked.
+        if asked is not None and abs(now - asked) < self.heartbeat_interval:
             return False
         self._asked[machine_id] = now
         self._heard.setdefault(machine_id, now)
@@ -36,7 +37,11 @@ class HealthBook:
 
     def silence(self, machine_id: str, now: datetime) -> timedelta:
         """How long it has left heartbeats unanswered."""
-        return now - self._heard.get(machine_id, now)
+        heard = min(self._heard.get(machine_id, now), now)
+        if machine_id in self._heard:
+            # After a clock that was set back silence begins anew.
+            self._heard[machine_id] = heard
+        return now - heard
 
     def is_lost(self, machine_id: str, now: datetime) -> bool:
         """It has been silent for too long."""

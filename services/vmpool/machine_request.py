@@ -68,7 +68,7 @@ class MachineRequest:
 
     def _takes_place(self, there: Machine | Offer) -> bool:
         pairs = ((self.provider, there.provider), (self.backend, there.backend), (self.region, there.region))
-        return all(wanted in {"", name} for wanted, name in pairs)
+        return all(not wanted or wanted.casefold() == name.casefold() for wanted, name in pairs)
 
 
 def check_request(request: MachineRequest, gpu_types: Sequence[str], providers: Sequence[str]) -> MachineRequest:

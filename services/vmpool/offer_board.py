@@ -69,11 +69,13 @@ class OfferBoard:
 
     def _is_due(self, name: str) -> bool:
         answer = self._answers.get(name)
-        return name not in self._asking and (answer is None or self._clock.now() - answer.time >= self._times.fresh)
+        return name not in self._asking and (
+            answer is None or abs(self._clock.now() - answer.time) >= self._times.fresh
+        )
 
     def _usable_answer(self, name: str) -> _Answer | None:
         answer = self._answers.get(name)
-        return answer if answer and self._clock.now() - answer.time < self._times.usable else None
+        return answer if answer and abs(self._clock.now() - answer.time) < self._times.usable else None
 
     def _ask(self, provider: MachineProvider) -> asyncio.Task[None]:
         task = asyncio.create_task(self._keep_answer(provider))

@@ -65,7 +65,7 @@ class Strangers:
 
     def _is_due(self, provider: MachineProvider) -> bool:
         last = self._last_look.get(provider.name)
-        return last is None or self._clock.now() - last >= INTERVAL
+        return last is None or abs(self._clock.now() - last) >= INTERVAL
 
     async def close(self) -> None:
         """Leave off meeting those under way."""

@@ -40,7 +40,7 @@ class PaceStore:
     async def paces(self) -> Mapping[str, Pace]:
         """By GPU type: the mean time of a lease, which is what a queue moves at, and the median start."""
         now = self._clock.now()
-        if self._read_time is None or now - self._read_time >= LIFETIME:
+        if self._read_time is None or abs(now - self._read_time) >= LIFETIME:
             job_times = await self._spans(_latest_leases())
             start_times = await self._spans(_latest_starts())
             self._paces = {

@@ -16,9 +16,11 @@ def test_defaults_fit_one_host() -> None:
     assert settings.limits().retention.idle_timeout == timedelta(seconds=600)
 
 
-def test_providers_are_given_with_commas_between(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lists_are_given_with_commas_between(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VMPOOL_PROVIDERS", "dstack, local")
-    assert VmPoolSettings().providers == ("dstack", "local")
+    monkeypatch.setenv("VMPOOL_GPU_TYPES", "MI300X,MI210")
+    settings = VmPoolSettings()
+    assert (settings.providers, settings.gpu_types) == (("dstack", "local"), ("MI300X", "MI210"))
 
 
 def test_seed_names_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,6 +42,9 @@ def test_our_names_win_over_seed_names(monkeypatch: pytest.MonkeyPatch) -> None:
         ("VMPOOL_IDLE_TIMEOUT", "-1"),
         ("VMPOOL_MAX_MACHINES", "-1"),
         ("VMPOOL_LOST_AFTER", "0"),
+        ("VMPOOL_LOST_AFTER", "2"),
+        ("VMPOOL_LEASE_DURATION", "3601"),
+        ("VMPOOL_GPU_TYPES", " , "),
         ("VMPOOL_PROVIDERS", " , "),
         ("VMPOOL_POOL_NAME", "Not A Name"),
     ],

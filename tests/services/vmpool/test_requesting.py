@@ -178,3 +178,12 @@ async def test_what_nobody_has_is_refused_in_the_providers_words(bench: Bench, s
     bench.provider.failing["offers"] = ProviderError("the token has run out")
     silent = await failure(stub.RequestMachine(asked(backend="somewhere")))
     assert (silent.code, "the token has run out" in silent.message) == (grpc.StatusCode.RESOURCE_EXHAUSTED, True)
+
+
+async def test_a_repeated_request_gets_its_machine_whatever_the_case_of_its_names(
+    clouds: Bench, stub: VmPoolServiceAsyncStub
+) -> None:
+    del clouds
+    wanted = asked(backend="HotAisle", region="US-Michigan-1", request_id="r1")
+    first, again = await stub.RequestMachine(wanted), await stub.RequestMachine(wanted)
+    assert first.machine.machine_id == again.machine.machine_id
