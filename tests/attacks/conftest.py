@@ -19,6 +19,7 @@ from services.executor.core.run import run
 from services.executor.core.sessions import GPU_SESSIONS
 from tests.services.executor.core.conftest import (  # noqa: F401 - fixtures, found by their names
     builds,
+    builds_folder,
     cpu_device,
     equipment,
     limits,

@@ -9,6 +9,7 @@ from services.executor.core.limits import StageLimits
 from tests.attacks.conftest import problem_named
 from tests.services.executor.core.conftest import (  # noqa: F401 - fixtures, found by their names
     builds,
+    builds_folder,
     cpu_device,
     equipment,
     limits,

@@ -48,8 +48,14 @@ def cpu_device() -> CpuDevice:
 
 
 @pytest.fixture(scope="session")
-def builds(tmp_path_factory: pytest.TempPathFactory) -> CompileCache:
-    return CompileCache(tmp_path_factory.mktemp("builds"), 1 << 30)
+def builds_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Shared by all tests, so that the runner of our own is compiled once."""
+    return tmp_path_factory.mktemp("builds")
+
+
+@pytest.fixture(scope="session")
+def builds(builds_folder: Path) -> CompileCache:
+    return CompileCache(builds_folder, 1 << 30)
 
 
 @pytest.fixture

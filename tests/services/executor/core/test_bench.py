@@ -18,9 +18,9 @@ pytestmark = pytest.mark.usefixtures("cpu_device")
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
+def bench(builds_folder: Path) -> Bench:
     def run_bench(*arguments: str) -> int:
-        return main(["bench", *arguments, "--cache-folder", str(tmp_path / "builds")])
+        return main(["bench", *arguments, "--cache-folder", str(builds_folder)])
 
     return run_bench
 

@@ -30,10 +30,10 @@ pytestmark = pytest.mark.usefixtures("cpu_device")
 
 
 @pytest.fixture
-async def start_judge(tmp_path: Path, cpu_device: CpuDevice) -> AsyncIterator[StartJudge]:
+async def start_judge(builds_folder: Path, cpu_device: CpuDevice) -> AsyncIterator[StartJudge]:
     del cpu_device
     started: list[Process] = []
-    command = [sys.executable, "-m", "services.executor.core", "serve", "--cache-folder", str(tmp_path / "builds")]
+    command = [sys.executable, "-m", "services.executor.core", "serve", "--cache-folder", str(builds_folder)]
 
     async def start() -> Process:
         # Of any size: a line holds all samples of a benchmark.
@@ -147,8 +147,8 @@ for line in judge.stdout:
 """
 
 
-async def test_it_and_its_boxes_die_with_whoever_started_it(tmp_path: Path) -> None:
-    arguments = (str(tmp_path / "builds"), _job("host_hang").decode())
+async def test_it_and_its_boxes_die_with_whoever_started_it(builds_folder: Path) -> None:
+    arguments = (str(builds_folder), _job("host_hang").decode())
     parent = await asyncio.create_subprocess_exec(sys.executable, "-c", _PARENT, *arguments, stdout=PIPE)
     await _until(parent, events.Checking)
     family = psutil.Process(parent.pid).children(recursive=True)
