@@ -41,6 +41,7 @@ class Inventory:
 
     def __init__(self) -> None:
         self._events: dict[str, MachineEvent] = {}
+        self._requests: dict[str, str] = {}
         self._ends: dict[str, str] = {}
 
     def apply(self, event: MachineEvent) -> None:
@@ -48,11 +49,18 @@ class Inventory:
         machine_id = event.machine.machine_id
         if event.machine.state not in ENDED_STATES:
             self._events[machine_id] = event
+            if event.machine.state == vmpool_pb2.MACHINE_STATE_REQUESTED:
+                self._requests[machine_id] = event.machine.reason
             return
         self._events.pop(machine_id, None)
+        self._requests.pop(machine_id, None)
         self._ends[machine_id] = event.machine.reason
         while len(self._ends) > ENDS_REMEMBERED:
             del self._ends[next(iter(self._ends))]
+
+    def request_reason(self, machine_id: str) -> str:
+        """What a machine is started for, and what stood in the way of another; empty where nobody told."""
+        return self._requests.get(machine_id, "")
 
     def end_reason(self, machine_id: str) -> str:
         """Why a machine is over, in the words of its provider; empty where it is not, or nobody knows."""

@@ -56,14 +56,18 @@ class ProvisioningReporter:
         for job in in_order:
             event, last = events.get(job.job_id), told.get(job.job_id)
             if event and (last is None or last.seq != event.seq):
-                await self._tell(job, event)
+                await self._tell(job, event, last)
             elif event is None and job.state is JobState.PROVISIONING:
                 await self._requeue(job, last)
         await self._tell_blocked([job for job in in_order if job.job_id not in events], blocked_reason)
 
-    async def _tell(self, job: Job, event: MachineEvent) -> None:
+    async def _tell(self, job: Job, event: MachineEvent, last: MachineEvent | None) -> None:
+        machine_id = event.machine.machine_id
+        known = last is not None and last.machine.machine_id == machine_id
+        # Whatever step it is at by now: only its request tells what stood in the way of another.
+        why = "" if known else self._inventory.request_reason(machine_id)
         after = job.provision() if job.state is JobState.QUEUED else job
-        await self._move(job, after, payloads.provisioning(_starting(event)))
+        await self._move(job, after, payloads.provisioning(_starting(event, why)))
 
     async def _requeue(self, job: Job, last: MachineEvent | None) -> None:
         reason = self._inventory.end_reason(last.machine.machine_id) if last else ""
@@ -120,11 +124,9 @@ def start_kind_name(kind: vmpool_pb2.StartKind.ValueType) -> str:
     return "cold" if kind == vmpool_pb2.START_KIND_COLD_START else "warm"
 
 
-def _starting(event: MachineEvent) -> scheduler_pb2.Provisioning:
+def _starting(event: MachineEvent, why: str) -> scheduler_pb2.Provisioning:
     state = vmpool_pb2.MachineState.Name(event.machine.state).removeprefix(STATE_PREFIX).lower()
     stage = event.provider_stage or state
-    # Only the first event of a machine tells what it is started for, and what stood in the way of another.
-    requested = event.machine.state == vmpool_pb2.MACHINE_STATE_REQUESTED and event.machine.reason
     return scheduler_pb2.Provisioning(
         start_kind=vmpool_pb2.START_KIND_COLD_START,
         stage=stage,
@@ -132,5 +134,5 @@ def _starting(event: MachineEvent) -> scheduler_pb2.Provisioning:
         estimate=event.estimate if event.HasField("estimate") else None,
         estimate_p90=event.estimate_p90 if event.HasField("estimate_p90") else None,
         machine=event.machine,
-        message=f"Starting a machine: {requested or stage}",
+        message=f"Starting a machine: {why or stage}",
     )

@@ -181,6 +181,19 @@ async def test_job_that_allows_a_fallback_waits_for_a_starting_machine_of_it(sto
     assert kinds(await cluster.events_to_end(job.job_id))[-1] == "ended"
 
 
+async def test_job_hears_what_its_machine_was_requested_for_however_late_it_looks(cluster: Cluster) -> None:
+    words = "jobs wait for it (MI300X at hotaisle: sold out; trying MI210 at amddevcloud now)"
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.pool.tell("machine-2", "REQUESTED", gpu_type="MI210", reason=words)
+    await cluster.pool.tell("machine-2", "PROVISIONING", gpu_type="MI210", stage="pulling image")
+    job = await cluster.submit(gpu_type="MI300X", fallback_gpu_types=["MI210"])
+    first = await cluster.event(job.job_id, lambda event: event.HasField("provisioning"))
+    assert first.provisioning.message == f"Starting a machine: {words}"
+    await cluster.pool.tell("machine-2", "STARTING", gpu_type="MI210", stage="booting")
+    later = await cluster.event(job.job_id, lambda event: event.provisioning.stage == "booting")
+    assert later.provisioning.message == "Starting a machine: booting"
+
+
 async def test_job_with_a_fallback_does_not_wait_behind_one_that_has_none(cluster: Cluster) -> None:
     await cluster.pool.tell("machine-1", "STOPPED")
     await cluster.pool.tell("machine-2", "WARM", gpu_type="MI210")
