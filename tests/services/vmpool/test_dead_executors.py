@@ -31,6 +31,8 @@ __all__ = ["cloud_of_module", "dstack_server", "fake_cloud", "lab_client", "run_
 pytestmark = [pytest.mark.dstack, pytest.mark.slow, pytest.mark.timeout(400)]
 
 NOTICED_WITHIN = timedelta(seconds=10)
+SETTINGS = {"VMPOOL_MAX_MACHINES": "3", "VMPOOL_DSTACK_STOP_GRACE": "1"}
+"""A frozen machine's run does not end in its grace, for which the pool waits before it has the run aborted."""
 
 
 async def test_dead_executors_are_noticed_within_ten_seconds_and_their_machines_released(
@@ -39,7 +41,7 @@ async def test_dead_executors_are_noticed_within_ten_seconds_and_their_machines_
     (tmp_path / "billing").mkdir()
     with (
         billing_process(tmp_path / "billing") as billing_target,
-        lab_pool(tmp_path, dstack_server, billing_target, {"VMPOOL_MAX_MACHINES": "3"}) as pool,
+        lab_pool(tmp_path, dstack_server, billing_target, SETTINGS) as pool,
     ):
         pool.let_executors_start()
         pool.start()
