@@ -17,9 +17,14 @@ def bench(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="The kernel's source.", exists=True, dir_okay=False)],
     *,
-    problem: Annotated[str, typer.Option("--problem", "-p", help="The problem's slug.")],
+    problem: Annotated[
+        str, typer.Option("--problem", "-p", help="The problem's slug; none with --problem-def or --mode sandbox.")
+    ] = "",
 ) -> None:
-    """Compile, check and benchmark a kernel on this machine; further options go to the core as they are."""
+    """Compile, check and benchmark a kernel on this machine; further options go to the core as they are.
+
+    `python -m services.executor.core bench --help` lists them: --mode, --problem-def, --launch-plan, --device and more.
+    """
     core = [sys.executable, "-m", "services.executor.core", "bench", str(file), "--problem", problem]
     raise typer.Exit(subprocess.run([*core, *context.args], check=False).returncode)  # noqa: S603 - our own program
 

@@ -152,7 +152,7 @@ def problem_definitions() -> Finding:
         return Finding(name, Health.FAULT, f"looking for torch took over {TRIAL_SECONDS} s")
     if asked.returncode == 0:
         return Finding(name, Health.OK, f"problem definitions run with {asked.stdout.strip()}")
-    remedy = "only for problems that come with submissions: pip install 'wavepool[torch]', or set EXECUTOR_TORCH_PYTHON"
+    remedy = "only for problems that come with submissions: EXECUTOR_TORCH_PYTHON, see docs/contracts.md"
     return Finding(name, Health.NOTE, asked.stderr.strip(), remedy)
 
 

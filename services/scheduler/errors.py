@@ -47,7 +47,7 @@ class UnknownProblemError(SchedulerError):
     """No such problem."""
 
     def __init__(self, slug: str, nearest: Sequence[str]) -> None:
-        hint = f" Did you mean {', '.join(nearest)}?" if nearest else " `ListProblems` lists them all."
+        hint = f" Did you mean {', '.join(nearest)}?" if nearest else " `wavepool problems` lists them all."
         super().__init__(f"There is no problem {slug[:80]!r}.{hint}")
 
 

@@ -95,7 +95,7 @@ class Progress:
             simulated = ", simulated" if self.benchmarked.simulated else ""
             return f"All {self.total_tests} cases are right; geometric mean {mean_ms:.6g} ms{simulated}."
         if self.sample is not None:
-            return "The sample is right."
+            return "The sample is right; of large arrays only the corner at index 0 is shown."
         return f"All {self.total_tests} cases are right." if self.total_tests else "The program ended well."
 
     def _whose(self) -> str:

@@ -19,7 +19,7 @@ from services.executor.core.playground import run_program
 from services.executor.core.posed_problem import posed
 from services.executor.core.progress import Progress
 from services.executor.core.timing_request import require_mode
-from services.executor.devices.device import BuildKind
+from services.executor.devices.device import BuildKind, ToolchainError
 from services.executor.devices.instruments import Versioned
 from services.executor.devices.selection import selected
 
@@ -54,6 +54,8 @@ async def run(job: CoreJob, equipment: Equipment, emit: Callable[[Event], None])
         failure = None
     except Failure as caught:
         failure = caught
+    except ToolchainError as error:
+        failure = InfrastructureFailure(f"The device cannot be used on this machine: {error}")
     except Exception:  # noqa: BLE001  whatever breaks in here is our fault, and still needs a verdict
         failure = InfrastructureFailure("The judge itself failed; run again elsewhere.", details=traceback.format_exc())
     finished = progress.finished(failure)

@@ -54,6 +54,15 @@ def test_the_mi300x_report_for_a_problem_refuses_what_a_run_would(tmp_path: Path
     assert (unknown.returncode, "did you mean relu" in unknown.stderr) == (2, True)
 
 
+def test_a_whole_program_needs_no_problem_and_a_solution_is_asked_for_one(tmp_path: Path) -> None:
+    source = tmp_path / "program.hip"
+    source.write_text("int main() { return 0; }")
+    whole = _core("bench", str(source), "--mode", "sandbox")
+    assert whole.returncode == 0, whole.stderr
+    nameless = _core("bench", str(SOLUTION), "--mode", "check")
+    assert (nameless.returncode, "problem: is empty" in nameless.stderr) == (2, True)
+
+
 # Across wavefronts: within one, missing barriers are no races on the MI300X.
 FLAWED = """#include <hip/hip_runtime.h>
 __global__ void reverse(const float* in, float* out) {

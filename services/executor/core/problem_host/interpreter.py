@@ -21,8 +21,8 @@ print(json.dumps({
 """
 _PROBE_SECONDS = 60.0
 _INSTALL = (
-    "install torch for the executor's Python (pip install 'wavepool[torch]'), or set EXECUTOR_TORCH_PYTHON to a Python "
-    "that has it"
+    "make a virtual environment with torch 2.13 and numpy (pip install torch==2.13.0 numpy), and set "
+    "EXECUTOR_TORCH_PYTHON to its Python"
 )
 
 

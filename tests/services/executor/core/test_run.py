@@ -17,7 +17,7 @@ from services.executor.core.run import JobError, run
 from services.executor.core.scratch import memory_parent
 from services.executor.core.session import RunnerSession
 from services.executor.core.verdict import Verdict
-from services.executor.devices.device import Toolchain, ToolchainError
+from services.executor.devices.device import DeviceDescription, Toolchain, ToolchainError
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import SandboxError
 from tests.services.executor.core.conftest import SUBMISSIONS
@@ -184,6 +184,10 @@ async def test_a_missing_toolchain_or_box_is_our_fault(equipment: Equipment) -> 
         def toolchain(self) -> Toolchain:
             raise ToolchainError("install the toolchain with `make setup`")
 
+    class NoDriver(NoToolchain):
+        def describe(self) -> DeviceDescription:
+            raise ToolchainError("install the driver's library")
+
     class NoBox:
         name = "none"
         gaps = ()
@@ -197,6 +201,9 @@ async def test_a_missing_toolchain_or_box_is_our_fault(equipment: Equipment) -> 
     finished = await run(job, replace(equipment, device=NoToolchain()), lambda _: None)  # pyright: ignore[reportArgumentType]
     assert finished.verdict is Verdict.INFRA_ERROR
     assert "make setup" in finished.message
+    finished = await run(job, replace(equipment, device=NoDriver()), lambda _: None)  # pyright: ignore[reportArgumentType]
+    assert finished.message == "The device cannot be used on this machine: install the driver's library"
+    assert (finished.verdict, finished.details) == (Verdict.INFRA_ERROR, "")
     finished = await run(job, replace(equipment, sandbox=NoBox()), lambda _: None)  # pyright: ignore[reportArgumentType]
     assert finished.verdict is Verdict.INFRA_ERROR
     assert "no namespaces here" in finished.details

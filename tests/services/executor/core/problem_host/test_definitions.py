@@ -197,7 +197,7 @@ async def test_without_torch_the_author_is_told_and_the_operator_what_to_do(equi
         torch_python(without)
     finished = await judged(replace(equipment, torch_python=without), BASE)
     assert (finished.verdict, finished.reason) == (Verdict.PROBLEM_ERROR, "problem_def:missing_torch")
-    assert "wavepool[torch]" in finished.message
+    assert "set EXECUTOR_TORCH_PYTHON" in finished.message
     nowhere = await judged(replace(equipment, torch_python=Path("/no/such/python")), BASE)
     assert nowhere.reason == "problem_def:missing_torch"
 
