@@ -84,6 +84,8 @@ class VmPoolSettings(ServiceSettings):
     lost_after: Positive = timedelta(seconds=6)
     """How long a machine may leave heartbeats unanswered."""
     reconcile_interval: Positive = timedelta(seconds=1)
+    history_duration: Positive = timedelta(days=30)
+    """How long machines' events are kept, but for the last of each machine, and usage facts that billing has taken."""
     usage_interval: Positive = timedelta(seconds=60)
     """Between two reports to billing of what a machine costs."""
 
@@ -103,9 +105,8 @@ class VmPoolSettings(ServiceSettings):
     def _durations_in_order(self) -> Self:
         if self.lost_after <= self.heartbeat_interval:
             raise ValueError(
-                f"lost_after: must be longer than heartbeat_interval, {self.heartbeat_interval.total_seconds():g} s, as "
-                "one heartbeat may go unanswered; "
-                f"it is {self.lost_after.total_seconds():g} s"
+                "lost_after: must be longer than heartbeat_interval, as one heartbeat may go unanswered, and so than "
+                f"{self.heartbeat_interval.total_seconds():g} s; it is {self.lost_after.total_seconds():g} s"
             )
         if self.lease_duration > self.longest_lease:
             raise ValueError(

@@ -29,11 +29,13 @@ from services.vmpool.log_reader import LogReader
 from services.vmpool.machine_token import MachineTokens
 from services.vmpool.offer_board import OfferBoard
 from services.vmpool.providers.plugins import PoolContext, open_providers
+from services.vmpool.pruner import Pruner
 from services.vmpool.reconciler import Reconciler
 from services.vmpool.requesting import Requesting
 from services.vmpool.service import Pool, VmPoolServicer
 from services.vmpool.sizer import Facts, Sizer
 from services.vmpool.store.event_log import EventLog
+from services.vmpool.store.history_store import HistoryStore
 from services.vmpool.store.lease_store import LeaseStore
 from services.vmpool.store.machine_store import MachineStore
 from services.vmpool.store.pace_store import PaceStore
@@ -56,6 +58,7 @@ log = logging.get_logger(__name__)
 
 USAGE_PASS = timedelta(seconds=5)
 """Between two looks for facts to write down and send; a machine's own interval is a setting."""
+PRUNE_PASS = timedelta(hours=1)
 
 ERROR_MAP: ErrorMap = {
     errors.InvalidFieldError: grpc.StatusCode.INVALID_ARGUMENT,
@@ -81,6 +84,7 @@ class VmPool:
     reconciler: Reconciler
     sizer: Sizer
     usage: UsageReporter
+    pruner: Pruner
     wakes: tuple[asyncio.Event, asyncio.Event]
 
     async def run(self, settings: VmPoolSettings) -> None:
@@ -91,6 +95,7 @@ class VmPool:
             run_loop(self.reconciler, settings.reconcile_interval, reconciler_wake),
             run_loop(self.sizer, settings.reconcile_interval, sizer_wake),
             run_loop(self.usage, USAGE_PASS),
+            run_loop(self.pruner, PRUNE_PASS),
         )
 
     async def close(self) -> None:
@@ -127,9 +132,9 @@ async def build(
         tokens = MachineTokens(settings.resolved_secret())
         facts = Facts(machines, demand, PaceStore(db, clock), offers, funding, tokens)
         sizer = Sizer(facts, settings.limits(), clock, new_id)
+        pruner = Pruner(HistoryStore(db), settings.history_duration, clock)
         wakes = (stack.enter_context(moves.follow()), stack.enter_context(moves.follow()))
-        health = HealthBook(settings.heartbeat_interval, settings.lost_after)
-        senses = Senses(providers, executors, health)
+        senses = Senses(providers, executors, HealthBook(settings.heartbeat_interval, settings.lost_after))
         driver = MachineDriver(machines, leases, senses, clock)
         stack.push_async_callback(driver.close)
         strangers = Strangers(machines, providers, tokens, settings.strangers, clock)
@@ -143,7 +148,7 @@ async def build(
         server = ServiceServer("vmpool", settings, ERROR_MAP)
         vmpool_pb2_grpc.add_VmPoolServiceServicer_to_server(VmPoolServicer(pool), server.grpc)
         server.expose("wavepool.vmpool.v1.VmPoolService")
-        yield VmPool(server, pool, reconciler, sizer, usage, wakes)
+        yield VmPool(server, pool, reconciler, sizer, usage, pruner, wakes)
 
 
 async def main() -> None:

@@ -1,4 +1,4 @@
-"""The log of what happened to machines, numbered without gaps over all of them."""
+"""The log of what happened to machines, numbered over all of them, without gaps but for what `pruner` forgot."""
 
 from __future__ import annotations
 

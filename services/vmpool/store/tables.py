@@ -45,6 +45,7 @@ machines = Table(
     Column("last_used_time", Instant),
     Column("end_time", Instant),
     Column("release_time", Instant),
+    Index("machines_create_time", "create_time"),
 )
 
 leases = Table(
@@ -65,6 +66,7 @@ leases = Table(
     Column("create_time", Instant, nullable=False),
     Column("expire_time", Instant, nullable=False),
     Column("end_time", Instant),
+    Index("leases_end_time", "end_time"),
 )
 
 event_counter = Table(

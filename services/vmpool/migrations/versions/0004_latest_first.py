@@ -1,0 +1,14 @@
+"""The latest starts and leases are looked for often: by index, however many there were."""
+
+from __future__ import annotations
+
+from alembic import op
+
+revision = "0004"
+down_revision = "0003"
+
+
+def upgrade() -> None:
+    """Make the indexes."""
+    op.create_index("machines_create_time", "machines", ["create_time"])
+    op.create_index("leases_end_time", "leases", ["end_time"])

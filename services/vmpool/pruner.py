@@ -1,0 +1,34 @@
+"""The loop that keeps history from growing for ever."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from servicekit.logging import get_logger
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from servicekit.clock import Clock
+    from services.vmpool.store.history_store import HistoryStore
+
+log = get_logger(__name__)
+
+
+class Pruner:
+    """Forgets what is older than `kept`."""
+
+    name = "pruner"
+
+    def __init__(self, history: HistoryStore, kept: timedelta, clock: Clock) -> None:
+        self._history = history
+        self._kept = kept
+        self._clock = clock
+
+    async def run_once(self) -> None:
+        """Forget what is due now."""
+        before = self._clock.now() - self._kept
+        events = await self._history.forget_events(before)
+        facts = await self._history.forget_facts(before)
+        if events or facts:
+            log.info("history was forgotten", extra={"events": events, "usage_facts": facts})
