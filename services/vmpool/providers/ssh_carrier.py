@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
+# It tells of every connection and channel, and every call has one.
+asyncssh.set_log_level("WARNING")
+
 CONNECT_SECONDS = 10.0
 KEEPALIVE_SECONDS = 3.0
 KEEPALIVES_MISSED = 3
