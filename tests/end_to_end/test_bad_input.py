@@ -29,6 +29,8 @@ OURS: dict[str, tuple[dict[str, Any], int, str]] = {
     "5 MB of code": (GOOD | {"code": FIVE_MEGABYTES}, 413, "MiB"),
     "wrong dtype": (GOOD | {"dtype": "float33"}, 422, "dtype"),
     "another vendor's GPU": (GOOD | {"gpu_type": "H100"}, 422, "MI300X"),
+    "a fallback that is none": (GOOD | {"fallback_gpu_types": ["MI21"]}, 422, "fallback_gpu_types: 'MI21'"),
+    "a fallback that is wanted": (GOOD | {"fallback_gpu_types": ["MI300X"]}, 422, "leave it out"),
     "unknown mode": (GOOD | {"mode": "fast"}, 422, "mode"),
     "missing problem": ({"code": "x", "mode": "check"}, 422, "problem"),
     "missing source": ({"problem": "relu", "mode": "check"}, 422, "code"),
