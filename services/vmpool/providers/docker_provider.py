@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -28,6 +29,10 @@ T = TypeVar("T")
 CONFLICT_STATUS = 409
 REFUSED_FROM, REFUSED_TO = 400, 500
 LAST_LOG_LINES = 2
+CALL_THREADS = 16
+"""Calls at a time; an engine that hangs holds each for the timeout."""
+LOG_THREADS = 64
+"""People who follow a log hold one each, and nobody else up."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,8 @@ class DockerProvider:
         self._config = config
         self._plan = plan
         self._client: docker.DockerClient | None = None
+        self._threads = ThreadPoolExecutor(CALL_THREADS, thread_name_prefix="docker")
+        self._log_threads = ThreadPoolExecutor(LOG_THREADS, thread_name_prefix="docker-log")
 
     @property
     def ends_with_pool(self) -> bool:
@@ -81,6 +88,8 @@ class DockerProvider:
 
     async def close(self) -> None:
         """Close the connections to the engine."""
+        for threads in (self._threads, self._log_threads):
+            threads.shutdown(wait=False, cancel_futures=True)
         if self._client is not None:
             self._client.close()  # type: ignore[no-untyped-call]
 
@@ -155,7 +164,7 @@ class DockerProvider:
 
         pieces = await self._ask(read)
         try:
-            while (piece := await self._ask(lambda _: next(pieces, None))) is not None:
+            while (piece := await self._ask(lambda _: next(pieces, None), self._log_threads)) is not None:
                 yield piece
         finally:
             # A thread that still waits for the next piece ends with this.
@@ -170,10 +179,11 @@ class DockerProvider:
     def _find(self, client: docker.DockerClient, machine_id: str) -> Container:
         return client.containers.get(self._plan.name(machine_id))
 
-    async def _ask(self, question: Callable[[docker.DockerClient], T]) -> T:
+    async def _ask(self, question: Callable[[docker.DockerClient], T], threads: ThreadPoolExecutor | None = None) -> T:
         """Ask in a thread; ProviderError where the engine refuses, OSError where it does not answer."""
         try:
-            return await asyncio.to_thread(lambda: question(self._connected()))
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(threads or self._threads, lambda: question(self._connected()))
         except ImageNotFound as error:
             raise ProviderError(_words(error), Fault.MISCONFIGURED) from error
         except NotFound as error:

@@ -51,14 +51,16 @@ class Looks:
             look = self._under_way[machine_id] = asyncio.create_task(self._ask(machine_id))
             look.add_done_callback(lambda done: self._finish(machine_id, done))
         await asyncio.wait({look}, timeout=PATIENCE_SECONDS)
-        if not look.done():
+        if not look.done() or look.cancelled():
             return Observation(ProviderState.UNKNOWN, reason="dstack is slow to answer")
         return look.result()
 
     def forget(self, machine_id: str) -> None:
-        """What was seen holds no more; the next look asks anew."""
+        """What was seen holds no more, and a look under way comes to nothing; the next one asks anew."""
         self._seen.pop(machine_id, None)
-        self._under_way.pop(machine_id, None)
+        look = self._under_way.pop(machine_id, None)
+        if look is not None:
+            look.cancel()
 
     async def close(self) -> None:
         """End the looks under way."""

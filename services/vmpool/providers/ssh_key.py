@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from glob import escape
 from pathlib import Path  # noqa: TC003 - part of HostKeyPins at run time
 
 import asyncssh
@@ -47,8 +48,9 @@ class HostKeyPins:
             return True
 
     def forget(self, machine_id: str) -> None:
-        """The machine is over."""
-        self._path(machine_id).unlink(missing_ok=True)
+        """The machine is over, and so are the keys of the hosts on the way to it, which are named after it."""
+        for path in self._folder.glob(f"{escape(machine_id)}.*"):
+            path.unlink(missing_ok=True)
 
     def _path(self, machine_id: str) -> Path:
         return self._folder / f"{machine_id}.pub"

@@ -58,6 +58,20 @@ async def test_a_command_that_the_image_does_not_have_is_the_operator_s_to_mend(
 
 
 @pytest.mark.docker
+async def test_those_who_follow_logs_keep_nobody_from_looking_at_machines() -> None:
+    command = ("/bin/sh", "-c", "echo ready; exec sleep 600")
+    followers = 40
+    async with docker_machines(container_plan(command=command)) as provider:
+        await provider.provision(ORDER)
+        logs = [provider.logs("mach_1", follow=True) for _ in range(followers)]
+        assert await asyncio.gather(*(anext(log) for log in logs)) == [b"ready\n"] * followers
+        waiting = [asyncio.ensure_future(anext(log, b"")) for log in logs]
+        await seen_in(provider, ProviderState.RUNNING)
+        await provider.release("mach_1")
+        assert await asyncio.gather(*waiting) == [b""] * followers
+
+
+@pytest.mark.docker
 async def test_a_missing_image_is_told_of_at_the_start() -> None:
     provider = DockerProvider(CONFIG, container_plan(image="wavepool-no-such-image"))
     with pytest.raises(ProviderError, match=r"VMPOOL_DOCKER_IMAGE: the engine at .* has no image"):

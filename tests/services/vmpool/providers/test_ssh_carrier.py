@@ -88,13 +88,17 @@ async def test_an_executor_answers_through_a_socket_of_this_host(
     assert carrier.trouble("m1") == ""
 
 
-async def test_an_executor_behind_a_jump_host_answers_too(
-    sshd: RealSshd, executor_port: int, carrier: SshCarrier, executors: ExecutorClient
+async def test_an_executor_behind_a_jump_host_answers_too_and_leaves_no_keys(
+    sshd: RealSshd, executor_port: int, carrier: SshCarrier, executors: ExecutorClient, tmp_path: Path
 ) -> None:
     direct = target(sshd, executor_port)
     endpoint = carrier.carry("m1", SshTarget("127.0.0.1", sshd.port, sshd.username, executor_port, jump=direct))
     await up(carrier)
     assert (await executors.health(endpoint)).inventory.device_title == "Tiny"
+    pins = tmp_path / "pool" / "host_keys"
+    assert {path.name for path in pins.iterdir()} == {"m1.pub", "m1.jump.pub"}
+    await carrier.drop("m1")
+    assert not any(pins.iterdir())
 
 
 async def test_asking_again_keeps_the_connection_and_its_endpoint(

@@ -26,6 +26,7 @@ class Server:
 
     answer: Observation | Exception = RUNNING
     asked: int = 0
+    answered: int = 0
     gate: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def look(self, machine_id: str) -> Observation:
@@ -33,6 +34,7 @@ class Server:
         self.asked += 1
         answer = self.answer
         await self.gate.wait()
+        self.answered += 1
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -95,3 +97,4 @@ async def test_what_was_asked_before_forgetting_says_nothing_after_it(monkeypatc
         server.gate.set()
         assert await looks.at("m1") == GONE
         assert await looks.at("m1") == GONE
+        assert (server.asked, server.answered) == (2, 1)
