@@ -39,6 +39,8 @@ class ScriptedProvider:
     silent_logs: set[str] = field(default_factory=set[str])
     minimum_billed: timedelta = timedelta(0)
     offered: Sequence[Offer] = ()
+    loses_answers: bool = False
+    """Orders arrive, and whoever gave them hears nothing."""
     slow_list: asyncio.Event | None = None
     slow_order: asyncio.Event | None = None
     """Until it is set, orders are under way; they arrive whatever becomes of the caller, as over a network."""
@@ -62,6 +64,8 @@ class ScriptedProvider:
             await asyncio.shield(asyncio.ensure_future(self._arrive(order, self.slow_order)))
         else:
             self._make(order)
+        if self.loses_answers:
+            raise TimeoutError("no answer")
 
     async def _arrive(self, order: Order, when: asyncio.Event) -> None:
         await when.wait()

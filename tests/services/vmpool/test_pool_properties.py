@@ -12,8 +12,16 @@ from hypothesis import strategies as st
 
 from servicekit.clock import ManualClock
 from services.vmpool.config import VmPoolSettings
-from services.vmpool.errors import LeaseEndedError, NotFoundError, ProviderError, StaleMachineError
+from services.vmpool.errors import (
+    LeaseEndedError,
+    NoOfferError,
+    NotFoundError,
+    PoolLimitError,
+    ProviderError,
+    StaleMachineError,
+)
 from services.vmpool.machine import OVER
+from services.vmpool.machine_request import MachineRequest
 from services.vmpool.providers.provider import Observation, ProviderState
 from services.vmpool.usage_fact import next_fact
 from tests.services.vmpool.conftest import Bench, a_request, bench_on
@@ -42,11 +50,16 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
     st.tuples(st.just("pass")),
     st.tuples(st.just("pass")),
     st.tuples(st.just("advance"), st.sampled_from([1, 5, 20, 90, 700])),
-    st.tuples(st.just("fail"), st.sampled_from(["offers", "provision", "observe", "release", "list_all"])),
+    st.tuples(
+        st.just("fail"), st.sampled_from(["offers", "provision", "observe", "release", "list_all"]), st.booleans()
+    ),
+    st.tuples(st.just("lose answers")),
     st.tuples(st.just("heal")),
     st.tuples(st.just("silence"), st.booleans()),
     st.tuples(st.just("end a machine"), st.sampled_from(list(ProviderState))),
     st.tuples(st.just("drain"), st.integers(0, 3)),
+    st.tuples(st.just("stop"), st.integers(0, 3)),
+    st.tuples(st.just("request"), st.sampled_from(GPU_TYPES)),
     st.tuples(st.just("restart")),
 )
 
@@ -80,7 +93,7 @@ class Life:
         name = f"_{str(kind).replace(' ', '_')}"
         try:
             await getattr(self, name)(bench, *values)
-        except (LeaseEndedError, NotFoundError, StaleMachineError, ProviderError):
+        except (LeaseEndedError, NotFoundError, StaleMachineError, ProviderError, NoOfferError, PoolLimitError):
             return
 
     async def _demand(self, bench: Bench, gpu_type: str, jobs: int, eighths: int) -> None:
@@ -115,11 +128,16 @@ class Life:
         self.clock.advance(timedelta(seconds=seconds))
         await bench.vmpool.sizer.run_once()
 
-    async def _fail(self, bench: Bench, method: str) -> None:
-        self.provider.failing[method] = ProviderError(f"{method} fails")
+    async def _fail(self, bench: Bench, method: str, refused: bool) -> None:
+        words = f"{method} fails"
+        self.provider.failing[method] = ProviderError(words) if refused else TimeoutError(words)
+
+    async def _lose_answers(self, bench: Bench) -> None:
+        self.provider.loses_answers = True
 
     async def _heal(self, bench: Bench) -> None:
         self.provider.failing.clear()
+        self.provider.loses_answers = False
 
     async def _silence(self, bench: Bench, silent: bool) -> None:
         bench.executors.silent = silent
@@ -132,6 +150,14 @@ class Life:
         machines = await bench.machines.all(include_ended=True)
         if index < len(machines):
             await bench.machines.drain(machines[index].machine_id, "an event")
+
+    async def _stop(self, bench: Bench, index: int) -> None:
+        machines = await bench.machines.all(include_ended=True)
+        if index < len(machines):
+            await bench.machines.halt(machines[index].machine_id, "an event")
+
+    async def _request(self, bench: Bench, gpu_type: str) -> None:
+        await bench.vmpool.pool.requesting.request(MachineRequest(gpu_type, force_new=True))
 
     async def _promises_hold(self, bench: Bench) -> None:
         assert len(self.provider.machines) <= MAX_MACHINES
@@ -156,7 +182,7 @@ class Life:
                 facts.append(fact)
 
     async def _rests(self, bench: Bench) -> None:
-        self.provider.failing.clear()
+        await self._heal(bench)
         bench.executors.silent = False
         for lease in self.leases:
             await bench.leases.release(lease.lease_id, "the end")
