@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
-from pydantic import BeforeValidator, ValidationInfo, field_validator
+from pydantic import BeforeValidator, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 METRICS_PORT_OFFSET = 1000
 
@@ -37,6 +40,26 @@ class Settings(BaseSettings):
             except ValueError:
                 return value
         return value
+
+
+def settings_faults(error: ValidationError) -> str:
+    """What is wrong with which variables, in one line and without their values; empty where no settings were read."""
+    known = {kind.__name__: kind for kind in _kinds_below(Settings)}
+    if error.title not in known:
+        return ""
+    prefix = str(known[error.title].model_config.get("env_prefix", ""))
+    said: list[str] = []
+    for fault in error.errors(include_url=False, include_input=False):
+        name = ".".join(map(str, fault["loc"])).upper()
+        variable = name if name.startswith(prefix.upper()) or not name else f"{prefix.upper()}{name}"
+        said.append(f"{variable}: {fault['msg'].removeprefix('Value error, ')}".removeprefix(": "))
+    return "; ".join(said)
+
+
+def _kinds_below(kind: type[Settings]) -> Iterator[type[Settings]]:
+    for below in kind.__subclasses__():
+        yield below
+        yield from _kinds_below(below)
 
 
 class ServiceSettings(Settings):

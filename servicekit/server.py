@@ -11,9 +11,11 @@ import grpc
 import uvloop
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
+from pydantic import ValidationError
 
 from servicekit import logging, metrics
 from servicekit.channels import MAX_MESSAGE_BYTES
+from servicekit.config import settings_faults
 from servicekit.interceptors import Observer
 
 if TYPE_CHECKING:
@@ -113,10 +115,15 @@ class ServiceServer:
 
 
 def run(main: Callable[[], Awaitable[None]]) -> None:
-    """Run a service's main coroutine function on uvloop until it ends."""
+    """Run a service's main coroutine function on uvloop until it ends; SystemExit tells of wrong settings."""
 
     async def body() -> None:
-        await main()
+        try:
+            await main()
+        except ValidationError as error:
+            if faults := settings_faults(error):
+                raise SystemExit(faults) from error
+            raise
 
     uvloop.run(body())
 
