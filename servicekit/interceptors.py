@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 QUIET_SERVICES = ("/grpc.health.", "/grpc.reflection.")
+HEARTBEATS = frozenset({"/wavepool.executor.v1.ExecutorService/GetCapabilities"})
+"""Asked every few seconds for as long as a machine lives: only failures are worth a line."""
 
 
 class Observer(grpc.aio.ServerInterceptor):
@@ -97,7 +99,7 @@ def _observed(method: str, context: Any) -> Generator[None]:  # noqa: ANN401 - g
         in_flight.dec()
         seconds = time.perf_counter() - start
         rpc_seconds.labels(method, code).observe(seconds)
-        if not method.startswith(QUIET_SERVICES):
+        if not method.startswith(QUIET_SERVICES) and (code != "OK" or method not in HEARTBEATS):
             log.info("rpc", extra={"method": method, "code": code, "duration_ms": round(seconds * 1000, 2)})
 
 

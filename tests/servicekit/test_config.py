@@ -51,5 +51,5 @@ def test_a_service_with_wrong_settings_ends_with_a_line_and_no_traceback(monkeyp
     async def main() -> None:
         ExampleSettings()
 
-    with pytest.raises(SystemExit, match="^EXAMPLE_PORT: Input should be a valid integer"):
+    with pytest.raises(SystemExit, match=r"^EXAMPLE_PORT: Input should be a valid integer"):
         run(main)

@@ -13,6 +13,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from wavepool.billing.v1 import billing_pb2
 
+from servicekit import interceptors
 from servicekit.channels import open_channel
 from servicekit.config import ServiceSettings
 from servicekit.errors import rpc_failure
@@ -39,6 +40,24 @@ async def failure_when(serve: Serve, error: Exception) -> Any:
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await stub.GetPrice(billing_pb2.GetPriceRequest(), timeout=5)
         return rpc_failure(caught.value)
+
+
+async def test_a_heartbeat_is_logged_when_it_fails_only(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def price_of_known(request: Any, context: Any) -> billing_pb2.GetPriceResponse:
+        del context
+        if not request.gpu_type:
+            raise UnknownThingError("none")
+        return PRICE
+
+    monkeypatch.setattr(interceptors, "HEARTBEATS", {f"/{SERVICE}/GetPrice"})
+    caplog.set_level("INFO")
+    async with serve(price_of_known) as (_, stub):
+        await stub.GetPrice(billing_pb2.GetPriceRequest(gpu_type="MI300X"), timeout=5)
+        with pytest.raises(grpc.aio.AioRpcError):
+            await stub.GetPrice(billing_pb2.GetPriceRequest(), timeout=5)
+    assert [vars(record)["code"] for record in caplog.records if record.getMessage() == "rpc"] == ["NOT_FOUND"]
 
 
 async def test_health_reports_each_service_as_serving(serve: Serve) -> None:
