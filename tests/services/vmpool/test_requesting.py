@@ -173,7 +173,7 @@ async def test_nothing_is_started_that_the_budget_does_not_cover(clouds: Bench, 
 
 async def test_what_nobody_has_is_refused_in_the_providers_words(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
     many = await failure(stub.RequestMachine(asked(gpu_count=8)))
-    assert (many.code, "have 1, not 8" in many.message) == (grpc.StatusCode.RESOURCE_EXHAUSTED, True)
+    assert (many.code, "1 GPU, not 8" in many.message) == (grpc.StatusCode.RESOURCE_EXHAUSTED, True)
     bench.clock.advance(timedelta(minutes=10))
     bench.provider.failing["offers"] = ProviderError("the token has run out")
     silent = await failure(stub.RequestMachine(asked(backend="somewhere")))
