@@ -19,6 +19,7 @@ from cli.connection import DEFAULT_DATA_DIR, TOKEN_FILE
 from cli.errors import UnreachableError
 from cli.exit_codes import ExitCode
 from cli.local.data_folder import claimed, holder, rotate_logs
+from cli.local.generated_code import REMEDY, stale_protos
 from cli.local.program import StartError
 from cli.local.stack import Ports, Stack
 from cli.local.supervisor import running
@@ -43,6 +44,8 @@ def up(
     Starts billing, vmpool, scheduler and gateway on loopback; vmpool starts executors when jobs need them. A process
     that dies is started again.
     """
+    if stale := stale_protos():
+        raise UnreachableError(f"the code made from {', '.join(stale)} is out of date: {REMEDY}")
     ports = Ports.free(port) if free_ports else Ports.usual(port)
     stack = Stack(data_dir.resolve(), ports)
     with claimed(data_dir, stack.endpoint):

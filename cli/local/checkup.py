@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cli.errors import WavepoolError
 from cli.local.data_folder import holder as holder_of_folder
+from cli.local.generated_code import REMEDY, stale_protos
 from cli.local.sockets import holder as holder_of_port
 from cli.local.sockets import is_free
 
@@ -63,6 +64,13 @@ def python_version() -> Finding:
     if sys.version_info >= OLDEST_PYTHON:
         return Finding("Python", Health.OK, f"{platform.python_version()} at {sys.executable}")
     return Finding("Python", Health.FAULT, platform.python_version(), "install Python 3.11 or newer and run make setup")
+
+
+def generated_code() -> Finding:
+    """Whether the code made from the protos is up to date."""
+    if stale := stale_protos():
+        return Finding("generated code", Health.FAULT, f"older than {', '.join(stale)}", REMEDY)
+    return Finding("generated code", Health.OK, "as new as the protos")
 
 
 def disk_space(data_dir: Path) -> Finding:

@@ -9,6 +9,8 @@ from tests.cli.invocation import wavepool
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
+
 
 def test_a_second_up_on_the_same_folder_is_refused(tmp_path: Path) -> None:
     with claimed(tmp_path, "http://127.0.0.1:9000"):
@@ -30,3 +32,10 @@ def test_down_says_so_where_nothing_runs(tmp_path: Path) -> None:
     run = wavepool("down", "--data-dir", str(tmp_path))
     assert run.status == 0
     assert "nothing runs" in run.err
+
+
+def test_up_refuses_to_start_with_code_of_older_protos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cli.commands.up.stale_protos", lambda: ["wavepool/billing/v1/billing.proto"])
+    run = wavepool("up", "--free-ports", "--data-dir", str(tmp_path))
+    assert run.status == 3
+    assert "billing.proto is out of date: run `make setup`" in " ".join(run.err.split())

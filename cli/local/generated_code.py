@@ -1,0 +1,24 @@
+"""Whether the code that is made from the protos is there and as new as they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+PROTOS = Path(__file__).resolve().parents[2] / "protos"
+REMEDY = "run `make setup`"
+
+
+def stale_protos(folder: Path = PROTOS) -> list[str]:
+    """The protos that changed after their Python code was made, as after a `git pull`, or that have none.
+
+    Empty for an installed package, which brings the code and no protos.
+    """
+    return [str(proto.relative_to(folder)) for proto in sorted(folder.rglob("*.proto")) if _is_stale(proto)]
+
+
+def _is_stale(proto: Path) -> bool:
+    generated = proto.with_name(f"{proto.stem}_pb2.py")
+    try:
+        return generated.stat().st_mtime_ns < proto.stat().st_mtime_ns
+    except FileNotFoundError:
+        return True
