@@ -9,7 +9,6 @@ from services.vmpool.errors import InvalidFieldError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import timedelta
 
 LEGAL_GPU_COUNTS = (1, 2, 4, 8)
 """GPUs of one machine; clouds rent MI300X in these."""
@@ -65,16 +64,6 @@ def check_max_price(
             field, f"{dollars(limit)} is below every offer: the cheapest is {dollars(cheapest)} ({cheapest} micros)"
         )
     return limit
-
-
-def check_idle_timeout(idle_timeout: timedelta, field: str = "idle_timeout") -> timedelta:
-    """How long a machine may have nothing to do."""
-    seconds = idle_timeout.total_seconds()
-    if seconds < 0:
-        raise InvalidFieldError(
-            field, f"must be 0 s (release at once) or more; it is {seconds:g} s, the nearest is 0 s"
-        )
-    return idle_timeout
 
 
 def dollars(micros: int) -> str:

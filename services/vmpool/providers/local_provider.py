@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
-import json
 import os
-import select
 import shutil
 import signal
 import sys
-import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
-from services.vmpool.providers import local_keeper
+from services.vmpool.providers import local_keeper, machine_folder
 from services.vmpool.providers.local_checkup import findings_on
 from services.vmpool.providers.provider import Observation, Offer, Order, ProviderState
 
@@ -31,13 +27,9 @@ if TYPE_CHECKING:
 STOP_MARGIN_SECONDS = 5.0
 """What a keeper may take beyond the grace that it gives its executor, on a host under load."""
 
-STARTED_POLL_SECONDS = 0.02
 ORDER_FILE = "order.json"
 LOG_PIECE_BYTES = 65536
 LOG_POLL_SECONDS = 0.2
-LAST_LOG_BYTES = 4096
-LAST_LOG_LINES = 2
-"""A traceback ends with its message, and what log lines end with is the latest."""
 
 
 class LocalProvider:
@@ -73,7 +65,7 @@ class LocalProvider:
         status = await self._start_keeper(order)
         if status not in {0, local_keeper.LOCK_HELD_STATUS}:
             raise ProviderError(
-                f"the keeper of the executor ended with status {status}: {_tail(self._log(order.machine_id))}"
+                f"the keeper of the executor ended with status {status}: {self._last_words(order.machine_id)}"
             )
 
     async def observe(self, machine_id: str) -> Observation:
@@ -96,7 +88,7 @@ class LocalProvider:
         with path.open("rb") as log:
             while True:
                 # In this order: what was written before the machine ended is read after.
-                goes_on = follow and _is_locked(self._folder(machine_id))
+                goes_on = follow and machine_folder.is_locked(self._folder(machine_id))
                 while piece := log.read(LOG_PIECE_BYTES):
                     yield piece
                 if not goes_on:
@@ -109,7 +101,7 @@ class LocalProvider:
 
     async def order_of(self, machine_id: str) -> Order | None:
         """What the machine's folder keeps of the order."""
-        kept = _read_json(self._folder(machine_id) / ORDER_FILE)
+        kept = machine_folder.read_json(self._folder(machine_id) / ORDER_FILE)
         return None if kept is None else Order(machine_id, kept["gpu_type"], kept["gpu_count"], kept["token"])
 
     def _prepare(self, order: Order) -> None:
@@ -127,15 +119,15 @@ class LocalProvider:
         kept: dict[str, object] = {"gpu_type": order.gpu_type, "gpu_count": order.gpu_count, "token": order.token}
         local_keeper.write_json(folder / ORDER_FILE, kept)
         local_keeper.write_json(folder / "job.json", asdict(job))
-        _touch(folder)
+        machine_folder.touch(folder)
 
     def _observe(self, machine_id: str) -> Observation:
         folder = self._folder(machine_id)
         if not folder.exists():
             return Observation(ProviderState.GONE, reason="this host has no such machine")
         # In this order: a keeper writes down how the executor ended before it lets go of the lock.
-        locked = _is_locked(folder)
-        if ended := _read_json(folder / "exit.json"):
+        locked = machine_folder.is_locked(folder)
+        if ended := machine_folder.read_json(folder / "exit.json"):
             return Observation(
                 ProviderState.ENDED,
                 reason=self._story(machine_id, ended),
@@ -145,8 +137,8 @@ class LocalProvider:
         if not locked:
             killed = "its executor and keeper were killed"
             return Observation(ProviderState.ENDED, reason=killed, fault=Fault.EXECUTOR_EXITED)
-        _touch(folder)
-        running = _read_json(folder / "process.json")
+        machine_folder.touch(folder)
+        running = machine_folder.read_json(folder / "process.json")
         if running is None:
             return Observation(ProviderState.PENDING, stage="starting the executor process")
         price = self._config.price_micros_per_hour
@@ -155,8 +147,8 @@ class LocalProvider:
     def _release(self, machine_id: str) -> None:
         folder = self._folder(machine_id)
         timeout_seconds = self._config.stop_grace.total_seconds() + STOP_MARGIN_SECONDS
-        _stop_keeper(folder, timeout_seconds)
-        if _is_locked(folder):
+        machine_folder.stop_keeper(folder, timeout_seconds)
+        if machine_folder.is_locked(folder):
             raise ProviderError(f"machine {machine_id} did not end within {timeout_seconds:g} s")
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -186,7 +178,10 @@ class LocalProvider:
     def _story(self, machine_id: str, ended: dict[str, Any]) -> str:
         status = ended["status"]
         how = f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
-        return f"its executor ended with {how} ({ended['reason']}); its log ends: {_tail(self._log(machine_id))}"
+        return f"its executor ended with {how} ({ended['reason']}); its log ends: {self._last_words(machine_id)}"
+
+    def _last_words(self, machine_id: str) -> str:
+        return machine_folder.tail(self._log(machine_id))
 
     def _folder(self, machine_id: str) -> Path:
         return self._machines / machine_id
@@ -196,67 +191,3 @@ class LocalProvider:
 
     def _log(self, machine_id: str) -> Path:
         return self._logs / f"executor-{machine_id}.log"
-
-
-def _stop_keeper(folder: Path, timeout_seconds: float) -> None:
-    """Send SIGTERM to the keeper and wait for its end."""
-    running = _wait_until_started(folder, timeout_seconds)
-    if running is None:
-        return
-    try:
-        keeper = os.pidfd_open(int(running["keeper_pid"]))
-    except ProcessLookupError:
-        return
-    try:
-        # The descriptor pins a process; the start time shows that it is the keeper and not a later one with its id.
-        if local_keeper.start_ticks(int(running["keeper_pid"])) == running["keeper_start"]:
-            signal.pidfd_send_signal(keeper, signal.SIGTERM)
-            select.select([keeper], [], [], timeout_seconds)
-    except ProcessLookupError:
-        pass
-    finally:
-        os.close(keeper)
-
-
-def _wait_until_started(folder: Path, timeout_seconds: float) -> dict[str, Any] | None:
-    """What `process.json` says, once the keeper has written it; None where there is no keeper."""
-    deadline = time.monotonic() + timeout_seconds
-    while _is_locked(folder) and time.monotonic() < deadline:
-        if running := _read_json(folder / "process.json"):
-            return running
-        time.sleep(STARTED_POLL_SECONDS)
-    return None
-
-
-def _is_locked(folder: Path) -> bool:
-    try:
-        lock = os.open(folder / "lock", os.O_RDWR)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(lock)
-    return False
-
-
-def _touch(folder: Path) -> None:
-    (folder / "observed").touch()
-
-
-def _read_json(path: Path) -> dict[str, Any] | None:
-    try:
-        return json.loads(path.read_text())
-    except FileNotFoundError:
-        return None
-
-
-def _tail(log: Path) -> str:
-    try:
-        lines = log.read_bytes()[-LAST_LOG_BYTES:].decode(errors="replace").splitlines()
-    except OSError:
-        return "(there is no log)"
-    told = [line.strip() for line in lines if line.strip()]
-    return " | ".join(told[-LAST_LOG_LINES:])

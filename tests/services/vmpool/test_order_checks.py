@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +11,6 @@ from services.vmpool.order_checks import (
     check_fallback_gpu_types,
     check_gpu_count,
     check_gpu_type,
-    check_idle_timeout,
     check_max_price,
     dollars,
 )
@@ -78,12 +75,6 @@ def test_fallbacks_are_each_named_once_and_never_the_wanted_type() -> None:
     assert check_fallback_gpu_types(["mi210", "MI300X", "MI210", "MI300A"], "MI300X", GPU_TYPES) == ("MI210", "MI300A")
     with pytest.raises(InvalidFieldError, match=r"fallback_gpu_types: .*nearest is MI210"):
         check_fallback_gpu_types(["MI21"], "MI300X", GPU_TYPES)
-
-
-def test_a_negative_idle_time_is_refused() -> None:
-    assert check_idle_timeout(timedelta(0)) == timedelta(0)
-    with pytest.raises(InvalidFieldError, match=r"idle_timeout: .*nearest is 0 s"):
-        check_idle_timeout(timedelta(seconds=-1))
 
 
 def test_dollars_hide_nothing() -> None:
