@@ -238,10 +238,11 @@ def _failed(machine: Machine, now: datetime, seen: Observation) -> Machine:
 
 
 def _placed(machine: Machine, seen: Observation) -> Machine:
-    price = seen.price_micros_per_hour
-    return replace(
-        machine,
-        backend=seen.backend or machine.backend,
-        region=seen.region or machine.region,
-        price_micros_per_hour=machine.price_micros_per_hour if price is None else price,
-    )
+    told = {
+        "price_micros_per_hour": seen.price_micros_per_hour,
+        "minimum_billed": seen.minimum_billed,
+        "billing_increment": seen.billing_increment,
+        "backend": seen.backend or None,
+        "region": seen.region or None,
+    }
+    return replace(machine, **{name: value for name, value in told.items() if value is not None})

@@ -19,7 +19,7 @@ from services.vmpool.providers.dstack_reach import Reach
 from services.vmpool.providers.dstack_refusal import RefusedError
 from services.vmpool.providers.dstack_release import INSTANCE_PREFIX, Release
 from services.vmpool.providers.dstack_runs import Runs
-from services.vmpool.providers.dstack_state import observation
+from services.vmpool.providers.dstack_state import billed, observation
 from services.vmpool.providers.dstack_task import plan_request
 from services.vmpool.providers.provider import Observation, ProviderState
 
@@ -150,7 +150,7 @@ class DstackProvider:
         run = await self._runs.get(run_name(self._config.pool_name, machine_id))
         if run is None:
             return Observation(ProviderState.GONE, reason="dstack's server knows no such run")
-        seen = observation(run)
+        seen = billed(observation(run), self._config.market)
         if seen.state is not ProviderState.RUNNING or run.job is None or run.job.address is None:
             return seen
         return replace(seen, endpoint=self._reach.endpoint(machine_id, run.job.address, run.job.proxy))

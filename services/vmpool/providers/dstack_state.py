@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from services.vmpool.providers.dstack_fault import fault_of, note_unknown_word
@@ -11,6 +12,7 @@ from services.vmpool.providers.provider import Observation, ProviderState
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from services.vmpool.providers.dstack_config import Market
     from services.vmpool.providers.dstack_run import Job, Run
 
 _S = ProviderState
@@ -66,6 +68,14 @@ def observation(run: Run) -> Observation:
         region=job.region if job else "",
         price_micros_per_hour=None if job is None or job.price_dollars is None else micros_of(job.price_dollars),
     )
+
+
+def billed(seen: Observation, market: Market) -> Observation:
+    """With how the backend counts its time, as the operator wrote it down, once it is known which backend it is."""
+    if not seen.backend:
+        return seen
+    minimum, increment = market.minimum_of(seen.backend), market.increment_of(seen.backend)
+    return replace(seen, minimum_billed=minimum, billing_increment=increment)
 
 
 def story(run: Run) -> str:

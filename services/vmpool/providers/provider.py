@@ -35,7 +35,7 @@ class Observation:
 
     `endpoint` is a gRPC target that reaches the executor from this host: `127.0.0.1:port`, or `unix:/path` for one that
     the provider carries over a connection of its own. `fault` and `exit_status` tell of a machine that ENDED.
-    `backend`, `region` and `price_micros_per_hour` are what the order came to, once that is known.
+    `backend`, `region`, price, `minimum_billed` and `billing_increment` are what the order came to, once that is known.
     """
 
     state: ProviderState
@@ -47,6 +47,8 @@ class Observation:
     backend: str = ""
     region: str = ""
     price_micros_per_hour: int | None = None
+    minimum_billed: timedelta | None = None
+    billing_increment: timedelta | None = None
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from services.vmpool import metrics, strangers
+from services.vmpool.cost import Tariff
 from services.vmpool.errors import ProviderError
 from services.vmpool.machine import MachineState, Origin
 from services.vmpool.machine_token import MachineTokens, kept_secret
-from services.vmpool.providers.provider import Order
+from services.vmpool.providers.provider import Observation, Order, ProviderState
 from services.vmpool.stranger_policy import StrangerPolicy
 from tests.services.vmpool.conftest import a_request, bench_on
 
@@ -105,6 +107,25 @@ async def test_an_adopted_machine_that_nobody_needs_is_released_like_any_other(b
         await anew.vmpool.sizer.run_once()
         await anew.passes()
     assert bench.provider.machines == {}
+
+
+async def test_an_adopted_machine_costs_what_its_provider_says(bench: Bench, tmp_path: Path) -> None:
+    machine = await bench.warm_machine()
+    bench.provider.observations[machine.machine_id] = Observation(
+        ProviderState.RUNNING,
+        endpoint="127.0.0.1:1",
+        backend="hotaisle",
+        price_micros_per_hour=1_990_000,
+        minimum_billed=timedelta(hours=1),
+        billing_increment=timedelta(minutes=1),
+    )
+    async with bench_on(without_record(bench.settings, tmp_path), bench.provider, bench.clock) as anew:
+        await anew.passes(3)
+        adopted = await anew.machines.get(machine.machine_id)
+    assert (adopted.backend, adopted.tariff) == (
+        "hotaisle",
+        Tariff(1_990_000, timedelta(hours=1), timedelta(minutes=1)),
+    )
 
 
 async def test_a_machine_with_another_token_is_reported_once_and_left_alone(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,13 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.vmpool import metrics
+from services.vmpool.cost import MICROSECOND
 from services.vmpool.fault import Fault
 from services.vmpool.providers.dstack_fault import JOB_FAULTS, RUN_FAULTS, fault_of
 from services.vmpool.providers.dstack_offer import AVAILABILITIES
 from services.vmpool.providers.dstack_run import Address, run_from_json
-from services.vmpool.providers.dstack_state import FINAL_RUN_STATUSES, JOB_STATES, RUN_STATES, observation
-from services.vmpool.providers.provider import ProviderState
-from tests.services.vmpool.providers.dstack.dstack_words import a_job, a_run
+from services.vmpool.providers.dstack_state import FINAL_RUN_STATUSES, JOB_STATES, RUN_STATES, billed, observation
+from services.vmpool.providers.provider import Observation, ProviderState
+from tests.services.vmpool.providers.dstack.dstack_words import CONFIG, a_job, a_run
 
 if TYPE_CHECKING:
     from enum import Enum
@@ -200,3 +203,10 @@ def test_a_machine_behind_another_one_is_reached_by_way_of_that() -> None:
     read = run_from_json(a_run("running", job)).job
     assert read is not None
     assert (read.address, read.proxy) == (Address("10.0.0.7", 22, "hotaisle"), Address("gate", 2222, "jump"))
+
+
+def test_how_a_backend_bills_comes_from_the_settings_once_the_backend_is_known() -> None:
+    terms = replace(CONFIG.market, minimum_billed={"hotaisle": timedelta(hours=2)}, billing_increment={})
+    seen = billed(Observation(RUNNING, backend="hotaisle", price_micros_per_hour=1_990_000), terms)
+    assert (seen.minimum_billed, seen.billing_increment) == (timedelta(hours=2), MICROSECOND)
+    assert billed(Observation(PENDING), terms) == Observation(PENDING)
