@@ -6,9 +6,11 @@ import asyncio
 import shutil
 import socket
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import psutil
 import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Mount
@@ -22,8 +24,6 @@ from tests.dstack_lab.own_folder import own_folder
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
-
-    import psutil
 
 WAIT_SECONDS = 120
 
@@ -117,11 +117,14 @@ class FakeCloud:
     def freeze(self, id_: str) -> None:
         """Everything in the VM stands still: SSH lets in, but what is behind it never answers, until `thaw`."""
         for each in self.processes(id_):
-            each.suspend()
+            with suppress(psutil.NoSuchProcess):
+                each.suspend()
 
     def thaw(self, id_: str) -> None:
-        for each in self.processes(id_):
-            each.resume()
+        """Children first: a shell that woke before its child would see it stopped, and take that for its end."""
+        for each in reversed(self.processes(id_)):
+            with suppress(psutil.NoSuchProcess):
+                each.resume()
 
     def processes(self, id_: str) -> list[psutil.Process]:
         """What runs in the VM, as this machine sees it, so that a test can kill one of them."""

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import time
+from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -129,7 +130,9 @@ class DstackServer:
     def _signal(self, number: int) -> None:
         assert self._process is not None
         for each in psutil.Process(self._process.pid).children(recursive=True):
-            each.send_signal(number)
+            # Its ssh children come and go.
+            with suppress(psutil.NoSuchProcess):
+                each.send_signal(number)
 
     def _answers(self) -> bool:
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=5)

@@ -89,7 +89,10 @@ class DstackProvider:
             if self._offers is None or now - self._offers[0] >= lifetime:
                 await self._examine()
                 await self._fleets.ensure()
-                self._offers = (now, await self._ask_for_offers(True))
+                offers = await self._ask_for_offers(True)
+                # No offer is no answer to keep: a fleet that was made a moment ago has none yet.
+                self._offers = (now, offers) if offers else None
+                return offers
             return self._offers[1]
 
     async def provision(self, order: Order) -> None:
