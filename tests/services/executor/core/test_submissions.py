@@ -119,7 +119,8 @@ async def test_a_quarter_of_a_millisecond_is_found_out_by_the_chain(
     # However busy this machine may be; but it can be so busy that four times the time is what a call took.
     strict = replace(benchmarking.CPU_CHAIN_RULE, fewest_chains=4, busy_factor=math.inf, waits_excuse=False)
     monkeypatch.setattr(benchmarking, "CPU_CHAIN_RULE", strict)
-    for _ in range(3):
+    seen: list[str] = []
+    for _ in range(5):
         finished = await submit("quartering_relay")
         assert finished.benchmarked is not None
         if finished.verdict is Verdict.TIMING_INVALID:
@@ -128,7 +129,8 @@ async def test_a_quarter_of_a_millisecond_is_found_out_by_the_chain(
         first = finished.benchmarked.results[0]
         seen_through = first.audit_ratio is not None and first.audit_ratio < 0.6
         assert first.audit_inconclusive_because or not seen_through, f"{finished.message}\n{first}"
-    pytest.skip("this machine was too busy to tell, three times")
+        seen.append(f"{finished.message} {first.audit_ratio} {first.audit_inconclusive_because}")
+    pytest.fail("never found out: " + "; ".join(seen))
 
 
 async def test_the_whole_runs_wall_limit_ends_it(equipment: Equipment) -> None:
