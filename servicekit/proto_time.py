@@ -1,13 +1,14 @@
-"""Instants as protobuf's well-known timestamps."""
+"""Instants and durations as protobuf's well-known types."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
+from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from datetime import datetime, timedelta
 
 
 def instant_to_proto(instant: datetime | None) -> Timestamp | None:
@@ -17,3 +18,20 @@ def instant_to_proto(instant: datetime | None) -> Timestamp | None:
     timestamp = Timestamp()
     timestamp.FromDatetime(instant)
     return timestamp
+
+
+@overload
+def duration_to_proto(duration: timedelta) -> Duration: ...
+
+
+@overload
+def duration_to_proto(duration: timedelta | None) -> Duration | None: ...
+
+
+def duration_to_proto(duration: timedelta | None) -> Duration | None:
+    """A duration; None leaves the field unset."""
+    if duration is None:
+        return None
+    message = Duration()
+    message.FromTimedelta(duration)
+    return message

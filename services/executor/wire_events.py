@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import run_event_pb2
 
-from servicekit.proto_time import instant_to_proto
+from servicekit.proto_time import duration_to_proto, instant_to_proto
 from services.executor.core import events
 from services.executor.core.benchmark_result import BenchmarkResult
 from services.executor.wire_benchmark import benchmark_result_to_proto, benchmarked_to_proto
 from services.executor.wire_isa import isa_to_proto, listing_to_proto, well_formed
 
 if TYPE_CHECKING:
-    from datetime import timedelta
-
     from services.executor.run import RunEvent
 
 
@@ -24,7 +22,7 @@ def run_event_to_proto(run_event: RunEvent) -> run_event_pb2.RunEvent:
     """One event with its number and time."""
     body: Any = _body(run_event.event)
     if isinstance(run_event.event, events.Finished):
-        body.billable.CopyFrom(_duration(run_event.billable))
+        body.billable.CopyFrom(duration_to_proto(run_event.billable))
     name = next(f.name for f in run_event_pb2.RunEvent.DESCRIPTOR.fields if f.message_type is body.DESCRIPTOR)
     return run_event_pb2.RunEvent(seq=run_event.seq, time=instant_to_proto(run_event.time), **{name: body})
 
@@ -154,9 +152,3 @@ def _program(program: events.ProgramResult) -> run_event_pb2.ProgramResult:
         stderr=well_formed(program.stderr),
         truncated=program.truncated,
     )
-
-
-def _duration(duration: timedelta) -> Duration:
-    message = Duration()
-    message.FromTimedelta(duration)
-    return message

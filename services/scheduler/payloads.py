@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 
@@ -12,8 +11,6 @@ from services.scheduler.outcome import CANCELLED, INFRA_ERROR
 from services.scheduler.wire import state_to_proto, verdict_to_proto
 
 if TYPE_CHECKING:
-    from datetime import timedelta
-
     from services.scheduler.estimate import WaitEstimate
     from services.scheduler.job import Job
 
@@ -59,13 +56,6 @@ def cancelled_result(message: str) -> bytes:
 def failed_result(message: str, details: str) -> bytes:
     """The result of a job that we failed."""
     return _result(INFRA_ERROR, message, details)
-
-
-def duration(time: timedelta) -> Duration:
-    """A length of time."""
-    message = Duration()
-    message.FromTimedelta(time)
-    return message
 
 
 def _result(verdict: str, message: str, details: str = "") -> bytes:

@@ -11,7 +11,7 @@ import grpc
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
 from servicekit.errors import rpc_failure
-from services.scheduler.payloads import duration
+from servicekit.proto_time import duration_to_proto
 from services.scheduler.rpc_codes import UNREACHABLE
 from services.scheduler.spec import Lease
 
@@ -88,7 +88,7 @@ class Pool:
             fallback_gpu_types=job.spec.fallback_gpu_types,
             eighths=eighths,
             machine_id=machine_id or "",
-            duration=duration(lease_duration),
+            duration=duration_to_proto(lease_duration),
         )
         with _translated(_ACQUIRE_ERRORS):
             answer = await self._stub.AcquireLease(request, timeout=CALL_SECONDS)
@@ -96,7 +96,7 @@ class Pool:
 
     async def renew(self, lease_id: str, lease_duration: timedelta) -> datetime:
         """Keep a lease; gives its new expiry. Raises LeaseGoneError, PoolRefusalError, PoolUnreachableError."""
-        request = vmpool_pb2.RenewLeaseRequest(lease_id=lease_id, duration=duration(lease_duration))
+        request = vmpool_pb2.RenewLeaseRequest(lease_id=lease_id, duration=duration_to_proto(lease_duration))
         with _translated(_LEASE_ERRORS):
             answer = await self._stub.RenewLease(request, timeout=CALL_SECONDS)
         return answer.expire_time.ToDatetime(UTC)

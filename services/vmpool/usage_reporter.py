@@ -9,9 +9,8 @@ from wavepool.billing.v1 import billing_pb2 as pb
 from wavepool.billing.v1 import billing_pb2_grpc
 
 from servicekit.logging import get_logger
-from servicekit.proto_time import instant_to_proto
+from servicekit.proto_time import duration_to_proto, instant_to_proto
 from services.vmpool import metrics
-from services.vmpool.wire_machine import duration_to_proto
 
 if TYPE_CHECKING:
     from datetime import timedelta

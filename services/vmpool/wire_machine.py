@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from google.protobuf import json_format
-from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
-from servicekit.proto_time import instant_to_proto
+from servicekit.proto_time import duration_to_proto, instant_to_proto
 from services.vmpool import slot
 from services.vmpool.fault import Fault
 from services.vmpool.machine import READY, Machine, MachineState, Origin
 
 if TYPE_CHECKING:
-    from datetime import datetime, timedelta
+    from datetime import datetime
 
     from services.vmpool.store.event_log import MachineEvent
 
@@ -24,15 +23,6 @@ _ORIGINS = {origin: pb.MachineOrigin.Value(f"MACHINE_ORIGIN_{origin.name}") for 
 _FAULTS = {fault: pb.MachineFault.Value(f"MACHINE_FAULT_{fault.name}") for fault in Fault if fault} | {
     Fault.NONE: pb.MACHINE_FAULT_UNSPECIFIED
 }
-
-
-def duration_to_proto(duration: timedelta | None) -> Duration | None:
-    """A duration; None stays unset."""
-    if duration is None:
-        return None
-    message = Duration()
-    message.FromTimedelta(duration)
-    return message
 
 
 def inventory_to_proto(details: str) -> inventory_pb2.Inventory | None:

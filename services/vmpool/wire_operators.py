@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
+from servicekit.proto_time import duration_to_proto
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.machine_request import MachineRequest
 from services.vmpool.offer_choice import SpotPolicy
-from services.vmpool.wire_machine import duration_to_proto
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
