@@ -14,7 +14,7 @@ from services.vmpool.errors import InvalidFieldError
 from services.vmpool.keep_warm import parse_keep_warm
 from services.vmpool.machine_token import kept_secret
 from services.vmpool.offer_choice import OfferPolicy, OfferTimes, SpotPolicy
-from services.vmpool.order_checks import MICROS_PER_DOLLAR, check_gpu_count, check_gpu_type
+from services.vmpool.order_checks import check_gpu_count, check_gpu_type, micros_of
 from services.vmpool.retention import Retention
 from services.vmpool.sizing import Limits
 from services.vmpool.stranger_policy import StrangerPolicy
@@ -124,7 +124,7 @@ class VmPoolSettings(ServiceSettings):
         policy = OfferPolicy(
             backends=self.backends,
             spot=self.spot_policy,
-            max_price_micros_per_gpu_hour=int((self.max_price * MICROS_PER_DOLLAR).to_integral_value()),
+            max_price_micros_per_gpu_hour=micros_of(self.max_price),
             gpu_count=self.gpus_per_machine,
         )
         retention = Retention(self.idle_timeout, self._idle_timeouts(), self.surplus_share, self.release_margin)

@@ -9,6 +9,7 @@ from services.vmpool.errors import InvalidFieldError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from decimal import Decimal
 
 LEGAL_GPU_COUNTS = (1, 2, 4, 8)
 """GPUs of one machine; clouds rent MI300X in these."""
@@ -64,6 +65,11 @@ def check_max_price(
             field, f"{dollars(limit)} is below every offer: the cheapest is {dollars(cheapest)} ({cheapest} micros)"
         )
     return limit
+
+
+def micros_of(amount: Decimal) -> int:
+    """Dollars in micro-dollars, to the nearest."""
+    return int((amount * MICROS_PER_DOLLAR).to_integral_value())
 
 
 def dollars(micros: int) -> str:

@@ -11,13 +11,12 @@ from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.config import CommaSeparated, Settings
+from services.vmpool.order_checks import micros_of
 from services.vmpool.providers.docker_containers import ContainerPlan
 from services.vmpool.providers.docker_provider import DockerConfig, DockerProvider
 
 if TYPE_CHECKING:
     from services.vmpool.providers.plugins import PoolContext
-
-MICROS_PER_DOLLAR = 1_000_000
 
 Positive = Annotated[timedelta, Field(gt=timedelta(0))]
 
@@ -83,7 +82,7 @@ class DockerSettings(Settings):
 
     def price_micros_per_hour(self) -> int:
         """What a container costs an hour."""
-        return int((self.hourly_rate * MICROS_PER_DOLLAR).to_integral_value())
+        return micros_of(self.hourly_rate)
 
     def plan(self, pool_name: str) -> ContainerPlan:
         """What containers are made like."""

@@ -11,13 +11,12 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.config import Settings
+from services.vmpool.order_checks import micros_of
 from services.vmpool.providers.local_config import LocalConfig
 from services.vmpool.providers.local_provider import LocalProvider
 
 if TYPE_CHECKING:
     from services.vmpool.providers.plugins import PoolContext
-
-MICROS_PER_DOLLAR = 1_000_000
 
 Positive = Annotated[timedelta, Field(gt=timedelta(0))]
 
@@ -42,7 +41,7 @@ class LocalSettings(Settings):
 
     def price_micros_per_hour(self) -> int:
         """What a local machine costs an hour."""
-        return int((self.hourly_rate * MICROS_PER_DOLLAR).to_integral_value())
+        return micros_of(self.hourly_rate)
 
 
 def open_local(context: PoolContext) -> LocalProvider:
