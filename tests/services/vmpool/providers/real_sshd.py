@@ -8,9 +8,10 @@ import getpass
 import os
 import shutil
 import signal
-import socket
 import subprocess
 from pathlib import Path
+
+from services.vmpool.providers import local_keeper
 
 DEADLINE_SECONDS = 30
 PROGRAM = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
@@ -36,7 +37,7 @@ class RealSshd:
         folder.mkdir(mode=0o700)
         (folder / "authorized_keys").write_text(authorized + "\n")
         self.username = getpass.getuser()
-        self.port = free_port()
+        self.port = local_keeper.free_port(0)
         self._process: subprocess.Popen[bytes] | None = None
         self.new_host_key()
 
@@ -72,12 +73,6 @@ def descendants(pid: int) -> list[int]:
     except FileNotFoundError:
         return []
     return children + [below for child in children for below in descendants(child)]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 async def until_open(port: int) -> None:

@@ -108,18 +108,16 @@ async def test_the_pool_of_a_later_process_finds_the_machine_at_work() -> None:
         first = await seen_in(provider, ProviderState.RUNNING)
         async with docker_machines(plan) as later:
             assert await later.observe("mach_1") == first
-            assert (await ExecutorClientOnce().title(first.endpoint)) == "Tiny"
+            assert await title_of(first.endpoint) == "Tiny"
 
 
-class ExecutorClientOnce:
-    """Asks an executor that may still be starting."""
-
-    async def title(self, endpoint: str) -> str:
-        client = ExecutorClient(timedelta(seconds=DEADLINE_SECONDS))
-        try:
-            return (await client.health(endpoint)).inventory.device_title
-        finally:
-            await client.close()
+async def title_of(endpoint: str) -> str:
+    """What an executor, which may still be starting, calls its device."""
+    client = ExecutorClient(timedelta(seconds=DEADLINE_SECONDS))
+    try:
+        return (await client.health(endpoint)).inventory.device_title
+    finally:
+        await client.close()
 
 
 async def test_an_engine_that_is_not_there_is_no_reason_to_end_but_says_nothing_of_machines() -> None:

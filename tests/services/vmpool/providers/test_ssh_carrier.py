@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.vmpool.executor_client import ExecutorClient, ExecutorUnreachableError
+from services.vmpool.providers.local_keeper import free_port
 from services.vmpool.providers.ssh_carrier import SshCarrier, SshTarget
 from services.vmpool.providers.ssh_key import HostKeyPins, own_key, public_line
 from tests.services.vmpool.local_machines import TINY_EXECUTOR
-from tests.services.vmpool.providers.real_sshd import DEADLINE_SECONDS, RealSshd, free_port, until_open
+from tests.services.vmpool.providers.real_sshd import DEADLINE_SECONDS, RealSshd, until_open
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
@@ -34,7 +35,7 @@ async def sshd(tmp_path: Path) -> AsyncIterator[RealSshd]:
 
 @pytest.fixture
 async def executor_port() -> AsyncIterator[int]:
-    port = free_port()
+    port = free_port(0)
     process = subprocess.Popen(TINY_EXECUTOR, env={"EXECUTOR_PORT": str(port), "PYTHONPATH": ":".join(sys.path)})
     await until_open(port)
     yield port
