@@ -6,9 +6,8 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from servicekit.logging import get_logger
-from services.vmpool.errors import ProviderError
 from services.vmpool.offer_choice import Market
+from services.vmpool.offering import offers_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from services.vmpool.offer_choice import OfferTimes
     from services.vmpool.providers.provider import MachineProvider
     from services.vmpool.providers.provider_set import ProviderSet
-
-log = get_logger(__name__)
 
 HANG_SECONDS = 60.0
 """After which a question that nobody answers is given up, and asked anew."""
@@ -84,14 +81,6 @@ class OfferBoard:
         return task
 
     async def _keep_answer(self, provider: MachineProvider) -> None:
-        failure = ""
-        offers: Sequence[Offer] = ()
-        try:
-            async with asyncio.timeout(HANG_SECONDS):
-                offers = await provider.offers()
-        except (ProviderError, OSError) as error:
-            failure = f"provider {provider.name} makes no offers now: {str(error) or type(error).__name__}"
-        except Exception:
-            log.exception("a provider's offers failed", extra={"provider": provider.name})
-            failure = f"provider {provider.name} makes no offers now: see vmpool's log"
+        offers, words = await offers_of(provider, HANG_SECONDS)
+        failure = f"provider {provider.name} makes no offers now: {words}" if words else ""
         self._answers[provider.name] = _Answer(offers, self._clock.now(), failure)

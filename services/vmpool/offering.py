@@ -32,17 +32,18 @@ class Offering:
 
 async def offering_of(providers: ProviderSet) -> Offering:
     """Ask all providers at once; one that does not answer, or breaks, costs nobody's offers but its own."""
-    answers = await asyncio.gather(*(_asked(provider) for provider in providers))
+    answers = await asyncio.gather(*(offers_of(provider, OFFERS_SECONDS) for provider in providers))
     failures = {name: words for name, (_, words) in zip(providers.names, answers, strict=True) if words}
     return Offering([offer for offers, _ in answers for offer in offers], failures)
 
 
-async def _asked(provider: MachineProvider) -> tuple[Sequence[Offer], str]:
+async def offers_of(provider: MachineProvider, seconds: float) -> tuple[Sequence[Offer], str]:
+    """One provider's offers, or why there are none, within the time; nothing that it does reaches the caller."""
     try:
-        async with asyncio.timeout(OFFERS_SECONDS):
+        async with asyncio.timeout(seconds):
             return await provider.offers(), ""
     except TimeoutError:
-        return (), f"it has not answered for {OFFERS_SECONDS:g} s"
+        return (), f"it has not answered for {seconds:g} s"
     except (ProviderError, OSError) as error:
         return (), str(error) or type(error).__name__
     except Exception:
