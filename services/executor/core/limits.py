@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
+from services.executor.core.flushing import CPU_FLUSH
 from services.executor.sandboxes.sandbox import Limits
 
 _OUTPUT_BYTES = 64 << 10
+_SWEEP_MIB = (CPU_FLUSH.most_bytes + CPU_FLUSH.probe_bytes) >> 20
 
 
 def _builder() -> Limits:
@@ -76,6 +78,11 @@ class StageLimits:
     """The longest that such a definition may take for one answer: a call's inputs, or what is right for them."""
     definition_array_mib: int = 2048
     """The most that it may give in one answer."""
+
+    @property
+    def runner_box(self) -> Limits:
+        """A runner's box: on top of what a submission may use, what our sweeps of the caches do on a processor."""
+        return replace(self.runner, memory_mib=self.runner.memory_mib + _SWEEP_MIB)
 
 
 def with_one_more_byte(limits: Limits) -> Limits:

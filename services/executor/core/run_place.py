@@ -71,7 +71,7 @@ class RunPlace:
         self._channels.append(channel)
         with suppress(ToolchainError):
             command = runner_command(self._provisions.device, self.run, channel)
-            self.sandbox.expect(command, self._provisions.limits.runner)
+            self.sandbox.expect(command, self._provisions.limits.runner_box)
 
     def expect_program(self) -> None:
         """Make the box of a whole program."""

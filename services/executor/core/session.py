@@ -75,7 +75,7 @@ class RunnerSession:
         """Start the runner that lies in `build`, and end it with the context; raises Failure."""
         command = runner_command(self._device, build, self.channel)
         try:
-            async with running(self._sandbox, command, self._limits.runner) as self._box:
+            async with running(self._sandbox, command, self._limits.runner_box) as self._box:
                 await self._begin(self._box)
                 yield
                 await self._say_goodbye(self._box)

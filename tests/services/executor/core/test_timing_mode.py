@@ -8,7 +8,7 @@ import pytest
 from services.executor.core import benchmarking
 from services.executor.core.bench_table import table_of
 from services.executor.core.events import Benchmarking
-from services.executor.core.flushing import Flush
+from services.executor.core.flushing import CPU_FLUSH, Flush
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.jsonlines import decode_job, encode_job
 from services.executor.core.run import JobError, run
@@ -95,6 +95,20 @@ async def test_a_sweep_that_was_not_seen_to_empty_the_caches_says_so(
     assert finished.benchmarked is not None, finished
     assert finished.benchmarked.flush_verified is verified
     assert ("not seen to empty the caches" in table_of(finished.benchmarked)) is not verified
+
+
+async def test_the_largest_sweep_takes_nothing_of_what_a_submission_may_use(
+    equipment: Equipment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def calibrated(*_: object) -> Flush:
+        return Flush(CPU_FLUSH.most_bytes, 1.0, 2.0, verified=True)
+
+    monkeypatch.setattr(benchmarking, "calibrated_flush", calibrated)
+    small = replace(equipment, limits=replace(equipment.limits, runner=replace(equipment.limits.runner, memory_mib=96)))
+    source = (SUBMISSIONS / "slow_addition.hip").read_text()
+    job = CoreJob(source, Mode.BENCHMARK, "vector-addition", timing_mode=TimingMode.COLD)
+    finished = await run(job, small, lambda _: None)
+    assert finished.verdict is Verdict.ACCEPTED, finished
 
 
 async def test_each_first_call_has_a_process_of_its_own(
