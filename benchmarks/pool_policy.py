@@ -7,7 +7,7 @@ the knob between cost and wait for every policy.
 - machine per job: every job has a machine of its own, released when it ends.
 - fixed N min: a machine for every waiting job that none is free for, up to the limit; each is released when it has
   been idle for N minutes. It knows neither the tariff nor how long jobs and starts take.
-- ours N min: `services/vmpool/sizing.py` with an idle timeout of N minutes.
+- ours N min: `services/vmpool/policy/sizing.py` with an idle timeout of N minutes.
 
 They are compared at equal wait: against each fixed timeout stands the cheapest of ours whose mean wait is no longer.
 The mean, because half of the jobs of nearly every policy wait for nothing, and the 95th percentile of all of them is
@@ -31,10 +31,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.pool_replay.arrivals import Arrival, Habits, day_of_arrivals, read_arrivals
 from benchmarks.pool_replay.replay import GPU_TYPE, Cloud, Outcome, Policy, Replay, machine_per_job
-from services.vmpool.cost import Tariff
-from services.vmpool.keep_warm import parse_keep_warm
-from services.vmpool.retention import Retention
-from services.vmpool.sizing import Limits
+from services.vmpool.machines.cost import Tariff
+from services.vmpool.policy.keep_warm import parse_keep_warm
+from services.vmpool.policy.retention import Retention
+from services.vmpool.policy.sizing import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

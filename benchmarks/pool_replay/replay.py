@@ -15,16 +15,16 @@ from math import log
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
-from services.vmpool.cost import Tariff
-from services.vmpool.lease import StartKind, start_kind
-from services.vmpool.machine import Machine, MachineState
-from services.vmpool.machine_budget import Funds
-from services.vmpool.offer import Offer
-from services.vmpool.offer_choice import Market
-from services.vmpool.packing import Demand, Pace
-from services.vmpool.sizer import ordered_machine
-from services.vmpool.sizing import Limits, Plan, Pool, machines_wanted, pool_needs
-from services.vmpool.slot import EIGHTHS_PER_GPU, Slot
+from services.vmpool.machines.cost import Tariff
+from services.vmpool.machines.lease import StartKind, start_kind
+from services.vmpool.machines.machine import Machine, MachineState
+from services.vmpool.machines.offer import Offer
+from services.vmpool.machines.slot import EIGHTHS_PER_GPU, Slot
+from services.vmpool.policy.machine_budget import Funds
+from services.vmpool.policy.offer_choice import Market
+from services.vmpool.policy.packing import Demand, Pace
+from services.vmpool.policy.sizing import Limits, Plan, Pool, machines_wanted, pool_needs
+from services.vmpool.supplying.sizer import ordered_machine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,18 +11,18 @@ from pydantic_settings import SettingsConfigDict
 
 from servicekit.config import CommaSeparated, ServiceSettings
 from services.vmpool.errors import InvalidFieldError
-from services.vmpool.keep_warm import parse_keep_warm
-from services.vmpool.machine_token import kept_secret
-from services.vmpool.offer_choice import OfferPolicy, OfferTimes, SpotPolicy
-from services.vmpool.order_checks import check_gpu_count, check_gpu_type, micros_of
-from services.vmpool.retention import Retention
-from services.vmpool.sizing import Limits
-from services.vmpool.stranger_policy import StrangerPolicy
+from services.vmpool.machines.machine_token import kept_secret
+from services.vmpool.machines.order_checks import check_gpu_count, check_gpu_type, micros_of
+from services.vmpool.machines.stranger_policy import StrangerPolicy
+from services.vmpool.policy.keep_warm import parse_keep_warm
+from services.vmpool.policy.offer_choice import OfferPolicy, OfferTimes, SpotPolicy
+from services.vmpool.policy.retention import Retention
+from services.vmpool.policy.sizing import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from services.vmpool.keep_warm import WarmWindow
+    from services.vmpool.policy.keep_warm import WarmWindow
 
 P = ParamSpec("P")
 T = TypeVar("T")

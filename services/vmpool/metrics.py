@@ -6,13 +6,13 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from servicekit.metrics import counter, gauge, histogram
-from services.vmpool.machine import MachineState
+from services.vmpool.machines.machine import MachineState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from services.vmpool.lease import Lease
-    from services.vmpool.machine import Machine
+    from services.vmpool.machines.lease import Lease
+    from services.vmpool.machines.machine import Machine
 
 machines = gauge("wavepool_vmpool_machines", "Machines that are not released.", ("state",))
 leases_granted = counter("wavepool_vmpool_leases", "Leases granted.", ("start_kind",))

@@ -18,31 +18,31 @@ from servicekit.plugins import BrokenPluginError, UnknownPluginError
 from servicekit.server import ServiceServer
 from services.vmpool import errors
 from services.vmpool.config import VmPoolSettings
-from services.vmpool.demand_board import DemandBoard
-from services.vmpool.driver import MachineDriver, Senses
-from services.vmpool.executor_client import ExecutorClient
 from services.vmpool.feed import Feed
-from services.vmpool.funding import BillingFunding
-from services.vmpool.health_book import HealthBook
-from services.vmpool.leasing import Leasing
-from services.vmpool.log_reader import LogReader
-from services.vmpool.machine_token import MachineTokens
-from services.vmpool.offer_board import OfferBoard
+from services.vmpool.keeping.driver import MachineDriver, Senses
+from services.vmpool.keeping.executor_client import ExecutorClient
+from services.vmpool.keeping.health_book import HealthBook
+from services.vmpool.keeping.pruner import Pruner
+from services.vmpool.keeping.reconciler import Reconciler
+from services.vmpool.keeping.strangers import Strangers
+from services.vmpool.machines.machine_token import MachineTokens
+from services.vmpool.policy.demand_board import DemandBoard
 from services.vmpool.providers.plugins import PoolContext, open_providers
-from services.vmpool.pruner import Pruner
-from services.vmpool.reconciler import Reconciler
-from services.vmpool.requesting import Requesting
+from services.vmpool.reporting.log_reader import LogReader
+from services.vmpool.reporting.usage_reporter import UsageReporter
+from services.vmpool.reporting.watching import Watching
 from services.vmpool.service import Pool, VmPoolServicer
-from services.vmpool.sizer import Facts, Sizer
 from services.vmpool.store.event_log import EventLog
 from services.vmpool.store.history_store import HistoryStore
 from services.vmpool.store.lease_store import LeaseStore
 from services.vmpool.store.machine_store import MachineStore
 from services.vmpool.store.pace_store import PaceStore
 from services.vmpool.store.usage_store import UsageStore
-from services.vmpool.strangers import Strangers
-from services.vmpool.usage_reporter import UsageReporter
-from services.vmpool.watching import Watching
+from services.vmpool.supplying.funding import BillingFunding
+from services.vmpool.supplying.leasing import Leasing
+from services.vmpool.supplying.offer_board import OfferBoard
+from services.vmpool.supplying.requesting import Requesting
+from services.vmpool.supplying.sizer import Facts, Sizer
 
 if TYPE_CHECKING:
     import asyncio
@@ -50,9 +50,9 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from servicekit.errors import ErrorMap
-    from services.vmpool.executor_client import Executors
-    from services.vmpool.funding import Funding
+    from services.vmpool.keeping.executor_client import Executors
     from services.vmpool.providers.provider_set import ProviderSet
+    from services.vmpool.supplying.funding import Funding
 
 log = logging.get_logger(__name__)
 

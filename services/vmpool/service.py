@@ -11,10 +11,10 @@ from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from servicekit.proto_time import instant_to_proto
 from services.vmpool import wire
-from services.vmpool.diagnosing import findings_of
-from services.vmpool.log_tail import check_tail_lines
-from services.vmpool.offering import offering_of
-from services.vmpool.order_checks import check_gpu_type
+from services.vmpool.machines.order_checks import check_gpu_type
+from services.vmpool.reporting.diagnosing import findings_of
+from services.vmpool.reporting.log_tail import check_tail_lines
+from services.vmpool.supplying.offering import offering_of
 from services.vmpool.wire_machine import event_to_proto, machine_to_proto
 from services.vmpool.wire_operators import findings_to_proto, machine_request_from_proto, offering_to_proto
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from services.vmpool.config import VmPoolSettings
-    from services.vmpool.demand_board import DemandBoard
-    from services.vmpool.leasing import Leasing
-    from services.vmpool.log_reader import LogReader
+    from services.vmpool.policy.demand_board import DemandBoard
     from services.vmpool.providers.provider_set import ProviderSet
-    from services.vmpool.requesting import Requesting
-    from services.vmpool.sizer import Sizer
+    from services.vmpool.reporting.log_reader import LogReader
+    from services.vmpool.reporting.watching import Watching
     from services.vmpool.store.lease_store import LeaseStore
     from services.vmpool.store.machine_store import MachineStore
-    from services.vmpool.watching import Watching
+    from services.vmpool.supplying.leasing import Leasing
+    from services.vmpool.supplying.requesting import Requesting
+    from services.vmpool.supplying.sizer import Sizer
 
     Context = grpc.aio.ServicerContext[object, object]
 

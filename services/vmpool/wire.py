@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
 from servicekit.proto_time import instant_to_proto
-from services.vmpool import slot
 from services.vmpool.errors import InvalidFieldError
-from services.vmpool.lease import LeaseRequest, StartKind, check_duration, check_job
-from services.vmpool.machine import OVER, Machine, MachineState
-from services.vmpool.order_checks import check_fallback_gpu_types, check_gpu_type
-from services.vmpool.packing import Demand
-from services.vmpool.sizing import check_demand
+from services.vmpool.machines import slot
+from services.vmpool.machines.lease import LeaseRequest, StartKind, check_duration, check_job
+from services.vmpool.machines.machine import OVER, Machine, MachineState
+from services.vmpool.machines.order_checks import check_fallback_gpu_types, check_gpu_type
+from services.vmpool.policy.packing import Demand
+from services.vmpool.policy.sizing import check_demand
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime, timedelta
 
     from services.vmpool.config import VmPoolSettings
-    from services.vmpool.lease import Lease
+    from services.vmpool.machines.lease import Lease
 
 MAX_DEMANDS = 1000
 """Far more than there are kinds of work; a report beyond it is a bug of the caller."""

@@ -8,16 +8,16 @@ from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
 from servicekit.proto_time import duration_to_proto
 from services.vmpool.errors import InvalidFieldError
-from services.vmpool.machine_request import MachineRequest
-from services.vmpool.offer_choice import SpotPolicy
+from services.vmpool.policy.offer_choice import SpotPolicy
+from services.vmpool.supplying.machine_request import MachineRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import timedelta
 
-    from services.vmpool.offer import Offer
-    from services.vmpool.offering import Offering
+    from services.vmpool.machines.offer import Offer
     from services.vmpool.providers.diagnosis import ProviderFinding
+    from services.vmpool.supplying.offering import Offering
 
 
 _SPOT_POLICIES: Mapping[int, SpotPolicy] = {

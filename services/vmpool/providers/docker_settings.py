@@ -11,7 +11,7 @@ from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.config import CommaSeparated, Settings
-from services.vmpool.order_checks import micros_of
+from services.vmpool.machines.order_checks import micros_of
 from services.vmpool.providers.docker_containers import ContainerPlan
 from services.vmpool.providers.docker_provider import DockerConfig, DockerProvider
 

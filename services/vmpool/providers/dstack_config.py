@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from services.vmpool.cost import MICROSECOND
+from services.vmpool.machines.cost import MICROSECOND
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from services.vmpool.offer_choice import SpotPolicy
+    from services.vmpool.policy.offer_choice import SpotPolicy
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 from dstack.version import __version__ as client_version
 
-from services.vmpool.offer_choice import SpotPolicy
-from services.vmpool.order_checks import dollars
+from services.vmpool.machines.order_checks import dollars
+from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers.diagnosis import ProviderFinding
 from services.vmpool.providers.dstack_fleet import missing_fleet
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from services.vmpool.offer import Offer
+    from services.vmpool.machines.offer import Offer
     from services.vmpool.providers.dstack_config import DstackConfig
 
     Json = Mapping[str, Any]

@@ -12,7 +12,7 @@ from services.vmpool.providers.diagnosis import ProviderFinding
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
-    from services.vmpool.offer import Offer
+    from services.vmpool.machines.offer import Offer
     from services.vmpool.providers.dstack_client import DstackClient
     from services.vmpool.providers.dstack_config import DstackConfig
     from services.vmpool.providers.dstack_fleet import Fleets

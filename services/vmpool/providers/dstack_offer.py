@@ -5,9 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 
-from services.vmpool.offer import Offer
-from services.vmpool.offer_choice import SpotPolicy
-from services.vmpool.order_checks import MICROS_PER_DOLLAR
+from services.vmpool.machines.offer import Offer
+from services.vmpool.machines.order_checks import MICROS_PER_DOLLAR
+from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers.dstack_fault import note_unknown_word
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from datetime import timedelta
 
-    from services.vmpool.offer import Offer
+    from services.vmpool.machines.offer import Offer
     from services.vmpool.providers.diagnosis import ProviderFinding
     from services.vmpool.providers.dstack_config import DstackConfig
     from services.vmpool.providers.provider import Order

@@ -11,8 +11,8 @@ from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from servicekit.config import CommaSeparated, Settings
-from services.vmpool.offer_choice import SpotPolicy
-from services.vmpool.order_checks import LEGAL_GPU_COUNTS, MICROS_PER_DOLLAR, nearest_name
+from services.vmpool.machines.order_checks import LEGAL_GPU_COUNTS, MICROS_PER_DOLLAR, nearest_name
+from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers import dstack_config as config
 from services.vmpool.providers.dstack_provider import DstackProvider
 

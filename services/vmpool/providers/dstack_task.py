@@ -11,7 +11,7 @@ from dstack._internal.core.models.profiles import Profile
 from dstack._internal.core.models.runs import ApplyRunPlanInput, RunSpec
 from dstack._internal.server.schemas.runs import ApplyRunPlanRequest, GetRunPlanRequest
 
-from services.vmpool.offer_choice import SpotPolicy
+from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers.dstack_name import run_name, tags_of
 from services.vmpool.providers.dstack_offer import dollars_of
 from services.vmpool.providers.dstack_run import TOKEN_VARIABLE

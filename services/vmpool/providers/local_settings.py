@@ -11,7 +11,7 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.config import Settings
-from services.vmpool.order_checks import micros_of
+from services.vmpool.machines.order_checks import micros_of
 from services.vmpool.providers.local_config import LocalConfig
 from services.vmpool.providers.local_provider import LocalProvider
 

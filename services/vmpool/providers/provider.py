@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from services.vmpool.fault import Fault
-from services.vmpool.offer import Offer  # noqa: TC001 - adapters take it from here, with the rest of the protocol
+from services.vmpool.machines.offer import Offer  # noqa: TC001 - adapters take it from here, with the rest of the protocol
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, insert, select, update
 
 from services.vmpool.errors import MachineNotFoundError
-from services.vmpool.estimate import Start, StartEstimate, start_estimate
-from services.vmpool.machine import ON_THE_WAY, Machine, MachineState
+from services.vmpool.machines.estimate import Start, StartEstimate, start_estimate
+from services.vmpool.machines.machine import ON_THE_WAY, Machine, MachineState
 from services.vmpool.store.machine_row import MICROSECOND, machine_from_json, machine_to_json
 from services.vmpool.store.tables import event_counter, machine_events, machines
 

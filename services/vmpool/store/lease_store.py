@@ -8,9 +8,9 @@ from sqlalchemy import func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from services.vmpool.errors import LeaseConflictError, LeaseNotFoundError
-from services.vmpool.lease import Lease, LeaseRequest, LeaseState, StartKind, start_kind
-from services.vmpool.machine import READY, Machine
-from services.vmpool.slot import Slot, free_slot
+from services.vmpool.machines.lease import Lease, LeaseRequest, LeaseState, StartKind, start_kind
+from services.vmpool.machines.machine import READY, Machine
+from services.vmpool.machines.slot import Slot, free_slot
 from services.vmpool.store.machine_store import locked_machine, locked_machines, write_machine
 from services.vmpool.store.tables import leases, machines
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from services.vmpool.fault import Fault
-from services.vmpool.machine import Inventory, Machine, MachineState, Origin
+from services.vmpool.machines.machine import Inventory, Machine, MachineState, Origin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, insert, select, update
 
 from services.vmpool.errors import MachineNotFoundError, PoolLimitError, StaleMachineError
-from services.vmpool.failures import failures_in_a_row
-from services.vmpool.lease import LeaseState
-from services.vmpool.machine import OVER, Machine, MachineState
+from services.vmpool.machines.lease import LeaseState
+from services.vmpool.machines.machine import OVER, Machine, MachineState
+from services.vmpool.policy.failures import failures_in_a_row
 from services.vmpool.store.event_log import append_event
 from services.vmpool.store.machine_row import machine_from_row, machine_to_row
 from services.vmpool.store.tables import leases, machines
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from servicekit.database import Database
-    from services.vmpool.failures import Failures
     from services.vmpool.feed import Feed
-    from services.vmpool.offer import Source
+    from services.vmpool.machines.offer import Source
+    from services.vmpool.policy.failures import Failures
 
 FAILURE_HISTORY = 50
 """How far back a run of failed starts is counted: far beyond what the longest back-off needs."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
-from services.vmpool.packing import Pace
+from services.vmpool.policy.packing import Pace
 from services.vmpool.store.tables import leases, machines
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import insert, select, update
 
+from services.vmpool.machines.usage_fact import UsageFact, next_fact
 from services.vmpool.store.machine_row import machine_from_row
 from services.vmpool.store.tables import machines, usage_facts
-from services.vmpool.usage_fact import UsageFact, next_fact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from servicekit.database import Database
-    from services.vmpool.machine import Machine
+    from services.vmpool.machines.machine import Machine
 
 
 class UsageStore:

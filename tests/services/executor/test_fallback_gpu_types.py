@@ -23,8 +23,8 @@ from services.scheduler.config import SchedulerSettings
 from services.scheduler.server import build as build_scheduler
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.errors import ProviderError
-from services.vmpool.executor_client import ExecutorClient
 from services.vmpool.fault import Fault
+from services.vmpool.keeping.executor_client import ExecutorClient
 from services.vmpool.providers.provider import Observation, ProviderState
 from services.vmpool.providers.provider_set import ProviderSet
 from services.vmpool.server import build as build_vmpool

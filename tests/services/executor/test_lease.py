@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from services.executor.errors import StaleLeaseError
 from services.executor.lease import Fence, Lease
 from services.executor.slot import Slot
-from services.vmpool import slot as pool_slots
+from services.vmpool.machines import slot as pool_slots
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 WHOLE, LEFT, RIGHT = Slot(0, 8), Slot(0, 4), Slot(4, 4)

@@ -13,10 +13,10 @@ from wavepool.vmpool.v1 import vmpool_pb2_grpc
 from servicekit import database
 from servicekit.channels import open_channel
 from services.vmpool.config import VmPoolSettings
-from services.vmpool.lease import LeaseRequest
-from services.vmpool.machine import Machine, MachineState
-from services.vmpool.machine_budget import Funds
-from services.vmpool.packing import Demand
+from services.vmpool.machines.lease import LeaseRequest
+from services.vmpool.machines.machine import Machine, MachineState
+from services.vmpool.policy.machine_budget import Funds
+from services.vmpool.policy.packing import Demand
 from services.vmpool.providers.provider_set import ProviderSet
 from services.vmpool.server import VmPool, build
 from tests.services.vmpool.scripted_provider import ScriptedExecutors, ScriptedProvider

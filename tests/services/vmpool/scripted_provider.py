@@ -8,8 +8,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from services.vmpool.errors import ProviderError
-from services.vmpool.executor_client import ExecutorUnreachableError, Health
-from services.vmpool.machine import Inventory
+from services.vmpool.keeping.executor_client import ExecutorUnreachableError, Health
+from services.vmpool.machines.machine import Inventory
 from services.vmpool.providers.provider import Observation, Offer, ProviderState
 
 if TYPE_CHECKING:

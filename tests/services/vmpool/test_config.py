@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from services.vmpool.config import VmPoolSettings
-from services.vmpool.offer_choice import OfferPolicy, SpotPolicy
+from services.vmpool.policy.offer_choice import OfferPolicy, SpotPolicy
 
 
 def test_defaults_fit_one_host() -> None:

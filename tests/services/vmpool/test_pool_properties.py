@@ -20,10 +20,10 @@ from services.vmpool.errors import (
     ProviderError,
     StaleMachineError,
 )
-from services.vmpool.machine import OVER
-from services.vmpool.machine_request import MachineRequest
+from services.vmpool.machines.machine import OVER
+from services.vmpool.machines.usage_fact import next_fact
 from services.vmpool.providers.provider import Observation, ProviderState
-from services.vmpool.usage_fact import next_fact
+from services.vmpool.supplying.machine_request import MachineRequest
 from tests.services.vmpool.conftest import Bench, a_request, bench_on
 from tests.services.vmpool.scripted_provider import ScriptedProvider
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from services.vmpool.lease import Lease
-    from services.vmpool.usage_fact import UsageFact
+    from services.vmpool.machines.lease import Lease
+    from services.vmpool.machines.usage_fact import UsageFact
 
 MAX_MACHINES = 2
 GPU_TYPES = ("MI300X", "MI210")

@@ -9,7 +9,7 @@ import pytest
 from google.protobuf.duration_pb2 import Duration
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
-from services.vmpool.machine import MachineState
+from services.vmpool.machines.machine import MachineState
 from tests.services.vmpool.grpc_failures import failure
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from services.vmpool.errors import ProviderError
-from services.vmpool.executor_client import ExecutorClient
 from services.vmpool.fault import Fault
+from services.vmpool.keeping.executor_client import ExecutorClient
 from services.vmpool.providers.docker_containers import COMMAND_NOT_RUN, ContainerPlan, observed
 from services.vmpool.providers.docker_provider import DockerProvider
 from services.vmpool.providers.docker_settings import DockerSettings

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from services.vmpool.executor_client import ExecutorClient, ExecutorUnreachableError, Health
+from services.vmpool.keeping.executor_client import ExecutorClient, ExecutorUnreachableError, Health
 from services.vmpool.providers import local_keeper
 from services.vmpool.providers.local_provider import LocalProvider
 from services.vmpool.providers.provider import ProviderState

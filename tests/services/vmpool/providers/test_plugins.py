@@ -10,7 +10,7 @@ import pytest
 
 from servicekit.plugins import BrokenPluginError, UnknownPluginError
 from services.vmpool.errors import ProviderError
-from services.vmpool.machine import MachineState
+from services.vmpool.machines.machine import MachineState
 from services.vmpool.providers.local_provider import LocalProvider
 from services.vmpool.providers.plugins import PoolContext, open_providers
 from services.vmpool.providers.provider_set import ProviderSet

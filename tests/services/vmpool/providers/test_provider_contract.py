@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.vmpool.errors import ProviderError
-from services.vmpool.executor_client import ExecutorClient, ExecutorUnreachableError
+from services.vmpool.keeping.executor_client import ExecutorClient, ExecutorUnreachableError
 from services.vmpool.providers.provider import MachineProvider, Order, ProviderState
 from tests.dstack_lab.fixtures import cloud_of_module, dstack_server, fake_cloud, lab_client, run_key
 from tests.services.vmpool.local_machines import DEADLINE_SECONDS, local_config, local_machines

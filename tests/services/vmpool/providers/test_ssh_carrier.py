@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.vmpool.executor_client import ExecutorClient, ExecutorUnreachableError
+from services.vmpool.keeping.executor_client import ExecutorClient, ExecutorUnreachableError
 from services.vmpool.providers.local_keeper import free_port
 from services.vmpool.providers.ssh_carrier import SshCarrier, SshTarget
 from services.vmpool.providers.ssh_key import HostKeyPins, own_key, public_line

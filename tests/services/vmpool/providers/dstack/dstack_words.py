@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from services.vmpool.offer_choice import SpotPolicy
+from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers import dstack_config as config
 from services.vmpool.providers.dstack_name import run_name, tags_of
 from services.vmpool.providers.provider import Order

@@ -11,7 +11,7 @@ from dstack.version import __version__ as client_version
 
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
-from services.vmpool.offer import Offer
+from services.vmpool.machines.offer import Offer
 from services.vmpool.providers import dstack_doctor as doctor
 from services.vmpool.providers.dstack_provider import DstackProvider
 from tests.dstack_lab.fixtures import cloud_of_module, dstack_server, fake_cloud, lab_client, run_key

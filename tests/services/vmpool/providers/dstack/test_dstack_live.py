@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.vmpool.executor_client import ExecutorClient, ExecutorUnreachableError
+from services.vmpool.keeping.executor_client import ExecutorClient, ExecutorUnreachableError
 from services.vmpool.providers.dstack_provider import DstackProvider
 from services.vmpool.providers.dstack_settings import DstackSettings
 from services.vmpool.providers.plugins import PoolContext

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.vmpool.offer import Offer
-from services.vmpool.offer_choice import SpotPolicy
+from services.vmpool.machines.offer import Offer
+from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers.dstack_offer import best_offers, dollars_of, micros_of, offers_from_plan
 from tests.services.vmpool.providers.dstack.dstack_words import MARKET, a_plan, an_offer, market
 

@@ -13,13 +13,13 @@ import pytest
 from servicekit import database
 from servicekit.clock import SystemClock
 from services.vmpool.config import VmPoolSettings
-from services.vmpool.executor_client import ExecutorClient
 from services.vmpool.fault import Fault
-from services.vmpool.machine import MachineState
+from services.vmpool.keeping.executor_client import ExecutorClient
+from services.vmpool.machines.machine import MachineState
+from services.vmpool.policy.sizing import Demand
 from services.vmpool.providers.dstack_provider import DstackProvider
 from services.vmpool.providers.provider_set import ProviderSet
 from services.vmpool.server import VmPool, build
-from services.vmpool.sizing import Demand
 from tests.dstack_lab.fixtures import cloud_of_module, dstack_server, fake_cloud, lab_client, run_key
 from tests.services.vmpool.conftest import ScriptedFunding
 from tests.services.vmpool.providers.dstack.lab_provider import DEADLINE_SECONDS, lab_config
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
     from pathlib import Path
 
-    from services.vmpool.machine import Machine
+    from services.vmpool.machines.machine import Machine
     from tests.dstack_lab.client import LabClient
     from tests.dstack_lab.fake_cloud import FakeCloud
     from tests.dstack_lab.server import DstackServer

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.vmpool.errors import ProviderError
-from services.vmpool.executor_client import ExecutorClient, ExecutorUnreachableError
 from services.vmpool.fault import Fault
+from services.vmpool.keeping.executor_client import ExecutorClient, ExecutorUnreachableError
 from services.vmpool.providers.dstack_provider import DstackProvider
 from services.vmpool.providers.dstack_release import INSTANCE_PREFIX
 from services.vmpool.providers.provider import ProviderState
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from services.vmpool.executor_client import Health
+    from services.vmpool.keeping.executor_client import Health
     from services.vmpool.providers.dstack_config import DstackConfig
     from tests.dstack_lab.client import LabClient
     from tests.dstack_lab.fake_cloud import FakeCloud

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from services.vmpool.offer_choice import SpotPolicy
+from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers.dstack_settings import DstackSettings
 from services.vmpool.providers.plugins import PoolContext
 

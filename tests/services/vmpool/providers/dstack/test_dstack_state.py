@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.vmpool import metrics
-from services.vmpool.cost import MICROSECOND
 from services.vmpool.fault import Fault
+from services.vmpool.machines.cost import MICROSECOND
 from services.vmpool.providers.dstack_fault import JOB_FAULTS, RUN_FAULTS, fault_of
 from services.vmpool.providers.dstack_offer import AVAILABILITIES
 from services.vmpool.providers.dstack_run import Address, run_from_json

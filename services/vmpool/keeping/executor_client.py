@@ -1,0 +1,88 @@
+"""Asks executors how they are."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import grpc
+from google.protobuf.json_format import MessageToDict
+from wavepool.executor.v1 import executor_pb2 as pb
+from wavepool.executor.v1 import executor_pb2_grpc
+
+from servicekit.channels import open_channel
+from services.vmpool.machines.machine import Inventory
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+
+class ExecutorUnreachableError(Exception):
+    """The executor did not answer; the message says how."""
+
+
+@dataclass(frozen=True)
+class Health:
+    """What an executor that answers says of itself."""
+
+    inventory: Inventory
+    runs_in_flight: int
+    unfit_reason: str = ""
+
+
+class Executors(Protocol):
+    """Knows how executors are."""
+
+    async def health(self, endpoint: str) -> Health:
+        """How the executor is; ExecutorUnreachableError where it does not answer in time."""
+        ...
+
+
+class ExecutorClient:
+    """Calls executors by endpoint, over one channel each that is kept while the executor answers."""
+
+    def __init__(self, timeout: timedelta) -> None:
+        self._timeout_seconds = timeout.total_seconds()
+        self._channels: dict[str, grpc.aio.Channel] = {}
+
+    async def health(self, endpoint: str) -> Health:
+        """How the executor is; ExecutorUnreachableError where it does not answer in time."""
+        channel = self._channels.pop(endpoint, None) or open_channel(endpoint)
+        try:
+            stub = executor_pb2_grpc.ExecutorServiceStub(channel)
+            answer = await stub.GetCapabilities(pb.GetCapabilitiesRequest(), timeout=self._timeout_seconds)
+        except grpc.aio.AioRpcError as error:
+            # A fresh channel connects at once; one that has failed would first wait for its back-off.
+            await channel.close()
+            raise ExecutorUnreachableError(f"{error.code().name}: {error.details()}") from error
+        except BaseException:
+            await channel.close()
+            raise
+        self._channels[endpoint] = channel
+        return Health(inventory_from_proto(answer), answer.runs_in_flight, answer.unfit_reason)
+
+    async def close(self) -> None:
+        """Close all channels."""
+        while self._channels:
+            await self._channels.popitem()[1].close()
+
+
+def inventory_from_proto(answer: pb.GetCapabilitiesResponse) -> Inventory:
+    """What an executor says that it runs on."""
+    return Inventory(
+        device=answer.device,
+        device_title=answer.device_title,
+        architecture=answer.architecture,
+        memory_mib=answer.memory_mib,
+        compute_units=answer.compute_units,
+        sandbox=answer.sandbox,
+        signing_public_key=answer.signing_public_key,
+        details=_details(answer),
+    )
+
+
+def _details(answer: pb.GetCapabilitiesResponse) -> str:
+    if not answer.HasField("inventory"):
+        return ""
+    return json.dumps(MessageToDict(answer.inventory, preserving_proto_field_name=True), sort_keys=True)

@@ -1,0 +1,230 @@
+"""A machine's life.
+
+    REQUESTED ──> PROVISIONING ──> STARTING ──> WARM <──> BUSY
+        │              │              │          │         │
+        └──────────────┴──────────────┤          ├─────────┤
+                                      │          │         │
+                              FAILED or DRAINING   DRAINING or LOST
+                                                 │
+                                         STOPPED or LOST
+
+Each transition is one method: it takes the moment and gives the machine afterwards, and touches nothing else.
+STOPPED, FAILED and LOST are final; a machine that is over may still have to be released at its provider, which
+`release_time` tells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from services.vmpool.errors import IllegalMoveError
+from services.vmpool.fault import Fault
+from services.vmpool.machines import slot as slots
+from services.vmpool.machines.cost import MICROSECOND, Tariff
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from services.vmpool.machines.slot import Slot
+
+
+class MachineState(StrEnum):
+    """Where a machine is in its life; `docs/states.md` says who moves it on."""
+
+    REQUESTED = "requested"
+    PROVISIONING = "provisioning"
+    STARTING = "starting"
+    WARM = "warm"
+    BUSY = "busy"
+    DRAINING = "draining"
+    STOPPED = "stopped"
+    FAILED = "failed"
+    LOST = "lost"
+
+
+_S = MachineState
+
+LEGAL_MOVES: Mapping[MachineState, frozenset[MachineState]] = {
+    _S.REQUESTED: frozenset({_S.PROVISIONING, _S.DRAINING, _S.FAILED}),
+    _S.PROVISIONING: frozenset({_S.STARTING, _S.DRAINING, _S.FAILED}),
+    _S.STARTING: frozenset({_S.WARM, _S.DRAINING, _S.FAILED}),
+    _S.WARM: frozenset({_S.BUSY, _S.DRAINING, _S.LOST}),
+    _S.BUSY: frozenset({_S.WARM, _S.DRAINING, _S.LOST}),
+    _S.DRAINING: frozenset({_S.STOPPED, _S.LOST}),
+    _S.STOPPED: frozenset(),
+    _S.FAILED: frozenset(),
+    _S.LOST: frozenset(),
+}
+
+ON_THE_WAY = frozenset({_S.REQUESTED, _S.PROVISIONING, _S.STARTING})
+READY = frozenset({_S.WARM, _S.BUSY})
+OVER = frozenset({_S.STOPPED, _S.FAILED, _S.LOST})
+
+
+class Origin(StrEnum):
+    """What a machine was started for."""
+
+    DEMAND = "demand"
+    """Jobs that waited."""
+    REQUEST = "request"
+    """Somebody asked for it by RequestMachine."""
+    SCHEDULE = "schedule"
+    """The keep-warm schedule."""
+    ADOPTED = "adopted"
+    """It was found at the provider with our name and token, and not in the record."""
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """What a machine's executor says that it runs on."""
+
+    device: str = ""
+    device_title: str = ""
+    architecture: str = ""
+    memory_mib: int = 0
+    compute_units: int = 0
+    sandbox: str = ""
+    signing_public_key: str = ""
+    details: str = ""
+    """The executor's Inventory message as JSON, its keys in order: the pool passes it on and decides nothing by it."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine; `revision` grows with every change, and a change is made only to the revision that it was decided on.
+
+    `occupied` is described in `slot.py`. `fencing_token` is that of the newest lease. `idle` is the time spent WARM
+    before `state_time`, the moment at which the present state began. Cost accrues from `provision_time` to
+    `release_time`, by the tariff. `backend`, `region` and `spot` are what was ordered, in the provider's terms;
+    `origin` tells what it was started for. `fault` and `exit_status`, the executor's, tell of one that ended badly.
+    """
+
+    machine_id: str
+    provider: str
+    gpu_type: str
+    gpu_count: int
+    token: str
+    price_micros_per_hour: int
+    create_time: datetime
+    state_time: datetime
+    minimum_billed: timedelta = timedelta(0)
+    billing_increment: timedelta = MICROSECOND
+    backend: str = ""
+    region: str = ""
+    spot: bool = False
+    max_price_micros_per_hour: int = 0
+    max_duration: timedelta = timedelta(0)
+    origin: Origin = Origin.DEMAND
+    request_id: str = ""
+    fault: Fault = Fault.NONE
+    exit_status: int | None = None
+    state: MachineState = MachineState.REQUESTED
+    revision: int = 1
+    reason: str = ""
+    provider_stage: str = ""
+    endpoint: str = ""
+    inventory: Inventory = field(default_factory=Inventory)
+    occupied: tuple[int, ...] = (0,)
+    fencing_token: int = 0
+    jobs_run: int = 0
+    idle: timedelta = timedelta(0)
+    provision_time: datetime | None = None
+    ready_time: datetime | None = None
+    last_used_time: datetime | None = None
+    end_time: datetime | None = None
+    release_time: datetime | None = None
+
+    def provision(self, now: datetime) -> Machine:
+        """The provider has been asked for it, and cost begins."""
+        return replace(self._moved(_S.PROVISIONING, now, "the provider is making it"), provision_time=now)
+
+    def progress(self, stage: str) -> Machine:
+        """The provider has come to another stage of making it."""
+        return replace(self, provider_stage=stage)
+
+    def start(self, now: datetime, endpoint: str) -> Machine:
+        """It runs, and its executor will answer at `endpoint`."""
+        return replace(self._moved(_S.STARTING, now, "its executor is starting"), endpoint=endpoint)
+
+    def join(self, now: datetime, inventory: Inventory) -> Machine:
+        """Its executor answered for the first time: it is ready."""
+        return replace(self._moved(_S.WARM, now, "ready"), inventory=inventory, ready_time=now, last_used_time=now)
+
+    def take_stock(self, inventory: Inventory) -> Machine:
+        """Its executor has read again what it is made of."""
+        return replace(self, inventory=inventory)
+
+    def lease(self, now: datetime, slot: Slot) -> Machine:
+        """A job takes a slot."""
+        state = _S.BUSY if self.state is _S.WARM else self.state
+        if self.state not in READY:
+            raise IllegalMoveError(self.machine_id, self.state, _S.BUSY)
+        moved = self._moved(state, now, "a job holds a lease") if state is not self.state else self
+        return replace(
+            moved,
+            occupied=slots.taken(self.occupied, slot),
+            fencing_token=self.fencing_token + 1,
+            last_used_time=now,
+        )
+
+    def unlease(self, now: datetime, slot: Slot, reason: str) -> Machine:
+        """A job gives its slot back; with the last one a busy machine turns warm. A draining one keeps draining."""
+        occupied = slots.freed(self.occupied, slot)
+        moved = self._moved(_S.WARM, now, reason) if self.state is _S.BUSY and not any(occupied) else self
+        return replace(moved, occupied=occupied, jobs_run=self.jobs_run + 1, last_used_time=now)
+
+    def keep(self, now: datetime) -> Machine:
+        """Somebody wants it to be there: a machine that is idle is so from now on."""
+        return replace(self, last_used_time=now, reason="asked for")
+
+    def drain(self, now: datetime, reason: str) -> Machine:
+        """It takes no new lease, and stops when the last one ends."""
+        return self._moved(_S.DRAINING, now, reason)
+
+    def halt(self, now: datetime, reason: str) -> Machine:
+        """It drains, and every lease ends with this, so that it stops at once; also when it drains already."""
+        moved = self if self.state is _S.DRAINING else self._moved(_S.DRAINING, now, reason)
+        return replace(moved, occupied=(0,) * self.gpu_count, reason=reason)
+
+    def stop(self, now: datetime) -> Machine:
+        """It is drained and released."""
+        return replace(self._ended(_S.STOPPED, now, self.reason), release_time=now)
+
+    def fail(self, now: datetime, reason: str, fault: Fault, exit_status: int | None = None) -> Machine:
+        """It never became ready."""
+        return replace(self._ended(_S.FAILED, now, reason), fault=fault, exit_status=exit_status)
+
+    def lose(self, now: datetime, reason: str, fault: Fault, exit_status: int | None = None) -> Machine:
+        """It stopped answering; all its leases are over."""
+        return replace(self._ended(_S.LOST, now, reason), fault=fault, exit_status=exit_status)
+
+    def release(self, now: datetime) -> Machine:
+        """The provider has taken back a machine that had failed or was lost; cost ends."""
+        return replace(self, release_time=now)
+
+    def idle_until(self, now: datetime) -> timedelta:
+        """All the time that it was ready and had nothing to do."""
+        return self.idle + (now - self.state_time if self.state is _S.WARM else timedelta(0))
+
+    @property
+    def tariff(self) -> Tariff:
+        """How its provider bills it."""
+        return Tariff(self.price_micros_per_hour, self.minimum_billed, self.billing_increment)
+
+    def cost_until(self, now: datetime) -> int:
+        """What it has cost, in micro-dollars."""
+        if self.provision_time is None:
+            return 0
+        return self.tariff.cost_micros((self.release_time or now) - self.provision_time)
+
+    def _ended(self, state: MachineState, now: datetime, reason: str) -> Machine:
+        return replace(self._moved(state, now, reason), occupied=(0,) * self.gpu_count, end_time=now)
+
+    def _moved(self, state: MachineState, now: datetime, reason: str) -> Machine:
+        if state not in LEGAL_MOVES[self.state]:
+            raise IllegalMoveError(self.machine_id, self.state, state)
+        return replace(self, state=state, state_time=now, idle=self.idle_until(now), reason=reason, provider_stage="")

@@ -1,0 +1,42 @@
+"""What billing is told of a machine's cost: intervals without gaps, numbered from 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from services.vmpool.machines.machine import MachineState
+
+if TYPE_CHECKING:
+    from datetime import datetime, timedelta
+
+    from services.vmpool.machines.machine import Machine
+
+
+@dataclass(frozen=True)
+class UsageFact:
+    """One interval of a machine; `final` marks the last."""
+
+    machine_id: str
+    sequence: int
+    start_time: datetime
+    end_time: datetime
+    final: bool
+
+
+def next_fact(machine: Machine, last: UsageFact | None, now: datetime, interval: timedelta) -> UsageFact | None:
+    """The interval that is due: an empty one at the start, then every `interval`, the rest once it is released.
+
+    Until its provider has placed the machine its price may still change, and no time is told.
+    """
+    if machine.provision_time is None or (last is not None and last.final):
+        return None
+    start = last.end_time if last else machine.provision_time
+    sequence = last.sequence + 1 if last else 1
+    if machine.release_time is not None:
+        return UsageFact(machine.machine_id, sequence, start, max(start, machine.release_time), final=True)
+    if last is None:
+        return UsageFact(machine.machine_id, sequence, start, start, final=False)
+    if machine.state is not MachineState.PROVISIONING and now - start >= interval:
+        return UsageFact(machine.machine_id, sequence, start, now, final=False)
+    return None

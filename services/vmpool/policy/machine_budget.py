@@ -1,0 +1,69 @@
+"""What may be spent on machines: every machine that is not settled yet holds what it has cost, and an hour more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from services.vmpool.machines.order_checks import dollars
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from services.vmpool.machines.cost import Tariff
+    from services.vmpool.machines.machine import Machine
+    from services.vmpool.machines.offer import Offer
+
+RESERVED_TIME = timedelta(hours=1)
+"""Beyond what a machine costs already: the time to notice that the money runs out, and to let jobs finish."""
+
+
+@dataclass(frozen=True)
+class Funds:
+    """What is left to start machines with, in micro-dollars: None is no limit. `unknown` tells why it is not known."""
+
+    left_micros: int | None = None
+    budget_micros: int = 0
+    unknown: str = ""
+
+    def refusal(self, offer: Offer) -> str:
+        """Why the machine is not to be paid for; empty where it is. One that costs nothing needs no money."""
+        needed = reserve_micros(offer.tariff)
+        if not needed:
+            return ""
+        if self.unknown:
+            return f"{self.unknown}, so no machine that costs money is started; those that run go on"
+        if self.left_micros is None or needed <= self.left_micros:
+            return ""
+        return (
+            f"{dollars(max(0, self.left_micros))} of the machine budget of {dollars(self.budget_micros)} is left, and "
+            f"{offer.source} at {dollars(offer.price_micros_per_hour)} per hour reserves {dollars(needed)}: "
+            "raise BILLING_MACHINE_BUDGET, or stop machines"
+        )
+
+    def without(self, offer: Offer) -> Funds:
+        """What is left once the machine is started."""
+        if self.left_micros is None:
+            return self
+        return replace(self, left_micros=self.left_micros - reserve_micros(offer.tariff))
+
+
+def funds_left(budget_micros: int, spent_micros: int, unsettled: Iterable[Machine], now: datetime) -> Funds:
+    """What is left of a budget; `spent_micros` is what machines cost beside those that are not settled."""
+    held = sum(held_micros(machine, now) for machine in unsettled)
+    return Funds(budget_micros - spent_micros - held, budget_micros)
+
+
+def held_micros(machine: Machine, now: datetime) -> int:
+    """What a machine's cost comes to, or will: one that is released costs no more."""
+    if machine.release_time is not None:
+        return machine.cost_until(now)
+    so_far = max(machine.cost_until(now), machine.tariff.cost_micros(machine.tariff.minimum))
+    return so_far + machine.tariff.price_of(RESERVED_TIME)
+
+
+def reserve_micros(tariff: Tariff) -> int:
+    """What starting a machine puts aside: the least that it can cost, and an hour."""
+    return tariff.cost_micros(tariff.minimum) + tariff.price_of(RESERVED_TIME)

@@ -1,0 +1,130 @@
+"""Which offer to take: a pure function of what is offered, what is preferred, and what failed lately.
+
+GPU types come in the order of the request: the wanted one first, then those that its user allowed. Within one, backends
+come in the operator's order; among those that are equal there, the cheapest per GPU wins, counted over an hour or over
+what is billed for one where a minimum makes that more. A source that failed lately is passed over while it rests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from services.vmpool.machines.order_checks import dollars
+from services.vmpool.policy.machine_budget import Funds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from services.vmpool.machines.offer import Offer, Source
+    from services.vmpool.policy.failures import Failures
+
+EXPECTED_USE = timedelta(hours=1)
+
+
+class SpotPolicy(StrEnum):
+    """Whether machines may be ones that the provider can take away; spelt as dstack does."""
+
+    ON_DEMAND = "on-demand"
+    SPOT = "spot"
+    AUTO = "auto"
+    """Whichever is cheaper."""
+
+
+@dataclass(frozen=True)
+class OfferPolicy:
+    """What the operator allows. `backends` come first, in their order, by backend or by provider name; others follow.
+
+    A `max_price_micros_per_gpu_hour` of 0 sets no limit.
+    """
+
+    backends: Sequence[str] = ()
+    spot: SpotPolicy = SpotPolicy.ON_DEMAND
+    max_price_micros_per_gpu_hour: int = 0
+    gpu_count: int = 1
+
+    def rank(self, offer: Offer) -> int:
+        """The place in the operator's order, from 0."""
+        names = (offer.backend, offer.provider, offer.source.place)
+        return next((rank for rank, name in enumerate(self.backends) if name in names), len(self.backends))
+
+    def objection(self, offer: Offer) -> str:
+        """Why the offer is not taken; empty where it is."""
+        if offer.gpu_count != self.gpu_count:
+            return f"it has {offer.gpu_count} GPU{'s' if offer.gpu_count > 1 else ''}, not {self.gpu_count}"
+        if self.spot is not SpotPolicy.AUTO and offer.spot is not (self.spot is SpotPolicy.SPOT):
+            return f"it is {'spot' if offer.spot else 'on-demand'}, and the setting is {self.spot.value}"
+        price, limit = offer.price_micros_per_gpu_hour, self.max_price_micros_per_gpu_hour
+        if limit and price > limit:
+            return f"{dollars(price)} per GPU hour is above the limit of {dollars(limit)}"
+        return "" if offer.available else "the provider has none now"
+
+
+@dataclass(frozen=True)
+class OfferTimes:
+    """How long an answer is good as new, how long it serves for want of a newer one, and how long one is waited for."""
+
+    fresh: timedelta = timedelta(seconds=15)
+    usable: timedelta = timedelta(minutes=5)
+    wait: timedelta = timedelta(seconds=2)
+
+
+@dataclass(frozen=True)
+class Market:
+    """What can be had; `missing` tells of providers that make no offers now."""
+
+    offers: Sequence[Offer] = ()
+    missing: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Terms:
+    """By what offers are judged: the operator's policy, sources that failed lately, and the money that is left."""
+
+    policy: OfferPolicy = field(default_factory=OfferPolicy)
+    resting: Mapping[Source, Failures] = field(default_factory=dict["Source", "Failures"])
+    funds: Funds = field(default_factory=Funds)
+
+    def objection(self, offer: Offer, now: datetime) -> str:
+        """Why the offer is not taken; empty where it is."""
+        failed = self.resting.get(offer.source)
+        return (failed.outlook(now) if failed else "") or self.policy.objection(offer) or self.funds.refusal(offer)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The offer to take, None where there is none; `passed_over` tells of each better one why it is not taken."""
+
+    offer: Offer | None
+    passed_over: Sequence[str] = ()
+
+    @property
+    def outlook(self) -> str:
+        """For the user: what stands in the way, and what is done about it."""
+        trying = (f"trying {self.offer.source} now",) if self.offer and self.passed_over else ()
+        return "; ".join((*self.passed_over, *trying))
+
+
+def choose_offer(gpu_types: Sequence[str], market: Market, terms: Terms, now: datetime) -> Choice:
+    """The best offer for a machine of one of these GPU types, the first being the wanted one."""
+    passed_over: list[str] = []
+    for gpu_type in gpu_types:
+        fitting = [offer for offer in market.offers if offer.gpu_type == gpu_type]
+        if not fitting:
+            passed_over.append(f"no provider offers {gpu_type} now")
+        for offer in sorted(fitting, key=lambda offer: _preference(offer, terms.policy, market)):
+            reason = terms.objection(offer, now)
+            if not reason:
+                return Choice(offer, tuple(dict.fromkeys(passed_over)))
+            passed_over.append(f"{offer.source}: {reason}")
+    return Choice(None, tuple(dict.fromkeys((*passed_over, *market.missing))))
+
+
+def _preference(offer: Offer, policy: OfferPolicy, market: Market) -> tuple[int, int, float]:
+    # Providers come in the order of the settings, and so do their offers.
+    providers = list(dict.fromkeys(other.provider for other in market.offers))
+    cost_per_gpu = offer.tariff.cost_micros(EXPECTED_USE) / offer.gpu_count
+    return policy.rank(offer), providers.index(offer.provider), cost_per_gpu

@@ -1,0 +1,191 @@
+"""How many machines there should be: pure functions of what waits, what there is, what can be had, and the limits.
+
+`pool_needs` packs the waiting work into the machines that there are and tells which are missing, for it and for the
+keep-warm schedule. `machines_wanted` chooses offers for those, as far as the limit and the budget go, and tells which
+idle machines are to go: those whose time is over, and at the limit the longest idle one of a kind that nobody waits
+for. With nothing waiting and nothing scheduled the pool so shrinks to none.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from services.vmpool.errors import InvalidFieldError
+from services.vmpool.machines import slot as slots
+from services.vmpool.machines.machine import ON_THE_WAY, READY, MachineState, Origin
+from services.vmpool.machines.order_checks import check_fallback_gpu_types, check_gpu_type
+from services.vmpool.policy.keep_warm import machines_to_keep
+from services.vmpool.policy.offer_choice import Market, OfferPolicy, Terms, choose_offer
+from services.vmpool.policy.packing import Demand, Missing, Pace, PackingRules, Wish, machines_missing
+from services.vmpool.policy.retention import Retention, latest_first
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from services.vmpool.machines.machine import Machine
+    from services.vmpool.machines.offer import Offer, Source
+    from services.vmpool.policy.failures import Failures
+    from services.vmpool.policy.keep_warm import WarmWindow
+    from services.vmpool.policy.machine_budget import Funds
+
+_LIVE = READY | ON_THE_WAY
+_NO_TIME = timedelta(0)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the pool may do."""
+
+    max_machines: int
+    retention: Retention
+    offers: OfferPolicy = field(default_factory=OfferPolicy)
+    keep_warm: tuple[WarmWindow, ...] = ()
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Machines that are not released, sources that failed lately, and the pace of each GPU type."""
+
+    machines: Sequence[Machine]
+    resting: Mapping[Source, Failures] = field(default_factory=dict["Source", "Failures"])
+    paces: Mapping[str, Pace] = field(default_factory=dict[str, Pace])
+
+    @property
+    def live(self) -> Sequence[Machine]:
+        """Machines that serve, or will."""
+        return [machine for machine in self.machines if machine.state in _LIVE]
+
+
+@dataclass(frozen=True)
+class Needs:
+    """The machines that are missing, those that waiting work is to run on, and how many of each type are to stay."""
+
+    missing: Missing
+    floor: Mapping[str, int]
+
+    @property
+    def wishes(self) -> tuple[Wish, ...]:
+        """Where there are none, nobody has to be asked for offers."""
+        return self.missing.wishes
+
+
+@dataclass(frozen=True)
+class Start:
+    """A machine to start, and what stood in the way of a better one."""
+
+    offer: Offer
+    origin: Origin
+    passed_over: str = ""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Machines to start and idle ones to release, of which `give_way` do so for others; why demand goes unmet."""
+
+    start: tuple[Start, ...] = ()
+    release: tuple[str, ...] = ()
+    give_way: frozenset[str] = frozenset()
+    blocked_reason: str = ""
+
+
+def check_demand(demand: Demand, gpu_types: Sequence[str]) -> Demand:
+    """The demand in known names, or a refusal that names the field and the legal values."""
+    gpu_type = check_gpu_type(demand.gpu_type, gpu_types, "demands.gpu_type")
+    slots.check_eighths(demand.eighths)
+    if demand.jobs < 0:
+        raise InvalidFieldError("demands.jobs", f"must not be negative; it is {demand.jobs}")
+    fallbacks = check_fallback_gpu_types(demand.fallback_gpu_types, gpu_type, gpu_types, "demands.fallback_gpu_types")
+    return Demand(gpu_type, demand.eighths, demand.jobs, fallbacks)
+
+
+def pool_needs(demands: Sequence[Demand], pool: Pool, limits: Limits, now: datetime) -> Needs:
+    """Which machines are missing now."""
+    # One more than the limit shows that there is more to do; how much more changes nothing.
+    rules = PackingRules(limits.offers.gpu_count, limits.max_machines + 1)
+    missing = machines_missing(demands, pool.machines, pool.paces, rules, now)
+    floor = _floor_ahead(pool, limits, now)
+    present = Counter(machine.gpu_type for machine in pool.live)
+    present.update(wish.gpu_types[0] for wish in missing.wishes)
+    scheduled = [
+        Wish((gpu_type,), Origin.SCHEDULE)
+        for gpu_type, count in floor.items()
+        for _ in range(min(count - present[gpu_type], limits.max_machines))
+    ]
+    kept = Counter(floor) | Counter(machines_to_keep(limits.keep_warm, now))
+    return Needs(Missing((*missing.wishes, *scheduled), missing.used), kept)
+
+
+def machines_wanted(needs: Needs, pool: Pool, market: Market, funds: Funds, limits: Limits, now: datetime) -> Plan:
+    """What to start and what to release now."""
+    room = max(0, limits.max_machines - len(pool.machines))
+    start, refused, over_limit = _starts(needs.wishes, market, Terms(limits.offers, pool.resting, funds), room, now)
+    idle = _idle(pool.machines, needs.missing.used)
+    giving_way = _giving_way(idle, pool, limits, over_limit)
+    staying = replace(pool, machines=[m for m in pool.machines if m.machine_id not in giving_way])
+    timed_out = _timed_out(idle[len(giving_way) :], staying, needs.floor, limits.retention, now)
+    if over_limit and not refused:
+        refused = f"the limit of {limits.max_machines} machines is reached"
+    return Plan(start, (*giving_way, *timed_out), frozenset(giving_way), refused)
+
+
+def _floor_ahead(pool: Pool, limits: Limits, now: datetime) -> Mapping[str, int]:
+    """How many are to be ready by the time that one which is started now will be."""
+    types = {gpu_type for window in limits.keep_warm for gpu_type, _ in window.counts}
+    ahead = {
+        gpu_type: machines_to_keep(limits.keep_warm, now + (pool.paces.get(gpu_type, Pace()).start_time or _NO_TIME))
+        for gpu_type in sorted(types)
+    }
+    return {gpu_type: floor.get(gpu_type, 0) for gpu_type, floor in ahead.items()}
+
+
+def _starts(
+    wishes: Sequence[Wish], market: Market, terms: Terms, room: int, now: datetime
+) -> tuple[tuple[Start, ...], str, int]:
+    """The machines to start, why others are not, and how many jobs' machines the limit alone keeps back."""
+    start: list[Start] = []
+    over_limit = 0
+    refused: list[str] = []
+    for wish in wishes:
+        choice = choose_offer(wish.gpu_types, market, terms, now)
+        if choice.offer is None:
+            refused.append(choice.outlook)
+        elif len(start) < room:
+            start.append(Start(choice.offer, wish.origin, choice.outlook))
+            refused.append(choice.outlook)
+            terms = replace(terms, funds=terms.funds.without(choice.offer))
+        elif wish.origin is Origin.DEMAND:
+            over_limit += 1
+    return tuple(start), next(filter(None, refused), ""), over_limit
+
+
+def _idle(machines: Sequence[Machine], used: frozenset[str]) -> Sequence[Machine]:
+    """Machines with nothing to do and nobody to wait for them, the longest idle first."""
+    idle = [machine for machine in machines if machine.state is MachineState.WARM and machine.machine_id not in used]
+    return latest_first(idle)[::-1]
+
+
+def _giving_way(idle: Sequence[Machine], pool: Pool, limits: Limits, over_limit: int) -> tuple[str, ...]:
+    """Idle machines that go because there are too many, or because others are waited for and the limit is reached."""
+    leaving = len(pool.machines) - len(pool.live)
+    too_many = max(0, len(pool.live) - limits.max_machines)
+    count = too_many + max(0, over_limit - leaving)
+    return tuple(machine.machine_id for machine in idle[:count])
+
+
+def _timed_out(
+    idle: Sequence[Machine], staying: Pool, floor: Mapping[str, int], retention: Retention, now: datetime
+) -> tuple[str, ...]:
+    """Idle machines whose time is over, the longest idle first, down to what the schedule keeps."""
+    present = Counter(machine.gpu_type for machine in staying.live)
+    release_times = retention.release_times(idle, now)
+    timed_out: list[str] = []
+    for machine in idle:
+        to_spare = present[machine.gpu_type] > floor.get(machine.gpu_type, 0)
+        if to_spare and now >= release_times[machine.machine_id]:
+            present[machine.gpu_type] -= 1
+            timed_out.append(machine.machine_id)
+    return tuple(timed_out)

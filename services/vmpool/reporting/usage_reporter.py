@@ -1,0 +1,77 @@
+"""The loop that tells billing what machines cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import grpc
+from wavepool.billing.v1 import billing_pb2 as pb
+from wavepool.billing.v1 import billing_pb2_grpc
+
+from servicekit.logging import get_logger
+from servicekit.proto_time import duration_to_proto, instant_to_proto
+from services.vmpool import metrics
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from services.vmpool.machines.machine import Machine
+    from services.vmpool.machines.usage_fact import UsageFact
+    from services.vmpool.store.usage_store import UsageStore
+
+log = get_logger(__name__)
+
+CALL_SECONDS = 2.0
+
+
+class UsageReporter:
+    """Sends facts in order, each until it is taken; billing counts each (machine, sequence) once."""
+
+    name = "usage reporter"
+
+    def __init__(self, usage: UsageStore, channel: grpc.aio.Channel, interval: timedelta) -> None:
+        self._usage = usage
+        self._billing = billing_pb2_grpc.BillingServiceStub(channel)
+        self._interval = interval
+
+    async def run_once(self) -> None:
+        """Write down what is due, and send what is not sent."""
+        await self._usage.write_due(self._interval)
+        unsent = await self._usage.unsent()
+        metrics.usage_unsent.set(len(unsent))
+        refused: set[str] = set()
+        for fact, machine in unsent:
+            if fact.machine_id in refused:
+                continue
+            try:
+                await self._billing.RecordMachineUsage(_usage_to_proto(fact, machine), timeout=CALL_SECONDS)
+            except grpc.aio.AioRpcError as error:
+                if error.code() is not grpc.StatusCode.INVALID_ARGUMENT:
+                    log.warning(
+                        "billing takes no usage facts now", extra={"unsent": len(unsent), "error": error.details()}
+                    )
+                    return
+                # One machine's facts, which no repetition mends, hold up no other's.
+                refused.add(fact.machine_id)
+                log.error(  # noqa: TRY400 - where in our code is of no interest
+                    "billing refuses a usage fact", extra={"machine_id": fact.machine_id, "error": error.details()}
+                )
+            else:
+                await self._usage.sent(fact)
+
+
+def _usage_to_proto(fact: UsageFact, machine: Machine) -> pb.RecordMachineUsageRequest:
+    return pb.RecordMachineUsageRequest(
+        machine_id=fact.machine_id,
+        sequence=fact.sequence,
+        provider=machine.provider,
+        gpu_type=machine.gpu_type,
+        gpu_count=machine.gpu_count,
+        start_time=instant_to_proto(fact.start_time),
+        end_time=instant_to_proto(fact.end_time),
+        price_micros_per_hour=machine.price_micros_per_hour,
+        final=fact.final,
+        machine_start_time=instant_to_proto(machine.provision_time),
+        minimum_billed=duration_to_proto(machine.minimum_billed),
+        billing_increment=duration_to_proto(machine.billing_increment),
+    )

@@ -1,0 +1,61 @@
+"""Asks billing what may be spent on machines."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Protocol
+
+import grpc
+from wavepool.billing.v1 import billing_pb2 as pb
+from wavepool.billing.v1 import billing_pb2_grpc
+
+from servicekit.errors import rpc_failure
+from services.vmpool.policy.machine_budget import Funds, funds_left
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from servicekit.clock import Clock
+    from services.vmpool.store.usage_store import UsageStore
+
+CALL_SECONDS = 1.5
+LIFETIME = timedelta(seconds=3)
+"""How long an answer serves: what is started within it is told to billing only after it."""
+
+
+class Funding(Protocol):
+    """Knows what may be spent."""
+
+    async def funds(self) -> Funds:
+        """What is left to start machines with; `unknown` tells where nobody knows."""
+        ...
+
+
+class BillingFunding:
+    """The budget that billing keeps, less what machines have cost it and what those under way hold of it."""
+
+    def __init__(self, usage: UsageStore, channel: grpc.aio.Channel, clock: Clock) -> None:
+        self._usage = usage
+        self._billing = billing_pb2_grpc.BillingServiceStub(channel)
+        self._clock = clock
+        self._answers: dict[frozenset[str], tuple[datetime, pb.GetMachineBudgetResponse]] = {}
+
+    async def funds(self) -> Funds:
+        """Asked at most every LIFETIME for the same machines; what those hold is counted anew each time."""
+        unsettled = await self._usage.unsettled()
+        now = self._clock.now()
+        try:
+            answer = await self._answer(frozenset(machine.machine_id for machine in unsettled), now)
+        except grpc.aio.AioRpcError as error:
+            return Funds(unknown=f"billing does not tell what may be spent ({rpc_failure(error).message})")
+        if not answer.HasField("budget_micros"):
+            return Funds()
+        return funds_left(answer.budget_micros, answer.spent_micros, unsettled, now)
+
+    async def _answer(self, besides: frozenset[str], now: datetime) -> pb.GetMachineBudgetResponse:
+        time, answer = self._answers.get(besides, (None, None))
+        if time is None or answer is None or abs(now - time) >= LIFETIME:
+            request = pb.GetMachineBudgetRequest(besides_machine_ids=sorted(besides))
+            answer = await self._billing.GetMachineBudget(request, timeout=CALL_SECONDS)
+            self._answers = {besides: (now, answer)}
+        return answer

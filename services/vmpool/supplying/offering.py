@@ -1,0 +1,51 @@
+"""What all providers offer together."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from servicekit.logging import get_logger
+from services.vmpool.errors import ProviderError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from services.vmpool.machines.offer import Offer
+    from services.vmpool.providers.provider import MachineProvider
+    from services.vmpool.providers.provider_set import ProviderSet
+
+log = get_logger(__name__)
+
+OFFERS_SECONDS = 15.0
+"""Less than people wait for the answer."""
+
+
+@dataclass(frozen=True)
+class Offering:
+    """Offers in the order of the providers; `failures` has what those said that made none, by provider."""
+
+    offers: Sequence[Offer]
+    failures: Mapping[str, str]
+
+
+async def offering_of(providers: ProviderSet) -> Offering:
+    """Ask all providers at once; one that does not answer, or breaks, costs nobody's offers but its own."""
+    answers = await asyncio.gather(*(offers_of(provider, OFFERS_SECONDS) for provider in providers))
+    failures = {name: words for name, (_, words) in zip(providers.names, answers, strict=True) if words}
+    return Offering([offer for offers, _ in answers for offer in offers], failures)
+
+
+async def offers_of(provider: MachineProvider, seconds: float) -> tuple[Sequence[Offer], str]:
+    """One provider's offers, or why there are none, within the time; nothing that it does reaches the caller."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await provider.offers(), ""
+    except TimeoutError:
+        return (), f"it has not answered for {seconds:g} s"
+    except (ProviderError, OSError) as error:
+        return (), str(error) or type(error).__name__
+    except Exception:
+        log.exception("a provider's offers failed", extra={"provider": provider.name})
+        return (), "see vmpool's log"

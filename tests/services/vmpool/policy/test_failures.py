@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+from services.vmpool.fault import Fault
+from services.vmpool.machines.machine import Machine, MachineState
+from services.vmpool.machines.offer import Source
+from services.vmpool.policy.failures import LONGEST_BACKOFF, Failures, failures_in_a_row, resting_sources
+from tests.services.vmpool.conftest import START, a_machine
+
+SOURCE = Source("scripted", "a", "MI300X")
+SECOND = timedelta(seconds=1)
+
+
+def failed(backend: str, minute: int, fault: Fault = Fault.NO_CAPACITY) -> Machine:
+    time = START + timedelta(minutes=minute)
+    return a_machine(backend=backend, state=MachineState.FAILED, end_time=time, reason=f"reason {minute}", fault=fault)
+
+
+def test_failures_are_counted_by_source_back_to_its_last_success() -> None:
+    ready = a_machine(backend="a", ready_time=START)
+    newest_first = [failed("a", 5), failed("b", 4), failed("a", 3), ready, failed("a", 1)]
+    assert failures_in_a_row(newest_first) == {
+        SOURCE: Failures(2, START + timedelta(minutes=5), "reason 5", Fault.NO_CAPACITY),
+        Source("scripted", "b", "MI300X"): Failures(1, START + timedelta(minutes=4), "reason 4", Fault.NO_CAPACITY),
+    }
+
+
+def test_a_source_rests_longer_with_every_failure_up_to_an_end() -> None:
+    rests = [Failures(count, START, "").retry_time - START for count in (1, 2, 3, 1000)]
+    assert rests == [2 * SECOND, 4 * SECOND, 8 * SECOND, LONGEST_BACKOFF]
+
+
+def test_a_source_is_tried_again_after_its_rest() -> None:
+    failures = {SOURCE: Failures(1, START, "full", Fault.NO_CAPACITY)}
+    assert resting_sources(failures, START, START + SECOND) == failures
+    assert resting_sources(failures, START, START + 2 * SECOND) == {}
+
+
+def test_a_fault_of_the_settings_rests_until_the_pool_is_started_anew() -> None:
+    failures = {SOURCE: Failures(1, START, "no such image", Fault.MISCONFIGURED)}
+    much_later = START + timedelta(days=30)
+    assert resting_sources(failures, START - SECOND, much_later) == failures
+    assert resting_sources(failures, START + SECOND, much_later) == {}

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.vmpool.machines.machine import Machine, MachineState
+from services.vmpool.policy.packing import Demand, Pace, PackingRules, machines_missing
+from tests.services.vmpool.conftest import START, a_machine
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+SECOND = timedelta(seconds=1)
+PACE = {"MI300X": Pace(30 * SECOND, 150 * SECOND)}
+ONE_JOB = [Demand("MI300X", 8, 1)]
+
+
+def missing(
+    demands: Sequence[Demand],
+    machines: Sequence[Machine] = (),
+    paces: dict[str, Pace] | None = None,
+    now: datetime = START,
+) -> int:
+    return len(machines_missing(demands, machines, paces or {}, PackingRules(), now).wishes)
+
+
+def busy(**changes: object) -> Machine:
+    return a_machine(**({"state": MachineState.BUSY, "occupied": (255,), "last_used_time": START} | changes))
+
+
+def test_fractions_share_a_machine() -> None:
+    assert missing([Demand("MI300X", 1, 5), Demand("MI300X", 2, 1)]) == 1
+
+
+@pytest.mark.parametrize("state", [MachineState.REQUESTED, MachineState.PROVISIONING, MachineState.STARTING])
+def test_a_machine_on_its_way_counts(state: MachineState) -> None:
+    assert missing(ONE_JOB, [a_machine(state=state)]) == 0
+
+
+def test_only_slots_that_really_fit_count() -> None:
+    fragmented = busy(occupied=(0b00010001,))
+    assert missing([Demand("MI300X", 4, 1)], [fragmented]) == 1
+    assert missing([Demand("MI300X", 2, 2)], [fragmented]) == 0
+
+
+def test_the_wanted_type_is_filled_before_a_fallback() -> None:
+    machines = [a_machine(machine_id=name, gpu_type=name, state=MachineState.WARM) for name in ("MI210", "MI300X")]
+    wanted = Demand("MI300X", 8, 1, ("MI210",))
+    found = machines_missing([wanted], machines, {}, PackingRules(), START)
+    assert (found.wishes, found.used) == ((), {"MI300X"})
+
+
+def test_a_wish_names_the_fallbacks() -> None:
+    found = machines_missing([Demand("MI300X", 8, 1, ("MI210",))], [], {}, PackingRules(), START)
+    assert [wish.gpu_types for wish in found.wishes] == [("MI300X", "MI210")]
+
+
+def test_while_nothing_is_measured_every_job_gets_a_machine() -> None:
+    assert missing([Demand("MI300X", 8, 3)], [busy()]) == 3
+
+
+def test_work_that_a_busy_machine_begins_before_a_new_one_is_ready_needs_none() -> None:
+    assert missing([Demand("MI300X", 8, 5)], [busy()], PACE) == 0
+    assert missing([Demand("MI300X", 8, 7)], [busy()], PACE) == 2
+
+
+def test_a_machine_that_is_nearly_there_takes_work_in_turn_too() -> None:
+    starting = a_machine(state=MachineState.STARTING, create_time=START)
+    assert missing([Demand("MI300X", 8, 4)], [starting], PACE, START) == 3
+    assert missing([Demand("MI300X", 8, 4)], [starting], PACE, START + 100 * SECOND) == 0
+
+
+def test_nobody_waits_in_turn_behind_a_job_that_takes_unusually_long() -> None:
+    assert missing(ONE_JOB, [busy()], PACE, START + 60 * SECOND) == 0
+    assert missing(ONE_JOB, [busy()], PACE, START + 180 * SECOND) == 1
+
+
+def test_no_more_is_told_than_changes_anything() -> None:
+    found = machines_missing([Demand("MI300X", 8, 10**9)], [], {}, PackingRules(most_wishes=3), START)
+    assert len(found.wishes) == 3
+
+
+demands = st.lists(
+    st.builds(Demand, st.sampled_from(["MI300X", "MI210"]), st.sampled_from((1, 2, 4, 8)), st.integers(0, 20)),
+    max_size=4,
+)
+
+
+@given(demands=demands, job_seconds=st.integers(1, 600))
+def test_knowing_the_pace_never_asks_for_more_machines(demands: list[Demand], job_seconds: int) -> None:
+    paces = {"MI300X": Pace(job_seconds * SECOND, 150 * SECOND)}
+    assert missing(demands, [busy()], paces) <= missing(demands, [busy()])
+
+
+@given(demands=demands)
+def test_the_wished_machines_hold_all_that_waits(demands: list[Demand]) -> None:
+    found = machines_missing(demands, [], {}, PackingRules(most_wishes=1000), START)
+    coming = [
+        a_machine(machine_id=str(number), gpu_type=wish.gpu_types[0], state=MachineState.REQUESTED)
+        for number, wish in enumerate(found.wishes)
+    ]
+    assert missing(demands, coming) == 0

@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.vmpool.errors import InvalidFieldError
+from services.vmpool.machines.machine import MachineState, Origin
+from services.vmpool.machines.offer import Offer, Source
+from services.vmpool.policy.failures import Failures
+from services.vmpool.policy.keep_warm import parse_keep_warm
+from services.vmpool.policy.machine_budget import Funds
+from services.vmpool.policy.offer_choice import Market
+from services.vmpool.policy.packing import Demand
+from services.vmpool.policy.retention import Retention
+from services.vmpool.policy.sizing import Limits, Plan, Pool, check_demand, machines_wanted, pool_needs
+from tests.services.vmpool.conftest import START, a_machine
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from services.vmpool.machines.machine import Machine
+
+LIMITS = Limits(max_machines=3, retention=Retention(timedelta(minutes=10)))
+GPU_TYPES = ("MI300X", "MI210")
+DOLLAR = 1_000_000
+MARKET = Market([Offer("scripted", gpu_type, 1, 2 * DOLLAR) for gpu_type in GPU_TYPES])
+
+
+def plan(
+    demands: Sequence[Demand] = (),
+    pool: Pool | Sequence[Machine] = (),
+    limits: Limits = LIMITS,
+    now: datetime = START,
+    market: Market = MARKET,
+    funds: Funds = Funds(),  # noqa: B008 - it cannot change
+) -> Plan:
+    pool = pool if isinstance(pool, Pool) else Pool(pool)
+    return machines_wanted(pool_needs(demands, pool, limits, now), pool, market, funds, limits, now)
+
+
+def started(plan: Plan) -> list[str]:
+    return [start.offer.gpu_type for start in plan.start]
+
+
+def warm(machine_id: str = "m1", gpu_type: str = "MI300X", used: datetime = START) -> Machine:
+    return a_machine(machine_id=machine_id, gpu_type=gpu_type, state=MachineState.WARM, last_used_time=used)
+
+
+def test_an_empty_pool_without_demand_stays_empty() -> None:
+    assert plan() == Plan()
+
+
+def test_whole_gpus_need_a_machine_each_up_to_the_limit() -> None:
+    assert started(plan([Demand("MI300X", 8, 2)])) == ["MI300X", "MI300X"]
+    beyond = plan([Demand("MI300X", 8, 1_000_000)])
+    assert started(beyond) == ["MI300X"] * 3
+    assert "limit of 3" in beyond.blocked_reason
+
+
+def test_draining_and_lost_machines_take_room_and_serve_nobody() -> None:
+    leaving = [a_machine(machine_id=state, state=state) for state in (MachineState.DRAINING, MachineState.LOST)]
+    assert started(plan([Demand("MI300X", 8, 3)], leaving)) == ["MI300X"]
+
+
+def test_an_idle_machine_is_released_after_the_timeout() -> None:
+    assert plan(pool=[warm()], now=START + timedelta(minutes=10)).release == ("m1",)
+    assert plan(pool=[warm()], now=START + timedelta(minutes=9)).release == ()
+
+
+def test_an_idle_machine_that_is_waited_for_stays() -> None:
+    assert plan([Demand("MI300X", 8, 1)], [warm()], now=START + timedelta(hours=1)) == Plan()
+
+
+def test_idle_machines_beyond_what_is_waited_for_are_released() -> None:
+    machines = [warm("newer", used=START), warm("older", used=START - timedelta(minutes=1))]
+    made = plan([Demand("MI300X", 8, 1)], machines, now=START + timedelta(hours=1))
+    assert len(made.release) == 1
+
+
+def test_busy_machines_are_never_released() -> None:
+    busy = replace(warm(), state=MachineState.BUSY, occupied=(255,))
+    assert plan([Demand("MI210", 8, 9)], [busy], now=START + timedelta(days=1)).release == ()
+
+
+def test_at_the_limit_the_longest_idle_machine_of_another_type_gives_way() -> None:
+    limits = replace(LIMITS, max_machines=2)
+    machines = [warm("newer", used=START), warm("older", used=START - timedelta(seconds=1))]
+    made_room = plan([Demand("MI210", 8, 1)], machines, limits)
+    assert (made_room.start, made_room.release, made_room.give_way) == ((), ("older",), {"older"})
+
+
+def test_no_other_machine_gives_way_while_one_is_leaving_already() -> None:
+    limits = replace(LIMITS, max_machines=2)
+    machines = [warm(), a_machine(machine_id="leaving", state=MachineState.DRAINING)]
+    assert plan([Demand("MI210", 8, 1)], machines, limits).release == ()
+
+
+def test_no_machine_gives_way_for_one_that_nobody_offers() -> None:
+    limits = replace(LIMITS, max_machines=1)
+    assert plan([Demand("MI210", 8, 1)], [warm()], limits, market=Market()).release == ()
+
+
+def test_machines_beyond_a_limit_that_was_lowered_are_released_once_idle() -> None:
+    machines = [warm("newer", used=START), warm("older", used=START - timedelta(seconds=1))]
+    assert plan(pool=machines, limits=replace(LIMITS, max_machines=1)).release == ("older",)
+
+
+def test_a_fallback_is_started_where_the_wanted_type_failed_and_the_user_is_told_both() -> None:
+    failed = {Source("scripted", "", "MI300X"): Failures(2, START, "no capacity in this region")}
+    wanted = Demand("MI300X", 8, 1, ("MI210",))
+    now = START + timedelta(seconds=3)
+    made = plan([wanted], Pool([], failed), now=now)
+    assert started(made) == ["MI210"]
+    for words in ("no capacity in this region", "tried again in 1 s", "trying MI210 at scripted now"):
+        assert words in made.blocked_reason
+        assert words in made.start[0].passed_over
+    without = plan([replace(wanted, fallback_gpu_types=())], Pool([], failed), now=now)
+    assert (without.start, "no capacity" in without.blocked_reason) == ((), True)
+
+
+def test_a_machine_of_a_fallback_type_serves_what_waits() -> None:
+    on_the_way = a_machine(gpu_type="MI210", state=MachineState.PROVISIONING)
+    assert plan([Demand("MI300X", 8, 1, ("MI210",))], [on_the_way]) == Plan()
+
+
+def test_money_ends_before_the_limit_does() -> None:
+    # A start at 2 dollars an hour reserves an hour.
+    made = plan([Demand("MI300X", 8, 3)], funds=Funds(5 * DOLLAR, 100 * DOLLAR))
+    assert started(made) == ["MI300X"] * 2
+    for words in ("$1.00 of the machine budget of $100.00 is left", "reserves $2.00", "BILLING_MACHINE_BUDGET"):
+        assert words in made.blocked_reason
+
+
+def test_without_billing_only_machines_that_cost_nothing_are_started() -> None:
+    unknown = Funds(unknown="billing does not answer")
+    blocked = plan([Demand("MI300X", 8, 1)], funds=unknown)
+    assert (blocked.start, "billing does not answer" in blocked.blocked_reason) == ((), True)
+    free = Market([Offer("local", "MI300X", 1, 0)])
+    assert started(plan([Demand("MI300X", 8, 1)], funds=unknown, market=free)) == ["MI300X"]
+
+
+WARM_HOURS = parse_keep_warm("Thu 08:00-18:00 UTC MI300X=1", GPU_TYPES)
+MORNING = START.replace(hour=8)
+
+
+def test_the_schedule_starts_machines_in_its_hours_and_keeps_that_many() -> None:
+    limits = replace(LIMITS, keep_warm=WARM_HOURS)
+    assert [start.origin for start in plan(limits=limits, now=MORNING).start] == [Origin.SCHEDULE]
+    assert plan(limits=limits, now=MORNING - timedelta(minutes=1)) == Plan()
+    assert plan(pool=[warm()], limits=limits, now=MORNING) == Plan()
+    both = [warm("newer", used=START), warm("older", used=START - timedelta(seconds=1))]
+    assert plan(pool=both, limits=limits, now=MORNING).release == ("older",)
+
+
+def test_after_its_hours_nothing_is_kept() -> None:
+    limits = replace(LIMITS, keep_warm=WARM_HOURS)
+    assert plan(pool=[warm()], limits=limits, now=START.replace(hour=18)).release == ("m1",)
+
+
+def test_the_schedule_makes_no_machine_give_way_and_gives_way_itself() -> None:
+    limits = replace(LIMITS, max_machines=1, keep_warm=WARM_HOURS)
+    other = warm(gpu_type="MI210", used=MORNING)
+    assert plan(pool=[other], limits=limits, now=MORNING) == Plan()
+    assert plan([Demand("MI210", 8, 1)], [warm()], limits, MORNING).release == ("m1",)
+
+
+@pytest.mark.parametrize(
+    ("demand", "field"),
+    [
+        (Demand("H100", 8, 1), "demands.gpu_type: .*MI300X, MI210"),
+        (Demand("MI300X", 3, 1), "eighths"),
+        (Demand("MI300X", 8, -1), "demands.jobs"),
+        (Demand("MI300X", 8, 1, ("MI21",)), "demands.fallback_gpu_types: .*nearest is MI210"),
+    ],
+)
+def test_bad_demand_is_refused_by_field(demand: Demand, field: str) -> None:
+    with pytest.raises(InvalidFieldError, match=field):
+        check_demand(demand, GPU_TYPES)

@@ -1,0 +1,148 @@
+"""What sizing holds to whatever happens, on random pools."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.vmpool.machines.machine import ON_THE_WAY, READY, Machine, MachineState
+from services.vmpool.machines.offer import Offer
+from services.vmpool.policy.machine_budget import Funds, funds_left
+from services.vmpool.policy.offer_choice import Market
+from services.vmpool.policy.packing import Demand, Pace
+from services.vmpool.policy.retention import Retention, paid_until
+from services.vmpool.policy.sizing import Limits, Plan, Pool, machines_wanted, pool_needs
+from services.vmpool.supplying.sizer import ordered_machine
+from tests.services.vmpool.conftest import START, a_machine
+
+GPU_TYPES = ("MI300X", "MI210")
+DOLLAR = 1_000_000
+HOUR = timedelta(hours=1)
+NOW = START + 2 * HOUR
+LATER = timedelta(days=1)
+MARKET = Market(
+    [
+        Offer("one", "MI300X", 1, 2 * DOLLAR, "a", minimum_billed=HOUR, billing_increment=timedelta(minutes=1)),
+        Offer("one", "MI300X", 1, 3 * DOLLAR, "b"),
+        Offer("two", "MI210", 1, DOLLAR),
+    ]
+)
+
+moments = st.timedeltas(timedelta(0), 2 * HOUR).map(lambda span: START + span)
+demands = st.lists(
+    st.builds(
+        Demand,
+        st.sampled_from(GPU_TYPES),
+        st.sampled_from((1, 2, 4, 8)),
+        st.integers(0, 50),
+        st.sampled_from([(), ("MI210",), ("MI300X",)]),
+    ),
+    max_size=4,
+)
+
+
+@st.composite
+def machines(draw: st.DrawFn) -> list[Machine]:
+    made: list[Machine] = []
+    for number in range(draw(st.integers(0, 6))):
+        state = draw(st.sampled_from([*READY, *ON_THE_WAY, MachineState.DRAINING, MachineState.LOST]))
+        begun = draw(moments)
+        made.append(
+            a_machine(
+                machine_id=f"m{number}",
+                gpu_type=draw(st.sampled_from(GPU_TYPES)),
+                state=state,
+                occupied=(draw(st.integers(1, 255)) if state is MachineState.BUSY else 0,),
+                create_time=begun,
+                provision_time=begun,
+                last_used_time=draw(st.one_of(st.none(), moments)),
+                price_micros_per_hour=draw(st.sampled_from([0, 2 * DOLLAR])),
+                minimum_billed=draw(st.sampled_from([timedelta(0), HOUR])),
+                billing_increment=draw(st.sampled_from([timedelta(seconds=1), HOUR])),
+            )
+        )
+    return made
+
+
+limits = st.builds(
+    Limits, st.integers(0, 6), st.builds(Retention, st.timedeltas(timedelta(0), HOUR), surplus_share=st.floats(0, 1))
+)
+paces = st.sampled_from([{}, {"MI300X": Pace(timedelta(seconds=30), timedelta(seconds=150))}])
+
+
+def plan_of(demands: list[Demand], pool: Pool, limits: Limits, funds: Funds, now: datetime = NOW) -> Plan:
+    return machines_wanted(pool_needs(demands, pool, limits, now), pool, MARKET, funds, limits, now)
+
+
+def applied(plan: Plan, pool: Pool, limits: Limits, now: datetime = NOW) -> Pool:
+    """The pool once the plan is carried out."""
+    kept = [machine.drain(now, "plan") if machine.machine_id in plan.release else machine for machine in pool.machines]
+    started = [ordered_machine(start, f"new{number}", "", limits, now) for number, start in enumerate(plan.start)]
+    return replace(pool, machines=[*kept, *started])
+
+
+@given(demands=demands, machines=machines(), limits=limits, paces=paces)
+def test_never_more_than_the_limit_and_only_idle_machines_go(
+    demands: list[Demand], machines: list[Machine], limits: Limits, paces: dict[str, Pace]
+) -> None:
+    made = plan_of(demands, Pool(machines, {}, paces), limits, Funds())
+    assert len(made.start) <= max(0, limits.max_machines - len(machines))
+    assert set(made.release) <= {machine.machine_id for machine in machines if machine.state is MachineState.WARM}
+    assert max(Counter(made.release).values(), default=1) == 1
+    wanted = {gpu_type for demand in demands if demand.jobs for gpu_type in demand.gpu_types}
+    assert {start.offer.gpu_type for start in made.start} <= wanted
+
+
+@given(demands=demands, machines=machines(), limits=limits, budget=st.integers(0, 40), spent=st.integers(0, 20))
+def test_no_start_goes_beyond_the_budget(
+    demands: list[Demand], machines: list[Machine], limits: Limits, budget: int, spent: int
+) -> None:
+    pool = Pool(machines)
+    made = plan_of(demands, pool, limits, funds_left(budget * DOLLAR, spent * DOLLAR, machines, NOW))
+    after = funds_left(budget * DOLLAR, spent * DOLLAR, applied(made, pool, limits).machines, NOW)
+    assert not made.start or (after.left_micros is not None and after.left_micros >= 0)
+
+
+@given(demands=demands, machines=machines(), limits=limits)
+def test_no_machine_goes_in_time_that_is_paid_unless_it_gives_way(
+    demands: list[Demand], machines: list[Machine], limits: Limits
+) -> None:
+    made = plan_of(demands, Pool(machines), limits, Funds())
+    for machine in machines:
+        if machine.machine_id in made.release and machine.machine_id not in made.give_way:
+            assert paid_until(machine, NOW) - NOW <= limits.retention.release_margin
+
+
+@given(demands=demands, machines=machines(), limits=limits)
+def test_machines_give_way_only_at_the_limit(demands: list[Demand], machines: list[Machine], limits: Limits) -> None:
+    made = plan_of(demands, Pool(machines), limits, Funds())
+    assert not made.give_way or len(machines) + len(made.start) >= limits.max_machines
+
+
+@given(machines=machines(), limits=limits)
+def test_every_idle_machine_goes_in_the_end_when_nothing_waits(machines: list[Machine], limits: Limits) -> None:
+    pool = Pool([machine for machine in machines if machine.state is MachineState.WARM])
+    # Shortly before an hour that is billed as a whole ends, counted from its own beginning, each is due.
+    for minute in range(2 * 60):
+        now = NOW + LATER + timedelta(minutes=minute)
+        made = plan_of([], pool, limits, Funds(), now)
+        pool = replace(pool, machines=[m for m in pool.machines if m.machine_id not in made.release])
+    assert pool.machines == []
+
+
+@given(demands=demands, machines=machines(), limits=limits, paces=paces, left=st.integers(0, 30))
+def test_a_plan_that_is_carried_out_leaves_nothing_to_do(
+    demands: list[Demand], machines: list[Machine], limits: Limits, paces: dict[str, Pace], left: int
+) -> None:
+    pool = Pool(machines, {}, paces)
+    budget = left * DOLLAR + 1
+    funds = Funds(budget, budget)
+    made = plan_of(demands, pool, limits, funds)
+    for start in made.start:
+        funds = funds.without(start.offer)
+    again = plan_of(demands, applied(made, pool, limits), limits, funds)
+    assert (again.start, again.release) == ((), ())
