@@ -23,6 +23,7 @@ from services.executor.core.installation import (
     Options,
     catalogue,
     open_equipment,
+    remove_leftovers,
 )
 from services.executor.core.isa_command import isa
 from services.executor.core.job import CoreJob, Mode
@@ -82,19 +83,20 @@ def _read_files(chosen: argparse.Namespace) -> None:
 
 
 def _nursery(options: Options) -> int:
-    asyncio.run(_ready(options))
+    equipment = asyncio.run(_ready(options))
     nursery_pid = os.getpid()
     try:
         channel = socket.socket(fileno=sys.stdin.fileno())
     except OSError as error:
         sys.stderr.write(f"nursery: stdin must be the socket that requests come over: {error.strerror}\n")
         return BAD_USAGE
-    Nursery(channel, lambda: asyncio.run(_serve(options, nursery_pid))).tend()
+    Nursery(channel, lambda: asyncio.run(_serve(equipment, nursery_pid))).tend()
     return 0
 
 
-async def _serve(options: Options, parent: int) -> int:
-    return await serve(await _ready(options), parent)
+async def _serve(equipment: Equipment, parent: int) -> int:
+    remove_leftovers(equipment.scratch_parent)
+    return await serve(equipment, parent)
 
 
 async def _ready(options: Options) -> Equipment:
@@ -113,7 +115,7 @@ async def _ready(options: Options) -> Equipment:
 
 async def _run(chosen: argparse.Namespace, options: Options, parent: int) -> int:
     if chosen.command == "serve":
-        return await _serve(options, parent)
+        return await serve(await _ready(options), parent)
     task = asyncio.current_task()
     if task is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)

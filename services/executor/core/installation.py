@@ -52,15 +52,20 @@ def find_problem(slug: str) -> Problem:
     return catalogue().get(slug).problem
 
 
+def remove_leftovers(scratch_parent: Path) -> None:
+    """Remove the folders and the control groups that killed processes of ours left behind."""
+    for parent in {scratch_parent, memory_parent(scratch_parent)}:
+        sweep(parent)
+    remove_leftover_cgroups(cgroup_parents())
+
+
 async def open_equipment(options: Options) -> Equipment:
     """Raises UnknownPluginError, BrokenPluginError, ForbiddenRulesError; SandboxError where the box does not work."""
     device = device_named(options.device)
     forbidden = rules(options.forbidden_file)
     sandbox = await choose_sandbox(options.sandbox)
     scratch_parent = Path(gettempdir())
-    for parent in {scratch_parent, memory_parent(scratch_parent)}:
-        sweep(parent)
-    remove_leftover_cgroups(cgroup_parents())
+    remove_leftovers(scratch_parent)
     builds = CompileCache(options.cache_folder, options.cache_mib << 20)
     return Equipment(
         device,

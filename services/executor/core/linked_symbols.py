@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import re
+from fnmatch import translate
 from typing import TYPE_CHECKING, Any, cast
 
 from elftools.common.exceptions import ELFError
@@ -12,19 +14,31 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _TABLES = (".symtab", ".dynsym")
-# The CUDA runtime is linked statically, and loads the driver itself.
-_LOADS_ITS_DRIVER = b"\0cudaGetDeviceCount\0"
+_ANY = "*"
 
 
-def linked_symbols(executable: bytes, names: Iterable[str]) -> tuple[str, ...]:
-    """Those of `names` that an ELF file defines or asks for; none for what is no ELF file."""
-    # Reading a symbol table takes long: first see whether the name is anywhere.
-    possible = {name for name in names if f"\0{name}\0".encode() in executable}
-    if not possible or _LOADS_ITS_DRIVER in executable:
+def linked_symbols(executable: bytes, patterns: Iterable[str]) -> tuple[str, ...]:
+    """The symbols that an ELF file defines or asks for and that a pattern is for; none for what is no ELF file."""
+    # Reading a symbol table takes long: first see whether such a name is anywhere.
+    possible = [pattern for pattern in patterns if _may_hold(executable, pattern)]
+    if not possible:
         return ()
+    wanted = re.compile("|".join(map(translate, possible)))
     try:
         file = cast("Any", ELFFile(io.BytesIO(executable)))
         tables = [table for name in _TABLES if (table := file.get_section_by_name(name))]
-        return tuple(sorted(possible & {symbol.name for table in tables for symbol in table.iter_symbols()}))
+        names = {str(symbol.name) for table in tables for symbol in table.iter_symbols()}
     except (ELFError, AttributeError):
         return ()
+    return tuple(sorted(name for name in names if wanted.fullmatch(name)))
+
+
+def _may_hold(data: bytes, pattern: str) -> bool:
+    """Whether `data` has such a text between two zeros; executables are full of zeros, and a search for them takes long.
+
+    Patterns are taken for a beginning and an end, which need not belong together.
+    """
+    beginning, some, _ = pattern.encode().partition(_ANY.encode())
+    if some:
+        return beginning in data and b"\0%b" % beginning in data
+    return beginning in data and b"\0%b\0" % beginning in data

@@ -39,10 +39,18 @@ class TorchPython:
     version: str
 
 
-@cache
 def torch_python(setting: Path | None) -> TorchPython:
     """The Python of `EXECUTOR_TORCH_PYTHON`, ours where nothing is set; raises TorchMissingError."""
     program = setting or Path(sys.executable)
+    found = _asked(program)
+    if found is None:
+        raise TorchMissingError(f"{program} has no torch: {_INSTALL}")
+    return found
+
+
+@cache
+def _asked(program: Path) -> TorchPython | None:
+    """What a Python says of its torch, None where it has none; raises TorchMissingError, each time, for no Python."""
     try:
         done = subprocess.run(  # noqa: S603  the operator named it
             [str(program), "-I", "-c", _PROBE], capture_output=True, text=True, timeout=_PROBE_SECONDS, check=True
@@ -51,7 +59,7 @@ def torch_python(setting: Path | None) -> TorchPython:
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         raise TorchMissingError(f"EXECUTOR_TORCH_PYTHON={program} does not run as a Python: {error}") from error
     if not said["packages"]:
-        raise TorchMissingError(f"{program} has no torch: {_INSTALL}")
+        return None
     folders = [Path(folder) for folder in (*said["prefixes"], said["packages"])]
     return TorchPython(program, _outermost([*folders, BOXED]), said["version"])
 

@@ -34,7 +34,8 @@ def link(objects: Sequence[Path], target: Path, options: Sequence[str] = ()) -> 
     command = [toolchain.compiler().program, "ld.lld", "--entry", "_start", "--gc-sections", "--eh-frame-hdr"]
     # `#pragma comment(lib, ...)` would have the linker open any file.
     command += ["--no-dependent-libraries"]
-    command += ["-znow", "-m", "elf_x86_64", "-static", "--error-limit=0", *options]
+    # The C libraries come with lines for a debugger, seven eighths of a program, which every run would read and copy.
+    command += ["-znow", "-m", "elf_x86_64", "-static", "--strip-debug", "--error-limit=0", *options]
     command += ["-o", str(target), *map(str, inputs)]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)  # noqa: S603 - our linker
     if done.returncode != 0:
