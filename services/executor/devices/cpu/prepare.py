@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 # A checkout that nobody ran for two weeks builds anew, in seconds.
 _UNUSED_SECONDS = 14 * 86_400.0
+_BEGUN = ".begun-"
 # Uses the parts of libc++ that zig builds on demand.
 _PROBE = "#include <iostream>\n#include <thread>\nint main() { std::thread([] { std::cout << 1; }).join(); }\n"
 
@@ -72,7 +73,10 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> None:
         flock(lock, LOCK_EX)
         if folder.is_dir():
             return
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}.") as name:
+        # Nobody else builds it now: whatever was begun belongs to a process that was killed.
+        for begun in folder.parent.glob(f"{folder.name}{_BEGUN}*"):
+            shutil.rmtree(begun, ignore_errors=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}{_BEGUN}") as name:
             new = Path(name) / "new"
             new.mkdir()
             build(new)
