@@ -86,7 +86,9 @@ class Compiler:
         """
         command = self.clang(include, "-aux-triple", TRIPLE, "-x", "hip", "-disable-llvm-passes", "-ferror-limit", "20")
         command += ["-fhip-new-launch-api", "-fcuda-allow-variadic-functions", "-cuid=wavepool"]
-        return [*command, *(["-fcuda-is-device"] if kernels else []), *options]
+        # Lanes may bring a value to a shuffle that they never set, since only another lane's is read.
+        device = ["-fcuda-is-device", "-no-enable-noundef-analysis"]
+        return [*command, *(device if kernels else []), *options]
 
 
 @dataclass(frozen=True)

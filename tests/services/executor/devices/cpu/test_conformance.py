@@ -14,7 +14,9 @@ _KERNELS = Path(__file__).parent / "kernels"
 
 
 @pytest.mark.usefixtures("form")
-@pytest.mark.parametrize("case", ["language", "cross_lane", "arithmetic", "host_api", "foreign", "rare_names"])
+@pytest.mark.parametrize(
+    "case", ["language", "cross_lane", "arithmetic", "host_api", "foreign", "rare_names", "strangers"]
+)
 def test_program_computes_what_hip_says(case: str, tmp_path: Path) -> None:
     source = (_KERNELS / "check.h").read_text() + (_KERNELS / f"{case}.hip").read_text()
     (tmp_path / "solution.hip").write_text(source)

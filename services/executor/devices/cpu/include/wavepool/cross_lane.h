@@ -23,18 +23,19 @@ __device__ __forceinline__ int wp_source_xor(int bits, int width) {
     return source >= ((lane + width) & ~(width - 1)) ? lane : source;
 }
 
-#define WP_SHUFFLE(NAME, SOURCE, T2)                                                              \
+#define WP_SHUFFLE(NAME, SOURCE, T2, WIDTH_OF_SYNC)                                               \
     template <class T> __device__ __forceinline__ T NAME(T value, T2 source, int width = 64, int line = __builtin_LINE()) {    \
         return wp_exchange(value, SOURCE(source, width), 0, line);                                      \
     }                                                                                             \
     template <class M, class T>                                                                   \
-    __device__ __forceinline__ T NAME##_sync(M mask, T value, T2 source, int width = 64, int line = __builtin_LINE()) {        \
+    __device__ __forceinline__ T NAME##_sync(M mask, T value, T2 source, int width = WIDTH_OF_SYNC, int line = __builtin_LINE()) { \
         return wp_exchange(value, SOURCE(source, width), wp_mask(mask), line);                          \
     }
-WP_SHUFFLE(__shfl, wp_source_at, int)
-WP_SHUFFLE(__shfl_up, wp_source_up, unsigned)
-WP_SHUFFLE(__shfl_down, wp_source_down, unsigned)
-WP_SHUFFLE(__shfl_xor, wp_source_xor, int)
+// Whoever names 32 lanes numbers them from 0 to 31. Distances keep all 64 lanes: loops begin at 16, or at warpSize / 2.
+WP_SHUFFLE(__shfl, wp_source_at, int, (sizeof(M) < 8 ? 32 : 64))
+WP_SHUFFLE(__shfl_up, wp_source_up, unsigned, 64)
+WP_SHUFFLE(__shfl_down, wp_source_down, unsigned, 64)
+WP_SHUFFLE(__shfl_xor, wp_source_xor, int, 64)
 #undef WP_SHUFFLE
 
 __device__ __forceinline__ unsigned long long __ballot(int predicate, int line = __builtin_LINE()) {

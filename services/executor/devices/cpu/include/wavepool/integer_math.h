@@ -43,8 +43,19 @@ WP_FN unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
 WP_FN unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
     return unsigned(((unsigned long long)high << 32 | low) >> (shift & 31));
 }
+// `width` bits from `offset` on, taken out or put in.
+WP_FN unsigned long long __bitextract_u64(unsigned long long x, unsigned offset, unsigned width) {
+    return width == 0 ? 0 : x >> (offset & 63) & (width >= 64 ? ~0ull : (1ull << width) - 1);
+}
 WP_FN unsigned __bitextract_u32(unsigned x, unsigned offset, unsigned width) {
-    return width == 0 ? 0 : (x << (32 - (offset & 31) - (width & 31))) >> (32 - (width & 31));
+    return unsigned(__bitextract_u64(x, offset & 31, width));
+}
+WP_FN unsigned long long __bitinsert_u64(unsigned long long into, unsigned long long bits, unsigned offset, unsigned width) {
+    unsigned long long mask = (width >= 64 ? ~0ull : (1ull << width) - 1) << (offset & 63);
+    return (into & ~mask) | (bits << (offset & 63) & mask);
+}
+WP_FN unsigned __bitinsert_u32(unsigned into, unsigned bits, unsigned offset, unsigned width) {
+    return unsigned(__bitinsert_u64(into, bits, offset & 31, width));
 }
 
 WP_FN int __dp4a(int a, int b, int c) {

@@ -44,3 +44,8 @@ static constexpr __device__ int warpSize = 64;
 #define __AMDGCN_WAVEFRONT_SIZE__ 64
 
 __device__ __forceinline__ unsigned __lane_id() { return __wp_lane(); }
+__device__ __forceinline__ unsigned long long __lanemask_eq() { return 1ull << __wp_lane(); }
+__device__ __forceinline__ unsigned long long __lanemask_lt() { return __lanemask_eq() - 1; }
+__device__ __forceinline__ unsigned long long __lanemask_le() { return __lanemask_lt() | __lanemask_eq(); }
+__device__ __forceinline__ unsigned long long __lanemask_gt() { return ~__lanemask_le(); }
+__device__ __forceinline__ unsigned long long __lanemask_ge() { return ~__lanemask_lt(); }

@@ -1,0 +1,60 @@
+// Rarer spellings of what the host API has: asynchronous forms of the driver-style copies, and questions about the
+// device that sources ask and then ignore.
+#pragma once
+
+#include <cstring>
+
+#include "wavepool/host_api.h"
+
+#define WP_API __host__ inline hipError_t
+WP_API hipMemcpyWithStream(void* target, const void* source, size_t bytes, hipMemcpyKind kind, hipStream_t stream) {
+    return hipMemcpyAsync(target, source, bytes, kind, stream);
+}
+WP_API hipMemcpyHtoDAsync(hipDeviceptr_t target, void* source, size_t bytes, hipStream_t) {
+    return hipMemcpyHtoD(target, source, bytes);
+}
+WP_API hipMemcpyDtoHAsync(void* target, hipDeviceptr_t source, size_t bytes, hipStream_t) {
+    return hipMemcpyDtoH(target, source, bytes);
+}
+WP_API hipMemcpyDtoDAsync(hipDeviceptr_t target, hipDeviceptr_t source, size_t bytes, hipStream_t) {
+    return hipMemcpyDtoD(target, source, bytes);
+}
+WP_API hipMemsetD8Async(hipDeviceptr_t target, unsigned char value, size_t count, hipStream_t = nullptr) {
+    return hipMemsetD8(target, value, count);
+}
+WP_API hipMemsetD16Async(hipDeviceptr_t target, unsigned short value, size_t count, hipStream_t = nullptr) {
+    return hipMemsetD16(target, value, count);
+}
+WP_API hipMemsetD32Async(hipDeviceptr_t target, int value, size_t count, hipStream_t = nullptr) {
+    return hipMemsetD32(target, value, count);
+}
+
+WP_API hipDeviceTotalMem(size_t* bytes, hipDevice_t) {
+    size_t free_bytes;
+    return hipMemGetInfo(&free_bytes, bytes);
+}
+WP_API hipDeviceComputeCapability(int* major, int* minor, hipDevice_t device) {
+    hipDeviceGetAttribute(major, hipDeviceAttributeComputeCapabilityMajor, device);
+    return hipDeviceGetAttribute(minor, hipDeviceAttributeComputeCapabilityMinor, device);
+}
+WP_API hipDeviceGetPCIBusId(char* name, int length, int) {
+    if (!name || length <= 0) return hipErrorInvalidValue;
+    return strncpy(name, "0000:00:00.0", size_t(length)), name[length - 1] = '\0', hipSuccess;
+}
+WP_API hipGetDeviceFlags(unsigned* flags) { return *flags = hipDeviceScheduleAuto, hipSuccess; }
+WP_API hipDeviceGetCacheConfig(hipFuncCache_t* config) { return *config = hipFuncCachePreferNone, hipSuccess; }
+WP_API hipDeviceGetSharedMemConfig(hipSharedMemConfig* config) {
+    return *config = hipSharedMemBankSizeFourByte, hipSuccess;
+}
+WP_API hipExtGetLastError() { return hipGetLastError(); }
+
+// A context is the device here, and there is one.
+typedef struct ihipCtx_t* hipCtx_t;
+WP_API hipCtxGetCurrent(hipCtx_t* context) { return *context = nullptr, hipSuccess; }
+WP_API hipCtxSetCurrent(hipCtx_t) { return hipSuccess; }
+WP_API hipCtxGetDevice(hipDevice_t* device) { return *device = 0, hipSuccess; }
+WP_API hipCtxSynchronize() { return hipDeviceSynchronize(); }
+
+#define hipDeviceProp_tR0600 hipDeviceProp_t
+#define hipGetDevicePropertiesR0600 hipGetDeviceProperties
+#undef WP_API
