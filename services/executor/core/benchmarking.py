@@ -16,7 +16,7 @@ from services.executor.core.case_result import CaseTimes, Scale, fault_of, resul
 from services.executor.core.chain import CPU_CHAINS, GPU_CHAINS, audit_case
 from services.executor.core.chain_audit import CPU_CHAIN_RULE, GPU_CHAIN_RULE
 from services.executor.core.events import Benchmarked, Benchmarking
-from services.executor.core.failure import Failure
+from services.executor.core.failure import Failure, in_case
 from services.executor.core.flushing import calibrated_flush, flush_profile
 from services.executor.core.measuring import measure, measure_first_calls
 from services.executor.core.roofline import roofs_of
@@ -144,7 +144,8 @@ async def _audited(
             if fault_of(bench.problem, times, scale):
                 break
             judge, claimed_ns = checker.judge(times.case, times.index), score(times.medians_ns)
-            audit = await audit_case(checker, trusted, judge, claimed_ns, (profile, scale.chain_rule))
+            with in_case(times.case.name):
+                audit = await audit_case(checker, trusted, judge, claimed_ns, (profile, scale.chain_rule))
             audited[times.index] = replace(times, audit=audit)
             if fault_of(bench.problem, audited[times.index], scale):
                 break

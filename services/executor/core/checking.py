@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from services.executor.core.case_judge import CaseJudge
 from services.executor.core.events import Checked, Checking, TestResult
-from services.executor.core.failure import Failure
+from services.executor.core.failure import Failure, in_case
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,7 +45,7 @@ class Checker:
         With `flush_bytes` the device's caches are cold: that much memory is swept through them after the inputs came.
         """
         trial = judge.draw(self.next_call())
-        times = await self._make(judge, trial, flush_bytes)
+        times = await self.make(judge, trial, flush_bytes)
         judge.verify(self.session.channel, trial)
         return times
 
@@ -55,7 +55,7 @@ class Checker:
         The second has other addresses, poison and guards, so that it also finds what reads memory that nobody wrote.
         """
         trial = judge.draw(self.next_call())
-        await self._make(judge, trial)
+        await self.make(judge, trial)
         outputs = judge.collect(self.session.channel, trial)
         if failure := judge.fault(trial, outputs):
             raise failure
@@ -63,17 +63,19 @@ class Checker:
             return
         first = {name: output.copy() for name, output in outputs.items()}
         again = judge.again(trial, self.next_call())
-        await self._make(judge, again)
+        await self.make(judge, again)
         second = judge.collect(self.session.channel, again)
         if difference := judge.differs(first, second):
             raise judge.fault(again, second) or difference
 
-    async def _make(self, judge: CaseJudge, trial: Trial, flush_bytes: int = 0) -> CallTimes:
+    async def make(self, judge: CaseJudge, trial: Trial, flush_bytes: int = 0) -> CallTimes:
+        """One call of `trial`, whose outputs nobody has looked at yet; raises Failure."""
         judge.write(self.session.channel, trial)
-        await self.session.load()
-        if flush_bytes:
-            await self.session.flush(flush_bytes)
-        return await self.session.call(self.problem.time_limit_seconds)
+        with in_case(judge.case.name):
+            await self.session.load()
+            if flush_bytes:
+                await self.session.flush(flush_bytes)
+            return await self.session.call(self.problem.time_limit_seconds)
 
 
 async def check(checker: Checker, cases: Sequence[Case], progress: Progress) -> None:

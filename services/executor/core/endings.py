@@ -21,6 +21,8 @@ _SIGNAL_HINTS = {
 }
 _SIGNAL_STATUS_BASE = 128
 _ASSERT_MARK = b"ssertion"
+_NOTABLE_SHARE = 1 / 16
+"""Of the memory that a box allows: far more than a solution needs beside its data, which is the device's."""
 _OUR_FAULT_SIGNALS = frozenset({signal.SIGKILL, signal.SIGTERM})
 
 
@@ -63,6 +65,8 @@ def runner_failure(end: Exit, limits: Limits, calls: int) -> Failure:
 def program_failure(end: Exit, limits: Limits) -> Failure | None:
     """The verdict on a whole program, or None if it ended well."""
     if failure := limit_failure(end, limits):
+        if failure.verdict is Verdict.TIME_LIMIT_EXCEEDED:
+            failure.message += strain(end, limits)
         return failure
     if end.output_truncated:
         message = f"The program printed more than {limits.output_bytes >> 10} KiB; the rest is cut off. Print less."
@@ -90,6 +94,22 @@ def limit_failure(end: Exit, limits: Limits) -> Failure | None:
         message = f"The run wrote more than {limits.file_mib} MiB into files. A solution has no need of any."
         return Failure(Verdict.RUNTIME_ERROR, message, reason="files")
     return None
+
+
+def strain(end: Exit, limits: Limits) -> str:
+    """What a program was seen to do that can have cost it its time, as further sentences; often there is nothing."""
+    said = ""
+    if end.processes_refused:
+        said += (
+            f" It tried to start more than the {limits.processes} processes and threads that it may have: look for "
+            "fork, and for threads started in a loop."
+        )
+    if end.peak_memory_mib >= limits.memory_mib * _NOTABLE_SHARE:
+        said += (
+            f" By then it had filled {end.peak_memory_mib:,} MiB of host memory (of at most {limits.memory_mib:,}): "
+            "look for allocations in a loop."
+        )
+    return said
 
 
 def ending_signal(end: Exit) -> int | None:

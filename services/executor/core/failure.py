@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from services.executor.core.verdict import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from services.executor.core.events import WrongAnswer
     from services.executor.core.isa_report import IsaReport
 
@@ -37,3 +40,15 @@ class InfrastructureFailure(Failure):
 
     def __init__(self, message: str, *, details: str = "") -> None:
         super().__init__(Verdict.INFRA_ERROR, message, details=details)
+
+
+@contextmanager
+def in_case(name: str) -> Generator[None]:
+    """Has every failure of the block, but one of ours, name the test case that it happened in."""
+    told = f"Case `{name}`: "
+    try:
+        yield
+    except Failure as failure:
+        if failure.verdict is not Verdict.INFRA_ERROR and not failure.message.startswith(told):
+            failure.message = f"{told}{failure.message[:1].lower()}{failure.message[1:]}"
+        raise

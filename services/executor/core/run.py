@@ -11,6 +11,7 @@ from problems.variants import UnknownElementTypeError, variant_of
 from services.executor.core.admission import admit
 from services.executor.core.code_objects import code_objects
 from services.executor.core.contract import contract_of, unit_of
+from services.executor.core.declared_parameters import BLAMABLE, signature_hint
 from services.executor.core.failure import Failure, InfrastructureFailure
 from services.executor.core.forbidden import check_build, rules_for
 from services.executor.core.job import Mode
@@ -99,12 +100,21 @@ async def _stages_of(job: CoreJob, problem: Problem | None, equipment: Equipment
         progress.report["executable_sha256"] = build.sha256
         has_image = equipment.device.describe().is_gpu and unit.kind is BuildKind.KERNELS
         progress.report["code_objects"] = [asdict(one) for one in code_objects(build.executable, has_image=has_image)]
-        progress.report["needed_libraries"] = check_build(build.executable, held)
+        loads_its_driver = equipment.device.describe().loads_its_driver
+        needed = check_build(build.executable, held, loads_its_driver=loads_its_driver)
+        progress.report["needed_libraries"] = needed
         if problem is None:
             with progress.stage("program"):
                 await run_program(equipment.device, place.sandbox, equipment.limits.program, place.run, progress)
             return
-        await Judging(job, problem, equipment, place, build.sha256).judge(progress)
+        try:
+            await Judging(job, problem, equipment, place, build.sha256).judge(progress)
+        except Failure as failure:
+            if unit.kind is BuildKind.SOLUTION and failure.verdict in BLAMABLE:
+                failure.message = " ".join(
+                    filter(None, (signature_hint(job.source, problem.parameters), failure.message))
+                )
+            raise
 
 
 def _origin(job: CoreJob, equipment: Equipment) -> dict[str, object]:

@@ -35,9 +35,8 @@ def smallest(problem: Problem, cases: Sequence[Case]) -> Case:
 async def show_sample(checker: Checker, case: Case, progress: Progress) -> None:
     """Make one call and show it; raises Failure when its outputs are wrong, after having kept the sample."""
     judge = checker.judge(case, 0)
-    trial = judge.publish(checker.session.channel, 0)
-    await checker.session.load()
-    await checker.session.call(checker.problem.time_limit_seconds)
+    trial = judge.draw(0)
+    await checker.make(judge, trial)
     outputs = judge.collect(checker.session.channel, trial)
     failure = judge.fault(trial, outputs)
     progress.sample = Sample(

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 
 from services.executor.core.boxes import end_of, running
 from services.executor.core.channel import ChannelClosedError
-from services.executor.core.endings import runner_failure
+from services.executor.core.endings import runner_failure, strain
+from services.executor.core.failure import Failure
 from services.executor.core.messages import Order, ProtocolError, Reply, ReplyMessage
 from services.executor.core.run_place import runner_command
 from services.executor.core.run_queue import RunQueue, waited_ns
 from services.executor.core.runner_claims import claimed_failure, hung, interference, never_came_up
+from services.executor.core.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -79,6 +81,10 @@ class RunnerSession:
                 await self._begin(self._box)
                 yield
                 await self._say_goodbye(self._box)
+        except Failure as failure:
+            if self._box is not None and failure.verdict is Verdict.TIME_LIMIT_EXCEEDED:
+                failure.message += strain(await end_of(self._box), self._limits.runner)
+            raise
         finally:
             if self._box is not None:
                 self.end = await end_of(self._box)

@@ -42,6 +42,18 @@ class CgroupCounters:
         )
         return any(key == "oom_kill" and value > 0 for key, value in counts)
 
+    @property
+    def peak_memory_mib(self) -> int:
+        """The most that was ever filled at once; 0 where the kernel does not tell."""
+        names = ("memory.peak", "memory.max_usage_in_bytes")
+        return max((_number(folder / name) for folder in self.folders for name in names), default=0) >> 20
+
+    @property
+    def refused_processes(self) -> bool:
+        """Whether the kernel has refused a process or thread here for their number."""
+        counts = itertools.chain.from_iterable(_pairs(folder / "pids.events") for folder in self.folders)
+        return any(key == "max" and value > 0 for key, value in counts)
+
     def usage(self) -> Usage:
         """What all processes that ever ran here have used; memory is left to the kernel and not counted."""
         microseconds = sum(_number(folder / "cpuacct.usage") // 1000 for folder in self.folders)

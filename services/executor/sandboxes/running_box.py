@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from services.executor.sandboxes.sandbox import Exit, SandboxError
@@ -115,8 +115,11 @@ class RunningBox:
             watching.cancel()
             killed.cancel()
             out_of_memory = parts.cgroup is not None and parts.cgroup.ran_out_of_memory
+            refused = parts.cgroup is not None and parts.cgroup.refused_processes
+            peak_memory_mib = parts.watchdog.peak_memory_mib
             await parts.end()
-        return _exit_of(await ended, Excess.MEMORY if out_of_memory else excess, parts.capture)
+        end = _exit_of(await ended, Excess.MEMORY if out_of_memory else excess, parts.capture)
+        return replace(end, peak_memory_mib=peak_memory_mib, processes_refused=refused)
 
 
 async def whole_or_nothing(preparing: Coroutine[Any, Any, WaitingBox]) -> WaitingBox:

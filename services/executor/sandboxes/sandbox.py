@@ -76,6 +76,8 @@ class Exit:
 
     `signal` is set when a signal ended it, `code` otherwise. The flags say which limit ended it, if one did.
     `stdout` and `stderr` hold at most `Limits.output_bytes` each; `output_truncated` says that more was written.
+    `peak_memory_mib` is the most that the tree filled at once, and `processes_refused` says that a process or thread
+    more than `Limits.processes` was tried; 0 and False also where the box has nobody to count.
     """
 
     code: int | None
@@ -87,6 +89,8 @@ class Exit:
     memory_exceeded: bool = False
     files_exceeded: bool = False
     output_truncated: bool = False
+    peak_memory_mib: int = 0
+    processes_refused: bool = False
 
 
 class BoxedProcess(Protocol):

@@ -43,6 +43,7 @@ class Watchdog:
         self._usage = cgroup.usage if cgroup else usage
         self._cgroup = cgroup
         self._folders = folders
+        self._peak_memory_kib = 0
         self.begin()
 
     def begin(self) -> None:
@@ -60,9 +61,15 @@ class Watchdog:
             if found := self.check():
                 return found
 
+    @property
+    def peak_memory_mib(self) -> int:
+        """The most memory that it filled: all of it by the kernel's count, else whenever somebody looked."""
+        return self._cgroup.peak_memory_mib if self._cgroup else self._peak_memory_kib >> 10
+
     def check(self) -> Excess | None:
         """The limit, other than the wall clock, that is exceeded now."""
         usage = self._usage()
+        self._peak_memory_kib = max(self._peak_memory_kib, usage.memory_kib)
         if usage.cpu > self._limits.cpu:
             return Excess.CPU
         out_of_memory = self._cgroup is not None and self._cgroup.ran_out_of_memory

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.endings import build_limit_failure, program_failure, runner_failure
+from services.executor.core.endings import build_limit_failure, program_failure, runner_failure, strain
 from services.executor.core.limits import StageLimits
 from services.executor.core.verdict import Verdict
 from services.executor.sandboxes.sandbox import Exit
@@ -61,6 +61,24 @@ def test_a_program_may_end_well_but_not_otherwise() -> None:
     flooded = program_failure(replace(WELL, output_truncated=True), LIMITS)
     assert flooded is not None
     assert flooded.verdict is Verdict.OUTPUT_LIMIT_EXCEEDED
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        (replace(WELL, processes_refused=True), "more than the 64 processes and threads"),
+        (replace(WELL, peak_memory_mib=3000), "filled 3,000 MiB of host memory (of at most 16,384)"),
+    ],
+)
+def test_what_cost_a_program_its_time_is_told_with_the_time_limit(end: Exit, said: str) -> None:
+    assert said in strain(end, LIMITS)
+    late = program_failure(replace(end, wall_exceeded=True), LIMITS)
+    assert late is not None
+    assert said in late.message
+
+
+def test_an_ordinary_program_is_suspected_of_nothing() -> None:
+    assert strain(replace(WELL, peak_memory_mib=300), LIMITS) == ""
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,7 @@ async def test_each_submission_gets_its_verdict(
     finished = await submit(name)
     assert (finished.verdict, finished.reason) == (verdict, reason), finished
     assert said in finished.message
+    assert finished.message.startswith("Case `n = "), finished.message
 
 
 async def test_a_wrong_answer_shows_its_first_mismatches(submit: Submit, told: list[Event]) -> None:

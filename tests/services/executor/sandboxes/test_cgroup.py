@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+import pytest
+
 from services.executor.sandboxes.cgroup import Cgroup, cgroup_parents, remove_leftover_cgroups
 
 if TYPE_CHECKING:
@@ -52,6 +54,17 @@ def test_memory_kills_and_cpu_time_are_read_from_version_2_files(tmp_path: Path)
 
     (folder / "cpu.stat").write_text("usage_usec 1500000\nuser_usec 1000000\n")
     assert group.usage().cpu.total_seconds() == 1.5
+
+
+@pytest.mark.parametrize("name", ["memory.peak", "memory.max_usage_in_bytes"])
+def test_peak_memory_and_refused_processes_are_read_in_either_version(tmp_path: Path, name: str) -> None:
+    group = Cgroup([tmp_path], memory_mib=64, processes=8)
+    [folder] = group.folders
+    assert (group.peak_memory_mib, group.refused_processes) == (0, False)
+
+    (folder / name).write_text(f"{48 << 20}\n")
+    (folder / "pids.events").write_text("max 3\n")
+    assert (group.peak_memory_mib, group.refused_processes) == (48, True)
 
 
 def test_groups_of_dead_processes_are_removed_and_those_of_live_ones_kept(tmp_path: Path) -> None:

@@ -1,0 +1,101 @@
+"""What a source's own text tells of the parameters that its `solution` takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from problems.catalogue import load_problem
+from problems.signature import Initial, parse_signature
+from services.executor.core.declared_parameters import signature_hint
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.run import run
+from services.executor.core.verdict import Verdict
+
+if TYPE_CHECKING:
+    from services.executor.core.equipment import Equipment
+
+PROBLEMS = Path(__file__).parents[4] / "problems"
+PARAMETERS = parse_signature(
+    "const float* input, float* output, size_t n, float alpha", {"output": Initial.POISON}, frozenset()
+)
+
+
+def hint(parameters: str) -> str:
+    return signature_hint(f'extern "C" void solution({parameters}) {{ }}', PARAMETERS)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ("const float* a, float* b, float alpha", "it has 3 where 4 are passed"),
+        ("", "it has 0 where 4 are passed"),
+        ("void", "it has 0 where 4 are passed"),
+        ("float* b, const float* a, size_t n, float s", "parameter 2 is `const float* a` where `float* output`"),
+        ("const float* a, float* b, float s, size_t n", "parameter 3 is `float s` where `size_t n`"),
+        ("const float* a, float* b, size_t n, double s", "parameter 4 is `double s` where `float alpha`"),
+        ("const double* a, float* b, size_t n, float s", "parameter 1 is `const double* a`"),
+        ("const int* a, float* b, size_t n, float s", "parameter 1 is `const int* a`"),
+        ("const float* a, float* b, size_t* n, float s", "parameter 3 is `size_t* n`"),
+        ("float a, float* b, size_t n, float s", "parameter 1 is `float a`"),
+    ],
+)
+def test_parameters_that_are_not_the_problems_are_told_with_both_lists(parameters: str, said: str) -> None:
+    told = hint(parameters)
+    assert said in told
+    assert 'extern "C" void solution(const float* input, float* output, size_t n, float alpha)' in told
+    assert f"the source has `solution({parameters if parameters != 'void' else ''})`" in told
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        "const float *x, float *y, size_t count, float a",
+        "const float* __restrict__ x, float* __restrict__ y, const size_t count, const float a",
+        "float* x, float* y, unsigned long n, float a",
+        "const float x[], float y[16], int n, float a",
+        "const float*, float*, size_t, float",
+        "const void* x, T* y, index n, real a",
+        "const float* x, /* out */ float* y, // of\n size_t n, float a",
+        "const std::byte* x, float* y, std::size_t n, float a",
+    ],
+)
+def test_what_is_the_same_to_the_processor_or_cannot_be_told_is_let_pass(parameters: str) -> None:
+    assert hint(parameters) == ""
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "",
+        "SOLUTION_HEADER { }",
+        'extern "C" void solution(float* a);',
+        '// void solution(float* a) { }\nextern "C" void SOLUTION',
+        "#if A\nvoid solution(int a) {\n#else\nvoid solution(int b) {\n#endif\n}",
+    ],
+)
+def test_without_one_plain_definition_nothing_is_said(source: str) -> None:
+    assert signature_hint(source, PARAMETERS) == ""
+
+
+@given(st.text(st.sampled_from("solution(){}[]*&,; \nconstfloatintx<>:/\"'")))
+def test_any_text_at_all_is_no_harm(text: str) -> None:
+    signature_hint(text, PARAMETERS)
+    signature_hint(f"solution({text}) {{", PARAMETERS)
+
+
+def test_no_solution_of_the_catalogue_is_found_to_differ() -> None:
+    for file in PROBLEMS.glob("*/solution.hip"):
+        assert signature_hint(file.read_text(), load_problem(file.parent).problem.parameters) == "", file
+
+
+async def test_the_cause_of_a_wrong_answer_is_told_before_its_elements(equipment: Equipment) -> None:
+    source = 'extern "C" void solution(const float* d_input1, float* d_output, size_t n) { }'
+    finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), equipment, lambda _: None)
+    assert finished.verdict is Verdict.WRONG_ANSWER
+    assert finished.message.startswith("The parameters of `solution` are not the problem's: it has 3 where 4 are")
+    assert "were never written" in finished.message
