@@ -8,7 +8,6 @@ import os
 import re
 import resource
 import signal
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from services.executor.sandboxes.kernel_calls import (
@@ -23,6 +22,7 @@ from services.executor.sandboxes.kernel_calls import (
 from services.executor.sandboxes.landlock import SIGNALS_VERSION, landlock_version, restrict_files
 from services.executor.sandboxes.launch_order import GO, Hold, LaunchOrder
 from services.executor.sandboxes.private_root import SYSTEM_FILES, SYSTEM_FOLDERS, enter_private_root
+from services.executor.sandboxes.process_count import processes_of_this_user, set_process_limit
 from services.executor.sandboxes.seccomp import seccomp_filter
 
 if TYPE_CHECKING:
@@ -111,19 +111,9 @@ def _drop_privileges(order: LaunchOrder, held: list[Hold]) -> None:
         os.setresuid(order.uid, order.uid, order.uid)
         held.append(Hold.OWN_USER)
     elif Hold.NAMESPACES not in held:
-        processes += _processes_of_this_user()
-    resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
+        processes += processes_of_this_user()
+    set_process_limit(processes)
     prctl(PR_SET_NO_NEW_PRIVS, 1)
-
-
-def _processes_of_this_user() -> int:
-    """Threads count as processes do; the limit is on both together, over all that the user runs."""
-    uid, threads = os.getuid(), 0
-    for folder in Path("/proc").iterdir():
-        with contextlib.suppress(OSError):
-            if folder.name.isdecimal() and folder.stat().st_uid == uid:
-                threads += sum(1 for _ in (folder / "task").iterdir())
-    return threads
 
 
 def _keep_the_way_open(order: LaunchOrder, held: list[Hold]) -> None:

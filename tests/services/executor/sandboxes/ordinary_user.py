@@ -49,7 +49,7 @@ async def observe(setting: str, folder: Path) -> dict[str, object]:
         "uid": (await run(sandbox, folder, "id -u")).stdout.decode().strip(),
         "host files": (await run(sandbox, folder, "cat /etc/passwd; ls /var /home /work")).stdout.decode(),
         "planted": (await run(sandbox, folder, PLANT)).stdout.decode(),
-        "wrote": (await run(sandbox, folder, "echo made >/build/file && cat /build/file")).stdout.decode(),
+        "wrote": (await run(sandbox, folder, "echo made >/build/file; cat /build/file; true")).stdout.decode(),
         "hog": "memory_exceeded" if hog.memory_exceeded else repr(hog),
         "loop": "cpu_exceeded" if loop.cpu_exceeded else repr(loop),
         "forks": "bounded" if b"fork" in forks.stderr else repr(forks),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,16 @@ from services.executor.sandboxes.gaps import Gap
 REPOSITORY = Path(__file__).parents[4]
 SYSTEM_PYTHON = Path("/usr/bin/python3")
 NOBODY = 65534
+HELD = {
+    "uid": str(NOBODY),
+    "host files": "",
+    "planted": "",
+    "wrote": "made\n",
+    "hog": "memory_exceeded",
+    "loop": "cpu_exceeded",
+    "forks": "bounded",
+    "daemon": "gone",
+}
 
 
 @pytest.fixture
@@ -44,29 +55,43 @@ def _lack(reason: str) -> None:
     ],
 )
 async def test_the_box_holds_and_limits_for_an_ordinary_user_too(setting: str, gaps: list[Gap]) -> None:
-    program = [str(SYSTEM_PYTHON), "-B", str(Path(__file__).with_name("ordinary_user.py")), setting]
+    seen = await observed(setting)
+
+    assert seen.pop("gaps") == gaps
+    assert seen == HELD
+
+
+@pytest.mark.usefixtures("_ordinary_user")
+async def test_processes_that_the_box_cannot_see_do_not_use_up_its_limit() -> None:
+    # As in containers of one user: a process namespace hides them, and the kernel counts them all the same.
+    others = [subprocess.Popen(["/bin/sleep", "600"], user=NOBODY, group=NOBODY) for _ in range(60)]
+    try:
+        seen = await observed(
+            "process-without-namespaces",
+            *("/usr/bin/unshare", "--mount", "--pid", "--fork", "--mount-proc"),
+            *("/usr/bin/setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
+        )
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+
+    assert seen.pop("gaps") == [Gap.PROCESS_LIST, Gap.MEMORY]
+    assert seen == HELD
+
+
+async def observed(setting: str, *become_nobody: str) -> dict[str, object]:
+    """What `ordinary_user.py` sees, started as nobody or by a command that makes it so."""
+    user = {} if become_nobody else {"user": NOBODY, "group": NOBODY, "extra_groups": []}
     process = await asyncio.create_subprocess_exec(
-        *program,
+        *become_nobody,
+        *(str(SYSTEM_PYTHON), "-B", str(Path(__file__).with_name("ordinary_user.py")), setting),
         stdout=asyncio.subprocess.PIPE,
-        user=NOBODY,
-        group=NOBODY,
-        extra_groups=[],
         cwd=REPOSITORY,
         env={"PYTHONPATH": str(REPOSITORY), "PATH": "/usr/bin:/bin"},
+        **user,
     )
     output, _ = await process.communicate()
-
     if process.returncode == 3:
         _lack("the system's Python is older than 3.11")
-    seen = json.loads(output)
-    assert seen.pop("gaps") == gaps
-    assert seen == {
-        "uid": str(NOBODY),
-        "host files": "",
-        "planted": "",
-        "wrote": "made\n",
-        "hog": "memory_exceeded",
-        "loop": "cpu_exceeded",
-        "forks": "bounded",
-        "daemon": "gone",
-    }
+    return json.loads(output)
