@@ -37,6 +37,11 @@ def money_text(usd: object) -> str:
     return f"${usd:.4f}" if isinstance(usd, int | float) else "-"
 
 
+def dollars_text(usd: object) -> str:
+    """Dollars to the micro-dollar, which is what accounts count in; the sign comes first."""
+    return f"{'-' if usd < 0 else ''}${abs(usd):,.6f}" if isinstance(usd, int | float) else "-"
+
+
 def place_text(machine: Fields) -> str:
     """Provider, backend and region, as far as there are any."""
     return "/".join(str(machine[name]) for name in ("provider", "backend", "region") if machine.get(name))

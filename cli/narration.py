@@ -49,8 +49,7 @@ def _nested(fields: Fields, key: str) -> Fields:
 
 def _queued(fields: Fields) -> str:
     position, message = fields.get("position"), str(fields.get("message") or "")
-    place = f"queued at position {position}" if position else "queued"
-    return f"{place}: {message}" if message else place
+    return message or (f"queued at position {position}" if position else "queued")
 
 
 def _provisioning(fields: Fields) -> str:

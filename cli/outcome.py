@@ -58,6 +58,27 @@ class Result:
         return {**fields, "accepted": self.accepted, **{k: v for k, v in self.data.items() if k not in fields}}
 
 
+def result_of_submission(job: dict[str, Any]) -> Result | None:
+    """The result of a submission as the gateway keeps it; None while it is not over."""
+    data: dict[str, Any] | None = job.get("result")
+    if not job.get("status") or data is None:
+        return None
+    status = str(job["status"])
+    return Result(
+        id=str(job.get("id") or ""),
+        status=status,
+        verdict=str(data.get("verdict") or status),
+        message=str(data.get("message") or ""),
+        details=str(data.get("details") or ""),
+        avg_runtime_ms=data.get("avg_runtime_ms"),
+        avg_gflops=data.get("avg_gflops"),
+        cost_usd=job.get("cost_usd"),
+        passed_tests=data.get("passed_tests"),
+        total_tests=data.get("total_tests"),
+        data=data,
+    )
+
+
 def result_of(submission_id: str, events: Sequence[Event]) -> Result:
     """The result that the events of a finished submission tell; costs and times may stand in earlier ones."""
     seen: dict[str, Any] = {}

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 from rich.markup import escape
 from rich.table import Table
 
+from cli.machine_text import dollars_text
 from cli.narration import format_milliseconds, format_number
+from cli.sample_text import sample_text
 from cli.terminal import results
 
 if TYPE_CHECKING:
@@ -33,7 +35,10 @@ def print_result(result: Result) -> None:
         results.print(escape(result.details.rstrip()))
     for stream in ("stdout", "stderr"):
         _print_output(stream, str(result.data.get(stream) or ""))
+    for line in sample_text(result.data):
+        results.print(line, markup=False)
     _print_mismatches(result.data.get("debug_info"))
+    _print_failed_tests(result.data.get("test_results"))
     _print_benchmarks(result)
     facts = {"verdict": result.verdict, "tests": _tests(result), "cost": _cost(result), "id": result.id}
     results.print("  ".join(f"[dim]{name}[/dim] {escape(value)}" for name, value in facts.items() if value))
@@ -54,7 +59,7 @@ def _tests(result: Result) -> str:
 
 
 def _cost(result: Result) -> str:
-    return f"${result.cost_usd:.6f}" if result.cost_usd is not None else ""
+    return dollars_text(result.cost_usd) if result.cost_usd is not None else ""
 
 
 def _print_output(stream: str, text: str) -> None:
@@ -77,6 +82,13 @@ def _print_mismatches(debug_info: object) -> None:
     shown = list(cast("dict[str, Any]", differences).items())[:SHOWN_MISMATCHES]
     rows = [(index, *(_element(value.get(name)) for name in ("expected", "actual", "diff"))) for index, value in shown]
     results.print(table_of(("index", "expected", "actual", "difference"), rows))
+
+
+def _print_failed_tests(entries: object) -> None:
+    """Those that the verdict is about; that the others passed is said by their number."""
+    for entry in cast("list[dict[str, Any]]", entries or []):
+        if entry.get("status") == "FAILED":
+            results.print(f"test {entry.get('test_id')} failed: {entry.get('name')}", markup=False)
 
 
 def _element(value: object) -> object:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any, cast
 
 from cli.commands.options import EndpointOption, JsonOption, TokenOption, connect
+from cli.machine_text import dollars_text
 from cli.report import table_of
 from cli.terminal import print_json, results
+
+AMOUNTS = {"granted": "granted_usd", "spent": "charged_usd", "held": "held_usd", "available": "available_usd"}
 
 
 def costs(*, endpoint: EndpointOption = None, token: TokenOption = None, as_json: JsonOption = False) -> None:
@@ -16,8 +19,17 @@ def costs(*, endpoint: EndpointOption = None, token: TokenOption = None, as_json
     if as_json:
         print_json(told)
         return
-    shown = {name: value for name, value in told.items() if name not in {"postings", "next_page_token"}}
-    results.print(table_of(("", ""), shown.items()))
+    amounts = [(name, dollars_text(told[field])) for name, field in AMOUNTS.items() if field in told]
+    results.print(table_of(("", ""), [("account", told.get("account_name")), *amounts, ("alert", _alert(told))]))
     postings = cast("list[dict[str, Any]]", told.get("postings") or [])
-    columns = ("create_time", "kind", "amount_usd", "description")
-    results.print(table_of(columns, ([posting.get(column) for column in columns] for posting in postings)))
+    rows = (
+        (p.get("create_time"), p.get("kind"), dollars_text(p.get("amount_usd")), p.get("description")) for p in postings
+    )
+    results.print(table_of(("time", "kind", "amount", "what"), rows))
+
+
+def _alert(told: dict[str, Any]) -> str:
+    threshold = told.get("alert_threshold_pct")
+    if not isinstance(threshold, int | float):
+        return ""
+    return f"at {threshold:g} % of the credit, {'reached' if told.get('alert_fired') else 'not reached'}"

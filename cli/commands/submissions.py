@@ -13,10 +13,12 @@ from cli.commands.completion import complete_gpu_type
 from cli.commands.options import EndpointOption, IdArgument, JsonOption, TokenOption, connect
 from cli.errors import InputError
 from cli.exit_codes import ExitCode
-from cli.outcome import result_of
+from cli.machine_text import dollars_text
+from cli.outcome import result_of, result_of_submission
 from cli.progress import shown_on
 from cli.report import print_result, table_of
 from cli.submission import Mode, Submission, TimingMode
+from cli.submission_rows import submission_rows
 from cli.terminal import notes, print_json, results, say
 
 if TYPE_CHECKING:
@@ -124,14 +126,16 @@ def show(
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show one submission."""
+    """Show one submission, with its result once it is over."""
     with connect(endpoint, token) as client:
         job = client.submission(submission_id)
     if as_json:
         print_json(job)
         return
-    rows = [(name, value) for name, value in job.items() if not isinstance(value, dict | list) and name != "code"]
-    results.print(table_of(("field", "value"), rows))
+    results.print(table_of(("field", "value"), submission_rows(job)))
+    if result := result_of_submission(job):
+        results.print()
+        print_result(result)
 
 
 def jobs(
@@ -207,13 +211,12 @@ def _finish(result: Result, *, as_json: bool) -> None:
 
 
 def _row(job: dict[str, Any]) -> tuple[object, ...]:
-    cost = job.get("cost_usd")
     return (
         job.get("id"),
         job.get("problem"),
         job.get("mode"),
         job.get("state"),
         job.get("verdict"),
-        None if cost is None else f"${cost:.6f}",
+        dollars_text(job.get("cost_usd")),
         job.get("create_time"),
     )

@@ -132,6 +132,41 @@ def test_cancel_show_and_jobs_ask_their_routes(gateway: ScriptedGateway) -> None
     assert gateway.asked("GET", SUBMISSIONS)[0].path == f"{SUBMISSIONS}?page_size=5&problem=relu"
 
 
+def test_show_tells_the_whole_result_of_a_submission_that_is_over(gateway: ScriptedGateway) -> None:
+    result = {
+        "verdict": "RUNTIME_ERROR",
+        "message": "Case `2x3`: the program crashed.",
+        "details": "signal 11",
+        "stderr": "my last words\n",
+        "test_results": [
+            {"test_id": 1, "name": "2x2", "status": "PASSED"},
+            {"test_id": 2, "name": "2x3", "status": "FAILED"},
+        ],
+        "passed_tests": 1,
+        "total_tests": 2,
+    }
+    job = {"id": JOB, "state": "FINISHED", "status": "RUNTIME_ERROR", "cost_usd": 0.5, "result": result}
+    gateway.on("GET", f"{SUBMISSIONS}/{JOB}", Answer(job))
+    out = wavepool("show", JOB, "--endpoint", gateway.endpoint).out
+    for text in (result["message"], "signal 11", "my last words", "test 2 failed: 2x3", "tests 1/2", "cost $0.500000"):
+        assert str(text) in out, out
+
+
+def test_a_sample_s_values_are_shown(gateway: ScriptedGateway, kernel: str) -> None:
+    values = {"input": {"x": [1.0, -2.0]}, "output": [1.0, 7.5], "expected_output": [1.0, 0.0]}
+    scripted(gateway, Stream(ending("FAILED", **values)))
+    run = wavepool("submit", kernel, "-p", "relu", "--mode", "sample", "--endpoint", gateway.endpoint)
+    assert run.status == 1
+    assert "  x = 1  -2\nyour output:\n  1  7.5\nexpected output:\n  1  0\n" in run.out
+
+
+def test_the_place_in_the_queue_is_told_once(gateway: ScriptedGateway, kernel: str) -> None:
+    queued = (1, {"status": "IN_QUEUE", "id": JOB, "position": 3, "message": "In the queue at position 3"})
+    scripted(gateway, Stream([queued, *ACCEPTED[1:]]))
+    run = wavepool("submit", kernel, "-p", "relu", "--endpoint", gateway.endpoint)
+    assert run.err.count("position 3") == 1
+
+
 def test_fields_that_are_wrong_are_named_with_the_fix(gateway: ScriptedGateway, kernel: str) -> None:
     problem = {
         "title": "Unprocessable Content",

@@ -1,0 +1,35 @@
+"""What a submission is and how far it has come, as rows of a table; pure, and calm about missing fields."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from cli.machine_text import dollars_text
+from cli.narration import format_milliseconds
+
+AS_THEY_ARE = ("id", "problem", "mode", "timing", "gpu_type", "fallback_gpu_types", "dtype", "language", "priority")
+AFTERWARDS = ("state", "status", "attempt", "machine_id", "machine_gpu_type", "create_time", "start_time", "end_time")
+
+
+def submission_rows(job: dict[str, Any]) -> list[tuple[str, str]]:
+    """Name and value of whatever is known; code and result are too long for a table."""
+    facts = {name: job.get(name) for name in (*AS_THEY_ARE, *AFTERWARDS)}
+    facts["waited"] = _between(job.get("create_time"), job.get("start_time"))
+    facts["took"] = _between(job.get("start_time"), job.get("end_time"))
+    facts["cost"] = dollars_text(job["cost_usd"]) if isinstance(job.get("cost_usd"), int | float) else None
+    facts["extras"] = [name for name in ("launch_plan", "problem_def") if job.get(name)]
+    facts["message"] = None if job.get("result") else job.get("message")
+    return [(name, _text(value)) for name, value in facts.items() if value not in (None, "", [])]
+
+
+def _text(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - JSON
+
+
+def _between(begin: object, end: object) -> str | None:
+    try:
+        passed = datetime.fromisoformat(str(end)) - datetime.fromisoformat(str(begin))
+    except (ValueError, TypeError):
+        return None
+    return format_milliseconds(passed.total_seconds() * 1000)
