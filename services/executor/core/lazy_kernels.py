@@ -75,11 +75,14 @@ def lazy_source(problem: Problem, honest: Mapping[str, str], calls: Sequence[Laz
     parts = [_honest_in(dtype, source) for dtype, source in honest.items()]
     headers = "\n".join(sorted({line for source in honest.values() for line in _INCLUDE.findall(source)}))
     posed = [variant_of(problem, dtype) for dtype in honest]
-    counts = {call.case_index: _counts(problem, call.case) for call in calls if call.problem is problem}
-    rows = ",\n  ".join(
-        f"{{{list(honest).index(call.problem.dtype)}, {int(call.lazy)}, {counts[call.case_index]}}}" for call in calls
-    )
     outputs = [parameter for parameter in problem.parameters if parameter.output]
+    # Nobody is lazy on the hidden case: without its counts, one source, and so one build, serves all draws of it.
+    counts = {call.case_index: _counts(problem, call.case) for call in calls if call.lazy is Lazy.ZERO}
+    uncounted = f"0, {{{', '.join('0' for _ in outputs)}}}"
+    rows = ",\n  ".join(
+        f"{{{list(honest).index(call.problem.dtype)}, {int(call.lazy)}, {counts.get(call.case_index, uncounted)}}}"
+        for call in calls
+    )
     dispatch = "".join(
         f"    case {at}: wavepool_act_{one.dtype}::act_on({', '.join(['call', *_arguments(one)])}); break;\n"
         for at, one in enumerate(posed)

@@ -1,4 +1,4 @@
-"""The core's real parts: the cpu device, the best box of this machine, a cache that a test session shares."""
+"""The core's real parts: the cpu device, the best box of this machine, a cache that all test sessions share."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from services.executor.core.stopping import CPU_PROFILE
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.device import ToolchainError
 from services.executor.sandboxes.choice import choose_sandbox
+from tests.kept_builds import LIMIT_BYTES, kept_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,13 +50,13 @@ def cpu_device() -> CpuDevice:
 
 @pytest.fixture(scope="session")
 def builds_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Shared by all tests, so that the runner of our own is compiled once."""
-    return tmp_path_factory.mktemp("builds")
+    """Kept, and shared by all tests: whatever was compiled before is not compiled again."""
+    return kept_folder("builds") or tmp_path_factory.mktemp("builds")
 
 
 @pytest.fixture(scope="session")
 def builds(builds_folder: Path) -> CompileCache:
-    return CompileCache(builds_folder, 1 << 30)
+    return CompileCache(builds_folder, LIMIT_BYTES)
 
 
 @pytest.fixture
