@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -15,12 +16,18 @@ import pytest
 from servicekit.clock import ManualClock
 from tests.dstack_lab.server_python import server_python
 from tests.postgres_server import PostgresServer, program
+from tests.work_units import WorkUnits, long_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from xdist.remote import Producer
+
 # Before numpy is imported. Workers share the cores: threads of its linear algebra library would wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Tests start hundreds of Python processes: without kept bytecode, each would compile all that it imports.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 MISSING = {
     "postgres": (lambda: program("postgres") is not None, "the PostgreSQL server programs are not installed"),
@@ -43,6 +50,17 @@ MISSING = {
 # No package manager has them for a fresh machine.
 REPOSITORY = Path(__file__).parents[1]
 NEVER_IN_CI = {"cuda", "gpu"}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> WorkUnits | None:
+    """Unless another way to share the tests was asked for on the command line."""
+    return WorkUnits(config, log) if config.getvalue("dist") == "load" else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """After they were shuffled."""
+    long_first(items)
 
 
 @cache

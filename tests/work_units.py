@@ -1,0 +1,44 @@
+"""How xdist's workers share the tests: a file at a time, long ones first, and tests that are long one at a time.
+
+What a file's fixtures make is made once then, not in every worker, and no worker is left with a long file at the end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xdist.scheduler import LoadScopeScheduling
+
+if TYPE_CHECKING:
+    import pytest
+
+# Many tests of seconds each, with nothing made for the whole file.
+SPREAD = (
+    "tests/attacks/",
+    "tests/honest/",
+    "tests/services/executor/core/test_lint.py",
+    "tests/services/executor/devices/cpu/test_conformance.py",
+)
+# Half a minute and more each, on a quiet machine.
+LONG = (
+    "tests/dstack_lab/",
+    "tests/end_to_end/",
+    "tests/gateway/browser/",
+    "tests/services/executor/core/problem_host/test_definitions.py",
+    "tests/services/executor/test_process.py",
+    "tests/services/vmpool/providers/",
+    "tests/services/vmpool/test_dead_executors.py",
+    "tests/services/vmpool/test_killed_pool.py",
+)
+
+
+class WorkUnits(LoadScopeScheduling):
+    """Gives out files, or single tests of the spread ones, in the order in which they were collected."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return nodeid if nodeid.startswith(SPREAD) else nodeid.partition("::")[0]
+
+
+def long_first(items: list[pytest.Item]) -> None:
+    """Otherwise tests keep the order that they have."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
