@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from tests.gateway.running_gateway import RunningGateway
 
 PROGRAM = "/usr/bin/chromium"
+# One renderer process for all pages, and no imitation of a graphics processor.
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--renderer-process-limit=1"]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncGenerator[Browser]:
     async with async_playwright() as playwright:
-        launched = await playwright.chromium.launch(executable_path=PROGRAM, args=["--no-sandbox"])
+        launched = await playwright.chromium.launch(executable_path=PROGRAM, args=ARGUMENTS)
         yield launched
         await launched.close()
 
@@ -28,7 +30,7 @@ async def browser() -> AsyncGenerator[Browser]:
 @pytest_asyncio.fixture(loop_scope="module")
 async def web(browser: Browser, gateway: RunningGateway) -> AsyncGenerator[BrowserPage]:
     """A page without memories; whatever it complains of on its console fails the test."""
-    context = await browser.new_context(viewport={"width": 1280, "height": 900})
+    context = await browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     page = await context.new_page()
     page.set_default_timeout(15_000)
     shown = BrowserPage(page, gateway)
