@@ -1,6 +1,7 @@
 """The words of a C++ source, told from its comments and literals: enough to find names, not to understand them.
 
 Spliced lines are joined first, as the language does, and names that macros paste together (`roc##blas`) are joined too.
+Compilers end a line at a lone carriage return as well, and splice lines with any white space behind the backslash.
 """
 
 from __future__ import annotations
@@ -13,17 +14,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_SPLICE = re.compile(r"\\[ \t]*\r?\n")
+_LINE_END = re.compile(r"\r\n?")
+_SPLICE = re.compile(r"\\[ \t\v\f]*\n")
 _PIECE = re.compile(
     r"""
       (?P<comment> //[^\n]* | /\*.*?(?:\*/|\Z) )
     | (?P<raw> (?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\(.*?(?:\)(?P=mark)"|\Z) )
-    | (?P<header> (?:\#|%:)[ \t]*(?:include|include_next|import)\b[ \t]*(?:<(?P<angle>[^>\n]*)>|"(?P<quote>[^"\n]*)") )
+    | (?P<header> (?:\#|%:)[ \t]*(?:include|include_next|import|define[ \t]+\w+)\b[ \t]*
+        (?:<(?P<angle>[^>\n]*)>|"(?P<quote>[^"\n]*)") )
     | (?P<string> (?:u8|[uUL])?"(?:\\.|[^"\\\n])*"? )
     | (?P<number> \.?\d(?:[eEpP][+-]|'(?=\w)|[\w.])* )
     | (?P<character> (?:u8|[uUL])?'(?:\\.|[^'\\\n])*'? )
     | (?P<name> [^\W\d]\w* )
-    | (?P<paste> \#\# )
+    | (?P<paste> \#\# | %:%: )
     | (?P<scope> :: )
     """,
     re.DOTALL | re.VERBOSE,
@@ -47,8 +50,11 @@ class Header:
 
 
 def words(source: str) -> list[Name | Header]:
-    """The names and headers of `source`, in order; lines are those of the text as it was written."""
-    text, lines = _joined(source)
+    """The names and headers of `source`, in order; lines are those of the text as it was written.
+
+    What a macro stands for may be a header too: `#define H <algorithm>`.
+    """
+    text, lines = _joined(with_plain_line_ends(source))
     found: list[Name | Header] = []
     run: list[tuple[str, int]] = []
     for kind, piece, at in _pieces(text):
@@ -60,6 +66,11 @@ def words(source: str) -> list[Name | Header]:
         if kind == "header":
             found.append(Header(piece, _line(lines, at)))
     return [*found, *_names(run, lines)]
+
+
+def with_plain_line_ends(source: str) -> str:
+    """The source with every line ended as compilers see it, by a newline alone."""
+    return _LINE_END.sub("\n", source)
 
 
 def _joined(source: str) -> tuple[str, Sequence[int]]:
@@ -90,13 +101,13 @@ def _pieces(text: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _continues(run: Sequence[tuple[str, int]], kind: str) -> bool:
-    return bool(run) and (run[-1][0] in {"::", "##"}) == (kind == "name")
+    return bool(run) and (run[-1][0] in {"::", "##", "%:%:"}) == (kind == "name")
 
 
 def _names(run: Sequence[tuple[str, int]], lines: Sequence[int]) -> list[Name]:
     if not run:
         return []
-    text = "".join(piece for piece, _ in run).replace("##", "").removesuffix("::")
+    text = "".join(piece for piece, _ in run).replace("##", "").replace("%:%:", "").removesuffix("::")
     return [Name(text, _line(lines, run[0][1]))]
 
 

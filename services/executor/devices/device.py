@@ -49,6 +49,8 @@ class DeviceDescription:
     max_threads_per_block: int = 1024
     max_lds_bytes: int = 64 << 10
     """Of a block, static and dynamic together."""
+    loads_its_driver: bool = False
+    """Its runtime is linked into builds, and loads the driver by functions that are forbidden to submissions."""
 
 
 @dataclass(frozen=True)

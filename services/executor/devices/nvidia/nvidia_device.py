@@ -53,6 +53,7 @@ class NvidiaDevice:
             memory_mib=gpu.memory_mib,
             is_gpu=True,
             max_lds_bytes=_LDS_BYTES,
+            loads_its_driver=True,
         )
 
     def toolchain(self) -> Toolchain:

@@ -43,6 +43,11 @@ def test_comments_literals_and_numbers_hold_no_names(source: str) -> None:
         "sho\\ \r\nwn",
         "sho##wn",
         "sho ## wn",
+        "sho%:%:wn",
+        "sho\\\rwn",
+        "sho\\\v\f\nwn",
+        "// a comment ends here\rshown",
+        '"a string too\rshown',
         "#define f(x) shown(x)",
         "a.shown()",
         "x = 'a' + shown",
@@ -75,3 +80,11 @@ def test_lines_are_those_of_the_text_as_it_was_written() -> None:
 @given(st.text(alphabet="aRu8\"'/*\\\n #%:<>()x1.", max_size=200))
 def test_any_text_is_read_and_its_lines_exist(text: str) -> None:
     assert all(1 <= word.line <= text.count("\n") + 1 for word in words(text))
+
+
+def test_lines_are_counted_by_every_kind_of_line_end() -> None:
+    assert [word.line for word in words("a\rb\r\nc\nd") if isinstance(word, Name)] == [1, 2, 3, 4]
+
+
+def test_what_a_macro_stands_for_may_be_a_header() -> None:
+    assert Header("cub/cub.cuh", 1) in words("#define H <cub/cub.cuh>\n#include H\n")

@@ -102,9 +102,25 @@ def test_a_build_is_refused_for_a_function_that_it_calls_under_a_hidden_name() -
     assert linked_symbols(loader, ["dlopen", "no_such_function"]) == ("dlopen",)
 
 
+def test_functions_are_found_by_patterns_of_their_names() -> None:
+    loader = Path(_ctypes.__file__).read_bytes()
+    assert "dlopen" in linked_symbols(loader, ["dlo*n"])
+    assert linked_symbols(loader, ["no_such_*", "dlo*no_such_end"]) == ()
+
+
+def test_no_string_in_a_build_switches_the_search_off() -> None:
+    loader = Path(_ctypes.__file__).read_bytes() + b"\0cudaGetDeviceCount\0"
+    assert linked_symbols(loader, ["dlopen"]) == ("dlopen",)
+
+
+def test_a_device_whose_runtime_loads_its_driver_is_allowed_to() -> None:
+    loader = Path(_ctypes.__file__).read_bytes()
+    check_build(loader, EVERYWHERE, loads_its_driver=True)
+
+
 def test_a_name_in_a_string_is_no_call() -> None:
     assert linked_symbols(b"\x7fELF\0dlopen\0", ["dlopen"]) == ()
-    text = Path(sys.executable).resolve().read_bytes() + b"\0not_a_symbol_but_a_string\0"
+    text = Path(_ctypes.__file__).read_bytes() + b"\0not_a_symbol_but_a_string\0"
     assert linked_symbols(text, ["not_a_symbol_but_a_string"]) == ()
 
 
