@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import os
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,7 +50,8 @@ class CpuDevice:
 
         prepared = refresh()
         processor = " ".join(back_end.processor())
-        identity = hashlib.sha256(f"{prepared.device.name} {toolchain.steps_digest()} {processor}".encode()).hexdigest()
+        steps = f"{toolchain.steps_digest()} {_code_generator()}"
+        identity = hashlib.sha256(f"{prepared.device.name} {steps} {processor}".encode()).hexdigest()
         version = toolchain.compiler().version
         return Toolchain(identity, f"clang 22.1.8 (ziglang {version}) + wavepool cpu runtime")
 
@@ -70,6 +73,11 @@ class CpuDevice:
     def run_command(self, folder: Path, kind: BuildKind) -> Command:
         """The executable alone: it is static and needs nothing of the host."""
         return Command([str(_BUILD / _EXECUTABLES[kind])], _BUILD, [Mount(folder, _BUILD)])
+
+
+@cache
+def _code_generator() -> str:
+    return f"llvmlite {importlib.metadata.version('llvmlite')}"
 
 
 def _processor_title(cpuinfo: str) -> str:
