@@ -114,7 +114,7 @@ def _signed_bytes(payload: bytes) -> bytes:
 def _object(text: str, name: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{name} is not JSON: {error}") from error
     if not isinstance(value, dict):
         raise InputError(f"{name} is not a JSON object")

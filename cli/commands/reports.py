@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -104,12 +104,18 @@ def _bytes_of(file: Path) -> bytes:
         raise InputError(f"cannot read {file}: {error.strerror}") from error
 
 
+def _problem(told: dict[str, Any]) -> object:
+    """Its name; a definition that came with the submission has none that means anything to others."""
+    own = cast("dict[str, Any] | None", told.get("problem_definition"))
+    return f"by its author's own definition, SHA-256 {own.get('sha256')}" if own else told.get("problem")
+
+
 def _summary(signer: str, statement: dict[str, Any]) -> str:
     told = report_of(statement)
     told_device: dict[str, object] = told.get("device") or {}
     lines: dict[str, object] = {
         "verdict": told.get("verdict"),
-        "problem": told.get("problem"),
+        "problem": _problem(told),
         "device": told_device.get("title"),
         "finished": statement.get("finish_time"),
         "run": statement.get("run_id"),

@@ -121,7 +121,8 @@ def _origin(job: CoreJob, equipment: Equipment) -> dict[str, object]:
     device = equipment.device.describe()
     return {
         "version": REPORT_VERSION,
-        "problem": job.problem,
+        # What an author calls a problem of his own is no problem of the catalogue's.
+        "problem": "" if job.problem_def else job.problem,
         "mode": job.mode,
         "dtype": job.dtype,
         "contract": contract_of(job),

@@ -63,6 +63,15 @@ def test_a_key_given_by_hand_needs_no_pool() -> None:
     assert (ran.json["verified"], ran.json["key"], ran.json["run_id"]) == (True, PUBLIC, "r-1")
 
 
+def test_a_problem_of_the_authors_own_is_never_shown_under_another_name() -> None:
+    own = {**REPORT, "problem": "softmax", "problem_definition": {"sha256": "ab" * 32}}
+    signed = envelope({"report": own, "run_id": "r-1"})
+    ran = wavepool("verify", "-", "--key", PUBLIC, "--endpoint", NOBODY, stdin=signed)
+
+    assert "softmax" not in ran.out
+    assert "by its author's own definition" in ran.out
+
+
 def test_a_report_of_a_machine_outside_the_pool_is_not_verified(gateway: ScriptedGateway) -> None:
     gateway.on("GET", "/api/v1/machines", Answer({"machines": []}))
     ran = wavepool("verify", "-", "--endpoint", gateway.endpoint, stdin=ENVELOPE)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
 _MOST_PARAMETERS = 40
 _MOST_DIMENSIONS = 16
+_MOST_AMOUNT = 1e300
+_MOST_ELEMENTS = 1 << 40
 _ROLES = ("input", "output", "extra")
 
 
@@ -65,7 +67,7 @@ class Description:
         if len({parameter.name for parameter in parameters}) != len(parameters):
             raise definition_failure("has two parameters of one name", "answer")
         description = cls(parameters)
-        description.keep(case, answer.get("shapes"))
+        description.keep(case, answer.get("shapes"), host.most_array_bytes)
         return description
 
     @property
@@ -76,15 +78,20 @@ class Description:
     def shapes_of(self, host: ProblemHost, case: int, seed: int) -> dict[str, tuple[int, ...]]:
         """The shape of each output of a case."""
         if case not in self.shapes:
-            self.keep(case, host.ask("describe", case=case, seed=seed)[0].get("shapes"))
+            shapes = host.ask("describe", case=case, seed=seed)[0].get("shapes")
+            self.keep(case, shapes, host.most_array_bytes)
         return {p.name: shape for p, shape in zip(self.outputs, self.shapes[case], strict=True)}
 
-    def keep(self, case: int, shapes: object) -> None:
-        """Note what the host said of a case."""
+    def keep(self, case: int, shapes: object, most_bytes: int) -> None:
+        """Note what the host said of a case, whose outputs may take `most_bytes`."""
         listed = cast("list[Any]", shapes) if isinstance(shapes, list) else []
         if len(listed) != len(self.outputs):
             raise definition_failure("has another number of outputs than its signature", "answer")
-        self.shapes[case] = [_shape(shape) for shape in listed]
+        extents = [_shape(shape) for shape in listed]
+        size = sum(math.prod(shape) * p.dtype.itemsize for shape, p in zip(extents, self.outputs, strict=True))
+        if size > most_bytes:
+            raise definition_failure(f"has outputs of more than the {most_bytes >> 20} MiB that are taken", "size")
+        self.shapes[case] = extents
 
 
 def case_values(parameters: Sequence[Parameter], listed: object, payload: bytearray) -> dict[str, Any]:
@@ -151,10 +158,13 @@ def _shape(value: object) -> tuple[int, ...]:
     extents = cast("list[Any]", value) if isinstance(value, list) else [None]
     if len(extents) > _MOST_DIMENSIONS or not all(type(extent) is int and extent >= 0 for extent in extents):
         raise definition_failure("gave an answer that cannot be taken", "answer")
+    # numpy multiplies the others even where one extent is 0.
+    if math.prod(max(1, extent) for extent in cast("list[int]", extents)) > _MOST_ELEMENTS:
+        raise definition_failure("gave an array that no machine holds", "size")
     return tuple(cast("list[int]", extents))
 
 
 def _amount(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST_AMOUNT:
         raise definition_failure("counts operations that are no number", "answer")
     return float(value)

@@ -56,6 +56,11 @@ class ProblemHost:
         self._limits = limits
         self._left_seconds = limits.box.wall.total_seconds()
 
+    @property
+    def most_array_bytes(self) -> int:
+        """Of the arrays of one answer."""
+        return self._limits.array_bytes
+
     def ask(self, what: str, *payloads: memoryview, **fields: object) -> tuple[dict[str, Any], bytearray]:
         """The answer's object and its arrays; raises Failure for a definition that has none."""
         seconds = self._limits.start_seconds if what == "open" else self._limits.answer_seconds

@@ -48,9 +48,16 @@ def objection(
     return Failure(
         Verdict.WRONG_ANSWER,
         f"{message}; the largest difference is {wrong.max_difference:.4g}.",
-        details=json.dumps(debug)[:_MOST_DETAILS],
+        details=_told(debug),
         wrong_answer=wrong,
     )
+
+
+def _told(debug: object) -> str:
+    try:
+        return json.dumps(debug)[:_MOST_DETAILS]
+    except RecursionError:
+        return ""
 
 
 def _differences(outputs: Mapping[str, NDArray[Any]], expected: Mapping[str, NDArray[Any]]) -> WrongAnswer:

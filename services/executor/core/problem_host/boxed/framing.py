@@ -46,8 +46,8 @@ def receive(
     text = _exactly(connection, header_bytes, deadline)
     try:
         header = json.loads(text)
-    except ValueError as error:
-        raise FramingError("the header is not JSON") from error
+    except (ValueError, RecursionError) as error:
+        raise FramingError("the header is not JSON, or too deep") from error
     if not isinstance(header, dict):
         raise FramingError("the header is no object")
     return cast("dict[str, Any]", header), _exactly(connection, payload_bytes, deadline)

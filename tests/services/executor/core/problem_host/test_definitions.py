@@ -77,6 +77,7 @@ async def test_a_definition_in_the_seeds_style_is_used(with_torch: Equipment, de
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert finished.passed_tests == finished.total_tests >= 1
     assert "author's own definition" in finished.message
+    assert finished.report["problem"] == "", "it is none of the catalogue's, whatever it was called"
     said = finished.report["problem_definition"]
     assert isinstance(said, dict)
     assert said["torch"] == torch_python(torch_program()).version
