@@ -174,3 +174,31 @@ def test_precompiled_headers_that_cannot_be_read_are_our_fault(
 
 def test_a_source_that_speaks_of_precompiled_headers_is_at_fault_itself(tmp_path: Path) -> None:
     assert _build(tmp_path, "#error unable to read PCH file\nint main() {}") == 1
+
+
+def test_kernels_run_where_no_thread_can_be_started(tmp_path: Path) -> None:
+    # The kernel refuses clone(2) with EAGAIN, as it does to a user with too many processes.
+    source = """#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+__global__ void fill(int* p) { p[blockIdx.x * blockDim.x + threadIdx.x] = 7; }
+int main() {
+    sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+                          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 1),
+                          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 11),
+                          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    sock_fprog filter{4, code};
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    int* p;
+    if (hipMalloc(&p, 256 * sizeof(int)) != hipSuccess) return 2;
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) return 3;
+    fill<<<4, 64>>>(p);
+    if (hipDeviceSynchronize() != hipSuccess) return 4;
+    for (int i = 0; i < 256; ++i) if (p[i] != 7) return 5;
+    return 0;
+}
+"""
+    assert _build(tmp_path, source) == 0
+
+    assert subprocess.run([tmp_path / "program"], timeout=60, check=False).returncode == 0
