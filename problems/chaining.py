@@ -21,29 +21,39 @@ class Change(StrEnum):
     """The signs of floats are drawn anew, but not those of zeros, infinities and NaNs."""
     INTEGERS = "integers"
     """Whole numbers are drawn from a range, for integers and float32."""
+    SYMMETRIC = "symmetric"
+    """As MANTISSAS, of a square matrix, alike on both sides of its diagonal."""
+    WEIGHTS = "weights"
+    """Whole numbers are drawn from a range where a square matrix of float32 is not 0, alike on both sides of it."""
     ROLL = "roll"
     """The elements move along, in memory order, and around the end."""
 
 
 @dataclass(frozen=True)
 class ChainRule:
-    """A change; `low` and `high` are the range of INTEGERS, without `high` and of at most 2^32 values."""
+    """A change; `low` and `high` are the range of INTEGERS and WEIGHTS, without `high` and of at most 2^32 values."""
 
     change: Change
     low: int = 0
     high: int = 0
 
     def __post_init__(self) -> None:
-        if self.change is Change.INTEGERS and not 0 < self.high - self.low <= 1 << 32:
+        if self.change in {Change.INTEGERS, Change.WEIGHTS} and not 0 < self.high - self.low <= 1 << 32:
             raise ValueError(f"chain: the range {self.low}..{self.high} is empty or too wide; give at most 2^32 values")
 
 
 FIXED = ChainRule(Change.FIXED)
 MANTISSAS = ChainRule(Change.MANTISSAS)
 SIGNS = ChainRule(Change.SIGNS)
+SYMMETRIC = ChainRule(Change.SYMMETRIC)
 ROLL = ChainRule(Change.ROLL)
 
 
 def integers(low: int, high: int) -> ChainRule:
     """Integers from `low` on, below `high`."""
     return ChainRule(Change.INTEGERS, low, high)
+
+
+def weights(low: int, high: int) -> ChainRule:
+    """Weights of edges from `low` on, below `high`; no edge comes or goes."""
+    return ChainRule(Change.WEIGHTS, low, high)

@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.chaining import weights
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
-from problems.graphs import Shape, any_shape, directed_graph, graph_case, hidden_nodes
+from problems.graphs import LIGHT, Shape, any_shape, directed_graph, graph_case, hidden_nodes
 from problems.rounding import EXACT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.chaining import ChainRule
 
 _TILE = 64
 """Nodes on the way that are tried at a time, and rows: so that what is worked on stays in the processor's cache."""
@@ -29,6 +32,7 @@ class AllPairsShortestPath(Problem):
     signature = "const float* adj_matrix, float* output, size_t n"
     outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.POISON}
     tolerance = EXACT
+    chain: ClassVar[Mapping[str, ChainRule]] = {"adj_matrix": weights(1, LIGHT)}
     sizes = Sizes(
         cpu=(
             graph_case(160, Shape.HEAVY),

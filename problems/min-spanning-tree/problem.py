@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.chaining import weights
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
-from problems.graphs import Shape, connected_graph, graph_case, hidden_nodes
+from problems.graphs import LIGHT, Shape, connected_graph, graph_case, hidden_nodes
 from problems.rounding import EXACT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.chaining import ChainRule
 
 _SHAPES = (Shape.HEAVY, Shape.DENSE, Shape.CHAIN)
 
@@ -28,6 +31,7 @@ class MinSpanningTree(Problem):
     signature = "const float* A, float* min_weight, size_t n"
     outputs: ClassVar[Mapping[str, Initial]] = {"min_weight": Initial.ZERO}
     tolerance = EXACT
+    chain: ClassVar[Mapping[str, ChainRule]] = {"A": weights(1, LIGHT)}
     sizes = Sizes(
         cpu=(
             graph_case(160, Shape.HEAVY),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.chaining import weights
 from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
 from problems.distributions import TILE_ELEMENTS
 from problems.graphs import HEAVY, LIGHT, Shape, any_shape, directed_graph, graph_case, hidden_nodes
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from problems.chaining import ChainRule
 
 
 class ShortestPath(Problem):
@@ -27,6 +30,7 @@ class ShortestPath(Problem):
     signature = "const float* d_adj_matrix, int source, float* d_distances, size_t n"
     outputs: ClassVar[Mapping[str, Initial]] = {"d_distances": Initial.POISON}
     tolerance = EXACT
+    chain: ClassVar[Mapping[str, ChainRule]] = {"d_adj_matrix": weights(1, LIGHT)}
     sizes = Sizes(
         cpu=(
             graph_case(160, Shape.HEAVY),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from problems.chaining import SYMMETRIC
 from problems.domain import AS_A_WHOLE
 from problems.matrix_products import SquareProduct
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from problems.chaining import ChainRule
     from problems.definition import Case
     from problems.domain import Domain
 
@@ -23,6 +25,7 @@ class SymmetricMatmul(SquareProduct):
 
     slug = "symmetric-matmul"
     title = "Symmetric Matrix Multiplication"
+    chain: ClassVar[Mapping[str, ChainRule]] = {"input_a": SYMMETRIC, "input_b": SYMMETRIC}
     domains: ClassVar[Mapping[str, Domain]] = {"input_a": AS_A_WHOLE, "input_b": AS_A_WHOLE}
 
     def draw(self, name: str, shape: tuple[int, ...], case: Case, rng: np.random.Generator) -> NDArray[np.float32]:

@@ -12,14 +12,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from services.executor.core.benchmark_result import BenchmarkResult, Timing
+from services.executor.core.case_judge import CaseJudge
 from services.executor.core.case_result import CaseTimes, Scale, fault_of, result_of, timing_of
-from services.executor.core.chain import CPU_CHAINS, GPU_CHAINS, audit_case
+from services.executor.core.chain import CPU_CHAINS, GPU_CHAINS, audit_case, quiet_null_ns
 from services.executor.core.chain_audit import CPU_CHAIN_RULE, GPU_CHAIN_RULE
 from services.executor.core.events import Benchmarked, Benchmarking
 from services.executor.core.failure import Failure, in_case
 from services.executor.core.flushing import calibrated_flush, flush_profile
 from services.executor.core.measuring import measure, measure_first_calls
 from services.executor.core.roofline import roofs_of
+from services.executor.core.seeds import RunSeed
 from services.executor.core.sessions import score
 from services.executor.core.statistics import geometric_mean
 from services.executor.core.stopping import CPU_PROFILE, GPU_PROFILE, SIM_PROFILE, StoppingProfile
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from problems.definition import Case, Problem
-    from services.executor.core.case_judge import CaseJudge
     from services.executor.core.checking import Checker
     from services.executor.core.flushing import Flush
     from services.executor.core.progress import Progress
@@ -139,17 +140,24 @@ async def _audited(
     """The chained audit of every case, in a session of its own; it ends with the first case that cannot be true."""
     audited = list(measured)
     profile = GPU_CHAINS if bench.device.describe().is_gpu else CPU_CHAINS
+    quiet_ns = [await quiet_null_ns(trusted, _judge_of_ours(bench, times), profile) for times in measured]
     async with bench.open_session() as checker:
         for times in measured:
             if fault_of(bench.problem, times, scale):
                 break
             judge, claimed_ns = checker.judge(times.case, times.index), score(times.medians_ns)
+            limits = (profile, scale.chain_rule)
             with in_case(times.case.name):
-                audit = await audit_case(checker, trusted, judge, claimed_ns, (profile, scale.chain_rule))
+                audit = await audit_case(checker, trusted, judge, claimed_ns, limits, quiet_ns[times.index])
             audited[times.index] = replace(times, audit=audit)
             if fault_of(bench.problem, audited[times.index], scale):
                 break
     return audited
+
+
+def _judge_of_ours(bench: Bench, times: CaseTimes) -> CaseJudge:
+    """Its inputs are for a runner of our own alone."""
+    return CaseJudge(bench.problem, times.case, RunSeed(), times.index)
 
 
 def _scale(bench: Bench, dtype: str) -> Scale:

@@ -37,7 +37,8 @@ class ChainProfile:
 
     At least `chains` of `links` calls are made, and up to `most_chains` while the claim seems untrue, for
     `most_seconds`; outputs of all links may take `most_bytes` on the device. All links are checked where their outputs
-    take up to `wholly_checked_bytes`, else `checked_links` at random and the last.
+    take up to `wholly_checked_bytes`, else `checked_links` at random and the last. `quiet_chains` empty ones are made
+    before the submission has a process.
     """
 
     links: int
@@ -47,13 +48,17 @@ class ChainProfile:
     most_bytes: int
     wholly_checked_bytes: int = 64 << 20
     checked_links: int = 8
+    quiet_chains: int = 0
 
 
-GPU_CHAINS = ChainProfile(links=32, chains=3, most_chains=6, most_seconds=20.0, most_bytes=16 << 30)
-# Short chains, as whoever shares the cores disturbs long ones; and more of them, as one undisturbed is enough.
+GPU_CHAINS = ChainProfile(links=32, chains=3, most_chains=6, most_seconds=20.0, most_bytes=16 << 30, quiet_chains=2)
+# Short chains, as whoever shares the cores disturbs long ones; and more of them, as one undisturbed is enough. None
+# before its time: a host that gets busier in between would make liars of honest kernels.
 CPU_CHAINS = ChainProfile(links=2, chains=4, most_chains=40, most_seconds=4.0, most_bytes=32 << 20)
 # Chains from which one sees how busy a machine is.
 _TELLING = 8
+# Of no call of a submission's.
+_NO_CALL = 0
 
 
 @dataclass(frozen=True)
@@ -64,26 +69,47 @@ class ChainAudit:
     why_none: str = ""
 
 
+async def quiet_null_ns(trusted: RunnerSession, judge: CaseJudge, profile: ChainProfile) -> int | None:
+    """The shortest of the quiet empty chains of a case; None where it has none.
+
+    To be asked while the submission has no process. One that has may keep the device busy whenever nothing of its own
+    is measured, and all empty chains would be as slow as it likes.
+    """
+    if not profile.quiet_chains:
+        return None
+    trial = judge.draw(_NO_CALL)
+    links = _links(trial, profile)
+    if _why_none(judge, trial, links):
+        return None
+    trial = _with_rules(judge, judge.draw(_NO_CALL, links))
+    await _prepare(trusted, judge, trial, links)
+    seconds = links * judge.problem.time_limit_seconds
+    return min([(await trusted.run_chain(nonce, seconds)).wall_ns for nonce in range(profile.quiet_chains)])
+
+
 async def audit_case(
     checker: Checker,
     trusted: RunnerSession,
     judge: CaseJudge,
     claimed_ns: float,
     limits: tuple[ChainProfile, ChainRule],
+    quiet_ns: int | None = None,
 ) -> ChainAudit:
     """Make chains until the claim is believed, or the profile is spent; raises Failure for a wrong answer.
 
-    `trusted` is a session with a runner of our own (`trusted_runner.py`), `claimed_ns` the time that would be ranked.
+    `trusted` is a session with a runner of our own (`trusted_runner.py`), `claimed_ns` the time that would be ranked,
+    `quiet_ns` what `quiet_null_ns` gave.
     """
     profile, rule = limits
     trial = judge.draw(checker.next_call())
-    links = min(profile.links, profile.most_bytes // max(1, _slot_bytes(trial)))
+    links = _links(trial, profile)
     if why_none := _why_none(judge, trial, links):
         return ChainAudit((), why_none)
     chains: list[ChainMeasurement] = []
     begin = time.perf_counter()
     while len(chains) < profile.most_chains and time.perf_counter() - begin < profile.most_seconds:
-        chains.append(await _measure(checker, trusted, judge, links, profile))
+        chain = await _measure(checker, trusted, judge, links, profile)
+        chains.append(replace(chain, quiet_null_ns=quiet_ns))
         if len(chains) < profile.chains:
             continue
         if not is_doubtful(claimed_ns, chains, rule):
@@ -107,16 +133,12 @@ async def _measure(
 ) -> ChainMeasurement:
     """One chain, and the empty one just before it."""
     call = checker.next_call()
-    trial = judge.draw(call, links)
-    inputs = confined(judge.problem, trial.inputs)
-    trial = replace(trial, inputs=inputs, rules=link_rules(judge.problem, inputs))
+    trial = _with_rules(judge, judge.draw(call, links))
     random = checker.seed.generator("chain", call)
     nonce = int(random.integers(1 << 63))
     seconds = links * judge.problem.time_limit_seconds
     for session in (trusted, checker.session):
-        judge.write(session.channel, trial)
-        await session.load()
-        await session.prepare_chain(links)
+        await _prepare(session, judge, trial, links)
     empty = await trusted.run_chain(nonce, seconds)
     chain = await checker.session.run_chain(nonce, seconds)
     records = read_records(checker.session.channel, trial.layout, links)
@@ -127,6 +149,21 @@ async def _measure(
         await _check_link(checker, judge, trial, link, (nonce, records))
     claims = median(record.event_ns for record in records)
     return ChainMeasurement(links, chain.wall_ns, empty.wall_ns, claims, len(chosen), chain.waited_ns)
+
+
+async def _prepare(session: RunnerSession, judge: CaseJudge, trial: Trial, links: int) -> None:
+    judge.write(session.channel, trial)
+    await session.load()
+    await session.prepare_chain(links)
+
+
+def _with_rules(judge: CaseJudge, trial: Trial) -> Trial:
+    inputs = confined(judge.problem, trial.inputs)
+    return replace(trial, inputs=inputs, rules=link_rules(judge.problem, inputs))
+
+
+def _links(trial: Trial, profile: ChainProfile) -> int:
+    return min(profile.links, profile.most_bytes // max(1, _slot_bytes(trial)))
 
 
 def _chosen(links: int, slot_bytes: int, profile: ChainProfile, random: np.random.Generator) -> Sequence[int]:

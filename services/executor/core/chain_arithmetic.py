@@ -58,11 +58,13 @@ def argument_key(link_key: int, argument: int) -> int:
 def remade(base: NDArray[Any], rule: LinkRule, link_key: int, argument: int) -> NDArray[Any]:
     """What an array is in the link with this key."""
     key = argument_key(link_key, argument)
+    if rule.kind in {RuleKind.SYMMETRIC_BITS, RuleKind.WEIGHTS}:
+        return _remade_matrix(base, rule, key)
     if rule.kind is RuleKind.FLIP_BITS:
-        return _flipped(base, rule, key)
+        words = _random_words(key, -(-base.nbytes // _WORD_BYTES))
+        return _flipped(base, rule, words.view(np.uint8)[: base.nbytes].view(f"u{base.dtype.itemsize}"))
     if rule.kind in {RuleKind.INTEGERS, RuleKind.WHOLES}:
-        high = _random_words(key, base.size) >> np.uint64(32)
-        values = np.uint64(rule.first & _MASK) + ((high * np.uint64(rule.second)) >> np.uint64(32))
+        values = _in_range(_random_words(key, base.size), rule)
         if rule.kind is RuleKind.WHOLES:
             return values.view(np.int64).astype(np.float32).reshape(base.shape)
         return values.astype(f"u{base.dtype.itemsize}").view(base.dtype).reshape(base.shape)
@@ -105,12 +107,26 @@ def _fold_strips(words: Words, strips: int, key: int) -> Words:
     return np.concatenate((first, second))
 
 
-def _flipped(base: NDArray[Any], rule: LinkRule, key: int) -> NDArray[Any]:
-    data = _bytes_of(base)
+def _remade_matrix(base: NDArray[Any], rule: LinkRule, key: int) -> NDArray[Any]:
+    """A square matrix, whose noise is the same on both sides of the diagonal."""
+    rows, columns = np.indices(base.shape)
+    places = np.minimum(rows, columns) * base.shape[0] + np.maximum(rows, columns)
+    noise = _random_words(key, base.size)[places.reshape(-1)]
+    if rule.kind is RuleKind.SYMMETRIC_BITS:
+        return _flipped(base, rule, noise)
+    weights = _in_range(noise, rule).view(np.int64).astype(np.float32).reshape(base.shape)
+    return np.where(base == 0, base, weights)
+
+
+def _in_range(words: Words, rule: LinkRule) -> Words:
+    """Numbers from `first` on, `second` of them alike likely."""
+    return np.uint64(rule.first & _MASK) + (((words >> np.uint64(32)) * np.uint64(rule.second)) >> np.uint64(32))
+
+
+def _flipped(base: NDArray[Any], rule: LinkRule, noise: NDArray[Any]) -> NDArray[Any]:
     unsigned = np.dtype(f"u{base.dtype.itemsize}")
-    noise = _random_words(key, -(-data.size // _WORD_BYTES)).view(np.uint8)[: data.size].view(unsigned)
-    elements = data.view(unsigned)
-    noise = noise & unsigned.type(rule.first)
+    elements = _bytes_of(base).view(unsigned)
+    noise = noise.astype(unsigned, copy=False) & unsigned.type(rule.first)
     if rule.second:
         exponents = elements & unsigned.type(rule.second)
         noise[(exponents == 0) | (exponents == rule.second)] = 0

@@ -2,7 +2,8 @@
 
 In a chain the input of each call follows from the outputs before it, so a call cannot begin before the previous one has
 a right answer, and the judge's clock around the whole chain cannot be forged. What the chain costs without its calls is
-known from a runner of our own that makes the same chain with calls that do nothing.
+known from a runner of our own that makes the same chain with calls that do nothing: beside each chain, and a few times
+before the submission has a process that could slow it on purpose.
 
 Chains only ever take too long: the shortest is nearest to the truth. So a claim is untrue only when it is too short for
 every one of them, and a judge that still doubts makes more chains. An honest kernel needs a single undisturbed one; a
@@ -35,6 +36,7 @@ class ChainMeasurement:
 
     `device_median_ns` is the median of what the runner claims of the calls within the chain: caches are warm there.
     `waited_ns` is what threads of the runner and the judge waited for a processor, together (`run_queue.py`).
+    `quiet_null_ns` is the shortest empty chain of the case while the submission had no process, where one was made.
     """
 
     calls: int
@@ -43,6 +45,12 @@ class ChainMeasurement:
     device_median_ns: float
     checked: int
     waited_ns: int = 0
+    quiet_null_ns: int | None = None
+
+    @property
+    def shortest_null_ns(self) -> int:
+        """Of the empty chains that are known."""
+        return self.null_ns if self.quiet_null_ns is None else min(self.null_ns, self.quiet_null_ns)
 
 
 @dataclass(frozen=True)
@@ -68,7 +76,7 @@ CPU_CHAIN_RULE = ChainRule(least_share=0.75, slack_ns=100e3, fewest_chains=20, b
 
 def audited_call_ns(chains: Sequence[ChainMeasurement]) -> float | None:
     """What a call takes at least, by the judge's clock, from the shortest chains; None without any."""
-    null_ns = min((chain.null_ns for chain in chains), default=0)
+    null_ns = _shortest_null_ns(chains)
     return min(((chain.wall_ns - null_ns) / chain.calls for chain in chains), default=None)
 
 
@@ -81,14 +89,14 @@ def audit_ratio(claimed_ns: float, chains: Sequence[ChainMeasurement]) -> float 
 def is_busy(chains: Sequence[ChainMeasurement], rule: ChainRule) -> bool:
     """Whether the machine has so much else to do that chains prove nothing."""
     nulls_ns = [chain.null_ns for chain in chains]
-    return bool(nulls_ns) and median(nulls_ns) > rule.busy_factor * min(nulls_ns)
+    return bool(nulls_ns) and median(nulls_ns) > rule.busy_factor * _shortest_null_ns(chains)
 
 
 def is_excused(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: ChainRule) -> bool:
     """Whether many chains took too long for a claim only because somebody waited for a processor."""
     if not rule.waits_excuse or not chains:
         return False
-    null_ns = min(chain.null_ns for chain in chains)
+    null_ns = _shortest_null_ns(chains)
     working_ns = [(chain.wall_ns - chain.waited_ns - null_ns) / chain.calls for chain in chains]
     untrue = sum(_is_too_short(claimed_ns, working, rule) for working in working_ns)
     return untrue <= _MOST_DISTURBED * len(chains)
@@ -105,6 +113,10 @@ def is_doubtful(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: Cha
     return audited is not None and _is_too_short(claimed_ns, audited, rule)
 
 
+def _shortest_null_ns(chains: Sequence[ChainMeasurement]) -> int:
+    return min((chain.shortest_null_ns for chain in chains), default=0)
+
+
 def _is_too_short(claimed_ns: float, call_ns: float, rule: ChainRule) -> bool:
     return claimed_ns < rule.least_share * call_ns - rule.slack_ns
 
@@ -115,7 +127,7 @@ def chain_doubt(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: Cha
         return ""
     if is_busy(chains, rule):
         nulls_ns = [chain.null_ns for chain in chains]
-        factor = median(nulls_ns) / min(nulls_ns)
+        factor = median(nulls_ns) / _shortest_null_ns(chains)
         return f"the host was too busy: half of the empty chains took over {factor:.1f} times as long as the shortest"
     if is_excused(claimed_ns, chains, rule):
         waited, wall = (sum(times) / 1e6 for times in zip(*((c.waited_ns, c.wall_ns) for c in chains), strict=True))

@@ -114,10 +114,13 @@ def _input_rule(parameter: Parameter, rule: ChainRule, domain: Domain) -> LinkRu
     if rule.change is Change.INTEGERS:
         kind = RuleKind.WHOLES if parameter.dtype == np.float32 else RuleKind.INTEGERS
         return LinkRule(kind, rule.low % (1 << 64), rule.high - rule.low)
+    if rule.change is Change.WEIGHTS:
+        return LinkRule(RuleKind.WEIGHTS, rule.low, rule.high - rule.low)
+    kind = RuleKind.SYMMETRIC_BITS if rule.change is Change.SYMMETRIC else RuleKind.FLIP_BITS
     mantissa, exponent = widths(parameter.dtype)
     free = (1 << free_bits(parameter.dtype, domain)) - 1
-    mask = free if rule.change is Change.MANTISSAS else 1 << (mantissa + exponent)
-    return LinkRule(RuleKind.FLIP_BITS, mask, ((1 << exponent) - 1) << mantissa)
+    mask = 1 << (mantissa + exponent) if rule.change is Change.SIGNS else free
+    return LinkRule(kind, mask, ((1 << exponent) - 1) << mantissa)
 
 
 def _output_rule(parameter: Parameter) -> LinkRule:

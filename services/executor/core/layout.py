@@ -55,6 +55,8 @@ class RuleKind(IntEnum):
     POISON = 5
     ZERO = 6
     WHOLES = 7
+    SYMMETRIC_BITS = 8
+    WEIGHTS = 9
 
 
 @dataclass(frozen=True)

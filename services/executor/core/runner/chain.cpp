@@ -35,6 +35,28 @@ void by_element(const Argument& argument, const chain::Target& target) {
   }
 }
 
+// Of a square matrix with so many elements.
+std::uint64_t side_of(std::uint64_t elements) {
+  std::uint64_t side = 1;
+  while ((side + 1) * (side + 1) <= elements) ++side;
+  return side;
+}
+
+void flip_symmetric_bits(const Argument& argument, const chain::Target& target) {
+  const std::uint64_t count = target.bytes / argument.element_bytes, side = side_of(count);
+  switch (argument.element_bytes) {
+    case 1: return for_each_index(count, chain::FlipSymmetricBits<1>{target, side});
+    case 2: return for_each_index(count, chain::FlipSymmetricBits<2>{target, side});
+    case 4: return for_each_index(count, chain::FlipSymmetricBits<4>{target, side});
+    default: return for_each_index(count, chain::FlipSymmetricBits<8>{target, side});
+  }
+}
+
+void draw_weights(const chain::Target& target) {
+  const std::uint64_t count = target.bytes / sizeof(float);
+  for_each_index(count, chain::DrawWeights{target, side_of(count)});
+}
+
 void make(const Argument& argument, const chain::Target& target) {
   const std::uint64_t words = chain::words_of(target.bytes);
   switch (argument.rule) {
@@ -43,6 +65,8 @@ void make(const Argument& argument, const chain::Target& target) {
     case Rule::kFlipBits: return flip_bits(argument, target);
     case Rule::kIntegers: return by_element<chain::DrawIntegers>(argument, target);
     case Rule::kWholes: return for_each_index(target.bytes / sizeof(float), chain::DrawWholes{target});
+    case Rule::kSymmetricBits: return flip_symmetric_bits(argument, target);
+    case Rule::kWeights: return draw_weights(target);
     case Rule::kRoll: return by_element<chain::Roll>(argument, target);
     case Rule::kPoison: return for_each_index(words, chain::Poison{target});
     case Rule::kZero: return for_each_index(words, chain::Zero{target});

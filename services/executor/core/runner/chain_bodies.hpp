@@ -97,6 +97,43 @@ struct DrawWholes {
   }
 };
 
+// Where the noise of an element of a square matrix comes from: the same place for both sides of the diagonal.
+WAVEPOOL_BOTH inline std::uint64_t upper_place(std::uint64_t element, std::uint64_t side) {
+  const std::uint64_t row = element / side, column = element % side;
+  return row <= column ? element : column * side + row;
+}
+
+// FlipBits for a matrix that stays symmetric.
+template <int kBytes>
+struct FlipSymmetricBits {
+  Target target;
+  std::uint64_t side;
+  WAVEPOOL_BOTH void operator()(std::uint64_t element) const {
+    std::uint64_t value = 0;
+    for (int byte = 0; byte < kBytes; ++byte) {
+      value |= static_cast<std::uint64_t>(target.base[element * kBytes + byte]) << (8 * byte);
+    }
+    const std::uint64_t exponent = value & target.second;
+    const bool ordinary = exponent != 0 && exponent != target.second;
+    if (ordinary) value ^= random_word(target.key(), upper_place(element, side)) & target.first;
+    for (int byte = 0; byte < kBytes; ++byte) {
+      target.data[element * kBytes + byte] = static_cast<unsigned char>(value >> (8 * byte));
+    }
+  }
+};
+
+// DrawWholes for a matrix of weights: what is 0 in the base stays so, and both sides of the diagonal are alike.
+struct DrawWeights {
+  Target target;
+  std::uint64_t side;
+  WAVEPOOL_BOTH void operator()(std::uint64_t element) const {
+    const std::uint64_t high = random_word(target.key(), upper_place(element, side)) >> 32;
+    const auto value = static_cast<std::int64_t>(target.first + ((high * target.second) >> 32));
+    const float before = reinterpret_cast<const float*>(target.base)[element];
+    reinterpret_cast<float*>(target.data)[element] = before == 0.0F ? before : static_cast<float>(value);
+  }
+};
+
 // Element i becomes element i + d of the base, around the end; d is never 0.
 template <int kBytes>
 struct Roll {

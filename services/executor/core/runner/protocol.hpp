@@ -45,6 +45,8 @@ enum class Rule : std::uint32_t {
   kPoison = 5,
   kZero = 6,
   kWholes = 7,
+  kSymmetricBits = 8,
+  kWeights = 9,
 };
 
 struct OrderMessage {

@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from problems.catalogue import load_problem
-from services.executor.core.chain import CPU_CHAINS, ChainProfile, audit_case
+from problems.chaining import FIXED
+from services.executor.core.case_judge import CaseJudge
+from services.executor.core.chain import CPU_CHAINS, ChainProfile, audit_case, quiet_null_ns
 from services.executor.core.chain_audit import CPU_CHAIN_RULE, audited_call_ns, chain_fault
 from services.executor.core.failure import Failure
+from services.executor.core.seeds import RunSeed
+from services.executor.core.trusted_runner import trusted_runner
 from services.executor.core.verdict import Verdict
 from tests.services.executor.core.conftest import SUBMISSIONS
 from tests.services.executor.core.mixed_problem import MIXED_SOLUTION, MixedProblem
@@ -30,11 +34,17 @@ STRICT = replace(CPU_CHAIN_RULE, fewest_chains=1, busy_factor=math.inf, waits_ex
 LONG = replace(CPU_CHAINS, links=12, chains=1, most_chains=1)
 
 
-async def _audit(equipment: Equipment, name: str, profile: ChainProfile = LONG, claimed_ns: float = 1e9) -> ChainAudit:
+async def _audit(
+    equipment: Equipment,
+    name: str,
+    profile: ChainProfile = LONG,
+    claimed_ns: float = 1e9,
+    quiet_ns: int | None = None,
+) -> ChainAudit:
     problem = load_problem(PROBLEMS / "vector-addition").problem
     async with runner_pair(equipment, problem, (SUBMISSIONS / f"{name}.hip").read_text()) as (checker, trusted):
         judge = checker.judge(problem.sizes.cpu[0], 0)
-        return await audit_case(checker, trusted, judge, claimed_ns, (profile, CPU_CHAIN_RULE))
+        return await audit_case(checker, trusted, judge, claimed_ns, (profile, CPU_CHAIN_RULE), quiet_ns)
 
 
 async def test_an_honest_time_is_believed_and_half_of_it_is_not(equipment: Equipment) -> None:
@@ -43,13 +53,14 @@ async def test_an_honest_time_is_believed_and_half_of_it_is_not(equipment: Equip
     async with runner_pair(equipment, problem, source) as (checker, trusted):
         judge = checker.judge(problem.sizes.cpu[0], 0)
         claimed_ns = median([(await checker.call(judge)).event_ns for _ in range(5)])
-        honest = await audit_case(checker, trusted, judge, claimed_ns, (CPU_CHAINS, CPU_CHAIN_RULE))
+        patient = replace(CPU_CHAINS, most_seconds=math.inf)
+        honest = await audit_case(checker, trusted, judge, claimed_ns, (patient, CPU_CHAIN_RULE))
         assert chain_fault(claimed_ns, honest.chains, CPU_CHAIN_RULE) is None, honest
         assert len(honest.chains) >= CPU_CHAINS.chains
         assert all(chain.checked == chain.calls == CPU_CHAINS.links for chain in honest.chains)
         # Half of what the shortest chain says, so that a busy machine makes no difference; and once more for safety.
         forged_ns = (audited_call_ns(honest.chains) or 0.0) / 4
-        forged = await audit_case(checker, trusted, judge, forged_ns, (replace(CPU_CHAINS, most_chains=6), STRICT))
+        forged = await audit_case(checker, trusted, judge, forged_ns, (replace(patient, most_chains=6), STRICT))
         assert len(forged.chains) == 6
         assert chain_fault(forged_ns, forged.chains, STRICT) is not None
 
@@ -106,9 +117,24 @@ async def test_arguments_of_every_kind_go_through_a_chain(equipment: Equipment) 
 
 
 async def test_a_problem_whose_inputs_may_not_change_has_no_chain_and_says_why(equipment: Equipment) -> None:
-    entry = load_problem(PROBLEMS / "all-pairs-shortest-path")
-    problem = entry.problem
-    async with runner_pair(equipment, problem, entry.solution) as (checker, trusted):
+    problem = MixedProblem()
+    problem.chain = {"x": FIXED}
+    async with runner_pair(equipment, problem, MIXED_SOLUTION) as (checker, trusted):
         audit = await audit_case(checker, trusted, checker.judge(problem.sizes.cpu[0], 0), 1e9, LIMITS)
     assert audit.chains == ()
     assert "`Problem.chain`" in audit.why_none
+
+
+async def test_empty_chains_are_made_before_the_submission_has_a_process(equipment: Equipment) -> None:
+    entry = load_problem(PROBLEMS / "vector-addition")
+    judge = CaseJudge(entry.problem, entry.problem.sizes.cpu[0], RunSeed(), 0)
+    async with trusted_runner(equipment, equipment.cache) as trusted:
+        quiet_ns = await quiet_null_ns(trusted, judge, replace(LONG, quiet_chains=2))
+        assert quiet_ns is not None
+        assert quiet_ns > 0
+        assert await quiet_null_ns(trusted, judge, CPU_CHAINS) is None
+
+
+async def test_chains_know_the_empty_one_from_before(equipment: Equipment) -> None:
+    audit = await _audit(equipment, "slow_addition", quiet_ns=1)
+    assert [chain.shortest_null_ns for chain in audit.chains] == [1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from math import isqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from problems.chaining import FIXED, MANTISSAS, ROLL, SIGNS, ChainRule, integers
+from problems.chaining import FIXED, MANTISSAS, ROLL, SIGNS, SYMMETRIC, ChainRule, Change, integers, weights
 from problems.definition import Case
 from problems.signature import Initial
 from services.executor.core.chain_arithmetic import digest_of, first_key, mixed, next_key, remade
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 LINKS = 3
 FLOATS = ("float", "double", "half", "__hip_bfloat16")
 INTEGERS = ("int8_t", "uint16_t", "int", "uint64_t")
+OF_MATRICES = {Change.SYMMETRIC, Change.WEIGHTS}
 words = st.integers(0, 2**64 - 1)
 
 
@@ -48,20 +50,25 @@ class Anything(MixedProblem):
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         arrays = {p.name: p.dtype for p in self.parameters if p.name in {"a", "b"}}
         counts = dict(zip("ab", self._sizes[:2], strict=True))
-        return {name: _drawn(dtype, counts[name], rng) for name, dtype in arrays.items()} | {"n": 5}
+        drawn = {name: _drawn(dtype, counts[name], rng) for name, dtype in arrays.items()}
+        for name, array in drawn.items():
+            if self.chain[name].change in OF_MATRICES:
+                array.shape = (isqrt(array.size),) * 2
+                array[:1] = 0
+        return {**drawn, "n": 5}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         return {"y": (self._sizes[2],), "z": (self._sizes[0],)}
 
 
 def _drawn(dtype: np.dtype[Any], count: int, rng: np.random.Generator) -> np.ndarray[Any, Any]:
-    return np.frombuffer(rng.bytes(count * dtype.itemsize), dtype)
+    return np.frombuffer(rng.bytes(count * dtype.itemsize), dtype).copy()
 
 
 def _rules(ctype: str) -> st.SearchStrategy[ChainRule]:
     if ctype in FLOATS:
-        wholes = [integers(-5, 2**20)] if ctype == "float" else []
-        return st.sampled_from([FIXED, MANTISSAS, SIGNS, ROLL, *wholes])
+        wholes = [integers(-5, 2**20), weights(1, 20)] if ctype == "float" else []
+        return st.sampled_from([FIXED, MANTISSAS, SIGNS, SYMMETRIC, ROLL, *wholes])
     low = 0 if ctype.startswith("u") else -7
     return st.sampled_from([FIXED, ROLL, integers(low, 100), integers(3, 4)])
 
@@ -71,7 +78,9 @@ def anythings(draw: st.DrawFn) -> Anything:
     types = (draw(st.sampled_from(FLOATS + INTEGERS)), draw(st.sampled_from(FLOATS + INTEGERS)))
     counts = st.one_of(st.integers(0, 40), st.integers(1000, 9000))
     rules = (draw(_rules(types[0])), draw(_rules(types[1]).filter(lambda rule: rule is not FIXED)))
-    return Anything(types, (draw(counts), draw(counts), draw(counts)), rules)
+    a, b, c = draw(counts), draw(counts), draw(counts)
+    a, b = (isqrt(n) ** 2 if rule.change in OF_MATRICES else n for n, rule in zip((a, b), rules, strict=True))
+    return Anything(types, (a, b, c), rules)
 
 
 @pytest.fixture
@@ -170,3 +179,18 @@ def test_a_roll_moves_every_element_and_loses_none(values: list[int], key: int) 
     made = remade(base, LinkRule(RuleKind.ROLL), key, 0)
     assert sorted(made) == sorted(base)
     assert not np.any(made == base)
+
+
+@given(st.integers(1, 40), words)
+def test_a_symmetric_matrix_stays_symmetric_and_edges_stay_edges(side: int, key: int) -> None:
+    drawn = np.random.default_rng(side).standard_normal((side, side)).astype(np.float32)
+    drawn[drawn < 0] = 0
+    base = np.maximum(drawn, drawn.T)
+    bits = LinkRule(RuleKind.SYMMETRIC_BITS, 0x7FFFFF, 0x7F800000)
+    for rule in (bits, LinkRule(RuleKind.WEIGHTS, 1, 19)):
+        made = remade(base, rule, key, 0)
+        assert np.array_equal(made, made.T)
+        assert np.array_equal(made == 0, base == 0)
+        assert side < 4 or not np.array_equal(made, base)
+    weights_made = made[made != 0]
+    assert np.all((weights_made >= 1) & (weights_made < 20) & (weights_made == np.floor(weights_made)))

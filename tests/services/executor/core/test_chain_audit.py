@@ -54,6 +54,15 @@ def test_on_a_gpu_a_fifth_off_thirty_microseconds_is_too_much(call_ns: int, dela
     assert chain_fault(0.8 * call_ns, _chains(call_ns, 5_000, delays_ns), GPU_CHAIN_RULE) is not None
 
 
+@given(st.integers(30_000, 10**9), st.integers(2, 100))
+def test_who_slows_every_empty_chain_gains_nothing_over_one_made_before(call_ns: int, factor: int) -> None:
+    slowed = [replace(chain, null_ns=factor * call_ns * 4) for chain in _chains(call_ns, 5_000, [0, 10, 20])]
+    assert chain_fault(0.5 * call_ns, slowed, GPU_CHAIN_RULE) is None
+    quiet = [replace(chain, quiet_null_ns=5_000) for chain in slowed]
+    assert chain_fault(0.5 * call_ns, quiet, GPU_CHAIN_RULE) is not None
+    assert chain_fault(call_ns, quiet, GPU_CHAIN_RULE) is None
+
+
 @given(nanoseconds, nanoseconds, delays, delays, rules)
 def test_more_chains_only_ever_speak_for_a_claim(
     call_ns: int, claim_ns: int, delays_ns: list[int], more_ns: list[int], rule: ChainRule

@@ -54,6 +54,12 @@ int main() {
   compare_target<chain::DrawIntegers<1>>("integers", kBytes, 200, 50);
   compare_target<chain::DrawWholes>("wholes", kBytes / 4, 0ull - 9, 100);
   compare_target<chain::Roll<2>>("roll", kBytes / 2, 0, 0);
+  compare("symmetric", 10'000, [=](const std::uint64_t& key, const unsigned char* base, unsigned char* data) {
+    return chain::FlipSymmetricBits<4>{{&key, 3, base, data, kBytes, 0x7fffff, 0x7f800000}, 100};
+  });
+  compare("weights", 10'000, [=](const std::uint64_t& key, const unsigned char* base, unsigned char* data) {
+    return chain::DrawWeights{{&key, 3, base, data, kBytes, 1, 20}, 100};
+  });
   const std::uint64_t strips = chain::strips_of(words);
   compare("strips", strips, [=](const std::uint64_t& key, const unsigned char* base, unsigned char* data) {
     return chain::FoldStrips{base, kBytes, &key, 1, 0, strips, reinterpret_cast<std::uint64_t*>(data)};

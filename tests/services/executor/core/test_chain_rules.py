@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from problems.catalogue import Catalogue
 from problems.chaining import FIXED, MANTISSAS, integers
 from problems.signature import Initial
 from services.executor.core.chain_rules import CannotChainError, link_rules
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from problems.chaining import ChainRule
 
+CATALOGUE = Catalogue.load()
 RNG = np.random.default_rng(5)
 
 
@@ -117,3 +119,13 @@ def test_a_range_that_cannot_be_drawn_from_is_refused(low: int, count: int) -> N
     else:
         with pytest.raises(ValueError, match="give at most"):
             integers(low, low + count)
+
+
+@pytest.mark.parametrize("slug", [entry.problem.slug for entry in CATALOGUE.entries()])
+def test_every_problem_of_the_catalogue_has_inputs_that_can_change(slug: str) -> None:
+    """Without a chain nothing holds a runner back that answers before it has worked."""
+    problem = CATALOGUE.get(slug).problem
+    for case in sorted(problem.sizes.cpu, key=problem.bytes)[:2]:
+        rules = link_rules(problem, problem.inputs(case, np.random.default_rng(3)))
+        kinds = {rules[p.name].kind for p in problem.parameters if p.pointer and not p.output}
+        assert kinds - {RuleKind.FIXED, RuleKind.COPY}
