@@ -36,7 +36,12 @@ class WorkUnits(LoadScopeScheduling):
     """Gives out files, or single tests of the spread ones, in the order in which they were collected."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return nodeid if nodeid.startswith(SPREAD) else nodeid.partition("::")[0]
+        return unit_of(nodeid)
+
+
+def unit_of(nodeid: str) -> str:
+    """What a test is given out with."""
+    return nodeid if nodeid.startswith(SPREAD) else nodeid.partition("::")[0]
 
 
 def long_first(items: list[pytest.Item]) -> None:
