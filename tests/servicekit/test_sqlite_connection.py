@@ -1,13 +1,43 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import threading
 from typing import TYPE_CHECKING
+
+import pytest
 
 from servicekit.sqlite_connection import SqliteConnection
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
+
+    Visits = list[str]
+
+
+@pytest.fixture
+async def connection(tmp_path: Path) -> AsyncIterator[SqliteConnection]:
+    connection = await SqliteConnection(str(tmp_path / "db"), check_same_thread=False, isolation_level=None)
+    async with connection.cursor() as cursor:
+        await cursor.execute("CREATE TABLE numbers (n INTEGER)")
+        await cursor.executemany("INSERT INTO numbers VALUES (?)", [(n,) for n in range(100)])
+    yield connection
+    await connection.close()
+
+
+@pytest.fixture
+def visits(connection: SqliteConnection, monkeypatch: pytest.MonkeyPatch) -> Visits:
+    """What the connection's thread was asked for."""
+    seen: Visits = []
+    visit = connection._visit
+
+    def noted(fn: Callable[..., object], *args: object) -> object:
+        seen.append(fn.__name__)
+        return visit(fn, *args)
+
+    monkeypatch.setattr(connection, "_visit", noted)
+    return seen
 
 
 async def test_a_connection_that_is_stopped_while_it_closes_is_closed_all_the_same(tmp_path: Path) -> None:
@@ -30,3 +60,63 @@ async def test_a_connection_that_is_stopped_while_it_closes_is_closed_all_the_sa
         assert stopped is not None
         await stopped
     assert connection.stop() is stopped
+
+
+async def test_a_statement_and_all_its_rows_are_one_visit_to_the_thread(
+    connection: SqliteConnection, visits: Visits
+) -> None:
+    async with connection.cursor() as cursor:
+        await cursor.execute("SELECT n FROM numbers ORDER BY n")
+        first, some, rest = await cursor.fetchone(), await cursor.fetchmany(3), await cursor.fetchall()
+        assert await cursor.fetchone() is None
+
+    assert [n for (n,) in (first, *some, *rest)] == list(range(100))
+    assert len(visits) == 1
+
+
+async def test_a_transaction_of_nothing_but_reading_is_one_visit(connection: SqliteConnection, visits: Visits) -> None:
+    async with connection.cursor() as cursor:
+        await cursor.execute("BEGIN")
+        await cursor.execute("SELECT count(*) FROM numbers")
+    await connection.rollback()
+
+    assert len(visits) == 1, visits
+
+
+async def test_a_rollback_undoes_what_was_written(connection: SqliteConnection) -> None:
+    async with connection.cursor() as cursor:
+        await cursor.execute("BEGIN IMMEDIATE")
+        await cursor.execute("DELETE FROM numbers")
+        await connection.rollback()
+        await cursor.execute("SELECT count(*) FROM numbers")
+        assert await cursor.fetchone() == (100,)
+
+
+async def test_while_the_thread_is_busy_nothing_is_done_outside_of_it(connection: SqliteConnection) -> None:
+    busy, over, order = threading.Event(), threading.Event(), list[str]()
+
+    def hold() -> None:
+        busy.set()
+        over.wait(10)
+        order.append("thread")
+
+    cursor = connection.cursor()
+    holding = asyncio.create_task(connection.visit(hold))
+    assert await asyncio.to_thread(busy.wait, 10)
+    beginning = asyncio.create_task(cursor.execute("BEGIN"))
+    beginning.add_done_callback(lambda _: order.append("begin"))
+    await asyncio.sleep(0)
+    assert not connection.is_idle
+    over.set()
+    async with asyncio.timeout(10):
+        await asyncio.gather(holding, beginning, cursor.close(), connection.rollback())
+
+    assert order == ["thread", "begin"]
+    assert connection.is_idle
+
+
+async def test_an_error_of_a_statement_leaves_the_thread_idle(connection: SqliteConnection) -> None:
+    with pytest.raises(sqlite3.OperationalError, match="no such table"):
+        await connection.cursor().execute("SELECT * FROM nowhere")
+
+    assert connection.is_idle
