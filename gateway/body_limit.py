@@ -8,7 +8,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
 from gateway.problem_responses import problem_response
-from gateway.problems import Problem
+from gateway.problems import body_problem
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -28,7 +28,7 @@ class BodyLimit:
         """Serve the request, or answer 413."""
         if scope["type"] == "http":
             if _told_length(scope) > MAX_BODY_BYTES:
-                await problem_response(Problem(413, TOO_LARGE), scope["path"])(scope, receive, send)
+                await problem_response(body_problem(413, TOO_LARGE), scope["path"])(scope, receive, send)
                 return
             receive = _counted(receive)
         await self._app(scope, receive, send)

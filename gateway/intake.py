@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import grpc
 from wavepool.scheduler.v1.scheduler_pb2 import CancelJobRequest, GetJobRequest, SubmitJobRequest
 
-from gateway.problems import ProblemError, problem_of_rpc
+from gateway.problems import FieldError, ProblemError, problem_of_rpc
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
@@ -44,7 +45,10 @@ async def submit(
         return (await upstreams.scheduler.SubmitJob(request, timeout=CALL_TIMEOUT_SECONDS)).job
     except grpc.aio.AioRpcError as error:
         names = {"idempotency_key": "Idempotency-Key", **(field_names or {})}
-        raise ProblemError(problem_of_rpc(error, names, NOT_ENOUGH_CREDIT, SEED_ERRORS_OF_SUBMIT)) from error
+        problem = problem_of_rpc(error, names, NOT_ENOUGH_CREDIT, SEED_ERRORS_OF_SUBMIT)
+        if error.code() is grpc.StatusCode.NOT_FOUND and not problem.errors:
+            problem = replace(problem, errors=(FieldError(names.get("problem", "problem"), problem.detail),))
+        raise ProblemError(problem) from error
 
 
 async def job_of(upstreams: Upstreams, account: Account, job_id: str) -> Job:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi.routing import APIRoute
 
-from gateway.problems import Problem, ProblemError
+from gateway.problems import FieldError, Problem, ProblemError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -39,4 +39,5 @@ def _require_json(content_type: str) -> None:
         media_type.startswith("application/") and media_type.endswith("+json")
     ):
         given = f"`{media_type}`" if media_type else "no content type"
-        raise ProblemError(Problem(415, f"Send `Content-Type: application/json`; the request has {given}."))
+        detail = f"Send `Content-Type: application/json`; the request has {given}."
+        raise ProblemError(Problem(415, detail, (FieldError("Content-Type", detail),)))

@@ -9,9 +9,10 @@ import grpc
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
 
 from gateway.json_values import to_json
-from gateway.problems import FieldError, Problem, ProblemError, our_fault, problem_of_rpc
+from gateway.problems import FieldError, Problem, ProblemError, body_problem, our_fault, problem_of_rpc
 from servicekit.logging import get_logger
 from servicekit.request_id import current_request_id
 
@@ -24,7 +25,21 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 SEED_PREFIXES = ("/api/amd/", "/api/submissions/")
+STATUSES_OF_BODIES = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
 MISSING_KINDS = frozenset({"missing", "string_too_short"})
+METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
+FIXES = {
+    "extra_forbidden": "is no field of this request; leave it out, or correct its name",
+    "model_attributes_type": "must be a JSON object",
+    "dict_type": "must be a JSON object",
+    "list_type": "must be a JSON array",
+    "string_type": "must be a string",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "bool_parsing": "must be true or false",
+}
+"""By the validator's kind of error."""
 
 
 def install(app: FastAPI) -> None:
@@ -52,7 +67,7 @@ def problem_of_validation(error: RequestValidationError) -> Problem:
     broken = next((detail for detail in details if detail["type"] == "json_invalid"), None)
     if broken is not None:
         reason = broken.get("ctx", {}).get("error", "")
-        return Problem(400, f"The body is not valid JSON: {reason} at character {broken['loc'][-1]}.")
+        return body_problem(400, f"The body is not valid JSON: {reason} at character {broken['loc'][-1]}.")
     errors = tuple(_field_error(detail) for detail in details)
     named = ", ".join(f"{error.field}: {error.message}" for error in errors)
     return Problem(422, f"The request has fields that are wrong: {named}.", errors)
@@ -93,8 +108,24 @@ def _seed_body(problem: Problem) -> dict[str, Any]:
 def _field_error(detail: Mapping[str, Any]) -> FieldError:
     location = [str(part) for part in detail["loc"] if part not in {"body", "query", "path", "header"}]
     is_missing = detail["type"] in MISSING_KINDS
-    message = "is required and must not be empty" if is_missing else str(detail["msg"])
-    return FieldError(".".join(location) or "body", message.removeprefix("Value error, "), is_missing)
+    message = "is required and must not be empty" if is_missing else _fix(detail)
+    return FieldError(".".join(location) or "body", message, is_missing)
+
+
+def _fix(detail: Mapping[str, Any]) -> str:
+    """What to do about a field, where the validator's own words tell only what is wrong with it."""
+    if detail["type"] == "enum":
+        return f"must be one of {detail['ctx']['expected']}"
+    return FIXES.get(detail["type"], str(detail["msg"]).removeprefix("Value error, "))
+
+
+def _allowed_methods(request: Request) -> str:
+    """Of all routes at the request's path: the framework's own answer knows of the first alone."""
+    routes = cast("FastAPI", request.app).router.routes
+    asked = ({**request.scope, "method": method} for method in METHODS)
+    return ", ".join(
+        scope["method"] for scope in asked if any(route.matches(scope)[0] is Match.FULL for route in routes)
+    )
 
 
 async def _on_problem(request: Request, error: Exception) -> Response:
@@ -107,11 +138,14 @@ async def _on_invalid_request(request: Request, error: Exception) -> Response:
 
 async def _on_http_exception(request: Request, error: Exception) -> Response:
     failure = cast("HTTPException", error)
-    allow = (failure.headers or {}).get("Allow", "")
+    is_method = failure.status_code == HTTPStatus.METHOD_NOT_ALLOWED
+    allow = _allowed_methods(request) if is_method else ""
     detail = {
         HTTPStatus.NOT_FOUND: f"There is nothing at {request.url.path}; /api/docs lists the routes.",
         HTTPStatus.METHOD_NOT_ALLOWED: f"{request.method} is not possible here; use {allow}.",
     }.get(HTTPStatus(failure.status_code), failure.detail)
+    if failure.status_code in STATUSES_OF_BODIES:
+        return problem_response(body_problem(failure.status_code, detail), request.url.path)
     return problem_response(Problem(failure.status_code, detail, allow=allow), request.url.path)
 
 

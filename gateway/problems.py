@@ -72,6 +72,11 @@ class Problem:
         return headers
 
 
+def body_problem(status: int, detail: str) -> Problem:
+    """The problem of a body that is wrong as a whole."""
+    return Problem(status, detail, (FieldError("body", detail),))
+
+
 class ProblemError(Exception):
     """Ends a request with a problem."""
 

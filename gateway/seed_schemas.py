@@ -7,7 +7,15 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from gateway.modes import Endpoint
-from gateway.submission_fields import EXAMPLE_SOURCE, LaunchPlan, ProblemDefinition, ProblemSlug, Source, Timing
+from gateway.submission_fields import (
+    EXAMPLE_SOURCE,
+    FallbackGpuTypes,
+    LaunchPlan,
+    ProblemDefinition,
+    ProblemSlug,
+    Source,
+    Timing,
+)
 
 
 class AmdSubmitRequest(BaseModel):
@@ -24,6 +32,7 @@ class AmdSubmitRequest(BaseModel):
     launch_plan: LaunchPlan = None
     timing: Timing = None
     gpu_type: Annotated[str, Field(max_length=40)] = "MI300X"
+    fallback_gpu_types: FallbackGpuTypes = []
     dtype: Annotated[str, Field(max_length=40)] = "float32"
     language: Annotated[str, Field(max_length=40)] = "hip"
     submission_id: Annotated[str, Field(max_length=200, description="An idempotency key.")] = ""
@@ -36,6 +45,8 @@ class DirectSubmitRequest(BaseModel):
     code: Source
     language: Annotated[str, Field(max_length=40)] = "hip"
     gpu_type: Annotated[str, Field(alias="gpuType", max_length=40)] = "MI300X"
+    fallback_gpu_types: Annotated[FallbackGpuTypes, Field(alias="fallbackGpuTypes")] = []
+    dtype: Annotated[str, Field(max_length=40)] = "float32"
     problem_def: ProblemDefinition = ""
     launch_plan: LaunchPlan = None
     timing: Timing = None
@@ -47,6 +58,7 @@ class SandboxRequest(BaseModel):
     code: Source
     language: Annotated[str, Field(max_length=40)] = "hip"
     gpu_type: Annotated[str, Field(alias="gpuType", max_length=40)] = "MI300X"
+    fallback_gpu_types: Annotated[FallbackGpuTypes, Field(alias="fallbackGpuTypes")] = []
 
 
 class CancelRequest(BaseModel):

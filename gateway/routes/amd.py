@@ -34,6 +34,7 @@ async def submit(body: AmdSubmitRequest, account: TheAccount, gateway: TheGatewa
         source=body.solution_code,
         mode=body.endpoint.mode.proto,
         gpu_type=body.gpu_type,
+        fallback_gpu_types=body.fallback_gpu_types,
         dtype=body.dtype,
         language=body.language,
         launch_plan=plan_text(body.launch_plan),

@@ -16,7 +16,13 @@ from gateway.views import is_over, submission_of, submission_path
 
 router = APIRouter(prefix="/api/submissions", tags=["seed-compatible"], route_class=JsonRoute)
 
-FIELD_NAMES = {"problem": "problemSlug", "source": "code", "gpu_type": "gpuType", "timing_mode": "timing"}
+FIELD_NAMES = {
+    "problem": "problemSlug",
+    "source": "code",
+    "gpu_type": "gpuType",
+    "fallback_gpu_types": "fallbackGpuTypes",
+    "timing_mode": "timing",
+}
 
 
 @router.post("/direct-submit", response_class=Response, responses=STREAM)
@@ -46,7 +52,13 @@ async def run_sample(body: DirectSubmitRequest, account: TheAccount, gateway: Th
 @router.post("/sandbox", response_class=Response, responses=STREAM)
 async def run_sandbox(body: SandboxRequest, account: TheAccount, gateway: TheGateway) -> Response:
     """Run a whole program."""
-    spec = JobSpec(source=body.code, mode=Mode.SANDBOX.proto, gpu_type=body.gpu_type, language=body.language)
+    spec = JobSpec(
+        source=body.code,
+        mode=Mode.SANDBOX.proto,
+        gpu_type=body.gpu_type,
+        fallback_gpu_types=body.fallback_gpu_types,
+        language=body.language,
+    )
     return await _streamed(spec, account, gateway)
 
 
@@ -65,6 +77,8 @@ async def _submit(body: DirectSubmitRequest, mode: Mode, account: TheAccount, ga
         source=body.code,
         mode=mode.proto,
         gpu_type=body.gpu_type,
+        fallback_gpu_types=body.fallback_gpu_types,
+        dtype=body.dtype,
         language=body.language,
         problem_def=body.problem_def,
         launch_plan=plan_text(body.launch_plan),

@@ -41,6 +41,7 @@ SEED: dict[str, tuple[dict[str, Any], int, str]] = {
     "unknown problem": (GOOD_SEED | {"problem": "no-such"}, 404, "Problem not found"),
     "empty code": (GOOD_SEED | {"solution_code": ""}, 400, "solution_code"),
     "another vendor's GPU": (GOOD_SEED | {"gpu_type": "H100"}, 422, "MI300X"),
+    "a fallback that is none": (GOOD_SEED | {"fallback_gpu_types": ["MI21"]}, 422, "fallback_gpu_types: 'MI21'"),
     "wrong dtype": (GOOD_SEED | {"dtype": "float33"}, 422, "dtype"),
     "unknown endpoint": (GOOD_SEED | {"endpoint": "quick"}, 422, "endpoint"),
     "5 MB of code": (GOOD_SEED | {"solution_code": FIVE_MEGABYTES}, 413, "MiB"),

@@ -38,10 +38,40 @@ async def test_wrong_method_is_405_and_names_the_right_one(gateway: RunningGatew
     assert (response.status_code, response.headers["allow"]) == (405, "GET")
 
 
+async def test_405_names_the_methods_of_all_routes_at_the_path(gateway: RunningGateway) -> None:
+    response = await gateway.http.delete(SUBMIT)
+    assert (response.status_code, response.headers["allow"]) == (405, "GET, POST")
+    assert response.json()["detail"] == "DELETE is not possible here; use GET, POST."
+
+
 @pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b"[" * 100_000])
 async def test_malformed_json_is_400(gateway: RunningGateway, body: bytes) -> None:
     response = await gateway.http.post(SUBMIT, content=body, headers=JSON)
     assert (response.status_code, response.headers["content-type"]) == (400, "application/problem+json")
+    assert response.json()["errors"][0]["field"] == "body"
+
+
+async def test_wrong_token_names_the_header(gateway: RunningGateway) -> None:
+    response = await gateway.http.get("/api/v1/me", headers={"Authorization": "Bearer wpt_wrong"})
+    assert (response.status_code, response.json()["errors"][0]["field"]) == (401, "Authorization")
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "fix"),
+    [
+        ({"mode": "chek"}, "mode", "must be one of 'check', 'benchmark', 'full', 'sample' or 'sandbox'"),
+        ({"cdoe": "x"}, "cdoe", "is no field of this request; leave it out, or correct its name"),
+        ({"code": 12}, "code", "must be a string"),
+        ({"priority": "high"}, "priority", "must be a whole number"),
+        ({"launch_plan": [1]}, "launch_plan", "must be a JSON object"),
+        ({"fallback_gpu_types": "MI210"}, "fallback_gpu_types", "must be a JSON array"),
+    ],
+)
+async def test_a_wrong_field_is_told_with_what_it_must_be(
+    gateway: RunningGateway, fields: dict[str, object], field: str, fix: str
+) -> None:
+    response = await gateway.http.post(SUBMIT, json={"problem": "relu", "code": "x", **fields})
+    assert (response.status_code, response.json()["errors"]) == (422, [{"field": field, "message": fix}])
 
 
 async def test_malformed_json_is_located(gateway: RunningGateway) -> None:
@@ -71,6 +101,7 @@ async def test_body_that_says_it_is_too_large_is_413_unread(gateway: RunningGate
 async def test_body_that_turns_out_too_large_is_413(gateway: RunningGateway) -> None:
     response = await gateway.http.post(SUBMIT, content=chunks(33), headers=JSON)
     assert (response.status_code, response.headers["content-type"]) == (413, "application/problem+json")
+    assert response.json()["errors"][0]["field"] == "body"
 
 
 async def test_body_just_within_the_limit_is_read(gateway: RunningGateway) -> None:

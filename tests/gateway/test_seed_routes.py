@@ -88,6 +88,34 @@ async def test_calls_may_be_timed_in_a_way_of_ones_own(
 
 
 @pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        (AMD, AMD_BODY, "fallback_gpu_types"),
+        ("/api/submissions/checker", DIRECT_BODY, "fallbackGpuTypes"),
+        ("/api/submissions/sandbox", DIRECT_BODY, "fallbackGpuTypes"),
+    ],
+)
+async def test_other_gpus_may_do_on_every_route(
+    gateway: RunningGateway, services: ScriptedServices, path: str, body: dict[str, Any], field: str
+) -> None:
+    services.scheduler.script_of_next_job = whole_run(executor_pb2.RUN_MODE_FULL)
+    await gateway.frames("POST", path, json={**body, field: ["MI250X", "MI210"]})
+    assert list(last_spec(services).fallback_gpu_types) == ["MI250X", "MI210"]
+    violations = (("spec.fallback_gpu_types", "`MI21` is none"),)
+    services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "bad GPU", violations)
+    response = await gateway.http.post(path, json={**body, field: ["MI21"]})
+    assert response.json()["errors"] == [{"field": field, "message": "`MI21` is none"}]
+
+
+async def test_the_web_applications_routes_take_an_element_type(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.scheduler.script_of_next_job = whole_run(executor_pb2.RUN_MODE_CHECK)
+    await gateway.frames("POST", "/api/submissions/checker", json={**DIRECT_BODY, "dtype": "float16"})
+    assert last_spec(services).dtype == "float16"
+
+
+@pytest.mark.parametrize(
     ("route", "mode"),
     [
         ("direct-submit", executor_pb2.RUN_MODE_FULL),
@@ -156,9 +184,11 @@ async def test_unknown_problem_is_404_in_the_promised_words(
     )
     response = await gateway.http.post(path, json={**AMD_BODY, **DIRECT_BODY})
     assert response.status_code == 404
+    field = "problem" if path == AMD else "problemSlug"
     assert response.json() == {
         "error": "Problem not found",
         "details": "no problem `rulu`; did you mean relu?",
+        "errors": [{"field": field, "message": "no problem `rulu`; did you mean relu?"}],
     }
 
 
@@ -195,21 +225,22 @@ async def test_unknown_endpoint_is_422(gateway: RunningGateway) -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_options", "status"),
+    ("request_options", "status", "field"),
     [
-        ({"method": "GET"}, 405),
-        ({"method": "POST", "content": b"{", "headers": {"Content-Type": "application/json"}}, 400),
-        ({"method": "POST", "content": b"x" * (3 << 20), "headers": {"Content-Type": "application/json"}}, 413),
-        ({"method": "POST", "content": b"x"}, 415),
-        ({"method": "POST", "json": AMD_BODY, "headers": {"Authorization": "Bearer nobody"}}, 401),
+        ({"method": "GET"}, 405, None),
+        ({"method": "POST", "content": b"{", "headers": {"Content-Type": "application/json"}}, 400, "body"),
+        ({"method": "POST", "content": b"x" * (3 << 20), "headers": {"Content-Type": "application/json"}}, 413, "body"),
+        ({"method": "POST", "content": b"x"}, 415, "Content-Type"),
+        ({"method": "POST", "json": AMD_BODY, "headers": {"Authorization": "Bearer nobody"}}, 401, "Authorization"),
     ],
 )
 async def test_other_failures_are_plain_json_too(
-    gateway: RunningGateway, request_options: dict[str, Any], status: int
+    gateway: RunningGateway, request_options: dict[str, Any], status: int, field: str | None
 ) -> None:
     response: httpx.Response = await gateway.http.request(url=AMD, **request_options)
     assert (response.status_code, response.headers["content-type"]) == (status, "application/json")
-    assert set(response.json()) == {"error"}
+    assert [error["field"] for error in response.json().pop("errors", [])] == ([field] if field else [])
+    assert set(response.json()) <= {"error", "errors"}
 
 
 async def test_unreachable_service_is_503(gateway: RunningGateway, services: ScriptedServices) -> None:

@@ -67,12 +67,12 @@ async def test_sandbox_needs_no_problem(gateway: RunningGateway) -> None:
         ({"code": "x" * (1024 * 1024 + 1)}, "code", "1048576"),
         ({"problem": ""}, "problem", "required"),
         ({"gpu_type": "\ud800"}, "gpu_type", "unicode"),
-        ({"fallback_gpu_types": "MI210"}, "fallback_gpu_types", "list"),
+        ({"fallback_gpu_types": "MI210"}, "fallback_gpu_types", "array"),
         ({"fallback_gpu_types": ["MI210", 7]}, "fallback_gpu_types.1", "string"),
         ({"fallback_gpu_types": ["MI210"] * 9}, "fallback_gpu_types", "8"),
         ({"mode": "fast"}, "mode", "'check'"),
         ({"priority": 101}, "priority", "100"),
-        ({"cod": "x"}, "cod", "not permitted"),
+        ({"cod": "x"}, "cod", "leave it out"),
     ],
 )
 async def test_wrong_field_is_named_with_the_fix_and_nothing_is_submitted(
@@ -124,6 +124,12 @@ async def test_violations_are_told_in_the_clients_own_field_names(
         {"field": "code", "message": "is not HIP"},
         {"field": "gpu_type", "message": "only MI300X"},
     ]
+
+
+async def test_unknown_problem_names_the_field(gateway: RunningGateway, services: ScriptedServices) -> None:
+    services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.NOT_FOUND, "there is no such problem")
+    problem = (await gateway.http.post(PATH, json=BODY)).json()
+    assert problem["errors"] == [{"field": "problem", "message": "there is no such problem"}]
 
 
 async def test_rate_limit_says_when_to_try_again(gateway: RunningGateway, services: ScriptedServices) -> None:
