@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from servicekit import logging
+from servicekit.whole_file import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,8 +48,7 @@ class FenceFile:
             return
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            partial = self._path.with_suffix(".partial")
-            partial.write_text(json.dumps({"machine": self._machine, "newest": [*newest]}))
-            partial.replace(self._path)
+            kept = {"machine": self._machine, "newest": [*newest]}
+            write_whole(self._path, json.dumps(kept).encode(), durable=False)
         except OSError as error:
             log.warning("what the fence has seen cannot be kept", extra={"file": str(self._path), "error": str(error)})

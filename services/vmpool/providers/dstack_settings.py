@@ -11,7 +11,7 @@ from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from servicekit.config import CommaSeparated, Settings
-from services.vmpool.machines.order_checks import LEGAL_GPU_COUNTS, MICROS_PER_DOLLAR, nearest_name
+from services.vmpool.machines.order_checks import LEGAL_GPU_COUNTS, micros_of, nearest_name
 from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers import dstack_config as config
 from services.vmpool.providers.dstack_provider import DstackProvider
@@ -151,7 +151,7 @@ class DstackSettings(Settings):
             gpu_types=gpu_types,
             gpu_counts=self.gpu_counts,
             spot_policy=self.spot_policy,
-            max_price_micros_per_hour=int(self.max_hourly_price * MICROS_PER_DOLLAR),
+            max_price_micros_per_hour=micros_of(self.max_hourly_price),
             minimum_billed=self.minimum_billed,
             billing_increment=self.billing_increment,
         )

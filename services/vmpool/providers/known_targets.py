@@ -7,8 +7,8 @@ from dataclasses import asdict
 from pathlib import Path  # noqa: TC003 - part of KnownTargets at run time
 from typing import TYPE_CHECKING, Any
 
+from servicekit.whole_file import write_whole
 from services.vmpool.providers.ssh_carrier import SshTarget
-from services.vmpool.providers.ssh_key import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

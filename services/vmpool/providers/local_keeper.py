@@ -28,6 +28,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from servicekit.whole_file import write_whole
+
 PR_SET_PDEATHSIG = 1
 WAKING_SIGNALS = (signal.SIGTERM, signal.SIGCHLD)
 POLL_SECONDS = 1.0
@@ -147,10 +149,8 @@ def start_ticks(pid: int) -> int | None:
 
 
 def write_json(path: Path, content: dict[str, object]) -> None:
-    """Write a file so that readers see all of it or nothing."""
-    partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps(content))
-    partial.replace(path)
+    """Write a file of the machine's folder. Not forced to the disk: no process of a host that crashed is left."""
+    write_whole(path, json.dumps(content).encode(), durable=False)
 
 
 def main() -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from glob import escape
 from pathlib import Path  # noqa: TC003 - part of HostKeyPins at run time
 
 import asyncssh
+
+from servicekit.whole_file import write_whole
 
 KEY_FILE = "ssh_key"
 
@@ -54,13 +55,3 @@ class HostKeyPins:
 
     def _path(self, machine_id: str) -> Path:
         return self._folder / f"{machine_id}.pub"
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file that only its owner may read, so that there is never half of it."""
-    partial = path.with_name(f"{path.name}.partial")
-    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,11 @@ def test_a_token_is_all_that_is_needed() -> None:
     assert (config.fleet.name, config.market.backends) == ("wavepool", ("amddevcloud", "hotaisle"))
     assert config.max_duration > timedelta(0)
     assert config.agent.environment == {"EXECUTOR_DEVICE": "rocm"}
+
+
+def test_a_price_limit_is_rounded_as_all_prices_are() -> None:
+    market = DstackSettings(max_hourly_price=Decimal("2.4999999")).config(CONTEXT).market
+    assert market.max_price_micros_per_hour == 2_500_000
 
 
 def test_everything_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:

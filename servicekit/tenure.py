@@ -1,0 +1,171 @@
+"""One process at a time serves a database: PostgreSQL by an advisory lock, SQLite by a lock on a file beside it.
+
+The lock belongs to a connection or an open file, and so ends with its holder however that ends. A connection may break
+while its process lives on; another process can take the lock then, which `keep` finds out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from servicekit.logging import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+    from datetime import timedelta
+
+    from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+    from servicekit.database import Database
+
+log = get_logger(__name__)
+
+POLL_SECONDS = 0.2
+KEEP_SECONDS = 5.0
+"""Between two looks at a lock that is held."""
+
+_TRY_LOCK = text("SELECT pg_try_advisory_lock(hashtextextended(:name, 0))")
+_STILL_THERE = text("SELECT 1")
+
+
+class DatabaseTakenError(Exception):
+    """Another process serves the database."""
+
+    def __init__(self, service: str) -> None:
+        super().__init__(
+            f"another {service} serves this database already: stop that one, or give this one a database or data "
+            "folder of its own"
+        )
+
+
+class _Lock(Protocol):
+    async def take(self) -> bool: ...
+
+    async def is_held(self) -> bool: ...
+
+    async def end(self) -> None: ...
+
+
+class Tenure:
+    """A service's hold on its database, once it is taken."""
+
+    def __init__(self, lock: _Lock, service: str) -> None:
+        self._lock = lock
+        self._service = service
+
+    async def take(self, patience: timedelta) -> None:
+        """Take hold, waiting so long for another process to end; DatabaseTakenError where it goes on."""
+        if await self._lock.take():
+            return
+        log.warning("waiting for another process that serves this database to end")
+        try:
+            async with asyncio.timeout(patience.total_seconds()):
+                while not await self._lock.take():  # noqa: ASYNC110 - nobody tells us when the other one ends
+                    await asyncio.sleep(POLL_SECONDS)
+        except TimeoutError:
+            raise DatabaseTakenError(self._service) from None
+
+    async def keep(self) -> None:
+        """Watch over the hold for ever; DatabaseTakenError once another process has it."""
+        while True:
+            await asyncio.sleep(KEEP_SECONDS)
+            await self.check()
+
+    async def check(self) -> None:
+        """Take hold anew where it was lost with its connection; DatabaseTakenError where another was faster."""
+        try:
+            if await self._lock.is_held() or await self._lock.take():
+                return
+        except (DBAPIError, OSError) as error:
+            # The database is away, for everybody: there is nothing to hold now.
+            log.warning("the hold on the database is lost for now", extra={"error": str(error)})
+            return
+        raise DatabaseTakenError(self._service)
+
+
+@asynccontextmanager
+async def tenure(database: Database, service: str, patience: timedelta) -> AsyncGenerator[Tenure]:
+    """Hold the database for the service; DatabaseTakenError where another process does so for longer than `patience`.
+
+    An SQLite database in memory is nobody else's in any case.
+    """
+    lock = _lock_of(database, service)
+    held = Tenure(lock, service)
+    await held.take(patience)
+    try:
+        yield held
+    finally:
+        await lock.end()
+
+
+def _lock_of(database: Database, service: str) -> _Lock:
+    if database.dialect_name == "postgresql":
+        return _AdvisoryLock(database.engine, f"wavepool {service}")
+    file = database.engine.url.database
+    return _FileLock(None if file in {None, "", ":memory:"} else Path(f"{file}.lock"))
+
+
+class _FileLock:
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._file: int | None = None
+
+    async def take(self) -> bool:
+        if self._path is None:
+            return True
+        file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(file)
+            return False
+        self._file = file
+        return True
+
+    async def is_held(self) -> bool:
+        return self._path is None or self._file is not None
+
+    async def end(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+
+
+class _AdvisoryLock:
+    def __init__(self, engine: AsyncEngine, name: str) -> None:
+        self._engine = engine
+        self._name = name
+        self._connection: AsyncConnection | None = None
+
+    async def take(self) -> bool:
+        connection = await self._engine.connect()
+        await connection.execution_options(isolation_level="AUTOCOMMIT")
+        if not await connection.scalar(_TRY_LOCK, {"name": self._name}):
+            await connection.close()
+            return False
+        self._connection = connection
+        return True
+
+    async def is_held(self) -> bool:
+        if self._connection is None:
+            return False
+        try:
+            await self._connection.execute(_STILL_THERE)
+        except DBAPIError:
+            await self.end()
+            return False
+        return True
+
+    async def end(self) -> None:
+        """The connection is closed and not given back: the lock is its own."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.invalidate()
+            await connection.close()
