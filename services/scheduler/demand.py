@@ -9,6 +9,8 @@ from servicekit.logging import get_logger
 from services.scheduler.placement import WHOLE_GPU_EIGHTHS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from services.scheduler.pool import Pool
     from services.scheduler.waiting import WaitingJobs
 
@@ -26,9 +28,9 @@ class DemandReporter:
         self._waiting = waiting
         self._reported: dict[tuple[str, ...], int] = {}
         self._reported_at = 0.0
-        self.blocked_reason = ""
-        """What stands in the way of a machine for what waits, and what is tried instead, as the pool said last; empty
-        where demand is met."""
+        self.blocked: Mapping[tuple[str, ...], str] = {}
+        """By the GPU types that work may run on, what stands in the way of a machine for it, and what is tried instead,
+        as the pool said last; empty where demand is met."""
 
     async def report(self) -> None:
         """Tell the pool, if there is news; raises PoolError."""
@@ -36,8 +38,11 @@ class DemandReporter:
         stale = bool(demand) and time.monotonic() - self._reported_at >= REPEAT_SECONDS
         if demand == self._reported and not stale:
             return
-        blocked_reason = await self._pool.report_demand(demand, WHOLE_GPU_EIGHTHS)
+        blocked = await self._pool.report_demand(demand, WHOLE_GPU_EIGHTHS)
         self._reported, self._reported_at = demand, time.monotonic()
-        if blocked_reason != self.blocked_reason:
-            log.info("demand is blocked" if blocked_reason else "demand is met", extra={"reason": blocked_reason})
-            self.blocked_reason = blocked_reason
+        if blocked != self.blocked:
+            log.info(
+                "demand is blocked" if blocked else "demand is met",
+                extra={"reasons": {"/".join(gpu_types): reason for gpu_types, reason in blocked.items()}},
+            )
+            self.blocked = blocked

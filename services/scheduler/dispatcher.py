@@ -64,7 +64,7 @@ class Dispatcher:
             await self._demand.report()
         except PoolError as error:
             log.warning("vmpool does not answer as it should", extra={"reason": str(error)})
-        await self._provisioning.report(self._demand.blocked_reason)
+        await self._provisioning.report(self._demand.blocked)
 
     async def _place_all(self) -> None:
         full: set[str] = set()

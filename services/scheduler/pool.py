@@ -107,10 +107,12 @@ class Pool:
         with _translated(_LEASE_ERRORS):
             await self._stub.ReleaseLease(request, timeout=CALL_SECONDS)
 
-    async def report_demand(self, jobs_by_gpu_types: Mapping[tuple[str, ...], int], eighths: int) -> str:
+    async def report_demand(
+        self, jobs_by_gpu_types: Mapping[tuple[str, ...], int], eighths: int
+    ) -> dict[tuple[str, ...], str]:
         """Tell all waiting work by the GPU types that it may run on, the wanted one first.
 
-        Gives what stands in the way of a machine for it, where something does, and what is tried instead.
+        Gives what stands in the way of a machine, by the same, where something does, and what is tried instead.
         """
         demands = [
             vmpool_pb2.Demand(gpu_type=wanted, fallback_gpu_types=fallbacks, eighths=eighths, jobs=jobs)
@@ -120,7 +122,7 @@ class Pool:
             answer = await self._stub.ReportDemand(
                 vmpool_pb2.ReportDemandRequest(demands=demands), timeout=CALL_SECONDS
             )
-        return answer.blocked_reason
+        return {tuple(blocked.gpu_types): blocked.reason for blocked in answer.blocked_demands}
 
     async def watch_machines(self) -> AsyncIterator[vmpool_pb2.MachineEvent]:
         """The present machines, then every transition, for as long as vmpool answers; PoolUnreachableError then."""

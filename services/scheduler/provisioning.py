@@ -15,7 +15,7 @@ from services.scheduler.job import Job, JobState
 from services.scheduler.placement import awaited_machines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from wavepool.vmpool.v1.vmpool_pb2 import MachineEvent
 
@@ -47,8 +47,8 @@ class ProvisioningReporter:
         self._told: dict[str, MachineEvent] = {}
         self._told_blocked: dict[str, str] = {}
 
-    async def report(self, blocked_reason: str) -> None:
-        """Tell every job for which there is news since the last time; `blocked_reason`: what stands in the way."""
+    async def report(self, blocked: Mapping[tuple[str, ...], str]) -> None:
+        """Tell every job for which there is news since the last time; `blocked`: what is in the way, by GPU types."""
         in_order = self._waiting.in_order()
         awaited = awaited_machines(in_order, self._inventory.offers())
         events = {job_id: self._inventory.event_of(offer.machine_id) for job_id, offer in awaited.items()}
@@ -59,7 +59,7 @@ class ProvisioningReporter:
                 await self._tell(job, event, last)
             elif event is None and job.state is JobState.PROVISIONING:
                 await self._requeue(job, last)
-        await self._tell_blocked([job for job in in_order if job.job_id not in events], blocked_reason)
+        await self._tell_blocked([job for job in in_order if job.job_id not in events], blocked)
 
     async def _tell(self, job: Job, event: MachineEvent, last: MachineEvent | None) -> None:
         machine_id = event.machine.machine_id
@@ -75,21 +75,22 @@ class ProvisioningReporter:
         message = f"No machine is being started for this job any more{why}; it waits for the next that is free."
         await self._queued(job, job.requeue(), message)
 
-    async def _tell_blocked(self, unserved: Sequence[Job], reason: str) -> None:
+    async def _tell_blocked(self, unserved: Sequence[Job], reasons: Mapping[tuple[str, ...], str]) -> None:
         """A job that no machine there is could take hears what stands in the way, once for each reason.
 
         Numbers make no other reason: they count down.
         """
         heard, self._told_blocked = self._told_blocked, {}
-        blocked = [job for job in unserved if reason and job.state is JobState.QUEUED and self._has_no_machine(job)]
-        for job in blocked[:TOLD_AT_ONCE]:
+        told = [job for job in unserved if job.spec.gpu_types in reasons and self._may_hear(job)]
+        for job in told[:TOLD_AT_ONCE]:
+            reason = reasons[job.spec.gpu_types]
             self._told_blocked[job.job_id] = _NUMBER.sub("#", reason)
             if heard.get(job.job_id) != self._told_blocked[job.job_id]:
                 await self._queued(job, job, f"Waiting for a machine: {reason}")
 
-    def _has_no_machine(self, job: Job) -> bool:
+    def _may_hear(self, job: Job) -> bool:
         gpus, _ = self._inventory.slots(job.spec.gpu_types)
-        return not gpus
+        return job.state is JobState.QUEUED and not gpus
 
     async def _queued(self, job: Job, after: Job, message: str) -> None:
         standing = self._forecast.standing(job)

@@ -85,7 +85,9 @@ class VmPoolSettings(ServiceSettings):
     """How long a machine may leave heartbeats unanswered."""
     reconcile_interval: Positive = timedelta(seconds=1)
     history_duration: Positive = timedelta(days=30)
-    """How long machines' events are kept, but for the last of each machine, and usage facts that billing has taken."""
+    """How long machines that are over, leases, events and usage facts are kept; sums of them stay for good."""
+    takeover_timeout: NotNegative = timedelta(seconds=20)
+    """How long to wait for another vmpool that serves the database to end."""
     usage_interval: Positive = timedelta(seconds=60)
     """Between two reports to billing of what a machine costs."""
 

@@ -22,10 +22,10 @@ class Fault(StrEnum):
     EXECUTOR_EXITED = "executor_exited"
     """Its executor ended by itself; the exit status and the logs tell how."""
     MISCONFIGURED = "misconfigured"
-    """It will fail again until the operator changes something: no retry."""
+    """It will most likely fail again until the operator changes something: no retry soon."""
     PROVIDER = "provider"
     """Anything else that the provider reports, in its own words."""
 
 
 WANTS_OPERATOR = frozenset({Fault.MISCONFIGURED})
-"""Faults that no retry can mend."""
+"""Faults that a retry is not likely to mend."""

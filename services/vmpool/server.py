@@ -16,6 +16,7 @@ from servicekit.clock import SystemClock, new_id
 from servicekit.loops import run_loop
 from servicekit.plugins import BrokenPluginError, UnknownPluginError
 from servicekit.server import ServiceServer
+from servicekit.tenure import DatabaseTakenError, tenure
 from services.vmpool import errors
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.feed import Feed
@@ -42,6 +43,7 @@ from services.vmpool.supplying.funding import BillingFunding
 from services.vmpool.supplying.leasing import Leasing
 from services.vmpool.supplying.offer_board import OfferBoard
 from services.vmpool.supplying.requesting import Requesting
+from services.vmpool.supplying.scope_checks import check_preferences
 from services.vmpool.supplying.sizer import Facts, Sizer
 
 if TYPE_CHECKING:
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from servicekit.errors import ErrorMap
+    from servicekit.tenure import Tenure
     from services.vmpool.keeping.executor_client import Executors
     from services.vmpool.providers.provider_set import ProviderSet
     from services.vmpool.supplying.funding import Funding
@@ -74,6 +77,14 @@ ERROR_MAP: ErrorMap = {
     errors.ProviderUnreachableError: grpc.StatusCode.UNAVAILABLE,
 }
 
+_START_FAULTS = (
+    UnknownPluginError,
+    BrokenPluginError,
+    DatabaseTakenError,
+    errors.InvalidFieldError,
+    errors.ProviderError,
+)
+
 
 @dataclass(frozen=True)
 class VmPool:
@@ -87,8 +98,11 @@ class VmPool:
     pruner: Pruner
     wakes: tuple[asyncio.Event, asyncio.Event]
 
-    async def run(self, settings: VmPoolSettings) -> None:
-        """Serve, with the loops beside, until SIGTERM or SIGINT; a machine's move wakes reconciler and sizer."""
+    async def run(self, settings: VmPoolSettings, held: Tenure) -> None:
+        """Serve, with the loops beside, until SIGTERM or SIGINT; a machine's move wakes reconciler and sizer.
+
+        DatabaseTakenError where another process has taken the database over.
+        """
         reconciler_wake, sizer_wake = self.wakes
         await self.reconciler.look_around()
         await self.server.run_until_signalled(
@@ -96,6 +110,7 @@ class VmPool:
             run_loop(self.sizer, settings.reconcile_interval, sizer_wake),
             run_loop(self.usage, USAGE_PASS),
             run_loop(self.pruner, PRUNE_PASS),
+            held.keep(),
         )
 
     async def close(self) -> None:
@@ -110,6 +125,20 @@ def configured_providers(settings: VmPoolSettings) -> ProviderSet:
     return open_providers(settings.providers, context)
 
 
+@dataclass(frozen=True)
+class _Parts:
+    """What the loops and the RPCs share."""
+
+    settings: VmPoolSettings
+    providers: ProviderSet
+    clock: Clock
+    machines: MachineStore
+    leases: LeaseStore
+    history: HistoryStore
+    usage: UsageStore
+    tokens: MachineTokens
+
+
 @asynccontextmanager
 async def build(
     settings: VmPoolSettings,
@@ -121,34 +150,61 @@ async def build(
 ) -> AsyncGenerator[VmPool]:
     """The service on a database with its schema, by default funded by billing; connections are closed at the end."""
     events, moves = Feed(), Feed()
-    machines = MachineStore(db, clock, events, moves)
-    leases = LeaseStore(db, clock, events, new_id)
-    demand = DemandBoard(settings.demand_lifetime)
-    offers = OfferBoard(providers, settings.offer_times(), clock)
+    machines, leases = MachineStore(db, clock, events, moves), LeaseStore(db, clock, events, new_id)
+    tokens = MachineTokens(settings.resolved_secret())
+    parts = _Parts(settings, providers, clock, machines, leases, HistoryStore(db), UsageStore(db, clock), tokens)
     async with AsyncExitStack() as stack:
         billing = await stack.enter_async_context(open_channel(settings.billing_target))
+        offers = OfferBoard(providers, settings.offer_times(), clock)
         stack.push_async_callback(offers.close)
-        funding = funding or BillingFunding(UsageStore(db, clock), billing, clock)
-        tokens = MachineTokens(settings.resolved_secret())
-        facts = Facts(machines, demand, PaceStore(db, clock), offers, funding, tokens)
+        funding = funding or BillingFunding(parts.usage, billing, clock)
+        facts = Facts(
+            machines, DemandBoard(settings.demand_lifetime), PaceStore(db, clock), offers, funding, parts.tokens
+        )
         sizer = Sizer(facts, settings.limits(), clock, new_id)
-        pruner = Pruner(HistoryStore(db), settings.history_duration, clock)
-        wakes = (stack.enter_context(moves.follow()), stack.enter_context(moves.follow()))
-        senses = Senses(providers, executors, HealthBook(settings.heartbeat_interval, settings.lost_after))
-        driver = MachineDriver(machines, leases, senses, clock)
+        driver = _driver(parts, executors)
         stack.push_async_callback(driver.close)
-        strangers = Strangers(machines, providers, tokens, settings.strangers, clock)
-        reconciler = Reconciler(machines, leases, providers, driver, strangers, wakes[0])
-        usage = UsageReporter(UsageStore(db, clock), billing, settings.usage_interval)
-        leasing = Leasing(leases, demand, sizer, clock)
-        watching = Watching(EventLog(db), events)
-        requesting = Requesting(sizer, settings, providers.names, clock)
-        logs = LogReader(machines, providers)
-        pool = Pool(settings, machines, leases, leasing, demand, sizer, watching, requesting, logs, providers, clock)
-        server = ServiceServer("vmpool", settings, ERROR_MAP)
-        vmpool_pb2_grpc.add_VmPoolServiceServicer_to_server(VmPoolServicer(pool), server.grpc)
-        server.expose("wavepool.vmpool.v1.VmPoolService")
-        yield VmPool(server, pool, reconciler, sizer, usage, pruner, wakes)
+        wakes = (stack.enter_context(moves.follow()), stack.enter_context(moves.follow()))
+        reconciler = _reconciler(parts, driver, wakes[0])
+        pool = _pool(parts, sizer, Watching(EventLog(db), events))
+        usage = UsageReporter(parts.usage, billing, settings.usage_interval)
+        pruner = Pruner(parts.history, settings.history_duration, clock)
+        yield VmPool(_server(settings, pool), pool, reconciler, sizer, usage, pruner, wakes)
+
+
+def _driver(parts: _Parts, executors: Executors) -> MachineDriver:
+    health = HealthBook(parts.settings.heartbeat_interval, parts.settings.lost_after)
+    return MachineDriver(parts.machines, parts.leases, Senses(parts.providers, executors, health), parts.clock)
+
+
+def _reconciler(parts: _Parts, driver: MachineDriver, wake: asyncio.Event) -> Reconciler:
+    strangers = Strangers(parts.machines, parts.providers, parts.tokens, parts.settings.strangers, parts.clock)
+    return Reconciler(parts.machines, parts.leases, parts.providers, driver, strangers, wake)
+
+
+def _pool(parts: _Parts, sizer: Sizer, watching: Watching) -> Pool:
+    demand = sizer.facts.demand
+    return Pool(
+        settings=parts.settings,
+        machines=parts.machines,
+        leases=parts.leases,
+        history=parts.history,
+        leasing=Leasing(parts.leases, demand, sizer, parts.clock),
+        demand=demand,
+        sizer=sizer,
+        watching=watching,
+        requesting=Requesting(sizer, parts.settings, parts.providers, parts.clock),
+        logs=LogReader(parts.machines, parts.providers),
+        providers=parts.providers,
+        clock=parts.clock,
+    )
+
+
+def _server(settings: VmPoolSettings, pool: Pool) -> ServiceServer:
+    server = ServiceServer("vmpool", settings, ERROR_MAP)
+    vmpool_pb2_grpc.add_VmPoolServiceServicer_to_server(VmPoolServicer(pool), server.grpc)
+    server.expose("wavepool.vmpool.v1.VmPoolService")
+    return server
 
 
 async def main() -> None:
@@ -157,23 +213,35 @@ async def main() -> None:
     logging.configure("vmpool", settings.log_level)
     try:
         providers = configured_providers(settings)
-        async with providers:
-            await serve(settings, providers)
-    except (UnknownPluginError, BrokenPluginError, errors.ProviderError) as error:
+        check_preferences(settings.backends, settings.gpus_per_machine, providers)
+        await serve(settings, providers)
+    except _START_FAULTS as error:
         raise SystemExit(f"vmpool: {error}") from error
 
 
 async def serve(settings: VmPoolSettings, providers: ProviderSet) -> None:
-    """Serve with started providers."""
+    """Serve with these providers, as the one process that serves the database."""
     db = database.Database(settings.resolved_database_url("vmpool"))
+    try:
+        async with tenure(db, "vmpool", settings.takeover_timeout) as held, providers:
+            await database.migrate(db, "services.vmpool:migrations")
+            await _serve_on(db, settings, providers, held)
+    finally:
+        await db.close()
+
+
+async def _serve_on(db: database.Database, settings: VmPoolSettings, providers: ProviderSet, held: Tenure) -> None:
     executors = ExecutorClient(settings.heartbeat_interval)
     try:
-        await database.migrate(db, "services.vmpool:migrations")
         async with build(settings, db, providers, executors, SystemClock()) as vmpool:
             try:
-                await vmpool.run(settings)
-            finally:
+                await vmpool.run(settings, held)
+            except DatabaseTakenError:
+                # The machines are that one's now.
+                raise
+            except BaseException:
                 await vmpool.close()
+                raise
+            await vmpool.close()
     finally:
         await executors.close()
-        await db.close()

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from services.vmpool.providers.provider_set import ProviderSet
     from services.vmpool.reporting.log_reader import LogReader
     from services.vmpool.reporting.watching import Watching
+    from services.vmpool.store.history_store import HistoryStore
     from services.vmpool.store.lease_store import LeaseStore
     from services.vmpool.store.machine_store import MachineStore
     from services.vmpool.supplying.leasing import Leasing
@@ -45,6 +46,7 @@ class Pool:
     settings: VmPoolSettings
     machines: MachineStore
     leases: LeaseStore
+    history: HistoryStore
     leasing: Leasing
     demand: DemandBoard
     sizer: Sizer
@@ -85,8 +87,8 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         """Take note of what waits."""
         demands = wire.demands_from_proto(request, self._pool.settings.gpu_types)
         self._pool.demand.report(demands, self._pool.clock.now())
-        starting, blocked_reason = await self._pool.sizer.resize()
-        return pb.ReportDemandResponse(starting_machines=starting, blocked_reason=blocked_reason)
+        starting, plan = await self._pool.sizer.resize()
+        return wire.plan_to_proto(starting, plan)
 
     async def ListMachines(self, request: pb.ListMachinesRequest, context: Context) -> pb.ListMachinesResponse:
         """List machines."""
@@ -141,10 +143,15 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
     async def DiagnoseProviders(
         self, request: pb.DiagnoseProvidersRequest, context: Context
     ) -> pb.DiagnoseProvidersResponse:
-        """Have the providers look for faults."""
-        return findings_to_proto(await findings_of(self._pool.providers))
+        """Have the providers look for faults; those that are well may be tried again."""
+        findings = await findings_of(self._pool.providers)
+        for provider, found in findings.items():
+            if all(finding.ok for finding in found):
+                self._pool.sizer.found_well(provider)
+        return findings_to_proto(findings)
 
     async def GetPoolMetrics(self, request: pb.GetPoolMetricsRequest, context: Context) -> pb.GetPoolMetricsResponse:
         """Sum the pool up."""
         machines = await self._pool.machines.all(include_ended=True)
-        return wire.pool_metrics_to_proto(machines, await self._pool.leases.counts(), self._pool.clock.now())
+        leases, forgotten = await self._pool.leases.counts(), await self._pool.history.totals()
+        return wire.pool_metrics_to_proto(machines, leases, forgotten, self._pool.clock.now())

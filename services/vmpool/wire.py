@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from services.vmpool.config import VmPoolSettings
     from services.vmpool.machines.lease import Lease
+    from services.vmpool.machines.pool_totals import PoolTotals
+    from services.vmpool.policy.sizing import Plan
 
 MAX_DEMANDS = 1000
 """Far more than there are kinds of work; a report beyond it is a bug of the caller."""
@@ -84,16 +86,28 @@ def demands_from_proto(request: pb.ReportDemandRequest, gpu_types: Sequence[str]
     ]
 
 
+def plan_to_proto(starting_machines: int, plan: Plan) -> pb.ReportDemandResponse:
+    """What the pool makes of the work that waits."""
+    return pb.ReportDemandResponse(
+        starting_machines=starting_machines,
+        blocked_reason=plan.blocked_reason,
+        blocked_demands=[
+            pb.BlockedDemand(gpu_types=gpu_types, reason=reason) for gpu_types, reason in plan.blocked.items()
+        ],
+    )
+
+
 def pool_metrics_to_proto(
-    machines: Sequence[Machine], leases: Mapping[StartKind, int], now: datetime
+    machines: Sequence[Machine], leases: Mapping[StartKind, int], forgotten: PoolTotals, now: datetime
 ) -> pb.GetPoolMetricsResponse:
-    """The pool in numbers."""
+    """The pool in numbers, over what the record has and what it has forgotten."""
+    idle = sum((machine.idle_until(now) for machine in machines), forgotten.idle)
     return pb.GetPoolMetricsResponse(
-        total_machines=len(machines),
+        total_machines=forgotten.machines + len(machines),
         active_machines=sum(machine.state not in OVER for machine in machines),
         busy_machines=sum(machine.state is MachineState.BUSY for machine in machines),
-        cold_starts=leases[StartKind.COLD_START],
-        warm_reuses=leases[StartKind.WARM_REUSE],
-        idle_seconds=sum(machine.idle_until(now).total_seconds() for machine in machines),
-        cost_micros=sum(machine.cost_until(now) for machine in machines),
+        cold_starts=forgotten.cold_starts + leases[StartKind.COLD_START],
+        warm_reuses=forgotten.warm_reuses + leases[StartKind.WARM_REUSE],
+        idle_seconds=idle.total_seconds(),
+        cost_micros=forgotten.cost_micros + sum(machine.cost_until(now) for machine in machines),
     )

@@ -8,11 +8,14 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
-from services.vmpool.errors import ProviderError
+from services.vmpool.errors import ProviderError, StaleMachineError
 from services.vmpool.fault import Fault
 from services.vmpool.keeping.executor_client import ExecutorUnreachableError
-from services.vmpool.keeping.machine_order import order_for
+from services.vmpool.keeping.machine_order import order_for, placed
 from services.vmpool.keeping.observer import Observer
+from services.vmpool.keeping.record import Record
+from services.vmpool.keeping.releaser import Releaser
+from services.vmpool.keeping.step_pauses import StepPauses
 from services.vmpool.machines.inventory_change import inventory_change
 from services.vmpool.machines.lease import EXPIRY_GRACE, LeaseState, expired_run_is_gone
 from services.vmpool.machines.machine import OVER, READY, MachineState
@@ -33,8 +36,6 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
-RELEASE_SECONDS = 900.0
-"""How long one try to release a machine may take, so that one that hangs is repeated."""
 SETTLING_TIME = timedelta(seconds=30)
 """A pool that was away meets each machine for so long before it gives one up as late."""
 
@@ -54,13 +55,16 @@ class MachineDriver:
     """Drives machines; every step may be repeated, and a step that comes too late is refused by the store."""
 
     def __init__(self, machines: MachineStore, leases: LeaseStore, senses: Senses, clock: Clock) -> None:
-        self._machines = machines
         self._leases = leases
         self._providers = senses.providers
+        self._machines = machines
+        self._record = Record(machines)
         self._observer = Observer(senses.providers)
+        self._releaser = Releaser(senses.providers, self._record, self._observer, clock)
         self._executors = senses.executors
         self._health = senses.health
         self._clock = clock
+        self._pauses = StepPauses()
         self._start_time = clock.now()
         self._steps: Mapping[MachineState, Callable[[Machine], Awaitable[None]]] = {
             MachineState.REQUESTED: self._provision,
@@ -75,13 +79,22 @@ class MachineDriver:
         }
 
     async def drive(self, machine: Machine) -> None:
-        """Take the step that the machine's state asks for."""
-        await self._steps[machine.state](machine)
+        """Take the step that the machine's state asks for, but not at once again one that failed."""
+        if not self._pauses.is_over(machine.machine_id, machine.state, self._clock.now()):
+            return
+        try:
+            await self._steps[machine.state](machine)
+        except StaleMachineError:
+            raise
+        except Exception:
+            self._pauses.failed(machine.machine_id, machine.state, self._clock.now())
+            raise
+        self._pauses.forget(machine.machine_id)
 
     async def end(self, machine: Machine) -> None:
         """Stop a machine whatever it does, because the pool itself stops."""
         if machine.state not in {MachineState.DRAINING, *OVER}:
-            machine = await self._change(machine, machine.drain(self._clock.now(), "the pool is stopping"))
+            machine = await self._record.change(machine, machine.drain(self._clock.now(), "the pool is stopping"))
         await self._release(machine)
 
     async def close(self) -> None:
@@ -95,51 +108,61 @@ class MachineDriver:
             async with asyncio.timeout(provider.start_timeout.total_seconds()):
                 await provider.provision(order_for(machine))
         except ProviderError as error:
-            await self._change(machine, machine.fail(now, str(error), error.fault))
+            await self._record.change(machine, machine.fail(now, str(error), error.fault))
         except Exception as error:
             if not self._is_late(machine, self._clock.now()):
                 raise
-            await self._change(machine, self._too_late(machine, now, f"the provider does not take the order ({error})"))
+            await self._record.change(
+                machine, self._too_late(machine, now, f"the provider does not take the order ({error})")
+            )
         else:
-            await self._change(machine, machine.provision(now))
+            await self._record.change(machine, machine.provision(now))
 
     async def _await_provider(self, machine: Machine) -> None:
         seen = await self._observer.observe(machine)
         now = self._clock.now()
         if seen.state in _OVER_AT_PROVIDER:
-            await self._change(machine, _failed(machine, now, seen))
+            await self._record.change(machine, _failed(machine, now, seen))
         elif seen.state is ProviderState.RUNNING:
-            await self._change(machine, _placed(machine, seen).start(now, seen.endpoint))
+            await self._record.change(machine, placed(machine, seen).start(now, seen.endpoint))
         elif self._is_late(machine, now):
-            await self._change(machine, self._too_late(machine, now, seen.stage or "the provider is making it"))
+            late = self._too_late(machine, now, seen.stage or "the provider is making it")
+            await self._record.change(machine, replace(late, rented=seen.rented))
         elif seen.state is ProviderState.PENDING and seen.stage != machine.provider_stage:
-            await self._change(machine, machine.progress(seen.stage))
+            await self._record.change(machine, machine.progress(seen.stage))
 
     async def _await_executor(self, machine: Machine) -> None:
         seen = await self._observer.observe(machine)
         if seen.state in _OVER_AT_PROVIDER:
-            await self._change(machine, _failed(machine, self._clock.now(), seen))
+            await self._record.change(machine, _failed(machine, self._clock.now(), seen))
             return
         try:
             health = await self._executors.health(machine.endpoint)
         except ExecutorUnreachableError as error:
             now = self._clock.now()
             if self._is_late(machine, now):
-                await self._change(machine, self._too_late(machine, now, f"its executor does not answer ({error})"))
+                await self._record.change(
+                    machine, self._too_late(machine, now, f"its executor does not answer ({error})")
+                )
             return
         now = self._clock.now()
         self._health.heard(machine.machine_id, now)
         if health.unfit_reason:
-            await self._change(machine, machine.fail(now, f"unfit: {health.unfit_reason}", Fault.PROVIDER))
+            await self._record.change(machine, machine.fail(now, f"unfit: {health.unfit_reason}", Fault.PROVIDER))
         else:
-            await self._change(machine, machine.join(now, health.inventory))
+            await self._record.change(machine, machine.join(now, health.inventory))
 
     async def _watch(self, machine: Machine) -> None:
-        """Notice a machine that died, and expired leases whose runs are gone."""
+        """Notice a machine that died or has lived long enough, and expired leases whose runs are gone."""
+        if machine.is_expired(self._clock.now()):
+            # Not every provider ends a machine by itself.
+            lived = f"it has reached its longest life of {machine.max_duration.total_seconds():g} s"
+            await self._machines.halt(machine.machine_id, lived, Fault.EXPIRED)
+            return
         seen, health = await asyncio.gather(self._observer.observe(machine), self._heartbeat(machine))
         if seen.state in _OVER_AT_PROVIDER:
             lost = machine.lose(self._clock.now(), seen.reason, seen.fault or Fault.PROVIDER, seen.exit_status)
-            await self._change(machine, lost)
+            await self._record.change(machine, lost)
         elif isinstance(health, ExecutorUnreachableError):
             await self._unanswered(machine, health)
         elif health is not None:
@@ -157,11 +180,11 @@ class MachineDriver:
     async def _answered(self, machine: Machine, health: Health) -> None:
         self._health.heard(machine.machine_id, self._clock.now())
         if change := inventory_change(machine.inventory, health.inventory):
-            machine = await self._machines.change(machine, machine.take_stock(health.inventory), change)
+            machine = await self._record.change(machine, machine.take_stock(health.inventory), change)
             log.info("machine %s: %s", machine.machine_id, change, extra={"machine_id": machine.machine_id})
         if health.unfit_reason and machine.state in READY:
             drained = machine.drain(self._clock.now(), f"unfit: {health.unfit_reason}")
-            await self._change(machine, replace(drained, fault=Fault.PROVIDER))
+            await self._record.change(machine, replace(drained, fault=Fault.PROVIDER))
         elif any(machine.occupied):
             await self._free_expired(machine, health)
 
@@ -174,7 +197,7 @@ class MachineDriver:
         )
         if self._health.is_lost(machine.machine_id, now):
             reason = f"its executor has not answered for {silence:.0f} s ({error})"
-            await self._change(machine, machine.lose(now, reason, Fault.UNREACHABLE))
+            await self._record.change(machine, machine.lose(now, reason, Fault.UNREACHABLE))
 
     async def _free_expired(self, machine: Machine, health: Health) -> None:
         now = self._clock.now()
@@ -185,7 +208,7 @@ class MachineDriver:
             if expired_run_is_gone(lease, health.runs_in_flight, active, now):
                 await self._leases.release(lease.lease_id, "its run is gone")
             elif now - lease.expire_time >= EXPIRY_GRACE and machine.state in READY:
-                await self._change(machine, machine.drain(now, f"a run outlived its lease {lease.lease_id}"))
+                await self._record.change(machine, machine.drain(now, f"a run outlived its lease {lease.lease_id}"))
                 return
 
     async def _drain(self, machine: Machine) -> None:
@@ -200,24 +223,8 @@ class MachineDriver:
         return any(lease.state is LeaseState.ACTIVE or now - lease.expire_time < EXPIRY_GRACE for lease in standing)
 
     async def _release(self, machine: Machine) -> None:
-        async with asyncio.timeout(RELEASE_SECONDS):
-            await self._provider(machine).release(machine.machine_id)
-        now = self._clock.now()
-        draining = machine.state is MachineState.DRAINING
-        await self._change(machine, machine.stop(now) if draining else machine.release(now))
+        await self._releaser.release(machine)
         self._health.forget(machine.machine_id)
-        self._observer.forget(machine.machine_id)
-
-    async def _change(self, before: Machine, after: Machine) -> Machine:
-        changed = await self._machines.change(before, after)
-        if changed.state is not before.state:
-            log.info(
-                "machine %s is %s",
-                changed.machine_id,
-                changed.state.value,
-                extra={"machine_id": changed.machine_id, "previous": before.state.value, "reason": changed.reason},
-            )
-        return changed
 
     def _is_late(self, machine: Machine, now: datetime) -> bool:
         allowed = self._provider(machine).start_timeout
@@ -234,15 +241,4 @@ class MachineDriver:
 
 
 def _failed(machine: Machine, now: datetime, seen: Observation) -> Machine:
-    return machine.fail(now, seen.reason, seen.fault or Fault.PROVIDER, seen.exit_status)
-
-
-def _placed(machine: Machine, seen: Observation) -> Machine:
-    told = {
-        "price_micros_per_hour": seen.price_micros_per_hour,
-        "minimum_billed": seen.minimum_billed,
-        "billing_increment": seen.billing_increment,
-        "backend": seen.backend or None,
-        "region": seen.region or None,
-    }
-    return replace(machine, **{name: value for name, value in told.items() if value is not None})
+    return machine.fail(now, seen.reason, seen.fault or Fault.PROVIDER, seen.exit_status, rented=seen.rented)

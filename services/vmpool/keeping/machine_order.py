@@ -1,13 +1,15 @@
-"""What a machine is ordered as at its provider."""
+"""What a machine is ordered as at its provider, and what the order comes to."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from services.vmpool.providers.provider import Order
 
 if TYPE_CHECKING:
     from services.vmpool.machines.machine import Machine
+    from services.vmpool.providers.provider import Observation
 
 
 def order_for(machine: Machine) -> Order:
@@ -23,3 +25,15 @@ def order_for(machine: Machine) -> Order:
         max_price_micros_per_hour=machine.max_price_micros_per_hour,
         max_duration=machine.max_duration,
     )
+
+
+def placed(machine: Machine, seen: Observation) -> Machine:
+    """The machine with what its provider says of place, price and billing; what it does not say stays as ordered."""
+    told = {
+        "price_micros_per_hour": seen.price_micros_per_hour,
+        "minimum_billed": seen.minimum_billed,
+        "billing_increment": seen.billing_increment,
+        "backend": seen.backend or None,
+        "region": seen.region or None,
+    }
+    return replace(machine, **{name: value for name, value in told.items() if value is not None})

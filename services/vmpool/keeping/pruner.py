@@ -28,7 +28,12 @@ class Pruner:
     async def run_once(self) -> None:
         """Forget what is due now."""
         before = self._clock.now() - self._kept
-        events = await self._history.forget_events(before)
-        facts = await self._history.forget_facts(before)
-        if events or facts:
-            log.info("history was forgotten", extra={"events": events, "usage_facts": facts})
+        forgotten = {
+            "events": await self._history.forget_events(before),
+            "usage_facts": await self._history.forget_facts(before),
+            # In this order: a machine outlives the leases on it.
+            "leases": await self._history.forget_leases(before),
+            "machines": await self._history.forget_machines(before),
+        }
+        if any(forgotten.values()):
+            log.info("history was forgotten", extra=forgotten)

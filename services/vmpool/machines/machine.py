@@ -99,8 +99,9 @@ class Machine:
 
     `occupied` is described in `slot.py`. `fencing_token` is that of the newest lease. `idle` is the time spent WARM
     before `state_time`, the moment at which the present state began. Cost accrues from `provision_time` to
-    `release_time`, by the tariff. `backend`, `region` and `spot` are what was ordered, in the provider's terms;
-    `origin` tells what it was started for. `fault` and `exit_status`, the executor's, tell of one that ended badly.
+    `release_time`, by the tariff, for one that is `rented`: false of a machine that its provider never made. `backend`,
+    `region` and `spot` are what was ordered, in the provider's terms; `origin` tells what it was started for. `fault`
+    and `exit_status`, the executor's, tell of one that ended badly.
     """
 
     machine_id: str
@@ -120,6 +121,7 @@ class Machine:
     max_duration: timedelta = timedelta(0)
     origin: Origin = Origin.DEMAND
     request_id: str = ""
+    rented: bool = True
     fault: Fault = Fault.NONE
     exit_status: int | None = None
     state: MachineState = MachineState.REQUESTED
@@ -185,18 +187,25 @@ class Machine:
         """It takes no new lease, and stops when the last one ends."""
         return self._moved(_S.DRAINING, now, reason)
 
-    def halt(self, now: datetime, reason: str) -> Machine:
+    def halt(self, now: datetime, reason: str, fault: Fault = Fault.NONE) -> Machine:
         """It drains, and every lease ends with this, so that it stops at once; also when it drains already."""
         moved = self if self.state is _S.DRAINING else self._moved(_S.DRAINING, now, reason)
-        return replace(moved, occupied=(0,) * self.gpu_count, reason=reason)
+        return replace(moved, occupied=(0,) * self.gpu_count, reason=reason, fault=fault or self.fault)
 
     def stop(self, now: datetime) -> Machine:
         """It is drained and released."""
         return replace(self._ended(_S.STOPPED, now, self.reason), release_time=now)
 
-    def fail(self, now: datetime, reason: str, fault: Fault, exit_status: int | None = None) -> Machine:
-        """It never became ready."""
-        return replace(self._ended(_S.FAILED, now, reason), fault=fault, exit_status=exit_status)
+    def come_through(self) -> Machine:
+        """The provider has it after all, though it did not say so in time; it costs money since it was ordered."""
+        return replace(self, provision_time=self.provision_time or self.create_time, rented=True)
+
+    def fail(
+        self, now: datetime, reason: str, fault: Fault, exit_status: int | None = None, *, rented: bool = True
+    ) -> Machine:
+        """It never became ready; where it was not even `rented`, it costs nothing."""
+        failed = self._ended(_S.FAILED, now, reason)
+        return replace(failed, fault=fault, exit_status=exit_status, rented=rented)
 
     def lose(self, now: datetime, reason: str, fault: Fault, exit_status: int | None = None) -> Machine:
         """It stopped answering; all its leases are over."""
@@ -210,6 +219,12 @@ class Machine:
         """All the time that it was ready and had nothing to do."""
         return self.idle + (now - self.state_time if self.state is _S.WARM else timedelta(0))
 
+    def is_expired(self, now: datetime) -> bool:
+        """It has lived as long as it may, from its order on."""
+        if not self.max_duration or self.provision_time is None:
+            return False
+        return now - self.provision_time >= self.max_duration
+
     @property
     def tariff(self) -> Tariff:
         """How its provider bills it."""
@@ -217,7 +232,7 @@ class Machine:
 
     def cost_until(self, now: datetime) -> int:
         """What it has cost, in micro-dollars."""
-        if self.provision_time is None:
+        if self.provision_time is None or not self.rented:
             return 0
         return self.tariff.cost_micros((self.release_time or now) - self.provision_time)
 

@@ -32,14 +32,15 @@ def check_fallback_gpu_types(
     return tuple(dict.fromkeys(fallback for fallback in known if fallback != gpu_type))
 
 
-def check_gpu_count(gpu_count: int, field: str = "gpu_count") -> int:
+def check_gpu_count(gpu_count: int, field: str = "gpu_count", legal_counts: Sequence[int] = LEGAL_GPU_COUNTS) -> int:
     """How many GPUs a machine is to have."""
-    if gpu_count in LEGAL_GPU_COUNTS:
+    if gpu_count in legal_counts:
         return gpu_count
     # Of two that are as near, the one that holds what was asked for.
-    nearest = min(LEGAL_GPU_COUNTS, key=lambda legal: (abs(legal - gpu_count), -legal))
-    legal = ", ".join(map(str, LEGAL_GPU_COUNTS))
-    raise InvalidFieldError(field, f"must be one of {legal}; it is {gpu_count}, and the nearest is {nearest}")
+    nearest = min(legal_counts, key=lambda legal: (abs(legal - gpu_count), -legal))
+    legal = ", ".join(map(str, legal_counts))
+    why = "" if legal_counts is LEGAL_GPU_COUNTS else " (what the providers are set up for)"
+    raise InvalidFieldError(field, f"must be one of {legal}{why}; it is {gpu_count}, and the nearest is {nearest}")
 
 
 def check_backend(backend: str, backends: Sequence[str], field: str = "backend") -> str:

@@ -27,16 +27,18 @@ class UsageFact:
 def next_fact(machine: Machine, last: UsageFact | None, now: datetime, interval: timedelta) -> UsageFact | None:
     """The interval that is due: an empty one at the start, then every `interval`, the rest once it is released.
 
-    Until its provider has placed the machine its price may still change, and no time is told.
+    Until its provider has placed the machine its price may still change, and no time is told; of one that it
+    never made none is told at all.
     """
     if machine.provision_time is None or (last is not None and last.final):
         return None
     start = last.end_time if last else machine.provision_time
     sequence = last.sequence + 1 if last else 1
     if machine.release_time is not None:
-        return UsageFact(machine.machine_id, sequence, start, max(start, machine.release_time), final=True)
+        end = max(start, machine.release_time) if machine.rented else start
+        return UsageFact(machine.machine_id, sequence, start, end, final=True)
     if last is None:
         return UsageFact(machine.machine_id, sequence, start, start, final=False)
-    if machine.state is not MachineState.PROVISIONING and now - start >= interval:
+    if machine.rented and machine.state is not MachineState.PROVISIONING and now - start >= interval:
         return UsageFact(machine.machine_id, sequence, start, now, final=False)
     return None

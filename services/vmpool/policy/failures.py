@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 FIRST_BACKOFF = timedelta(seconds=2)
 LONGEST_BACKOFF = timedelta(minutes=5)
+FIRST_SETTINGS_BACKOFF = timedelta(minutes=10)
+LONGEST_SETTINGS_BACKOFF = timedelta(hours=6)
+"""Of faults that want the operator: another try is likely to fail too, and may cost what a cloud bills at least."""
 _MOST_DOUBLINGS = 16
+_NO_FAILURE = frozenset({Fault.NONE, Fault.EXPIRED})
 
 
 @dataclass(frozen=True)
@@ -31,21 +35,23 @@ class Failures:
 
     @property
     def retry_time(self) -> datetime:
-        """When the next start is worth a try, unless the operator has to act first."""
-        doublings = min(self.count - 1, _MOST_DOUBLINGS)
-        return self.last_time + min(FIRST_BACKOFF * 2**doublings, LONGEST_BACKOFF)
+        """When the next start is worth a try, unless the operator acts before."""
+        first, longest = FIRST_BACKOFF, LONGEST_BACKOFF
+        if self.wants_operator:
+            first, longest = FIRST_SETTINGS_BACKOFF, LONGEST_SETTINGS_BACKOFF
+        return self.last_time + min(first * 2 ** min(self.count - 1, _MOST_DOUBLINGS), longest)
 
     @property
     def wants_operator(self) -> bool:
-        """No retry can mend it."""
+        """A retry is not likely to mend it."""
         return self.fault in WANTS_OPERATOR
 
     def outlook(self, now: datetime) -> str:
         """What failed, in the provider's own words, and what comes next."""
         times = f" ({self.count} times in a row)" if self.count > 1 else ""
-        if self.wants_operator:
-            return f"{self.reason}{times}; not tried again until the settings are mended and vmpool is restarted"
-        return f"{self.reason}{times}; tried again in {max(0.0, (self.retry_time - now).total_seconds()):.0f} s"
+        seconds = max(0.0, (self.retry_time - now).total_seconds())
+        sooner = ", or once `wavepool doctor` finds the provider well" if self.wants_operator else ""
+        return f"{self.reason}{times}; tried again in {seconds:.0f} s{sooner}"
 
 
 def failures_in_a_row(newest_first: Sequence[Machine]) -> dict[Source, Failures]:
@@ -58,7 +64,7 @@ def failures_in_a_row(newest_first: Sequence[Machine]) -> dict[Source, Failures]
     succeeded: set[Source] = set()
     for machine in newest_first:
         source = Source(machine.provider, machine.backend, machine.gpu_type)
-        if machine.ready_time is not None and (machine.jobs_run or not machine.fault):
+        if machine.ready_time is not None and (machine.jobs_run or machine.fault in _NO_FAILURE):
             succeeded.add(source)
         elif source not in succeeded:
             last = Failures(0, machine.end_time or machine.state_time, machine.reason, machine.fault)
@@ -68,11 +74,15 @@ def failures_in_a_row(newest_first: Sequence[Machine]) -> dict[Source, Failures]
 
 
 def resting_sources(
-    failures: Mapping[Source, Failures], pool_start_time: datetime, now: datetime
+    failures: Mapping[Source, Failures], mended: Mapping[str, datetime], now: datetime
 ) -> dict[Source, Failures]:
-    """The sources to leave alone now. A fault of the settings holds until vmpool starts anew, with other ones."""
-    return {
-        source: failed
-        for source, failed in failures.items()
-        if (failed.last_time >= pool_start_time if failed.wants_operator else now < failed.retry_time)
-    }
+    """The sources to leave alone now.
+
+    `mended` tells by provider when its settings were last new or found well: older faults of them hold no more.
+    """
+
+    def rests(source: Source, failed: Failures) -> bool:
+        is_mended = failed.wants_operator and source.provider in mended and failed.last_time < mended[source.provider]
+        return now < failed.retry_time and not is_mended
+
+    return {source: failed for source, failed in failures.items() if rests(source, failed)}

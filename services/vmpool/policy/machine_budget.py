@@ -57,8 +57,8 @@ def funds_left(budget_micros: int, spent_micros: int, unsettled: Iterable[Machin
 
 
 def held_micros(machine: Machine, now: datetime) -> int:
-    """What a machine's cost comes to, or will: one that is released costs no more."""
-    if machine.release_time is not None:
+    """What a machine's cost comes to, or will: one that is released costs no more, one that never was made nothing."""
+    if machine.release_time is not None or not machine.rented:
         return machine.cost_until(now)
     so_far = max(machine.cost_until(now), machine.tariff.cost_micros(machine.tariff.minimum))
     return so_far + machine.tariff.price_of(RESERVED_TIME)

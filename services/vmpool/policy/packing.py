@@ -110,7 +110,7 @@ class Missing:
 
 @dataclass(frozen=True)
 class PackingRules:
-    """`gpu_count` is that of new machines; more than `most_wishes` are not told, as they change nothing."""
+    """`gpu_count` is that of new machines; beyond `most_wishes` one of each kind is told, as more change nothing."""
 
     gpu_count: int = 1
     most_wishes: int = 100
@@ -131,10 +131,12 @@ def machines_missing(
     wishes: list[Wish] = []
     # Large pieces first: they find the fewest places.
     for demand in sorted(demands, key=lambda demand: -demand.eighths):
+        wishes_before = len(wishes)
         for _ in range(demand.jobs):
             if packing.fit(demand):
                 continue
-            if len(wishes) >= rules.most_wishes:
+            # One of each kind in any case, so that each hears what stands in its way.
+            if len(wishes) >= max(rules.most_wishes, wishes_before + 1):
                 break
             wishes.append(Wish(demand.gpu_types))
             packing.add_wished(demand.gpu_type)

@@ -84,12 +84,20 @@ class Start:
 
 @dataclass(frozen=True)
 class Plan:
-    """Machines to start and idle ones to release, of which `give_way` do so for others; why demand goes unmet."""
+    """Machines to start and idle ones to release, of which `give_way` do so for others; what goes unmet, and why.
+
+    `blocked` is by the GPU types that the work may run on, the wanted one first.
+    """
 
     start: tuple[Start, ...] = ()
     release: tuple[str, ...] = ()
     give_way: frozenset[str] = frozenset()
-    blocked_reason: str = ""
+    blocked: Mapping[tuple[str, ...], str] = field(default_factory=dict[tuple[str, ...], str])
+
+    @property
+    def blocked_reason(self) -> str:
+        """Why the most urgent of what goes unmet does."""
+        return next(iter(self.blocked.values()), "")
 
 
 def check_demand(demand: Demand, gpu_types: Sequence[str]) -> Demand:
@@ -122,14 +130,14 @@ def pool_needs(demands: Sequence[Demand], pool: Pool, limits: Limits, now: datet
 def machines_wanted(needs: Needs, pool: Pool, market: Market, funds: Funds, limits: Limits, now: datetime) -> Plan:
     """What to start and what to release now."""
     room = max(0, limits.max_machines - len(pool.machines))
-    start, refused, over_limit = _starts(needs.wishes, market, Terms(limits.offers, pool.resting, funds), room, now)
+    start, blocked, over_limit = _starts(needs.wishes, market, Terms(limits.offers, pool.resting, funds), room, now)
     idle = _idle(pool.machines, needs.missing.used)
-    giving_way = _giving_way(idle, pool, limits, over_limit)
+    giving_way = _giving_way(idle, pool, limits, len(over_limit))
     staying = replace(pool, machines=[m for m in pool.machines if m.machine_id not in giving_way])
     timed_out = _timed_out(idle[len(giving_way) :], staying, needs.floor, limits.retention, now)
-    if over_limit and not refused:
-        refused = f"the limit of {limits.max_machines} machines is reached"
-    return Plan(start, (*giving_way, *timed_out), frozenset(giving_way), refused)
+    for gpu_types in over_limit:
+        blocked.setdefault(gpu_types, f"the limit of {limits.max_machines} machines is reached")
+    return Plan(start, (*giving_way, *timed_out), frozenset(giving_way), blocked)
 
 
 def _floor_ahead(pool: Pool, limits: Limits, now: datetime) -> Mapping[str, int]:
@@ -144,22 +152,22 @@ def _floor_ahead(pool: Pool, limits: Limits, now: datetime) -> Mapping[str, int]
 
 def _starts(
     wishes: Sequence[Wish], market: Market, terms: Terms, room: int, now: datetime
-) -> tuple[tuple[Start, ...], str, int]:
-    """The machines to start, why others are not, and how many jobs' machines the limit alone keeps back."""
+) -> tuple[tuple[Start, ...], dict[tuple[str, ...], str], list[tuple[str, ...]]]:
+    """The machines to start, why others are not by their GPU types, and those that the limit alone keeps back."""
     start: list[Start] = []
-    over_limit = 0
-    refused: list[str] = []
+    over_limit: list[tuple[str, ...]] = []
+    blocked: dict[tuple[str, ...], str] = {}
     for wish in wishes:
         choice = choose_offer(wish.gpu_types, market, terms, now)
-        if choice.offer is None:
-            refused.append(choice.outlook)
-        elif len(start) < room:
+        if choice.offer is not None and len(start) >= room:
+            over_limit += [wish.gpu_types] if wish.origin is Origin.DEMAND else []
+            continue
+        if choice.outlook:
+            blocked.setdefault(wish.gpu_types, choice.outlook)
+        if choice.offer is not None:
             start.append(Start(choice.offer, wish.origin, choice.outlook))
-            refused.append(choice.outlook)
             terms = replace(terms, funds=terms.funds.without(choice.offer))
-        elif wish.origin is Origin.DEMAND:
-            over_limit += 1
-    return tuple(start), next(filter(None, refused), ""), over_limit
+    return tuple(start), blocked, over_limit
 
 
 def _idle(machines: Sequence[Machine], used: frozenset[str]) -> Sequence[Machine]:

@@ -15,6 +15,7 @@ from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
 from services.vmpool.providers.docker_containers import MACHINE_LABEL, POOL_LABEL, ContainerPlan, observed, order_in
 from services.vmpool.providers.provider import Observation, Offer, Order, ProviderState
+from services.vmpool.providers.scope import Scope
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -72,6 +73,11 @@ class DockerProvider:
     def start_timeout(self) -> timedelta:
         """As the settings say."""
         return self._config.start_timeout
+
+    @property
+    def scope(self) -> Scope:
+        """As the settings say."""
+        return Scope(gpu_counts=(self._config.gpu_count,))
 
     async def start(self) -> None:
         """Look for the engine and its image; ProviderError where the engine is there and the image is not."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import PurePosixPath
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 Positive = Annotated[timedelta, Field(gt=timedelta(0))]
 
+_HOST = re.compile(r"unix:///\S+|(?:tcp|https?)://[^\s/:]+:\d{1,5}(?:/\S*)?|ssh://(?:[^\s/@]+@)?[^\s/:@]+(?::\d{1,5})?")
+
 
 class DockerSettings(Settings):
     """Read from `VMPOOL_DOCKER_*`; durations are in seconds, lists have commas between."""
@@ -27,7 +30,7 @@ class DockerSettings(Settings):
     model_config = SettingsConfigDict(env_prefix="VMPOOL_DOCKER_")
 
     host: str = "unix:///var/run/docker.sock"
-    """The engine: `unix://`, `tcp://` or `ssh://`."""
+    """The engine: `unix:///path`, `tcp://host:port` or `ssh://user@host`."""
     image: str = "wavepool"
     """What `docker compose build` makes."""
     command: tuple[str, ...] = ("python", "-m", "services.executor")
@@ -67,6 +70,13 @@ class DockerSettings(Settings):
     """For one call to the engine."""
     ends_with_pool: bool = True
     """Whether containers are removed when vmpool is stopped; else the next vmpool takes them over."""
+
+    @field_validator("host")
+    @classmethod
+    def _address(cls, value: str) -> str:
+        if not _HOST.fullmatch(value):
+            raise ValueError(f"must be unix:///path, tcp://host:port or ssh://user@host; it is {value!r}")
+        return value
 
     @field_validator("volumes")
     @classmethod

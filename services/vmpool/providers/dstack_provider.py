@@ -22,6 +22,7 @@ from services.vmpool.providers.dstack_runs import Runs
 from services.vmpool.providers.dstack_state import billed, observation
 from services.vmpool.providers.dstack_task import plan_request
 from services.vmpool.providers.provider import Observation, ProviderState
+from services.vmpool.providers.scope import Scope
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -63,6 +64,11 @@ class DstackProvider:
     def start_timeout(self) -> timedelta:
         """As the settings say."""
         return self._config.patience.start_timeout
+
+    @property
+    def scope(self) -> Scope:
+        """As the settings say."""
+        return Scope(self._config.market.gpu_counts, self._config.market.backends)
 
     async def start(self) -> None:
         """Check version, token, project, backends and fleet; one that cannot be asked now is checked when it can."""

@@ -59,15 +59,22 @@ def observation(run: Run) -> Observation:
             reason=story(run),
             fault=fault_of(job.termination_reason if job else "", run.termination_reason),
             exit_status=job.exit_status if job else None,
+            rented=is_rented(run),
         )
     return Observation(
         state,
+        rented=is_rented(run),
         stage=stage,
         reason=f"dstack says {stage!r}" if state is _S.UNKNOWN else "",
         backend=job.backend if job else "",
         region=job.region if job else "",
         price_micros_per_hour=None if job is None or job.price_dollars is None else micros_of(job.price_dollars),
     )
+
+
+def is_rented(run: Run) -> bool:
+    """Whether a cloud ever gave the run a machine: dstack then knows where it is, and at what price."""
+    return run.job is not None and bool(run.job.backend or run.job.price_dollars is not None or run.job.address)
 
 
 def billed(seen: Observation, market: Market) -> Observation:

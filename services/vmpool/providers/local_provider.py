@@ -15,6 +15,7 @@ from services.vmpool.fault import Fault
 from services.vmpool.providers import local_keeper, machine_folder
 from services.vmpool.providers.local_checkup import findings_on
 from services.vmpool.providers.provider import Observation, Offer, Order, ProviderState
+from services.vmpool.providers.scope import Scope
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -47,6 +48,11 @@ class LocalProvider:
     def start_timeout(self) -> timedelta:
         """As the settings say."""
         return self._config.start_timeout
+
+    @property
+    def scope(self) -> Scope:
+        """Every machine is this host, with one GPU."""
+        return Scope(gpu_counts=(1,))
 
     async def start(self) -> None:
         """Nothing to get ready."""

@@ -36,6 +36,7 @@ class Observation:
     `endpoint` is a gRPC target that reaches the executor from this host: `127.0.0.1:port`, or `unix:/path` for one that
     the provider carries over a connection of its own. `fault` and `exit_status` tell of a machine that ENDED.
     `backend`, `region`, price, `minimum_billed` and `billing_increment` are what the order came to, once that is known.
+    `rented` is false where the provider took the order down and made no machine for it: what ends so costs nothing.
     """
 
     state: ProviderState
@@ -44,6 +45,7 @@ class Observation:
     reason: str = ""
     fault: Fault = Fault.NONE
     exit_status: int | None = None
+    rented: bool = True
     backend: str = ""
     region: str = ""
     price_micros_per_hour: int | None = None

@@ -1,29 +1,46 @@
-"""Rows that only grow old: events and usage facts. Machines and leases stay, since the pool's figures sum them up."""
+"""Rows that only grow old. What machines and leases came to is summed up when they are forgotten."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, delete, select, tuple_
+from sqlalchemy import and_, delete, select, tuple_, update
 
-from services.vmpool.store.tables import machine_events, usage_facts
+from services.vmpool.machines.lease import StartKind
+from services.vmpool.machines.pool_totals import PoolTotals
+from services.vmpool.store.machine_row import MICROSECOND, machine_from_row
+from services.vmpool.store.tables import leases, machine_events, machines, pool_totals, usage_facts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from sqlalchemy import Delete
+    from sqlalchemy.ext.asyncio import AsyncConnection
 
     from servicekit.database import Database
 
 BATCH = 2000
 """Rows of one transaction, which keeps other writers from waiting long."""
+MACHINES_BATCH = 200
+"""Machines of one, each of which has more rows."""
+LATEST_KEPT = 200
+"""Machines and leases that stay however old they are: those that estimates and paces are measured by."""
 
 
 class HistoryStore:
-    """Forgets."""
+    """Forgets, and knows what it forgot."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+
+    async def totals(self) -> PoolTotals:
+        """What forgotten machines and leases came to."""
+        async with self._database.reading() as connection:
+            row = (await connection.execute(select(pool_totals))).one()
+        idle = timedelta(microseconds=row.idle_us)
+        return PoolTotals(row.machines, idle, row.cost_micros, row.cold_starts, row.warm_reuses)
 
     async def forget_events(self, before: datetime) -> int:
         """Forget what happened before, but for the last event of each machine, which tells how it is or ended.
@@ -51,6 +68,35 @@ class HistoryStore:
         old = select(*key).where(and_(usage_facts.c.sent, usage_facts.c.end_time < before, overtaken)).limit(BATCH)
         return await self._in_batches(delete(usage_facts).where(tuple_(*key).in_(old)))
 
+    async def forget_leases(self, before: datetime) -> int:
+        """Forget leases that ended before, but for the latest."""
+        ended = select(leases.c.lease_id).where(leases.c.end_time.is_not(None))
+        latest = ended.order_by(leases.c.end_time.desc()).limit(LATEST_KEPT)
+        old = select(leases.c.lease_id).where(leases.c.end_time < before, leases.c.lease_id.not_in(latest)).limit(BATCH)
+        forgotten = 0
+        while True:
+            async with self._database.transaction() as connection:
+                gone = delete(leases).where(leases.c.lease_id.in_(old)).returning(leases.c.start_kind)
+                kinds = list((await connection.execute(gone)).scalars())
+                cold, warm = (kinds.count(kind.value) for kind in (StartKind.COLD_START, StartKind.WARM_REUSE))
+                await _add(connection, cold_starts=cold, warm_reuses=warm)
+            forgotten += len(kinds)
+            if len(kinds) < BATCH:
+                return forgotten
+
+    async def forget_machines(self, before: datetime) -> int:
+        """Forget machines that were released before, with all that is told of them, but for the latest.
+
+        One whose last interval billing has not taken stays, and so does one that a remembered lease is on.
+        """
+        forgotten = 0
+        while True:
+            async with self._database.transaction() as connection:
+                count = await _forget_machines(connection, before)
+            forgotten += count
+            if count < MACHINES_BATCH:
+                return forgotten
+
     async def _in_batches(self, statement: Delete) -> int:
         forgotten = 0
         while True:
@@ -59,3 +105,39 @@ class HistoryStore:
             forgotten += count
             if count < BATCH:
                 return forgotten
+
+
+async def _forget_machines(connection: AsyncConnection, before: datetime) -> int:
+    latest = select(machines.c.machine_id).order_by(machines.c.create_time.desc()).limit(LATEST_KEPT)
+    leased = select(leases.c.lease_id).where(leases.c.machine_id == machines.c.machine_id).exists()
+    told = (
+        select(usage_facts.c.sequence)
+        .where(usage_facts.c.machine_id == machines.c.machine_id, usage_facts.c.final, usage_facts.c.sent)
+        .exists()
+    )
+    query = (
+        select(machines)
+        .where(machines.c.release_time < before, machines.c.machine_id.not_in(latest), ~leased)
+        .where(told | machines.c.provision_time.is_(None))
+        .limit(MACHINES_BATCH)
+    )
+    old = [machine_from_row(row) for row in (await connection.execute(query)).mappings()]
+    await _delete_machines(connection, [machine.machine_id for machine in old])
+    await _add(
+        connection,
+        machines=len(old),
+        idle_us=sum(machine.idle_until(before) // MICROSECOND for machine in old),
+        cost_micros=sum(machine.cost_until(before) for machine in old),
+    )
+    return len(old)
+
+
+async def _delete_machines(connection: AsyncConnection, machine_ids: Sequence[str]) -> None:
+    for table in (usage_facts, machine_events, machines):
+        await connection.execute(delete(table).where(table.c.machine_id.in_(machine_ids)))
+
+
+async def _add(connection: AsyncConnection, **more: int) -> None:
+    sums: dict[str, Any] = {name: pool_totals.c[name] + count for name, count in more.items() if count}
+    if sums:
+        await connection.execute(update(pool_totals).values(sums))

@@ -90,10 +90,13 @@ class LeaseStore:
 
     async def expire_due(self) -> Sequence[Lease]:
         """Mark the leases that were not renewed in time; their slots stay taken for now."""
+        is_due = (leases.c.state == LeaseState.ACTIVE.value, leases.c.expire_time <= self._clock.now())
+        # Nearly always there is none, and a look keeps no other writer waiting.
+        async with self._database.reading() as connection:
+            if await connection.scalar(select(leases.c.lease_id).where(*is_due).limit(1)) is None:
+                return []
         async with self._database.transaction() as connection:
-            due = await _lock_leases(
-                connection, leases.c.state == LeaseState.ACTIVE.value, leases.c.expire_time <= self._clock.now()
-            )
+            due = await _lock_leases(connection, *is_due)
             expired = [lease.expire() for lease in due]
             for lease in expired:
                 await _write(connection, lease)
@@ -106,7 +109,7 @@ class LeaseStore:
             return [_lease_from_row(row) for row in await connection.execute(query)]
 
     async def counts(self) -> dict[StartKind, int]:
-        """How many leases there ever were of each kind of start."""
+        """How many leases there are of each kind of start, standing and ended, that are not forgotten."""
         query = select(leases.c.start_kind, func.count()).group_by(leases.c.start_kind)
         async with self._database.reading() as connection:
             counted = {StartKind(kind): int(count) for kind, count in await connection.execute(query)}

@@ -33,6 +33,7 @@ _LATER = {
     "spot": False,
     "origin": Origin.DEMAND,
     "request_id": "",
+    "rented": True,
     "fault": Fault.NONE,
     "exit_status": None,
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, insert, select, update
 
 from services.vmpool.errors import MachineNotFoundError, PoolLimitError, StaleMachineError
+from services.vmpool.fault import Fault
 from services.vmpool.machines.lease import LeaseState
 from services.vmpool.machines.machine import OVER, Machine, MachineState
 from services.vmpool.policy.failures import failures_in_a_row
@@ -73,14 +74,14 @@ class MachineStore:
         self._notify()
         return drained
 
-    async def halt(self, machine_id: str, reason: str) -> Machine:
+    async def halt(self, machine_id: str, reason: str, fault: Fault = Fault.NONE) -> Machine:
         """Stop a machine at once, its leases ended; one that is over, or drains without leases, stays as it is."""
         async with self._database.transaction() as connection:
             machine = await locked_machine(connection, machine_id)
             drained = machine.state is MachineState.DRAINING and not any(machine.occupied)
             if machine.state in OVER or drained:
                 return machine
-            halted = machine.halt(self._clock.now(), reason)
+            halted = machine.halt(self._clock.now(), reason, fault)
             halted = await write_machine(connection, self._clock, machine, halted, reason)
             await _end_leases(connection, self._clock, halted)
         self._notify()

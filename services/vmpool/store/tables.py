@@ -28,6 +28,7 @@ machines = Table(
     Column("max_duration_us", BigInteger, nullable=False),
     Column("origin", Text, nullable=False),
     Column("request_id", Text, nullable=False),
+    Column("rented", Boolean, nullable=False),
     Column("fault", Text, nullable=False),
     Column("exit_status", Integer),
     Column("reason", Text, nullable=False),
@@ -91,6 +92,18 @@ machine_events = Table(
     Column("machine", Text, nullable=False),
     Index("machine_events_machine_seq", "machine_id", "seq"),
 )
+
+pool_totals = Table(
+    "pool_totals",
+    metadata,
+    Column("totals_id", Integer, primary_key=True),
+    Column("machines", BigInteger, nullable=False),
+    Column("idle_us", BigInteger, nullable=False),
+    Column("cost_micros", BigInteger, nullable=False),
+    Column("cold_starts", BigInteger, nullable=False),
+    Column("warm_reuses", BigInteger, nullable=False),
+)
+"""One row: what was forgotten of machines and leases, so that the pool's figures stay what they were."""
 
 usage_facts = Table(
     "usage_facts",

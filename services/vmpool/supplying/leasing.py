@@ -44,7 +44,7 @@ class Leasing:
         if request.machine_id is not None:
             return f"machine {request.machine_id} has no {request.eighths}/8 of a {request.gpu_type} free"
         self._demand.refused(request, self._clock.now())
-        starting, blocked_reason = await self._sizer.resize()
+        starting, plan = await self._sizer.resize()
         if starting:
             return f"{starting} on the way"
-        return blocked_reason or "all are in use"
+        return plan.blocked.get(request.gpu_types) or "all are in use"

@@ -13,6 +13,7 @@ from services.vmpool.policy.machine_budget import reserve_micros
 from services.vmpool.policy.offer_choice import Terms, choose_offer
 from services.vmpool.policy.sizing import Start
 from services.vmpool.supplying.machine_request import check_against, check_request
+from services.vmpool.supplying.scope_checks import check_scope_gpu_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from services.vmpool.config import VmPoolSettings
     from services.vmpool.machines.offer import Offer
+    from services.vmpool.providers.provider_set import ProviderSet
     from services.vmpool.supplying.machine_request import MachineRequest
     from services.vmpool.supplying.sizer import Sizer
 
@@ -31,7 +33,7 @@ _STANDING = ON_THE_WAY | {MachineState.WARM}
 class Requesting:
     """What RequestMachine does; one request at a time, and none beside the sizer's own decisions."""
 
-    def __init__(self, sizer: Sizer, settings: VmPoolSettings, providers: Sequence[str], clock: Clock) -> None:
+    def __init__(self, sizer: Sizer, settings: VmPoolSettings, providers: ProviderSet, clock: Clock) -> None:
         self._sizer = sizer
         self._facts = sizer.facts
         self._limits = settings.limits()
@@ -44,7 +46,8 @@ class Requesting:
 
         InvalidFieldError, RequestConflictError, PoolLimitError, NoOfferError.
         """
-        asked = check_request(asked, self._gpu_types, self._providers)
+        asked = check_request(asked, self._gpu_types, self._providers.names)
+        check_scope_gpu_count(asked.gpu_count, self._providers, asked.provider)
         async with self._sizer.one_at_a_time:
             earlier = await self._facts.machines.of_request(asked.request_id) if asked.request_id else None
             if earlier is not None:
@@ -89,7 +92,11 @@ class Requesting:
         usual = self._limits.offers
         asked = check_against(market, asked, usual)
         market = asked.market(market)
-        terms = Terms(asked.policy(usual), await self._sizer.resting())
+        # Who asks by hand may have mended the settings.
+        resting = {
+            source: failed for source, failed in (await self._sizer.resting()).items() if not failed.wants_operator
+        }
+        terms = Terms(asked.policy(usual), resting)
         free = choose_offer((asked.gpu_type,), market, terms, now)
         if free.offer is None:
             raise NoOfferError(free.outlook)

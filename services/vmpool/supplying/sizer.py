@@ -57,7 +57,8 @@ class Sizer:
         self._limits = limits
         self._clock = clock
         self._new_id = new_id
-        self._start_time = clock.now()
+        self._mended = dict.fromkeys(facts.offers.provider_names, clock.now())
+        """By provider, when its settings were last new or found well."""
         self.one_at_a_time = asyncio.Lock()
         """Held by whoever counts machines and starts one."""
 
@@ -65,8 +66,8 @@ class Sizer:
         """Bring the pool to size."""
         await self.resize()
 
-    async def resize(self) -> tuple[int, str]:
-        """Bring the pool to size; tells how many machines are on their way, and what stands in the way of others."""
+    async def resize(self) -> tuple[int, Plan]:
+        """Bring the pool to size; tells how many machines are on their way, and the plan, with what is in its way."""
         async with self.one_at_a_time:
             now = self._clock.now()
             pool = await self._pool()
@@ -76,7 +77,7 @@ class Sizer:
             await self._release(plan, pool.machines)
             started = [await self._request(start) for start in plan.start]
         on_the_way = sum(machine.state in ON_THE_WAY for machine in pool.machines) + sum(started)
-        return on_the_way, plan.blocked_reason
+        return on_the_way, plan
 
     def ordered(self, start: Start) -> Machine:
         """The machine to add to the record, with an id of its own."""
@@ -85,7 +86,11 @@ class Sizer:
 
     async def resting(self) -> Mapping[Source, Failures]:
         """The sources that failed lately, and are left alone for now."""
-        return resting_sources(await self._machines.failures(), self._start_time, self._clock.now())
+        return resting_sources(await self._machines.failures(), self._mended, self._clock.now())
+
+    def found_well(self, provider: str) -> None:
+        """A provider was looked at, and nothing is wrong with its settings: what failed by them is tried again."""
+        self._mended[provider] = self._clock.now()
 
     async def _pool(self) -> Pool:
         present = await self._machines.unreleased()

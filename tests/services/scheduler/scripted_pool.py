@@ -31,6 +31,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.refusal: grpc.StatusCode | None = None
         self.refused = 0
         self.blocked_reason = ""
+        self.blocked_by_gpu_type: dict[str, str] = {}
         self.start_kind = vmpool_pb2.START_KIND_WARM_REUSE
         self.acquired = asyncio.Event()
 
@@ -121,7 +122,12 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.demands.append(
             {" or ".join((demand.gpu_type, *demand.fallback_gpu_types)): demand.jobs for demand in request.demands}
         )
-        return vmpool_pb2.ReportDemandResponse(blocked_reason=self.blocked_reason)
+        blocked = [
+            vmpool_pb2.BlockedDemand(gpu_types=[demand.gpu_type, *demand.fallback_gpu_types], reason=reason)
+            for demand in request.demands
+            if (reason := self.blocked_by_gpu_type.get(demand.gpu_type, self.blocked_reason))
+        ]
+        return vmpool_pb2.ReportDemandResponse(blocked_reason=self.blocked_reason, blocked_demands=blocked)
 
     async def WatchMachines(
         self, request: vmpool_pb2.WatchMachinesRequest, context: Any

@@ -101,6 +101,19 @@ async def test_a_job_without_any_machine_hears_once_why_none_is_started(stopped_
     assert kinds(await cluster.events_to_end(job.job_id))[:3] == ["queued", "queued", "provisioning"]
 
 
+async def test_each_job_hears_what_stands_in_the_way_of_its_own_gpu_type(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    cluster.pool.blocked_by_gpu_type = {"MI210": "no provider offers MI210 now"}
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.start()
+    job = await cluster.submit("of another type")
+    told = await cluster.submit("blocked", gpu_type="mi210")
+    event = await cluster.event(told.job_id, lambda event: event.HasField("queued"), after_seq=1)
+    assert event.queued.message == "Waiting for a machine: no provider offers MI210 now"
+    await cluster.pool.tell("machine-2", "WARM")
+    assert kinds(await cluster.events_to_end(job.job_id)).count("queued") == 1
+
+
 async def test_a_job_that_waits_for_machines_in_use_is_not_told_of_limits(cluster: Cluster) -> None:
     gate = asyncio.Event()
     cluster.executor.script = (compiling(), gate, *PASSING[1:])

@@ -83,7 +83,11 @@ class Bench:
 
     async def demand(self, gpu_type: str = "MI300X", jobs: int = 1, eighths: int = 8) -> tuple[int, str]:
         self.vmpool.pool.demand.report([Demand(gpu_type, eighths, jobs)], self.clock.now())
-        return await self.vmpool.sizer.resize()
+        return await self.resize()
+
+    async def resize(self) -> tuple[int, str]:
+        starting, plan = await self.vmpool.sizer.resize()
+        return starting, plan.blocked_reason
 
     async def no_demand(self) -> None:
         self.vmpool.pool.demand.report([], self.clock.now())

@@ -57,6 +57,11 @@ class PoolProcess:
     def kill(self) -> None:
         assert self.end(signal.SIGKILL) == -signal.SIGKILL, f"it had ended before:\n{self.log[-5000:]}"
 
+    def exit_status(self) -> int:
+        """Of a process that ends by itself."""
+        assert self._process is not None
+        return self._process.wait(DEADLINE_SECONDS)
+
     def end(self, number: int) -> int:
         """Its exit status."""
         process = self._process

@@ -16,13 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
     from services.vmpool.providers.provider import Order
+    from services.vmpool.providers.scope import Scope
 
 RUNNING = Observation(ProviderState.RUNNING, endpoint="127.0.0.1:1")
 
 
 @dataclass
 class ScriptedProvider:
-    """`observations` overrides what is seen of a machine; `failing` maps a method's name to what it raises."""
+    """`observations` overrides what is seen of a machine; `failing` maps a method's name to what it raises.
+
+    A `scope` it tells once a test has set one.
+    """
 
     name: str = "scripted"
     ends_with_pool: bool = True
@@ -44,6 +48,9 @@ class ScriptedProvider:
     slow_list: asyncio.Event | None = None
     slow_order: asyncio.Event | None = None
     """Until it is set, orders are under way; they arrive whatever becomes of the caller, as over a network."""
+
+    def __post_init__(self) -> None:
+        self.scope: Scope
 
     async def start(self) -> None:
         self._fail("start")

@@ -66,6 +66,16 @@ async def test_a_killed_pool_takes_its_machine_and_lease_up_again(pool: PoolProc
     assert machine_ids(pool) == []
 
 
+async def test_a_second_pool_on_the_same_data_is_refused_and_harms_nobody(pool: PoolProcess, tmp_path: Path) -> None:
+    async with pool.stub() as stub:
+        lease = await leased(stub)
+        second = PoolProcess(tmp_path, {"VMPOOL_TAKEOVER_TIMEOUT": "0"})
+        second.start()
+        assert second.exit_status() == 1
+        assert "vmpool: another vmpool serves this database already: stop that one" in pool.log
+        assert await leased(stub) == lease
+
+
 async def test_a_dead_executor_is_noticed_within_ten_seconds_and_replaced(pool: PoolProcess) -> None:
     async with open_channel(pool.target) as channel:
         stub = vmpool_pb2_grpc.VmPoolServiceStub(channel)

@@ -61,6 +61,22 @@ async def test_asking_for_a_lease_starts_a_machine_and_says_so(bench: Bench, stu
     assert len(bench.provider.provisioned) == 1
 
 
+async def test_each_kind_of_work_hears_what_stands_in_its_own_way(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
+    bench.provider.gpu_types = ("MI300X",)
+    many = pb.Demand(gpu_type="MI300X", eighths=8, jobs=5)
+    kinds = [many, pb.Demand(gpu_type="MI210", eighths=8, jobs=1, fallback_gpu_types=["MI300A"])]
+    for _ in range(2):
+        told = await stub.ReportDemand(pb.ReportDemandRequest(demands=kinds))
+    reasons = {tuple(blocked.gpu_types): blocked.reason for blocked in told.blocked_demands}
+    assert reasons == {
+        ("MI300X",): "the limit of 2 machines is reached",
+        ("MI210", "MI300A"): "no provider offers MI210 now; no provider offers MI300A now",
+    }
+    assert told.blocked_reason in reasons.values()
+    refused = await failure(stub.AcquireLease(acquire(gpu_type="MI210", fallback_gpu_types=["MI300A"])))
+    assert refused.code is grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
 async def test_demand_is_met_or_the_reason_is_told(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
     demand = pb.ReportDemandRequest(demands=[pb.Demand(gpu_type="MI300X", eighths=8, jobs=3)])
     first = await stub.ReportDemand(demand)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
+from services.vmpool.errors import LeaseEndedError
+from services.vmpool.fault import Fault
+from services.vmpool.keeping.step_pauses import LONGEST_PAUSE
 from services.vmpool.machines.machine import Machine, MachineState
+from services.vmpool.policy.machine_budget import held_micros
 from services.vmpool.providers.provider import Observation, ProviderState
+from services.vmpool.store.usage_store import UsageStore
 from tests.services.vmpool.conftest import a_request, bench_on
 
 if TYPE_CHECKING:
@@ -96,6 +102,7 @@ async def test_an_order_that_nobody_takes_ends_in_time(bench: Bench, error: Exce
     assert failed.state is MachineState.FAILED
     assert str(error) in failed.reason
     assert failed.release_time is not None
+    assert failed.cost_until(bench.clock.now()) == 0
 
 
 @pytest.mark.parametrize("error", AWAY, ids=repr)
@@ -126,7 +133,7 @@ async def test_a_pool_that_was_away_does_not_give_up_a_machine_at_first_sight(be
 
 
 async def test_a_release_that_hangs_is_tried_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("services.vmpool.keeping.driver.RELEASE_SECONDS", 0.01)
+    monkeypatch.setattr("services.vmpool.keeping.releaser.RELEASE_SECONDS", 0.01)
     machine = await bench.warm_machine()
     release = bench.provider.release
 
@@ -139,6 +146,7 @@ async def test_a_release_that_hangs_is_tried_again(bench: Bench, monkeypatch: py
     await bench.passes()
     assert await bench.state_of(machine.machine_id) is MachineState.DRAINING
     monkeypatch.setattr(bench.provider, "release", release)
+    bench.clock.advance(LONGEST_PAUSE)
     await bench.passes()
     assert await bench.state_of(machine.machine_id) is MachineState.STOPPED
 
@@ -167,3 +175,116 @@ async def test_a_machine_that_turns_unfit_before_its_first_job_counts_as_a_faile
     await bench.passes(2)
     assert await bench.state_of(machine.machine_id) is MachineState.STOPPED
     assert (await bench.demand())[0] == served
+
+
+async def test_an_order_that_came_through_unheard_costs_what_it_cost(bench: Bench) -> None:
+    bench.provider.loses_answers = True
+    await bench.demand()
+    await bench.passes(2)
+    machine = await the_machine(bench)
+    assert (machine.state, machine.provision_time) == (MachineState.REQUESTED, None)
+    bench.clock.advance(bench.provider.start_timeout)
+    await bench.passes(2)
+    failed = await bench.machines.get(machine.machine_id)
+    assert (failed.state, bench.provider.machines) == (MachineState.FAILED, {})
+    assert failed.cost_until(bench.clock.now()) == failed.price_micros_per_hour * 120 // 3600
+    usage = UsageStore(bench.database, bench.clock)
+    await usage.write_due(SECOND)
+    ((fact, _),) = await usage.unsent()
+    assert (fact.end_time - fact.start_time, fact.final) == (bench.provider.start_timeout, True)
+
+
+async def test_a_machine_that_is_stopped_while_it_is_ordered_costs_what_it_cost(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.vmpool.keeping.reconciler.PASS_SECONDS", 0.01)
+    bench.provider.slow_order = asyncio.Event()
+    await bench.demand()
+    await bench.passes()
+    machine = await the_machine(bench)
+    await bench.machines.halt(machine.machine_id, "asked")
+    bench.clock.advance(60 * SECOND)
+    bench.provider.slow_order.set()
+    while await bench.machines.unreleased():
+        await bench.passes()
+    stopped = await bench.machines.get(machine.machine_id)
+    assert (stopped.state, bench.provider.machines) == (MachineState.STOPPED, {})
+    assert stopped.cost_until(bench.clock.now()) == stopped.price_micros_per_hour * 60 // 3600
+
+
+async def test_an_order_that_never_came_to_a_machine_costs_nothing(bench: Bench) -> None:
+    """Else two hours' minimum would be booked, and held of the budget, for each sold-out cloud."""
+    bench.provider.minimum_billed = 7200 * SECOND
+    await bench.demand()
+    await bench.passes()
+    machine = await the_machine(bench)
+    waiting = Observation(ProviderState.PENDING, stage="submitted", rented=False)
+    bench.provider.observations[machine.machine_id] = waiting
+    await bench.passes()
+    sold_out = Observation(ProviderState.ENDED, reason="sold out", fault=Fault.NO_CAPACITY, rented=False)
+    bench.provider.observations[machine.machine_id] = sold_out
+    usage = UsageStore(bench.database, bench.clock)
+    await usage.write_due(SECOND)
+    bench.clock.advance(30 * SECOND)
+    bench.provider.failing["release"] = ConnectionError("away")
+    await bench.passes(2)
+    failed = await the_machine(bench)
+    assert (failed.state, held_micros(failed, bench.clock.now())) == (MachineState.FAILED, 0)
+    await usage.write_due(SECOND)
+    bench.clock.advance(LONGEST_PAUSE)
+    del bench.provider.failing["release"]
+    await bench.passes()
+    await usage.write_due(SECOND)
+    assert (await bench.machines.get(machine.machine_id)).cost_until(bench.clock.now()) == 0
+    told = [(fact.end_time - fact.start_time, fact.final) for fact, _ in await usage.unsent()]
+    assert told == [(0 * SECOND, False), (0 * SECOND, True)]
+
+
+async def test_a_release_that_fails_is_tried_again_less_and_less_often(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = await bench.warm_machine()
+    begin, tries = bench.clock.now(), list[int]()
+
+    async def refuse(machine_id: str) -> None:
+        tries.append(round((bench.clock.now() - begin).total_seconds()))
+        raise ConnectionError(f"{machine_id}: the cloud is away")
+
+    monkeypatch.setattr(bench.provider, "release", refuse)
+    await bench.machines.drain(machine.machine_id, "asked")
+    for _ in range(130):
+        await bench.passes()
+        bench.clock.advance(SECOND)
+    assert tries == [0, 1, 3, 7, 15, 31, 61, 91, 121]
+
+
+async def test_a_machine_that_moves_on_does_not_wait_for_what_failed_before(bench: Bench) -> None:
+    bench.provider.failing["provision"] = ConnectionError("away")
+    await bench.demand()
+    for _ in range(20):
+        await bench.passes()
+        bench.clock.advance(SECOND)
+    machine = await the_machine(bench)
+    await bench.machines.halt(machine.machine_id, "asked")
+    await bench.passes()
+    assert await bench.state_of(machine.machine_id) is MachineState.STOPPED
+
+
+@pytest.mark.parametrize("busy", [False, True])
+async def test_a_machine_that_has_lived_its_longest_life_is_stopped_whatever_it_does(bench: Bench, busy: bool) -> None:
+    machine = await bench.warm_machine()
+    limited = replace(machine, max_duration=3600 * SECOND)
+    await bench.machines.change(await bench.machines.get(machine.machine_id), limited)
+    taken = await bench.leases.acquire(a_request(duration=7200 * SECOND)) if busy else None
+    bench.clock.advance(3599 * SECOND)
+    await bench.passes()
+    assert await bench.state_of(machine.machine_id) is (MachineState.BUSY if busy else MachineState.WARM)
+    bench.clock.advance(SECOND)
+    await bench.passes(2)
+    stopped = await bench.machines.get(machine.machine_id)
+    assert (stopped.state, stopped.fault) == (MachineState.STOPPED, Fault.EXPIRED)
+    assert "longest life of 3600 s" in stopped.reason
+    if taken:
+        with pytest.raises(LeaseEndedError):
+            await bench.leases.renew(taken[0].lease_id, SECOND)
+    assert (await bench.demand())[0] == 1, "it counts as a failed start"

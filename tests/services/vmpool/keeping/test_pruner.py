@@ -6,6 +6,10 @@ from contextlib import aclosing
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+import pytest
+from wavepool.vmpool.v1 import vmpool_pb2 as pb
+
+from services.vmpool.errors import MachineNotFoundError
 from services.vmpool.machines.machine import MachineState
 from services.vmpool.store import history_store
 from services.vmpool.store.event_log import EventLog
@@ -13,7 +17,7 @@ from services.vmpool.store.usage_store import UsageStore
 from tests.services.vmpool.conftest import a_request
 
 if TYPE_CHECKING:
-    import pytest
+    from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
 
     from tests.services.vmpool.conftest import Bench
 
@@ -73,3 +77,64 @@ async def test_usage_facts_are_forgotten_once_billing_has_them(bench: Bench) -> 
     unsent = [fact for fact, _ in await store.unsent()]
     assert [fact.sequence for fact in unsent] == [2, 4]
     assert unsent[1].start_time == facts[2].end_time
+
+
+async def machines_of_long_ago(bench: Bench) -> list[str]:
+    """Three that were used and released, and billed but for the last."""
+    machine_ids: list[str] = []
+    store = UsageStore(bench.database, bench.clock)
+    for _ in range(3):
+        machine_ids.append(await used_machine(bench))
+        bench.clock.advance(MINUTE)
+        await bench.machines.drain(machine_ids[-1], "asked")
+        await bench.passes()
+        for fact, _ in await store.unsent():
+            await store.sent(fact)
+        await store.write_due(MINUTE)
+    bench.clock.advance(bench.settings.history_duration + SECOND)
+    return machine_ids
+
+
+async def test_machines_and_leases_are_forgotten_and_the_figures_stay(
+    bench: Bench, stub: VmPoolServiceAsyncStub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"LATEST_KEPT": 0, "BATCH": 4, "MACHINES_BATCH": 1}.items():
+        monkeypatch.setattr(history_store, name, value)
+    machine_ids = await machines_of_long_ago(bench)
+    figures = await stub.GetPoolMetrics(pb.GetPoolMetricsRequest())
+    assert (figures.total_machines, figures.cold_starts + figures.warm_reuses) == (3, 9)
+    assert figures.cost_micros > 0
+    assert figures.idle_seconds > 0
+    for _ in range(2):
+        await bench.vmpool.pruner.run_once()
+        assert await stub.GetPoolMetrics(pb.GetPoolMetricsRequest()) == figures
+    assert [m.machine_id for m in await bench.machines.all(include_ended=True)] == machine_ids[2:]
+    assert sum((await bench.leases.counts()).values()) == 0
+    with pytest.raises(MachineNotFoundError):
+        await bench.machines.get(machine_ids[0])
+
+
+async def test_the_latest_machines_and_leases_stay_however_old_they_are(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history_store, "LATEST_KEPT", 2)
+    machine_ids = await machines_of_long_ago(bench)
+    store = UsageStore(bench.database, bench.clock)
+    for fact, _ in await store.unsent():
+        await store.sent(fact)
+    await bench.vmpool.pruner.run_once()
+    kept = {machine.machine_id for machine in await bench.machines.all(include_ended=True)}
+    assert kept == set(machine_ids[1:])
+    assert sum((await bench.leases.counts()).values()) == 2
+
+
+async def test_a_standing_lease_and_its_machine_are_never_forgotten(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history_store, "LATEST_KEPT", 0)
+    machine = await bench.warm_machine()
+    taken = await bench.leases.acquire(a_request())
+    assert taken is not None
+    bench.clock.advance(2 * bench.settings.history_duration)
+    await bench.vmpool.pruner.run_once()
+    assert [lease.lease_id for lease in await bench.leases.standing_on(machine.machine_id)] == [taken[0].lease_id]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.vmpool.errors import LeaseEndedError, ProviderError
+from services.vmpool.keeping.step_pauses import LONGEST_PAUSE
 from services.vmpool.machines.lease import EXPIRY_GRACE, StartKind
 from services.vmpool.machines.machine import MachineState
 from services.vmpool.providers.provider import Observation, ProviderState
@@ -48,7 +49,7 @@ async def test_demand_that_nobody_repeats_is_forgotten(bench: Bench) -> None:
     assert "busy" in blocked_reason
     del bench.provider.failing["offers"]
     bench.clock.advance(bench.settings.demand_lifetime)
-    assert await bench.vmpool.sizer.resize() == (0, "")
+    assert await bench.resize() == (0, "")
 
 
 async def test_idle_machines_are_released_and_the_pool_shrinks_to_none(bench: Bench) -> None:
@@ -170,6 +171,7 @@ async def test_a_provider_that_cannot_be_asked_changes_nothing(bench: Bench) -> 
     await bench.passes(2)
     assert await bench.state_of(machine.machine_id) is MachineState.DRAINING
     bench.provider.failing.clear()
+    bench.clock.advance(LONGEST_PAUSE)
     await bench.passes()
     assert await bench.state_of(machine.machine_id) is MachineState.STOPPED
 

@@ -5,7 +5,14 @@ from datetime import timedelta
 from services.vmpool.fault import Fault
 from services.vmpool.machines.machine import Machine, MachineState
 from services.vmpool.machines.offer import Source
-from services.vmpool.policy.failures import LONGEST_BACKOFF, Failures, failures_in_a_row, resting_sources
+from services.vmpool.policy.failures import (
+    FIRST_SETTINGS_BACKOFF,
+    LONGEST_BACKOFF,
+    LONGEST_SETTINGS_BACKOFF,
+    Failures,
+    failures_in_a_row,
+    resting_sources,
+)
 from tests.services.vmpool.conftest import START, a_machine
 
 SOURCE = Source("scripted", "a", "MI300X")
@@ -33,12 +40,21 @@ def test_a_source_rests_longer_with_every_failure_up_to_an_end() -> None:
 
 def test_a_source_is_tried_again_after_its_rest() -> None:
     failures = {SOURCE: Failures(1, START, "full", Fault.NO_CAPACITY)}
-    assert resting_sources(failures, START, START + SECOND) == failures
-    assert resting_sources(failures, START, START + 2 * SECOND) == {}
+    mended = {"scripted": START + SECOND}
+    assert resting_sources(failures, mended, START + SECOND) == failures
+    assert resting_sources(failures, mended, START + 2 * SECOND) == {}
 
 
-def test_a_fault_of_the_settings_rests_until_the_pool_is_started_anew() -> None:
+def test_a_fault_of_the_settings_rests_long_and_not_for_ever() -> None:
+    rests = [Failures(count, START, "", Fault.MISCONFIGURED).retry_time - START for count in (1, 2, 1000)]
+    assert rests == [FIRST_SETTINGS_BACKOFF, 2 * FIRST_SETTINGS_BACKOFF, LONGEST_SETTINGS_BACKOFF]
+
+
+def test_a_fault_of_settings_that_were_found_well_since_then_holds_no_more() -> None:
     failures = {SOURCE: Failures(1, START, "no such image", Fault.MISCONFIGURED)}
-    much_later = START + timedelta(days=30)
-    assert resting_sources(failures, START - SECOND, much_later) == failures
-    assert resting_sources(failures, START + SECOND, much_later) == {}
+    now = START + 2 * SECOND
+    for mended in ({}, {"other": now}, {"scripted": START}):
+        assert resting_sources(failures, mended, now) == failures
+    assert resting_sources(failures, {"scripted": START + SECOND}, now) == {}
+    told = failures[SOURCE].outlook(now)
+    assert told == "no such image; tried again in 598 s, or once `wavepool doctor` finds the provider well"

@@ -75,7 +75,7 @@ def test_fallback_types_come_in_the_order_of_the_request() -> None:
 
 def test_what_the_settings_break_waits_for_the_operator() -> None:
     choice = choose([offer()], failed(Fault.MISCONFIGURED))
-    assert "not tried again until the settings are mended" in choice.outlook
+    assert "once `wavepool doctor` finds the provider well" in choice.outlook
 
 
 @pytest.mark.parametrize(

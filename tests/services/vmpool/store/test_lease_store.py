@@ -160,3 +160,13 @@ async def test_the_database_itself_refuses_a_slot_that_is_taken(bench: Bench) ->
         await connection.execute(update(machines).values(occupied="[0]"))
     with pytest.raises(Exception, match=r"(?i)unique"):
         await bench.leases.acquire(replace(a_request("other"), eighths=8))
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+async def test_while_no_lease_is_due_nobody_who_writes_is_waited_for(bench: Bench) -> None:
+    await add_warm(bench)
+    await acquire(bench)
+    async with bench.database.transaction():
+        assert await bench.leases.expire_due() == []
+    bench.clock.advance(timedelta(seconds=60))
+    assert [lease.state for lease in await bench.leases.expire_due()] == [LeaseState.EXPIRED]

@@ -12,9 +12,11 @@ from google.protobuf.duration_pb2 import Duration
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
 from services.vmpool.errors import ProviderError
+from services.vmpool.fault import Fault
 from services.vmpool.machines.machine import MachineState
 from services.vmpool.machines.offer import Offer
 from services.vmpool.policy.machine_budget import Funds
+from services.vmpool.providers.scope import Scope
 from tests.services.vmpool.grpc_failures import failure
 
 if TYPE_CHECKING:
@@ -169,6 +171,41 @@ async def test_nothing_is_started_that_the_budget_does_not_cover(clouds: Bench, 
     refused = await failure(stub.RequestMachine(asked()))
     assert (refused.code, "budget of $10.00" in refused.message) == (grpc.StatusCode.FAILED_PRECONDITION, True)
     assert await clouds.machines.unreleased() == []
+
+
+async def test_a_size_that_no_provider_can_ever_have_is_refused_at_once(
+    bench: Bench, stub: VmPoolServiceAsyncStub
+) -> None:
+    bench.provider.scope = Scope(gpu_counts=(1, 2))
+    refused = await failure(stub.RequestMachine(asked(gpu_count=8)))
+    said = "must be one of 1, 2 (what the providers are set up for); it is 8, and the nearest is 2"
+    assert (refused.code, refused.violations) == (grpc.StatusCode.INVALID_ARGUMENT, (("gpu_count", said),))
+
+
+async def test_who_asks_by_hand_is_not_put_off_by_faults_of_settings(
+    bench: Bench, stub: VmPoolServiceAsyncStub
+) -> None:
+    bench.provider.failing["provision"] = ProviderError("no such image", Fault.MISCONFIGURED)
+    await bench.demand()
+    await bench.passes(2)
+    assert "no such image" in (await bench.demand())[1]
+    del bench.provider.failing["provision"]
+    assert (await stub.RequestMachine(asked())).started
+
+
+async def test_a_doctor_who_finds_the_provider_well_lets_it_be_tried_again(
+    bench: Bench, stub: VmPoolServiceAsyncStub
+) -> None:
+    bench.provider.failing["provision"] = ProviderError("no such image", Fault.MISCONFIGURED)
+    await bench.demand()
+    await bench.passes(2)
+    bench.clock.advance(timedelta(seconds=1))
+    bench.provider.failing["offers"] = ProviderError("no such image")
+    await stub.DiagnoseProviders(pb.DiagnoseProvidersRequest())
+    assert (await bench.demand())[0] == 0
+    bench.provider.failing.clear()
+    await stub.DiagnoseProviders(pb.DiagnoseProvidersRequest())
+    assert (await bench.demand())[0] == 1
 
 
 async def test_what_nobody_has_is_refused_in_the_providers_words(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:

@@ -34,11 +34,11 @@ async def test_no_capacity_falls_back_to_the_next_type_at_once_and_says_so(bench
     bench.provider.failing["provision"] = ProviderError("no MI300X left in ams", Fault.NO_CAPACITY)
     demand = Demand("MI300X", 8, 1, ("MI210",))
     bench.vmpool.pool.demand.report([demand], bench.clock.now())
-    assert await bench.vmpool.sizer.resize() == (1, "")
+    assert await bench.resize() == (1, "")
     await bench.passes()
     del bench.provider.failing["provision"]
     await bench.passes()
-    starting, blocked_reason = await bench.vmpool.sizer.resize()
+    starting, blocked_reason = await bench.resize()
     assert starting == 1
     assert "no MI300X left in ams" in blocked_reason
     assert "trying MI210 at scripted now" in blocked_reason
@@ -95,7 +95,7 @@ async def test_machines_that_run_are_leased_while_billing_is_away(bench: Bench) 
 
 
 async def _reason(bench: Bench) -> str:
-    _, reason = await bench.vmpool.sizer.resize()
+    _, reason = await bench.resize()
     assert "billing does not answer, so no machine that costs money is started" in reason
     return reason
 

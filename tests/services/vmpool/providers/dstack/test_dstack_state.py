@@ -210,3 +210,11 @@ def test_how_a_backend_bills_comes_from_the_settings_once_the_backend_is_known()
     seen = billed(Observation(RUNNING, backend="hotaisle", price_micros_per_hour=1_990_000), terms)
     assert (seen.minimum_billed, seen.billing_increment) == (timedelta(hours=2), MICROSECOND)
     assert billed(Observation(PENDING), terms) == Observation(PENDING)
+
+
+def test_a_run_is_rented_once_a_cloud_has_given_it_a_machine() -> None:
+    job = a_job("failed")
+    assert observation(run_from_json(a_run("failed", job))).rented
+    unplaced = {name: value for name, value in job.items() if name != "job_provisioning_data"}
+    assert not observation(run_from_json(a_run("failed", unplaced))).rented
+    assert not observation(run_from_json(a_run("submitted", None))).rented

@@ -1,0 +1,50 @@
+"""When the step that a provider failed at is worth another try."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from services.vmpool.machines.machine import MachineState
+
+FIRST_PAUSE = timedelta(seconds=1)
+LONGEST_PAUSE = timedelta(seconds=30)
+"""A machine that is not released yet may cost money: it is not left alone for longer."""
+_MOST_DOUBLINGS = 16
+
+
+@dataclass(frozen=True)
+class _Failed:
+    state: MachineState
+    count: int
+    time: datetime
+
+
+@dataclass
+class StepPauses:
+    """By machine, how often its present step failed in a row; one that moves on starts anew. Kept in memory."""
+
+    _failed: dict[str, _Failed] = field(default_factory=dict[str, _Failed])
+
+    def is_over(self, machine_id: str, state: MachineState, now: datetime) -> bool:
+        """The machine's step may be taken now."""
+        failed = self._failed.get(machine_id)
+        if failed is None or failed.state is not state:
+            return True
+        pause = min(FIRST_PAUSE * 2 ** min(failed.count - 1, _MOST_DOUBLINGS), LONGEST_PAUSE)
+        # Either way: a clock that was set back must not make it longer.
+        return abs(now - failed.time) >= pause
+
+    def failed(self, machine_id: str, state: MachineState, now: datetime) -> None:
+        """The step failed once more."""
+        last = self._failed.get(machine_id)
+        count = last.count + 1 if last and last.state is state else 1
+        self._failed[machine_id] = _Failed(state, count, now)
+
+    def forget(self, machine_id: str) -> None:
+        """The step was taken."""
+        self._failed.pop(machine_id, None)

@@ -1,0 +1,45 @@
+"""Refuses what no provider of the pool could ever have. A provider that does not tell its scope could have anything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.vmpool.machines.order_checks import check_backend, check_gpu_count
+from services.vmpool.providers.scope import Scope, Scoped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from services.vmpool.providers.provider_set import ProviderSet
+
+
+def check_preferences(backends: Sequence[str], gpu_count: int, providers: ProviderSet) -> None:
+    """Raises InvalidFieldError for a preferred backend that nobody has, or machines of a size that nobody has."""
+    check_scope_gpu_count(gpu_count, providers, field="VMPOOL_GPUS_PER_MACHINE")
+    scopes = _scopes(providers.names, providers)
+    if scopes is not None:
+        known = [name for provider, scope in scopes.items() for name in _names(provider, scope)]
+        for backend in backends:
+            check_backend(backend, list(dict.fromkeys(known)), "VMPOOL_BACKENDS")
+
+
+def check_scope_gpu_count(gpu_count: int, providers: ProviderSet, provider: str = "", field: str = "gpu_count") -> None:
+    """Raises InvalidFieldError where no machine with so many GPUs can ever be had there; empty: at any provider."""
+    scopes = _scopes([provider] if provider else providers.names, providers)
+    if scopes is not None:
+        check_gpu_count(gpu_count, field, sorted({count for scope in scopes.values() for count in scope.gpu_counts}))
+
+
+def _scopes(names: Sequence[str], providers: ProviderSet) -> Mapping[str, Scope] | None:
+    """By provider; None where one does not tell."""
+    scopes: dict[str, Scope] = {}
+    for name in names:
+        provider = providers.named(name)
+        if not isinstance(provider, Scoped):
+            return None
+        scopes[name] = provider.scope
+    return scopes
+
+
+def _names(provider: str, scope: Scope) -> Sequence[str]:
+    return [provider, *scope.backends, *(f"{provider}/{backend}" for backend in scope.backends)]
