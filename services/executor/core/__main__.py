@@ -31,6 +31,7 @@ from services.executor.core.lint import lint
 from services.executor.core.nursery import Nursery
 from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
 from services.executor.core.profile import profile
+from services.executor.core.rehearsal import rehearse
 from services.executor.core.sanitize_command import check
 from services.executor.core.sanitizing import CheckRequest
 from services.executor.core.serve import serve
@@ -84,6 +85,7 @@ def _read_files(chosen: argparse.Namespace) -> None:
 
 def _nursery(options: Options) -> int:
     equipment = asyncio.run(_ready(options))
+    rehearse(catalogue().problems.values(), equipment)
     nursery_pid = os.getpid()
     try:
         channel = socket.socket(fileno=sys.stdin.fileno())

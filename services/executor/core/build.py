@@ -59,8 +59,7 @@ class Builder:
     async def build(self, unit: Unit, scratch: Path, target: Path, emit: Callable[[Event], None]) -> CachedBuild:
         """Put the executable of `unit` into `target`, using the empty folder `scratch`; raises Failure."""
         begin = time.perf_counter()
-        toolchain = self._toolchain()
-        command = self.device.build_command(scratch, unit.kind)
+        toolchain, command = self._toolchain(), self.device.build_command(scratch, unit.kind)
         key = self._key(unit, toolchain, command)
         build = self.cache.get(key)
         emit(Compiling(toolchain.title, cached=build is not None))
@@ -74,6 +73,10 @@ class Builder:
         duration_ms = (time.perf_counter() - begin) * 1e3
         emit(Compiled(build.warnings, duration_ms, cached, shown(inspection.report), inspection.listing))
         return build
+
+    def find(self, unit: Unit, scratch: Path) -> CachedBuild | None:
+        """The build of `unit`, if it was made before; raises Failure."""
+        return self.cache.get(self._key(unit, self._toolchain(), self.device.build_command(scratch, unit.kind)))
 
     @asynccontextmanager
     async def _reporting(self, unit: Unit, scratch: Path) -> AsyncGenerator[asyncio.Task[Inspection] | None]:

@@ -1,0 +1,61 @@
+"""The rehearsal takes on what judges would do again, and needs nothing that may be missing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.executor.core import forbidden
+from services.executor.core.admission import admit
+from services.executor.core.contract import unit_of
+from services.executor.core.equipment import Equipment
+from services.executor.core.installation import catalogue, find_problem
+from services.executor.core.rehearsal import rehearse
+from services.executor.devices.cpu.cpu_device import CpuDevice
+from services.executor.devices.device import Toolchain, ToolchainError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from services.executor.core.cache import CompileCache
+
+
+class WithoutCompiler(CpuDevice):
+    def toolchain(self) -> Toolchain:
+        raise ToolchainError("it is not installed")
+
+
+@pytest.fixture
+def bare_equipment(builds: CompileCache, tmp_path: Path) -> Equipment:
+    """With a sandbox that has nothing of a sandbox, so that whoever asks for a box fails."""
+    no_sandbox = object()
+    return Equipment(WithoutCompiler(), no_sandbox, builds, find_problem, scratch_parent=tmp_path)  # pyright: ignore[reportArgumentType]
+
+
+def test_it_needs_no_compiler_and_no_box_and_leaves_no_file(bare_equipment: Equipment) -> None:
+    rehearse(catalogue().problems.values(), bare_equipment)
+
+    assert not list(bare_equipment.scratch_parent.iterdir())
+
+
+def test_an_empty_catalogue_and_rules_against_our_own_solutions_stop_nobody(bare_equipment: Equipment) -> None:
+    rehearse([], bare_equipment)
+
+    entry = catalogue().get("vector-addition")
+    everything = replace(forbidden.rules()[0], names=("*",), headers=("*",))
+    rehearse([entry], replace(bare_equipment, forbidden=(everything,)))
+
+
+def test_after_it_no_rule_is_compiled_again(bare_equipment: Equipment) -> None:
+    forbidden._any_of.cache_clear()
+    rehearse([catalogue().get("vector-addition")], bare_equipment)
+    compiled = forbidden._any_of.cache_info().misses
+
+    problem, solution = find_problem("softmax"), catalogue().get("softmax").solution
+    held = forbidden.rules_for(bare_equipment.forbidden, problem.forbidden)
+    admit(solution, unit_of(solution, problem).declaration, held)
+
+    assert compiled > 0
+    assert forbidden._any_of.cache_info().misses == compiled
