@@ -90,7 +90,7 @@ class Attempt:
         )
 
     async def _follow(self) -> Job:
-        texts = await self._links.store.texts(self.job.job_id)
+        texts = await self._links.store.texts_to_run(self.job.job_id)
         while True:
             try:
                 return await self._stream(texts)

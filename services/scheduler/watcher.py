@@ -44,10 +44,14 @@ class Watcher:
                 for event in fresh:
                     yield event
                 return
-        while rows := await self._reader.events(job_id, seen, EVENTS_IN_A_READ):
+        rows_left = True
+        while rows_left:
+            rows = await self._reader.events(job_id, seen, EVENTS_IN_A_READ)
             for event in rows:
                 yield event
-            seen = rows[-1].seq
+                seen = event.seq
+            # What was committed since is announced.
+            rows_left = len(rows) == EVENTS_IN_A_READ
 
     async def _ended_by(self, job_id: str, seq: int) -> bool:
         last = await self._reader.events(job_id, seq - 1, 1) if seq > 0 else []

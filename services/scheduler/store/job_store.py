@@ -85,11 +85,11 @@ class JobStore:
 
     async def texts(self, job_id: str) -> Texts:
         """What a job is written in."""
-        if (recent := self._recent_sources.take(job_id)) is not None:
-            return recent
-        async with self._database.reading() as connection:
-            query = select(*(job_sources.c[name] for name in _TEXTS)).where(job_sources.c.job_id == job_id)
-            return Texts(**(await connection.execute(query)).mappings().one())
+        return self._recent_sources.look(job_id) or await self._stored_texts(job_id)
+
+    async def texts_to_run(self, job_id: str) -> Texts:
+        """The same, for the job's run: after it they are seldom asked for."""
+        return self._recent_sources.take(job_id) or await self._stored_texts(job_id)
 
     async def ids_in_states(self, states: Collection[JobState]) -> dict[str, JobState]:
         """The state of every job that is in one of these."""
@@ -105,6 +105,11 @@ class JobStore:
                 rows = (await connection.execute(select(jobs).where(chosen))).mappings().all()
             for row in rows:
                 yield job_from_row(row)
+
+    async def _stored_texts(self, job_id: str) -> Texts:
+        async with self._database.reading() as connection:
+            query = select(*(job_sources.c[name] for name in _TEXTS)).where(job_sources.c.job_id == job_id)
+            return Texts(**(await connection.execute(query)).mappings().one())
 
     async def _compare_and_set(self, connection: AsyncConnection, before: Job, after: Job, new_events: int) -> Job:
         values: dict[str, Any] = changed_columns(before, after)

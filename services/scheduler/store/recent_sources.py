@@ -12,7 +12,7 @@ MAX_CHARACTERS = 64 << 20
 
 
 class RecentSources:
-    """The texts of the last jobs, up to a total size; each is handed out once."""
+    """The texts of the last jobs, up to a total size."""
 
     def __init__(self, max_characters: int = MAX_CHARACTERS) -> None:
         self._sources: OrderedDict[str, Texts] = OrderedDict()
@@ -25,8 +25,12 @@ class RecentSources:
         while self._free_characters < 0:
             self._free_characters += self._sources.popitem(last=False)[1].characters
 
+    def look(self, job_id: str) -> Texts | None:
+        """The texts, if they are still here; they stay."""
+        return self._sources.get(job_id)
+
     def take(self, job_id: str) -> Texts | None:
-        """The texts, if they are still here."""
+        """The texts, if they are still here, for whoever needs them last."""
         texts = self._sources.pop(job_id, None)
         self._free_characters += texts.characters if texts else 0
         return texts

@@ -4,11 +4,13 @@ from services.scheduler.spec import Texts
 from services.scheduler.store.recent_sources import RecentSources
 
 
-def test_source_is_handed_out_once() -> None:
+def test_source_may_be_looked_at_until_it_is_taken() -> None:
     sources = RecentSources()
     sources.put("job-1", Texts("source"))
+    assert sources.look("job-1") == Texts("source")
     assert sources.take("job-1") == Texts("source")
     assert sources.take("job-1") is None
+    assert sources.look("job-1") is None
 
 
 def test_oldest_sources_give_way() -> None:
