@@ -12,10 +12,10 @@ export function read() {
   return fields;
 }
 
-export function show({ launch_plan: plan, problem_def: definition }) {
+export function show({ launch_plan: plan, problem_def: definition, fallback_gpu_types: fallbacks }) {
   byId("launch-plan").value = plan ? JSON.stringify(plan, null, 2) : "";
   byId("problem-def").value = definition ?? "";
-  byId("extras").open = Boolean(plan || definition);
+  byId("extras").open = Boolean(plan || definition || fallbacks.length);
 }
 
 function parsed(plan) {

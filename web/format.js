@@ -1,6 +1,8 @@
 // Numbers and instants as people read them; a dash where there is none.
 
 const NONE = "–";
+// Beyond this, digits in groups are longer than anybody reads.
+const LONG = 1e12;
 
 export function milliseconds(value) {
   if (!Number.isFinite(value)) return NONE;
@@ -41,6 +43,11 @@ export function ago(instant, now = Date.now()) {
   return new Date(instant).toLocaleDateString();
 }
 
+export function count(value) {
+  return Number(value).toLocaleString("en-US");
+}
+
 function significant(value) {
+  if (Math.abs(value) >= LONG) return value.toExponential(3);
   return Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en-US") : String(Number(value.toPrecision(4)));
 }

@@ -6,6 +6,7 @@ import { Editor } from "./editor.js";
 import { follow } from "./event_stream.js";
 import * as extras from "./extras.js";
 import { dollars } from "./format.js";
+import * as gpuChoice from "./gpu_choice.js";
 import { historyTable } from "./history_view.js";
 import { rendered } from "./markdown.js";
 import { diagnosedLines } from "./outcome_view.js";
@@ -125,7 +126,7 @@ async function submit() {
   try {
     const isProgram = mode() === "sandbox";
     const subject = isProgram ? { problem: "" } : { problem: page.problem.slug, dtype: page.dtype, ...extras.read() };
-    const body = { code: editor.code, mode: mode(), ...timing.read(mode()), ...subject };
+    const body = { code: editor.code, mode: mode(), ...gpuChoice.read(), ...timing.read(mode()), ...subject };
     const submission = await call("POST", "/api/v1/submissions", body);
     session.go({ job: submission.id });
     byId("run").scrollIntoView({ block: "nearest" });
@@ -141,7 +142,7 @@ const followSubmission = guarded(async (submission) => {
   const following = new AbortController();
   page.following = following;
   page.job = submission.id;
-  let run = emptyRun(submission.mode);
+  let run = emptyRun(submission.mode, submission.fallback_gpu_types);
   editor.mark([]);
   view.show(run);
   await follow(
@@ -166,6 +167,7 @@ async function openSubmission({ id }) {
   if (problem && !isShown) await showProblem(problem, dtype);
   editor.code = submission.code;
   extras.show(submission);
+  gpuChoice.show(submission);
   timing.show(submission);
   session.go({ job: id });
   followSubmission(submission);
@@ -226,6 +228,7 @@ function listen() {
 }
 
 applyTheme();
+gpuChoice.offer();
 session.adoptTokenFromAddress();
 listen();
 if (session.token()) guarded(start)();

@@ -2,7 +2,7 @@
 
 import { benchmarkTable } from "./benchmark_view.js";
 import { element, table } from "./dom.js";
-import { dollars, exact, figure, milliseconds } from "./format.js";
+import { count, dollars, exact, figure, milliseconds } from "./format.js";
 import { kernelsView } from "./kernels_view.js";
 import { inline } from "./markdown.js";
 import { GOOD } from "./run_state.js";
@@ -52,7 +52,7 @@ export function outcome(run, goTo) {
   const tests = run.tests.length || benchmarks === data.test_results ? run.tests : (data.test_results ?? []);
   return [
     run.final ? verdict(run.final) : null,
-    run.final ? figures(data) : null,
+    run.final ? figures(data, run.fallbacks) : null,
     data.details ? diagnostics("Details", data.details, goTo) : null,
     data.debug_info?.sample_differences ? mismatches(data.debug_info) : null,
     data.expected_output !== undefined ? sample(data) : null,
@@ -90,7 +90,7 @@ function verdict({ status, data }) {
   );
 }
 
-function figures(data) {
+function figures(data, fallbacks) {
   const entries = [
     [
       data.simulated ? "Simulated mean" : "Mean runtime",
@@ -101,8 +101,9 @@ function figures(data) {
     ["Timing", data.timing && data.timing !== "UNSPECIFIED" ? data.timing.toLowerCase() : null],
     ["Converged", data.converged === false && Number.isFinite(data.avg_runtime_ms) ? "no" : null],
     ["Exit code", Number.isFinite(data.return_code) ? String(data.return_code) : null],
+    ["GPU", fallbacks.length ? data.machine_gpu_type : null],
     ["Cost", Number.isFinite(data.cost_usd) ? dollars(data.cost_usd) : null],
-  ].filter(([, value]) => value !== null);
+  ].filter(([, value]) => (value ?? null) !== null);
   return element(
     "dl",
     { className: "figures" },
@@ -135,12 +136,12 @@ function mismatches(info) {
   const rows = Object.entries(info.sample_differences).map(([index, { expected, actual, diff, output }]) => [
     index.split(")")[0].concat(")"),
     output ?? "",
-    exact(expected),
-    element("span", { className: "mismatch-actual" }, exact(actual)),
-    figure(diff),
+    finite(expected, exact),
+    element("span", { className: "mismatch-actual" }, finite(actual, exact)),
+    finite(diff, figure),
   ]);
   const counted = info.mismatch_count
-    ? `${exact(info.mismatch_count)} of ${exact(info.element_count)} elements differ; `
+    ? `${count(info.mismatch_count)} of ${count(info.element_count)} elements differ; `
     : "";
   return element(
     "section",
@@ -153,6 +154,11 @@ function mismatches(info) {
     ),
     rows.length ? element("div", { className: "table-scroll" }, table("First mismatches", columns, rows)) : null,
   );
+}
+
+// JSON has no NaN and no infinities: the gateway writes null for them.
+function finite(value, shown) {
+  return value === null ? "NaN or inf" : shown(value);
 }
 
 function sample(data) {

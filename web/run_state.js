@@ -23,8 +23,9 @@ const STAGE_OF_STATUS = {
 export const GOOD = new Set(["ACCEPTED", "CHECKED", "BENCHMARKED", "PASSED", "SANDBOX_SUCCESS"]);
 const MAX_LINES = 1000;
 
-export function emptyRun(mode) {
+export function emptyRun(mode, fallbacks = []) {
   return {
+    fallbacks,
     stages: (STAGES_OF_MODE[mode] ?? STAGES).map((name) => ({ name, state: "waiting", begin: null, end: null })),
     line: "",
     device: null,

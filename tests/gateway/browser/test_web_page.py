@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -150,6 +151,45 @@ async def test_wrong_answer_shows_the_first_mismatches(web: BrowserPage) -> None
     table = web.page.locator("section:has(> h3:text('First mismatches')) tbody td")
     assert await table.all_inner_texts() == ["(3, 17)", "output", "1", "0.5", "0.5"]
     assert await web.texts(".stage.failed .stage-name") == ["Check"]
+
+
+async def test_values_far_beyond_any_answer_are_told_in_short_on_a_phone_too(web: BrowserPage) -> None:
+    garbage = run_event_pb2.Finished()
+    garbage.CopyFrom(WRONG)
+    garbage.wrong_answer.max_difference = 3.361274e38
+    garbage.wrong_answer.first_mismatches[0].actual = math.nan
+    garbage.wrong_answer.first_mismatches[0].difference = math.inf
+    await web.page.set_viewport_size({"width": 360, "height": 800})
+    web.script(FULL, garbage, TO_CHECKER)
+    await web.open()
+    await web.submit()
+    await expect(web.page.locator("#outcome")).to_contain_text(
+        "1 of 1,024 elements differ; largest difference 3.361e+38"
+    )
+    table = web.page.locator("section:has(> h3:text('First mismatches')) tbody td")
+    assert await table.all_inner_texts() == ["(3, 17)", "output", "1", "NaN or inf", "NaN or inf"]
+    assert await web.overflow_pixels() == 0
+
+
+async def test_other_gpus_that_will_do_are_submitted_and_shown_again(
+    web: BrowserPage, services: ScriptedServices
+) -> None:
+    web.script(FULL)
+    await web.open()
+    await web.page.click("#extras summary")
+    await web.page.select_option("#gpu-select", "MI250X")
+    box = web.page.get_by_role("checkbox", name="MI210")
+    await expect(web.page.get_by_role("checkbox", name="MI250X")).to_be_disabled()
+    await box.check()
+    await web.submit()
+    await web.page.wait_for_selector(".verdict")
+    spec = services.refusals.calls["SubmitJob"][0].spec
+    assert (spec.gpu_type, list(spec.fallback_gpu_types)) == ("MI250X", ["MI210"])
+    await web.page.reload()
+    await expect(box).to_be_checked()
+    await expect(web.page.locator("#gpu-select")).to_have_value("MI250X")
+    assert await web.accessibility() == []
+    assert await web.poor_contrast() == []
 
 
 async def test_compile_error_leads_to_its_line(web: BrowserPage) -> None:

@@ -1,0 +1,40 @@
+// Which GPU to ask for, and which others will do where none of it is free.
+
+import { byId, element } from "./dom.js";
+
+const TYPES = ["MI300X", "MI300A", "MI250X", "MI210"];
+
+export function offer() {
+  byId("gpu-select").replaceChildren(...TYPES.map((type) => element("option", { value: type }, type)));
+  byId("gpu-select").addEventListener("change", withoutTheWanted);
+  byId("fallback-gpus").append(
+    ...TYPES.map((type) => element("label", {}, element("input", { type: "checkbox", value: type }), type)),
+  );
+  withoutTheWanted();
+}
+
+export function read() {
+  const fallbacks = boxes()
+    .filter(({ checked }) => checked)
+    .map(({ value }) => value);
+  const gpu = { gpu_type: byId("gpu-select").value };
+  return fallbacks.length ? { ...gpu, fallback_gpu_types: fallbacks } : gpu;
+}
+
+export function show({ gpu_type: wanted, fallback_gpu_types: fallbacks }) {
+  if (TYPES.includes(wanted)) byId("gpu-select").value = wanted;
+  for (const box of boxes()) box.checked = fallbacks.includes(box.value);
+  withoutTheWanted();
+}
+
+// What is asked for anyway is no fallback of its own.
+function withoutTheWanted() {
+  for (const box of boxes()) {
+    box.disabled = box.value === byId("gpu-select").value;
+    if (box.disabled) box.checked = false;
+  }
+}
+
+function boxes() {
+  return [...byId("fallback-gpus").querySelectorAll("input")];
+}
