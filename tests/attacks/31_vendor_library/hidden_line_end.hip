@@ -1,6 +1,7 @@
 // A carriage return alone ends a comment for the compiler: what stands behind it is code.
-// Declarations: extern "C" void* dlopen(const char*, int);
 #include <hip/hip_runtime.h>
+
+// Declarations: extern "C" void* dlopen(const char*, int);
 
 __global__ void add(const float* a, const float* b, float* c, size_t n) {
   const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
