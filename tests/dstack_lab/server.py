@@ -120,6 +120,14 @@ class DstackServer:
             self._process.wait()
             self._process = None
 
+    def lose_data(self) -> None:
+        """Its database is gone, as with a volume that was not kept; it must not be running."""
+        assert self._process is None
+        for file in self.data.glob("data/sqlite.db*"):
+            file.unlink()
+        if self._prepared:
+            shutil.copytree(self._prepared, self.data, dirs_exist_ok=True)
+
     def hang(self) -> None:
         """Connections are accepted, nothing is answered, until `resume`."""
         self._signal(signal.SIGSTOP)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
+from services.vmpool.errors import ProviderError
 from services.vmpool.providers.dstack_client import DstackClient
 from services.vmpool.providers.dstack_examination import Examination
 from services.vmpool.providers.dstack_fleet import Fleets
@@ -125,9 +126,14 @@ class DstackProvider:
     async def release(self, machine_id: str) -> None:
         """Stop the run, delete the machine, and wait until it is gone."""
         try:
-            await self._release.release(machine_id)
+            found = await self._release.release(machine_id)
         finally:
             self._looks.forget(machine_id)
+        if not found and (host := await self._forgotten_host(machine_id)):
+            raise ProviderError(
+                f"dstack's server has forgotten machine {machine_id}, and its host {host} still answers and may cost "
+                "money: give the server its data back, or end the machine in the cloud's console"
+            )
         await self._reach.drop(machine_id)
         # A machine less may make room for another.
         self._offers = None
@@ -158,11 +164,22 @@ class DstackProvider:
     async def _look(self, machine_id: str) -> Observation:
         run = await self._runs.get(run_name(self._config.pool_name, machine_id))
         if run is None:
-            return Observation(ProviderState.GONE, reason="dstack's server knows no such run")
+            host = await self._forgotten_host(machine_id)
+            reason = "dstack's server knows no such run" + (
+                f", and its host {host} answers all the same" if host else ""
+            )
+            return Observation(ProviderState.UNKNOWN if host else ProviderState.GONE, reason=reason)
         seen = billed(observation(run), self._config.market)
         if seen.state is not ProviderState.RUNNING or run.job is None or run.job.address is None:
             return seen
         return replace(seen, endpoint=self._reach.endpoint(machine_id, run.job.address, run.job.proxy))
+
+    async def _forgotten_host(self, machine_id: str) -> str:
+        """The host of a machine that the server lost with its record and that answers all the same; else empty."""
+        host = self._reach.answering_host(machine_id)
+        if not host or any(instance.hostname == host for instance in await self._fleets.instances()):
+            return ""
+        return host
 
     async def _ask_for_offers(self, in_fleet: bool) -> Sequence[Offer]:  # noqa: FBT001 - Examination calls it so
         market = self._config.market

@@ -45,6 +45,11 @@ class Reach:
         if target is not None:
             self._carrier.carry(machine_id, target)
 
+    def answering_host(self, machine_id: str) -> str:
+        """The machine's host, if it answers or nothing is known to the contrary yet; else empty."""
+        self.resume(machine_id)
+        return self._carrier.answering_host(machine_id)
+
     async def drop(self, machine_id: str) -> None:
         """The machine is over."""
         self._known.forget(machine_id)

@@ -48,25 +48,27 @@ class Release:
         self._keep_log = keep_log
         self._poll_seconds = config.patience.poll_interval.total_seconds()
 
-    async def release(self, machine_id: str) -> None:
-        """End the machine; TimeoutError where that takes too long, to be called again."""
+    async def release(self, machine_id: str) -> bool:
+        """End the machine; False where the server knows none.
+
+        TimeoutError where it takes too long, to be called again.
+        """
         seconds = self._config.patience.release_timeout.total_seconds()
         step = ["finding it"]
         try:
             async with asyncio.timeout(seconds):
                 if machine_id.startswith(INSTANCE_PREFIX):
-                    await self._end_instance(machine_id.removeprefix(INSTANCE_PREFIX), step)
-                else:
-                    await self._end_run(machine_id, step)
+                    return await self._end_instance(machine_id.removeprefix(INSTANCE_PREFIX), step)
+                return await self._end_run(machine_id, step)
         except TimeoutError as error:
             # A request's own timeout tells more than ours.
             told = str(error) or f"not within {seconds:g} s"
             raise TimeoutError(f"machine {machine_id} is not released yet, {step[0]}: {told}") from error
 
-    async def _end_run(self, machine_id: str, step: list[str]) -> None:
+    async def _end_run(self, machine_id: str, step: list[str]) -> bool:
         name = run_name(self._config.pool_name, machine_id)
         if (run := await self._runs.get(name)) is None:
-            return
+            return False
         step[0] = "stopping its run"
         await self._stop(run)
         step[0] = "finding its instance"
@@ -76,12 +78,14 @@ class Release:
             step[0] = f"deleting instance {instance.fleet}-{instance.number}"
             await self._delete(instance)
         await self._runs.delete(name)
+        return True
 
-    async def _end_instance(self, instance_id: str, step: list[str]) -> None:
+    async def _end_instance(self, instance_id: str, step: list[str]) -> bool:
         step[0] = "deleting its instance"
-        for instance in await self._fleets.instances():
-            if instance.instance_id == instance_id:
-                await self._delete(instance)
+        found = [each for each in await self._fleets.instances() if each.instance_id == instance_id]
+        for instance in found:
+            await self._delete(instance)
+        return bool(found)
 
     async def _stop(self, run: Run) -> None:
         try:

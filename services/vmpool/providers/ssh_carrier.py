@@ -40,6 +40,8 @@ LONGEST_SOCKET_NAME = 50
 LONGEST_SOCKET_PATH = 107
 """Bytes of a unix socket's path: `sun_path` of unix(7), less the closing NUL."""
 
+_CONNECTING = "connecting over SSH"
+
 
 @dataclass(frozen=True)
 class SshTarget:
@@ -56,7 +58,7 @@ class SshTarget:
 class _Carried:
     machine_id: str
     target: SshTarget
-    trouble: str = "connecting over SSH"
+    trouble: str = _CONNECTING
     up: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
 
@@ -118,6 +120,11 @@ class SshCarrier:
         """Why the machine cannot be reached now; empty while it can."""
         carried = self._carried.get(machine_id)
         return "it is not carried" if carried is None else carried.trouble
+
+    def answering_host(self, machine_id: str) -> str:
+        """The machine's host, if it answers over SSH or the first try to reach it is under way; else empty."""
+        carried = self._carried.get(machine_id)
+        return carried.target.host if carried and carried.trouble in {"", _CONNECTING} else ""
 
     async def reachable(self, machine_id: str) -> None:
         """Wait until the machine's connection is up."""

@@ -145,7 +145,7 @@ async def test_a_cloud_that_refuses_is_no_capacity_in_its_own_words(
     fake_cloud.refuse("create", status, "no MI300X is left in atl1", backend="amddevcloud")
     await provider.provision(an_order())
     seen = await observed(provider, ENDED)
-    assert seen.fault is Fault.NO_CAPACITY
+    assert (seen.fault, seen.rented) == (Fault.NO_CAPACITY, False)
     assert seen.reason.startswith("dstack: failed_to_start_due_to_no_capacity: Failed to provision in fleet 'wavepool'")
     assert words in seen.reason
     await provider.release("mach_1")
@@ -204,7 +204,7 @@ async def test_a_dead_machine_is_unreachable_and_its_release_ends_the_rent(
     await observed(provider, RUNNING)
     fake_cloud.power_off(fake_cloud.existing()[0].id)
     seen = await observed(provider, ENDED)
-    assert seen.fault is Fault.UNREACHABLE
+    assert (seen.fault, seen.rented) == (Fault.UNREACHABLE, True)
     assert len(fake_cloud.existing()) == 1
     await provider.release("mach_1")
     assert fake_cloud.existing() == []
@@ -264,6 +264,32 @@ async def test_a_server_that_is_killed_or_hangs_is_no_news_of_its_machines(
     assert len(fake_cloud.existing()) == 1
     await provider.release("mach_1")
     assert fake_cloud.existing() == []
+
+
+async def test_a_machine_that_the_server_has_forgotten_is_not_taken_for_gone_while_it_answers(
+    provider: DstackProvider, settings: DstackConfig, fake_cloud: FakeCloud, dstack_server: DstackServer
+) -> None:
+    await provider.provision(an_order())
+    endpoint = (await observed(provider, RUNNING)).endpoint
+    await health(endpoint)
+    dstack_server.kill()
+    dstack_server.lose_data()
+    dstack_server.start()
+    another = DstackProvider(settings)
+    for each in (provider, another):
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            # A busy server is UNKNOWN for other reasons first.
+            while "answers all the same" not in (seen := await each.observe("mach_1")).reason:
+                assert seen.state is UNKNOWN
+        assert seen.state is UNKNOWN
+        with pytest.raises(ProviderError, match=r"has forgotten machine mach_1, .*: give the server its data back, or"):
+            await each.release("mach_1")
+    assert (await health(endpoint)).inventory.device_title == "Tiny"
+    fake_cloud.destroy(fake_cloud.existing()[0].id)
+    for each in (provider, another):
+        await observed(each, GONE)
+        await each.release("mach_1")
+    await another.close()
 
 
 async def test_ordering_twice_makes_one_machine_and_another_process_finds_it(
