@@ -23,6 +23,8 @@ _EXECUTABLE = "executable"
 _FACTS = "facts.json"
 # What a killed process left behind is surely abandoned after this long.
 _ABANDONED_SECONDS = 3600.0
+# Entries are not evicted in a finer order than this.
+_NOTED_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class CompileCache:
         self._staging.mkdir(exist_ok=True)
 
     def get(self, key: str) -> CachedBuild | None:
-        """The build of `key`, if it is here and whole; using it makes it the last to be evicted."""
+        """The build of `key`, if it is here and whole; one that is used is evicted after those that are not."""
         entry = self._entries / key
         try:
             executable = (entry / _EXECUTABLE).read_bytes()
@@ -59,7 +61,7 @@ class CompileCache:
             # Damage, not malice, is what is looked for, and every run waits for it.
             whole = facts["crc32"] == zlib.crc32(executable)
             build = CachedBuild(executable, str(facts["warnings"]), str(facts["sha256"]))
-            os.utime(entry)
+            _note_use(entry)
         except (FileNotFoundError, ValueError, KeyError, TypeError):
             return None
         if not whole:
@@ -105,6 +107,12 @@ class CompileCache:
         with contextlib.suppress(OSError):
             entry.rename(grave)
         shutil.rmtree(grave, ignore_errors=True)
+
+
+def _note_use(entry: Path) -> None:
+    """Every run comes here, and a busy disk may let it wait for the new time."""
+    if time.time() - entry.stat().st_mtime > _NOTED_SECONDS:
+        os.utime(entry)
 
 
 def _use_time(folder: Path) -> float:

@@ -34,26 +34,11 @@ class CpuDevice:
 
     def describe(self) -> DeviceDescription:
         """The host processor by its model name."""
-        return DeviceDescription(
-            name="cpu",
-            title=_processor_title(Path("/proc/cpuinfo").read_text()),
-            architecture="x86_64",
-            wavefront_size=_WAVEFRONT_SIZE,
-            compute_units=len(os.sched_getaffinity(0)),
-            memory_mib=psutil.virtual_memory().total >> 20,
-            is_gpu=False,
-        )
+        return _description()
 
     def toolchain(self) -> Toolchain:
         """The toolchain in the cache; raises ToolchainError where it was not prepared."""
-        from services.executor.devices.cpu import back_end  # noqa: PLC0415 - a big library, not needed to describe
-
-        prepared = refresh()
-        processor = " ".join(back_end.processor())
-        steps = f"{toolchain.steps_digest()} {_code_generator()}"
-        identity = hashlib.sha256(f"{prepared.device.name} {steps} {processor}".encode()).hexdigest()
-        version = toolchain.compiler().version
-        return Toolchain(identity, f"clang 22.1.8 (ziglang {version}) + wavepool cpu runtime")
+        return _toolchain(refresh().device.name)
 
     def build_command(self, folder: Path, kind: BuildKind) -> Command:
         """A Python process that runs both front ends, the join, the code generator and the linker."""
@@ -64,7 +49,12 @@ class CpuDevice:
             "PATH": "/usr/bin:/bin",
         }
         arguments = [sys.executable, "-P", "-S", str(_BUILD_PROGRAM), str(_BUILD), kind.value]
-        return Command(arguments, _BUILD, [*_toolchain_mounts(), Mount(folder, _BUILD, writable=True)], environment)
+        return Command(
+            arguments,
+            _BUILD,
+            [*_toolchain_mounts(toolchain.cache_folder()), Mount(folder, _BUILD, writable=True)],
+            environment,
+        )
 
     def sanitized(self) -> Sanitized:
         """The same device, with kernels that check their accesses to memory."""
@@ -80,6 +70,33 @@ def _code_generator() -> str:
     return f"llvmlite {importlib.metadata.version('llvmlite')}"
 
 
+# These are asked for at every step of a run, and stay the same for as long as a process lives.
+
+
+@cache
+def _description() -> DeviceDescription:
+    return DeviceDescription(
+        name="cpu",
+        title=_processor_title(Path("/proc/cpuinfo").read_text()),
+        architecture="x86_64",
+        wavefront_size=_WAVEFRONT_SIZE,
+        compute_units=len(os.sched_getaffinity(0)),
+        memory_mib=psutil.virtual_memory().total >> 20,
+        is_gpu=False,
+    )
+
+
+@cache
+def _toolchain(prepared_name: str) -> Toolchain:
+    from services.executor.devices.cpu import back_end  # noqa: PLC0415 - a big library, not needed to describe
+
+    processor = " ".join(back_end.processor())
+    steps = f"{toolchain.steps_digest()} {_code_generator()}"
+    identity = hashlib.sha256(f"{prepared_name} {steps} {processor}".encode()).hexdigest()
+    version = toolchain.compiler().version
+    return Toolchain(identity, f"clang 22.1.8 (ziglang {version}) + wavepool cpu runtime")
+
+
 def _processor_title(cpuinfo: str) -> str:
     for line in cpuinfo.splitlines():
         name, _, value = line.partition(":")
@@ -92,10 +109,11 @@ def _site_packages() -> Sequence[str]:
     return sorted({str(toolchain.compiler().folder.parent)})
 
 
-def _toolchain_mounts() -> list[Mount]:
+@cache
+def _toolchain_mounts(cache_folder: Path) -> tuple[Mount, ...]:
     """Each at its own path, because precompiled headers and the Python environment name absolute paths."""
-    folders = [Path(sys.prefix), Path(sys.base_prefix), toolchain.PACKAGE.parents[2], toolchain.cache_folder() / "cpu"]
+    folders = [Path(sys.prefix), Path(sys.base_prefix), toolchain.PACKAGE.parents[2], cache_folder / "cpu"]
     folders += [Path(folder) for folder in _site_packages()]
     outermost = [folder for folder in folders if not any(other in folder.parents for other in folders)]
     outermost = [folder for folder in dict.fromkeys(outermost) if folder not in {Path("/usr"), Path("/usr/local")}]
-    return [Mount(folder, folder) for folder in outermost if Path("/usr") not in folder.parents]
+    return tuple(Mount(folder, folder) for folder in outermost if Path("/usr") not in folder.parents)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 # A checkout that nobody ran for two weeks builds anew, in seconds.
 _UNUSED_SECONDS = 14 * 86_400.0
+_NOTED_SECONDS = 3_600.0
 _BEGUN = ".begun-"
 # Uses the parts of libc++ that zig builds on demand.
 _PROBE = "#include <iostream>\n#include <thread>\nint main() { std::thread([] { std::cout << 1; }).join(); }\n"
@@ -49,11 +50,17 @@ def refresh() -> toolchain.Prepared:
     if prepared.complete:
         for folder in (prepared.include, prepared.device):
             with contextlib.suppress(OSError):
-                os.utime(folder)
+                _note_use(folder)
         return prepared
     if not prepared.libraries.is_dir():
         raise ToolchainError("the cpu toolchain is not prepared; run `python -m services.executor.devices.cpu.prepare`")
     return prepare()
+
+
+def _note_use(folder: Path) -> None:
+    """Every run comes here, and a busy disk may let it wait for the new time."""
+    if time.time() - folder.stat().st_mtime > _NOTED_SECONDS:
+        os.utime(folder)
 
 
 def forget_unused(parent: Path, in_use: Collection[Path]) -> None:
