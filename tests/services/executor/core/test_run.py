@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
-import os
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import psutil
 import pytest
 
-from services.executor.core import events
+from services.executor.core import events, scratch
 from services.executor.core.benchmark_result import Bound, Timing
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.run import JobError, run
@@ -24,6 +23,8 @@ from tests.services.executor.core.conftest import SUBMISSIONS
 from tests.services.executor.core.mixed_problem import MIXED_SOLUTION, MixedProblem
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from services.executor.core.equipment import Equipment
     from services.executor.sandboxes.sandbox import BoxedProcess
 
@@ -163,6 +164,7 @@ async def test_a_job_that_is_not_well_formed_names_the_field(
     assert told == []
 
 
+@pytest.mark.usefixtures("own_memory")
 async def test_a_problem_that_breaks_is_our_fault(equipment: Equipment) -> None:
     mixed = MixedProblem()
     mixed.breaks = True
@@ -209,6 +211,7 @@ async def test_a_missing_toolchain_or_box_is_our_fault(equipment: Equipment) -> 
     assert "no namespaces here" in finished.details
 
 
+@pytest.mark.usefixtures("own_memory")
 @pytest.mark.parametrize(
     ("name", "mode", "stage"),
     [
@@ -243,22 +246,16 @@ async def test_a_cancelled_run_leaves_no_process_and_no_file(
     assert [child for child in psutil.Process().children(recursive=True) if child not in before] == []
 
 
+@pytest.fixture
+def own_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Shared memory for this test alone: in the machine's, others' killed processes leave folders until one sweeps."""
+    with tempfile.TemporaryDirectory(prefix="wavepool-test-", dir=memory_parent(Path(tempfile.gettempdir()))) as name:
+        # Boxes of other users look for their files below it.
+        Path(name).chmod(0o1777)
+        monkeypatch.setattr(scratch, "_SHARED_MEMORY", Path(name))
+        yield
+
+
 def _left_behind(equipment: Equipment) -> list[Path]:
-    """Scratch folders of this test; those in shared memory that nobody holds are ours or a killed process's."""
-    shared = memory_parent(equipment.scratch_parent)
-    own = [path for path in shared.glob("wavepool-run-*") if path.owner() == Path.home().owner() and not _held(path)]
-    return [*equipment.scratch_parent.iterdir(), *own]
-
-
-def _held(path: Path) -> bool:
-    try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except FileNotFoundError:
-        return True
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
+    """Scratch folders of this test."""
+    return [*equipment.scratch_parent.iterdir(), *memory_parent(equipment.scratch_parent).iterdir()]
