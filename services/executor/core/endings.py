@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,10 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import Exit, Limits
 
 _SIGNAL_HINTS = {
-    "SIGSEGV": "memory outside an allocation was touched: check indices against the sizes",
+    "SIGSEGV": (
+        "memory outside an allocation was touched, or the stack ran over (endless recursion, large local arrays): "
+        "check indices against the sizes; `wavepool core check --memcheck` names the line of a kernel's"
+    ),
     "SIGBUS": "memory that does not exist was touched: check indices and alignment",
     "SIGFPE": "an integer was divided by zero",
     "SIGILL": "an instruction that the device does not have, or __builtin_trap, was reached",
@@ -21,6 +25,10 @@ _SIGNAL_HINTS = {
 }
 _SIGNAL_STATUS_BASE = 128
 _ASSERT_MARK = b"ssertion"
+_STUCK_STATUS = 86
+"""Of the `cpu` device, where threads wait for each other forever; it says which on stderr."""
+_DIVERGED = re.compile(r"^(?:divergent|deadlock)")
+_STUCK = re.compile(rb"^wavepool: (.+)$", re.MULTILINE)
 _NOTABLE_SHARE = 1 / 16
 """Of the memory that a box allows: far more than a solution needs beside its data, which is the device's."""
 _OUR_FAULT_SIGNALS = frozenset({signal.SIGKILL, signal.SIGTERM})
@@ -55,6 +63,8 @@ def runner_failure(end: Exit, limits: Limits, calls: int) -> Failure:
         return failure
     if end.signal is not None:
         return _signal_failure(end, end.signal)
+    if failure := _stuck_failure(end):
+        return failure
     message = (
         f"The program ended with exit status {end.code} after {calls} finished calls, before all were made: "
         "`solution` must return, so do not call exit, _exit or quick_exit."
@@ -73,6 +83,8 @@ def program_failure(end: Exit, limits: Limits) -> Failure | None:
         return Failure(Verdict.OUTPUT_LIMIT_EXCEEDED, message)
     if end.signal is not None:
         return _signal_failure(end, end.signal)
+    if failure := _stuck_failure(end):
+        return failure
     if end.code:
         message = f"The program ended with exit status {end.code}; return 0 from main to say that all is well."
         return Failure(Verdict.RUNTIME_ERROR, message, reason="exit_status")
@@ -127,10 +139,22 @@ def signal_name(number: int) -> str:
         return f"SIG{number}"
 
 
+def _stuck_failure(end: Exit) -> Failure | None:
+    found = _STUCK.search(end.stderr) if end.code == _STUCK_STATUS else None
+    if not found:
+        return None
+    said = found[1].decode(errors="replace").strip()
+    message = f"The kernel was stopped, since its threads would wait forever: {said}."
+    if _DIVERGED.search(said):
+        message += " Take the barrier, or the cross-lane operation, out of the branch, so that all threads reach it."
+    return Failure(Verdict.RUNTIME_ERROR, message, reason="deadlock")
+
+
 def _signal_failure(end: Exit, number: int) -> Failure:
     name = signal_name(number)
     if name == "SIGABRT" and _ASSERT_MARK in end.stderr:
         line = next(line for line in end.stderr.splitlines() if _ASSERT_MARK in line).decode(errors="replace")
-        return Failure(Verdict.RUNTIME_ERROR, f"An assertion failed: {line.strip()}", reason="assert")
+        said = line.strip().removeprefix("Assertion failed: ")
+        return Failure(Verdict.RUNTIME_ERROR, f"An assertion failed: {said}", reason="assert")
     hint = _SIGNAL_HINTS.get(name, "it was ended from within its sandbox")
     return Failure(Verdict.RUNTIME_ERROR, f"The program crashed with {name}: {hint}.", reason=f"signal:{name}")

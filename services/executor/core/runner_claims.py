@@ -14,9 +14,21 @@ if TYPE_CHECKING:
 
 _OUT_OF_MEMORY = 2
 _FAULTS = frozenset({"hipErrorIllegalAddress", "hipErrorLaunchFailure", "hipErrorAssert", "hipErrorUnknown"})
+# Of launches; and of what stands for any call, a launch too.
+_REFUSED_LAUNCHES = (
+    "InvalidConfiguration",
+    "LaunchOutOfResources",
+    "TooLarge",
+    "InvalidDeviceFunction",
+    "NoBinaryForGpu",
+)
+_LAUNCH_ADVICE = "check the block size (at most 1,024 threads), the shared memory (at most 64 KiB) and the grid"
 _WAITING_FOR = {
     Reply.READY: "The program did not come up within {:g} seconds: look at what its static constructors do.",
-    Reply.DONE: "A call of `solution` took more than {:g} seconds. Look for endless loops, or make it faster.",
+    Reply.DONE: (
+        "A call of `solution` took more than {:g} seconds. Look for endless loops, and for blocks that wait for each "
+        "other (only cooperative launches run all blocks at once), or make it faster."
+    ),
 }
 
 
@@ -27,13 +39,18 @@ def claimed_failure(message: ReplyMessage) -> Failure:
         text = f"Device memory ran out ({name}). Allocate less, and free in `solution` what it allocates."
         return Failure(Verdict.MEMORY_LIMIT_EXCEEDED, text, reason="vram")
     if message.step is Step.LAUNCH and name not in _FAULTS:
-        text = (
-            f"A kernel launch, or another HIP call of `solution`, was refused ({name}): check the block size "
-            "(at most 1,024 threads), the shared memory (at most 64 KiB) and the grid."
-        )
-        return Failure(Verdict.LAUNCH_ERROR, text, reason=name)
+        return Failure(Verdict.LAUNCH_ERROR, _refusal(name), reason=name)
     text = f"The device reported {name} after a call: check indices, pointers and sizes in your kernels."
     return Failure(Verdict.RUNTIME_ERROR, text, reason="gpu_fault", details=f"step {message.step.name}")
+
+
+def _refusal(name: str) -> str:
+    if name.endswith(_REFUSED_LAUNCHES):
+        return f"A kernel launch of `solution` was refused ({name}): {_LAUNCH_ADVICE}."
+    return (
+        f"A HIP call of `solution`, or a kernel launch, was refused ({name}): check the pointers, sizes and handles "
+        f"that its calls are given; of launches, {_LAUNCH_ADVICE}."
+    )
 
 
 def hung(expected: Reply, seconds: float) -> Failure:

@@ -15,6 +15,8 @@
 #include "sweeps.hpp"
 
 extern "C" void wavepool_call(void** arguments);
+// What the last error of the HIP API was about, on devices that can say more than its code.
+extern "C" __attribute__((weak)) const char* __wp_last_refusal();
 
 namespace wavepool {
 
@@ -159,6 +161,7 @@ class Runner {
     failed.step = step;
     failed.status = static_cast<std::int32_t>(status);
     strncpy(failed.text, hipGetErrorName(status), sizeof failed.text - 1);
+    if (__wp_last_refusal != nullptr && step == Step::kLaunch) fprintf(stderr, "%s\n", __wp_last_refusal());
     channel_.send(failed);
     return false;
   }

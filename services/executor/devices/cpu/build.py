@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from services.executor.devices.cpu import front_end, toolchain
-from services.executor.devices.cpu.contract import contract_violation
+from services.executor.devices.cpu.contract import contract_violation, line_of
 from services.executor.devices.cpu.diagnostics import SOURCE, Diagnostic, assembly_error, diagnostics_from_text, hints
 from services.executor.devices.cpu.harness import compile_harness, kernel_violation
 from services.executor.devices.cpu.host_module import host_module_from_text
@@ -45,7 +45,9 @@ def build(folder: Path, kind: BuildKind, link_options: Sequence[str] = (), *, sa
     host = host_module_from_text(parsed.host)
     violation = kernel_violation(host, folder) if kind is BuildKind.KERNELS else contract_violation(host, kind)
     if violation:
-        raise SourceError(f"{parsed.messages}{SOURCE}:1:1: error: {violation}\n")
+        line = line_of(violation, (folder / SOURCE).read_text(errors="replace"))
+        place = f"{SOURCE}:{line}:1" if line else SOURCE
+        raise SourceError(f"{parsed.messages}{place}: error: {violation}\n")
     if kind is BuildKind.KERNELS:
         contents = join_kernels(host, parsed.kernels)
     else:

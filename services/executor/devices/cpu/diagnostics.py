@@ -38,12 +38,16 @@ _NO_MEANING = (
     ),
     (
         re.compile(r"(?<=')(?:cub|hipcub|rocprim|thrust)/[\w./]*|\b(?:cub|hipcub|rocprim|thrust)::\w+"),
-        "no library of finished kernels is on the cpu device: reduce and scan with __shfl_down and shared memory",
+        (
+            "no such library is on the cpu device: reduce and scan with hipCUB's BlockReduce, BlockScan, DeviceReduce "
+            "and DeviceScan, or with __shfl_down and shared memory"
+        ),
     ),
     (
         re.compile(r"(?<=')(?:curand|hiprand|rocrand)\w*(?:/[\w./]*|\.h)|\b(?:cu|hip|roc)rand\w+"),
         "random number libraries are not available: no problem needs them; write a counter-based generator",
     ),
+    (re.compile(r"module '\w+' not found"), "this is Python: a submission is a source in HIP or CUDA C++"),
     (
         re.compile(r"(?<=')(?:torch|ATen|c10|pybind11)/[\w./]*"),
         'a submission is no extension of torch: drop this header, and define `extern "C" void solution(...)`',

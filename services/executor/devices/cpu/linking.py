@@ -46,7 +46,10 @@ def link(objects: Sequence[Path], target: Path, options: Sequence[str] = ()) -> 
 
 
 def _symbol_faults(linker_output: str) -> list[str]:
-    undefined = {f"undefined symbol: {name}" for name in _UNDEFINED.findall(linker_output)}
+    undefined = {
+        f"undefined symbol: {name}: declared and used, but not defined; a submission is one file, so define it there"
+        for name in _UNDEFINED.findall(linker_output)
+    }
     duplicate = {
         f"duplicate symbol: {name}: the libraries have one of that name; rename yours, or make it static"
         for name in _DUPLICATE.findall(linker_output)

@@ -38,6 +38,8 @@ def test_a_runner_that_ends_by_itself_never_succeeds(end: Exit) -> None:
     [
         (WELL, Verdict.RUNTIME_ERROR, "early_exit"),
         (replace(WELL, code=3), Verdict.RUNTIME_ERROR, "early_exit"),
+        (replace(WELL, code=86), Verdict.RUNTIME_ERROR, "early_exit"),
+        (replace(WELL, code=86, stderr=b"x\nwavepool: divergent"), Verdict.RUNTIME_ERROR, "deadlock"),
         (_killed(signal.SIGSEGV), Verdict.RUNTIME_ERROR, "signal:SIGSEGV"),
         (_killed(signal.SIGABRT, b"a.hip:3: f: Assertion `x' failed."), Verdict.RUNTIME_ERROR, "assert"),
         (_killed(signal.SIGABRT), Verdict.RUNTIME_ERROR, "signal:SIGABRT"),
@@ -51,6 +53,19 @@ def test_a_runner_that_ends_by_itself_never_succeeds(end: Exit) -> None:
 def test_the_end_of_a_runner_says_why(end: Exit, verdict: Verdict, reason: str) -> None:
     failure = runner_failure(end, LIMITS, 0)
     assert (failure.verdict, failure.reason) == (verdict, reason)
+
+
+def test_threads_that_wait_forever_are_named() -> None:
+    stuck = replace(WELL, code=86, stderr=b"so far\nwavepool: divergent __syncthreads in kernel add: thread 3\n")
+    said = "since its threads would wait forever: divergent __syncthreads in kernel add: thread 3."
+    for failure in (runner_failure(stuck, LIMITS, 0), program_failure(stuck, LIMITS)):
+        assert failure is not None
+        assert said in failure.message
+
+
+def test_an_assertion_is_told_once() -> None:
+    failure = runner_failure(_killed(signal.SIGABRT, b"Assertion failed: n < 5 (a.hip: add: 4)"), LIMITS, 0)
+    assert failure.message == "An assertion failed: n < 5 (a.hip: add: 4)"
 
 
 def test_a_program_may_end_well_but_not_otherwise() -> None:

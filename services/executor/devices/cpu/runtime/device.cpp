@@ -28,7 +28,7 @@ int attribute_of(hipDeviceAttribute_t attribute) {
         case hipDeviceAttributeMaxBlockDimZ: return kMaxThreadsPerBlock;
         case hipDeviceAttributeMaxGridDimX: return kMaxGridDim;
         case hipDeviceAttributeMaxGridDimY:
-        case hipDeviceAttributeMaxGridDimZ: return 65535;
+        case hipDeviceAttributeMaxGridDimZ: return kMaxGridDimYZ;
         case hipDeviceAttributeMaxSharedMemoryPerBlock:
         case hipDeviceAttributeSharedMemPerBlockOptin:
         case hipDeviceAttributeMaxSharedMemoryPerMultiprocessor: return kSharedBytesPerBlock;
@@ -44,7 +44,7 @@ int attribute_of(hipDeviceAttribute_t attribute) {
         case hipDeviceAttributeComputeCapabilityMajor: return 9;
         case hipDeviceAttributeComputeCapabilityMinor: return 4;
         case hipDeviceAttributeConcurrentKernels: return 0;
-        case hipDeviceAttributeCooperativeLaunch: return 0;
+        case hipDeviceAttributeCooperativeLaunch: return 1;
         case hipDeviceAttributeManagedMemory: return 1;
         case hipDeviceAttributeMaxBlocksPerMultiProcessor: return 32;
     }
@@ -63,9 +63,10 @@ void fill_sizes(hipDeviceProp_t& p) {
     p.maxThreadsPerBlock = kMaxThreadsPerBlock;
     for (int& dim : p.maxThreadsDim) dim = kMaxThreadsPerBlock;
     p.maxGridSize[0] = kMaxGridDim;
-    p.maxGridSize[1] = p.maxGridSize[2] = 65535;
+    p.maxGridSize[1] = p.maxGridSize[2] = kMaxGridDimYZ;
     p.maxThreadsPerMultiProcessor = kThreadsPerUnit;
     p.maxBlocksPerMultiProcessor = 32;
+    p.cooperativeLaunch = 1;
 }
 }  // namespace
 

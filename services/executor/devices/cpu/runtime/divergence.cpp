@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "kernel_name.h"
 #include "sanitizer.h"
 
 namespace wavepool {
@@ -20,7 +21,7 @@ void print_thread(const BlockIndex& index, WaitingThread thread) {
 void fail(const char* what, const KernelEntry& kernel, const BlockIndex& index, WaitingThread a, WaitingThread b) {
     if (sanitizing()) sanitizer::threads_are_stuck(what, index, a, b);
     std::fflush(stdout);
-    std::fprintf(stderr, "wavepool: %s in kernel %s, block (%u, %u, %u): ", what, kernel.name, index.block_x,
+    std::fprintf(stderr, "wavepool: %s in kernel %s, block (%u, %u, %u): ", what, name_in_source(kernel), index.block_x,
                  index.block_y, index.block_z);
     print_thread(index, a);
     std::fputs(" while ", stderr);

@@ -1,10 +1,15 @@
 #include "errors.h"
 
+#include <cstdarg>
+#include <cstdio>
+
 #include "wavepool/host_api.h"
 
 namespace wavepool {
 namespace {
 thread_local hipError_t last_error = hipSuccess;
+thread_local char reason[160];   // of the error that comes next
+thread_local char refusal[256];  // the last error in words
 
 struct ErrorText {
     hipError_t error;
@@ -41,13 +46,26 @@ const ErrorText& text_of(hipError_t error) {
 }
 }  // namespace
 
-hipError_t remember(hipError_t error) {
-    if (error != hipSuccess) last_error = error;
+hipError_t remember(hipError_t error, const char* function) {
+    if (error != hipSuccess) {
+        last_error = error;
+        const char* why = reason[0] ? reason : text_of(error).text;
+        std::snprintf(refusal, sizeof refusal, "%s gave %s: %s", function, text_of(error).name, why);
+    }
+    reason[0] = '\0';
     return error;
+}
+
+void explain(const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
 }
 }  // namespace wavepool
 
 extern "C" {
+const char* __wp_last_refusal() { return wavepool::refusal; }
 hipError_t hipGetLastError() {
     hipError_t error = wavepool::last_error;
     wavepool::last_error = hipSuccess;

@@ -1,7 +1,10 @@
 // Kernel launches: the configuration stack behind <<<>>>, the checks, and the occupancy queries.
+#include <algorithm>
 #include <vector>
 
+#include "cooperative.h"
 #include "errors.h"
+#include "kernel_name.h"
 #include "launch.h"
 #include "launch_limits.h"
 #include "registry.h"
@@ -18,12 +21,52 @@ struct Configuration {
 };
 thread_local std::vector<Configuration> configurations;
 
+bool grid_fits(const KernelEntry& kernel, dim3 grid) {
+    if (grid.x == 0 || grid.y == 0 || grid.z == 0)
+        explain("kernel %s: a grid of (%u, %u, %u) blocks is empty", name_in_source(kernel), grid.x, grid.y, grid.z);
+    else if (grid.x > kMaxGridDim || grid.y > kMaxGridDimYZ || grid.z > kMaxGridDimYZ)
+        explain("kernel %s: a grid of (%u, %u, %u) blocks; at most (%u, %u, %u)", name_in_source(kernel), grid.x, grid.y, grid.z,
+                kMaxGridDim, kMaxGridDimYZ, kMaxGridDimYZ);
+    else return true;
+    return false;
+}
+
+bool block_fits(const KernelEntry& kernel, dim3 block) {
+    const uint64_t threads = uint64_t(block.x) * block.y * block.z;
+    if (threads > 0 && threads <= kMaxThreadsPerBlock) return true;
+    explain("kernel %s: a block of (%u, %u, %u) threads; 1 to %u in all", name_in_source(kernel), block.x, block.y, block.z,
+            kMaxThreadsPerBlock);
+    return false;
+}
+
 bool fits(const KernelEntry& kernel, dim3 grid, dim3 block, size_t shared_bytes) {
-    if (grid.x == 0 || grid.y == 0 || grid.z == 0 || block.x == 0 || block.y == 0 || block.z == 0) return false;
-    if (grid.x > kMaxGridDim || grid.y > 65535u || grid.z > 65535u) return false;
-    if (block.x > kMaxThreadsPerBlock || block.y > kMaxThreadsPerBlock || block.z > kMaxThreadsPerBlock) return false;
-    if (uint64_t(block.x) * block.y * block.z > kMaxThreadsPerBlock) return false;
-    return shared_bytes <= kSharedBytesPerBlock && kernel.shared_bytes + shared_bytes <= kSharedBytesPerBlock;
+    if (!grid_fits(kernel, grid) || !block_fits(kernel, block)) return false;
+    if (shared_bytes <= kSharedBytesPerBlock && kernel.shared_bytes + shared_bytes <= kSharedBytesPerBlock) return true;
+    explain("kernel %s: %zu bytes of dynamic and %u of static shared memory; at most %u in all", name_in_source(kernel),
+            shared_bytes, kernel.shared_bytes, kSharedBytesPerBlock);
+    return false;
+}
+
+BlockIndex shape_of(dim3 grid, dim3 block) {
+    return {0, 0, 0, 0, 0, 0, block.x, block.y, block.z, grid.x, grid.y, grid.z, 0};
+}
+
+hipError_t launch_cooperatively(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes) {
+    const KernelEntry* kernel = kernel_of(function);
+    if (!kernel) return hipErrorInvalidDeviceFunction;
+    if (!fits(*kernel, grid, block, shared_bytes)) return hipErrorInvalidConfiguration;
+    if (uint64_t(grid.x) * grid.y * grid.z > kMostCooperativeBlocks) {
+        explain("kernel %s: a cooperative grid has at most %u blocks here, all of which run at once; ask "
+                "hipOccupancyMaxActiveBlocksPerMultiprocessor", name_in_source(*kernel), kMostCooperativeBlocks);
+        return hipErrorCooperativeLaunchTooLarge;
+    }
+    // The sanitizers order accesses by barriers of one block, and would call what a grid's barrier orders a race.
+    if (sanitizing()) {
+        explain("kernel %s: cooperative launches cannot be checked", name_in_source(*kernel));
+        return hipErrorNotSupported;
+    }
+    return run_cooperative_grid(*kernel, arguments, shape_of(grid, block)) ? hipSuccess
+                                                                           : hipErrorCooperativeLaunchTooLarge;
 }
 
 hipError_t launch(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes) {
@@ -34,9 +77,8 @@ hipError_t launch(const void* function, dim3 grid, dim3 block, void** arguments,
 
 hipError_t launch_kernel(const KernelEntry& kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes) {
     if (!fits(kernel, grid, block, shared_bytes)) return hipErrorInvalidConfiguration;
-    BlockIndex shape{0, 0, 0, 0, 0, 0, block.x, block.y, block.z, grid.x, grid.y, grid.z, 0};
     if (sanitizing()) sanitizer::launch_begins(kernel, uint64_t(grid.x) * grid.y * grid.z, shared_bytes);
-    run_grid(kernel, arguments, shape);
+    run_grid(kernel, arguments, shape_of(grid, block));
     return hipSuccess;
 }
 }  // namespace wavepool
@@ -64,7 +106,7 @@ hipError_t hipLaunchKernel(const void* function, dim3 grid, dim3 block, void** a
 
 hipError_t hipLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                                       unsigned shared_bytes, hipStream_t) {
-    return remember(launch(function, grid, block, arguments, shared_bytes));
+    return remember(launch_cooperatively(function, grid, block, arguments, shared_bytes));
 }
 
 hipError_t hipFuncSetAttribute(const void* function, hipFuncAttribute attribute, int value) {
@@ -96,7 +138,10 @@ hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*
     uint32_t waves = (uint32_t(block_size) + kWavefront - 1) / kWavefront;
     uint64_t shared = kernel->shared_bytes + shared_bytes;
     uint64_t by_shared = shared ? kSharedBytesPerBlock / shared : 32;
-    *blocks = uint32_t(block_size) > kMaxThreadsPerBlock ? 0 : int(by_shared < 32 / waves ? by_shared : 32 / waves);
+    // Cooperative grids have so many blocks on each unit.
+    uint64_t by_cooperation = std::max(1u, kMostCooperativeBlocks / uint32_t(worker_count()));
+    const bool can_run = uint32_t(block_size) <= kMaxThreadsPerBlock;
+    *blocks = can_run ? int(std::min({by_shared, uint64_t(32 / waves), by_cooperation})) : 0;
     return hipSuccess;
 }
 

@@ -86,16 +86,22 @@ hipError_t allocate(void** pointer, size_t bytes, hipMemoryType type) {
     *pointer = nullptr;
     if (bytes == 0) return hipSuccess;
     *pointer = memory().allocate(bytes, type);
-    return remember(*pointer ? hipSuccess : hipErrorOutOfMemory);
+    if (!*pointer) explain("%zu bytes are not to be had", bytes);
+    return remember(*pointer ? hipSuccess : hipErrorOutOfMemory, "hipMalloc");
 }
 
 hipError_t release(void* pointer) {
-    return remember(!pointer || memory().release(pointer) ? hipSuccess : hipErrorInvalidValue);
+    if (!pointer || memory().release(pointer)) return hipSuccess;
+    explain("%p is not what hipMalloc gave, or was freed before", pointer);
+    return remember(hipErrorInvalidValue, "hipFree");
 }
 
 hipError_t copy(void* target, const void* source, size_t bytes) {
     if (bytes == 0) return hipSuccess;
-    if (!target || !source) return remember(hipErrorInvalidValue);
+    if (!target || !source) {
+        explain("the %s is a null pointer", target ? "source" : "target");
+        return remember(hipErrorInvalidValue, "hipMemcpy");
+    }
     std::memmove(target, source, bytes);
     if (sanitizing()) sanitizer::host_copied(target, source, bytes);
     return hipSuccess;
@@ -111,7 +117,7 @@ char* inside(const void* symbol, size_t bytes, size_t offset, hipError_t* error)
 }
 
 template <class T> hipError_t fill(void* target, T value, size_t count) {
-    if (!target && count) return remember(hipErrorInvalidValue);
+    if (!target && count) return remember(hipErrorInvalidValue, "hipMemset");
     std::fill_n(static_cast<T*>(target), count, value);
     if (sanitizing()) sanitizer::host_wrote(target, count * sizeof(T));
     return hipSuccess;

@@ -29,19 +29,11 @@ struct Launch {
 };
 
 void run_blocks(Launch& launch) {
-    static thread_local RegionRunner regions;
-    BlockIndex index = launch.shape;
     for (;;) {
         uint64_t block = launch.next.fetch_add(launch.run_length, std::memory_order_relaxed);
         uint64_t end = std::min(block + launch.run_length, launch.block_count);
         if (block >= end) return;
-        for (; block < end; ++block) {
-            index.block_x = uint32_t(block % index.grid_dim_x);
-            index.block_y = uint32_t(block / index.grid_dim_x % index.grid_dim_y);
-            index.block_z = uint32_t(block / index.grid_dim_x / index.grid_dim_y);
-            if (launch.kernel->regions) regions.run(*launch.kernel, launch.arguments, index);
-            else block_runner().run(*launch.kernel, launch.arguments, index);
-        }
+        for (; block < end; ++block) run_block(*launch.kernel, launch.arguments, launch.shape, block);
     }
 }
 
@@ -110,6 +102,16 @@ Workers& workers() {
     return instance;
 }
 }  // namespace
+
+void run_block(const KernelEntry& kernel, void** arguments, const BlockIndex& shape, uint64_t block) {
+    static thread_local RegionRunner regions;
+    BlockIndex index = shape;
+    index.block_x = uint32_t(block % index.grid_dim_x);
+    index.block_y = uint32_t(block / index.grid_dim_x % index.grid_dim_y);
+    index.block_z = uint32_t(block / index.grid_dim_x / index.grid_dim_y);
+    if (kernel.regions) regions.run(kernel, arguments, index);
+    else block_runner().run(kernel, arguments, index);
+}
 
 int worker_count() {
     static const int count = count_workers();

@@ -8,6 +8,9 @@ namespace wavepool {
 // Runs every block of the grid in `shape` (its block_* fields are not read) and returns when all have ended.
 void run_grid(const KernelEntry& kernel, void** arguments, const BlockIndex& shape);
 
+// Runs one block of the grid, which is numbered in x, then y, then z, on the calling thread.
+void run_block(const KernelEntry& kernel, void** arguments, const BlockIndex& shape, uint64_t block);
+
 int worker_count();
 
 }  // namespace wavepool

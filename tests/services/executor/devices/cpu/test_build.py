@@ -105,9 +105,8 @@ def test_what_only_a_gpu_has_is_refused_with_the_reason(
 @pytest.mark.parametrize(
     ("header", "said"),
     [
-        ("cub/cub.cuh", "cub/cub.cuh: no library of finished kernels is on the cpu device"),
-        ("hipcub/hipcub.hpp", "no library of finished kernels is on the cpu device"),
-        ("thrust/reduce.h", "reduce and scan with __shfl_down and shared memory"),
+        ("rocprim/rocprim.hpp", "rocprim/rocprim.hpp: no such library is on the cpu device"),
+        ("thrust/reduce.h", "with hipCUB's BlockReduce, BlockScan, DeviceReduce and DeviceScan, or with __shfl_down"),
         ("curand_kernel.h", "curand_kernel.h: random number libraries are not available"),
         ("torch/extension.h", "a submission is no extension of torch"),
         ("helper_cuda.h", "this header is no part of HIP: drop it"),

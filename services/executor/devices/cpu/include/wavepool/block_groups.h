@@ -37,9 +37,11 @@ public:
     __device__ dim3 group_dim() const { return gridDim; }
     __device__ dim3 dim_blocks() const { return gridDim; }
     __device__ dim3 block_index() const { return blockIdx; }
-    __device__ bool is_valid() const { return false; }
-    template <class T = void> __device__ void sync() const {
-        static_assert(sizeof(T*) == 0, "the cpu device cannot synchronise all blocks of a grid: split the kernel instead");
+    __device__ bool is_valid() const { return __wp_is_cooperative(); }
+    __device__ void sync(int line = __builtin_LINE()) const {
+        __syncthreads(line);
+        if (thread_block::thread_rank() == 0) __wp_grid_meet();
+        __syncthreads(line);
     }
 };
 __device__ inline grid_group this_grid() { return {}; }

@@ -10,6 +10,9 @@ __device__ void __wp_block_meet(int predicate, int line);
 // Results of the caller's last __wp_block_meet.
 __device__ __attribute__((pure, nothrow)) int __wp_block_count(void);
 __device__ __attribute__((pure, nothrow)) int __wp_block_arrived(void);
+// Whether the kernel was launched cooperatively; only then all blocks can wait for each other, one thread for each.
+__device__ int __wp_is_cooperative(void);
+__device__ void __wp_grid_meet(void);
 }
 
 __device__ __forceinline__ void __syncthreads(int line = __builtin_LINE()) { __wp_block_meet(0, line); }

@@ -63,7 +63,34 @@ static void check_names() {
     CHECK(fetched(quotient, 1)[0] == 0.75f);
 }
 
+// Every round needs what all blocks did in the one before.
+__global__ void sum_in_rounds(const float* values, int count, float* sums, int* kinds) {
+    cg::grid_group grid = cg::this_grid();
+    for (int round = 0; round < 8; ++round) {
+        float own = 0;
+        for (unsigned i = grid.thread_rank(); i < unsigned(count); i += grid.size()) own += values[i] * (1 + round);
+        atomicAdd(&sums[round], own);
+        grid.sync();
+        if (sums[round] != sums[0] * (1 + round)) atomicAdd(kinds, 1);
+    }
+    if (!grid.is_valid()) atomicAdd(kinds, 1);
+}
+static void check_grids() {
+    float *values = sent(std::vector<float>(3000, 1.0f)), *sums = zeros<float>(8);
+    int *wrong = zeros<int>(1), count = 3000, blocks = 0, units = 0;
+    RUN(hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, sum_in_rounds, 128, 0));
+    RUN(hipDeviceGetAttribute(&units, hipDeviceAttributeMultiprocessorCount, 0));
+    void* arguments[] = {&values, &count, &sums, &wrong};
+    RUN(hipLaunchCooperativeKernel(sum_in_rounds, dim3(blocks * units), dim3(128), arguments, 0, nullptr));
+    CHECK(fetched(wrong, 1)[0] == 0);
+    CHECK(fetched(sums, 8)[7] == 24000.0f);
+    CHECK(hipLaunchCooperativeKernel(sum_in_rounds, dim3(4000), dim3(128), arguments, 0, nullptr) ==
+          hipErrorCooperativeLaunchTooLarge);
+    (void)hipGetLastError();
+}
+
 int main() {
+    check_grids();
     check_unset_lanes();
     check_halves();
     check_names();

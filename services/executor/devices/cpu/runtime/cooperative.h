@@ -1,0 +1,14 @@
+// Cooperative launches, whose blocks all run at once and can wait for each other.
+#pragma once
+
+#include "kernel_table.h"
+
+namespace wavepool {
+
+// As many threads of the host as a box of a submission has room for beside its workers.
+constexpr uint32_t kMostCooperativeBlocks = 40;
+
+// Runs every block of the grid on a thread of its own; false where the host refuses so many.
+bool run_cooperative_grid(const KernelEntry& kernel, void** arguments, const BlockIndex& shape);
+
+}  // namespace wavepool
