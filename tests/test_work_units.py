@@ -1,12 +1,13 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from tests.kept_builds import REPOSITORY
-from tests.work_units import LONG, SPREAD, long_first, unit_of
+from tests.work_units import LONG, SPREAD, WorkUnits, long_first, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +16,20 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Named:
     nodeid: str
+
+
+@dataclass(eq=False)
+class Worker:
+    """What the scheduler tells a worker."""
+
+    given: list[int] = field(default_factory=list)
+    shutting_down: bool = False
+
+    def send_runtest_some(self, indices: list[int]) -> None:
+        self.given += indices
+
+    def shutdown(self) -> None:
+        self.shutting_down = True
 
 
 def in_order(*nodeids: str) -> Sequence[str]:
@@ -37,3 +52,19 @@ def test_long_files_come_first_and_the_shuffled_order_stays_otherwise() -> None:
     long, other, longer = f"{LONG[0]}test_x.py::test_b", "tests/cli/test_main.py::test_a", f"{LONG[-1]}::test_c"
     another = "tests/billing/test_a.py::test_a"
     assert in_order(other, long, another, longer) == [long, longer, other, another]
+
+
+def test_workers_get_units_in_the_order_of_collection_however_many_tests_they_have() -> None:
+    collected = ["a.py::test_1", "b.py::test_1", f"{SPREAD[0]}c.py::test_1", f"{SPREAD[0]}c.py::test_2"]
+    collected += [f"d.py::test_{number}" for number in range(9)]
+    config: Any = SimpleNamespace(option=SimpleNamespace(loadscopereorder=True), getvalue=lambda name: ["popen"])
+    units, worker = WorkUnits(config), cast("Any", Worker())
+    units.add_node(worker)
+    units.add_node_collection(worker, collected)
+    units.schedule()
+    for index in range(len(collected)):
+        assert worker.given == list(range(len(worker.given)))
+        assert index in worker.given
+        units.mark_test_complete(worker, index)
+    assert worker.given == list(range(len(collected)))
+    assert worker.shutting_down

@@ -11,6 +11,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 if TYPE_CHECKING:
     import pytest
+    from xdist.remote import Producer
 
 # Many tests of seconds each, with nothing made for the whole file.
 SPREAD = (
@@ -34,6 +35,11 @@ LONG = (
 
 class WorkUnits(LoadScopeScheduling):
     """Gives out files, or single tests of the spread ones, in the order in which they were collected."""
+
+    def __init__(self, config: pytest.Config, log: Producer | None = None) -> None:
+        super().__init__(config, log)
+        # Or those with most tests would come first, which are not the long ones.
+        config.option.loadscopereorder = False
 
     def _split_scope(self, nodeid: str) -> str:
         return unit_of(nodeid)
