@@ -8,8 +8,9 @@ from sqlalchemy import func, literal, select, tuple_
 
 from servicekit.database import Instant
 from services.scheduler.job import UNSEEN_STATES, Job, JobEvent, JobState
+from services.scheduler.store import statements
 from services.scheduler.store.rows import event_from_row, job_from_row
-from services.scheduler.store.tables import job_events, jobs
+from services.scheduler.store.tables import jobs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -46,14 +47,10 @@ class JobReader:
 
     async def events(self, job_id: str, after_seq: int, limit: int) -> list[JobEvent]:
         """Up to `limit` events after a sequence number, in order."""
-        query = (
-            select(job_events)
-            .where(job_events.c.job_id == job_id, job_events.c.seq > after_seq)
-            .order_by(job_events.c.seq)
-            .limit(limit)
-        )
+        parameters = {"job_id": job_id, "after_seq": after_seq, "most": limit}
         async with self._database.reading() as connection:
-            return [event_from_row(row) for row in (await connection.execute(query)).mappings()]
+            rows = await connection.execute(statements.EVENTS, parameters)
+            return [event_from_row(row) for row in rows.mappings()]
 
     async def last_seqs(self, job_ids: Sequence[str]) -> dict[str, int]:
         """The last sequence number of each job."""

@@ -6,16 +6,17 @@ What a transaction wrote is announced only after its commit, so nobody sees an e
 from __future__ import annotations
 
 from dataclasses import asdict, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, func, insert, select, text, update
+from sqlalchemy import delete, select, text
 
 from services.scheduler.errors import StaleJobError
-from services.scheduler.job import IN_FLIGHT_STATES, Job, JobEvent, JobState
+from services.scheduler.job import Job, JobEvent, JobState
 from services.scheduler.spec import Texts
+from services.scheduler.store import statements
 from services.scheduler.store.recent_sources import RecentSources
 from services.scheduler.store.rows import changed_columns, event_to_row, job_from_row, job_to_row
-from services.scheduler.store.tables import job_events, job_sources, jobs
+from services.scheduler.store.tables import job_sources, jobs
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Collection, Sequence
@@ -48,8 +49,8 @@ class JobStore:
             await self._one_submission_at_a_time(connection, job.account_id)
             in_flight, earlier_id = await self._standing(connection, job)
             if earlier_id is None and in_flight < max_in_flight:
-                await connection.execute(insert(jobs).values(job_to_row(job)))
-                await connection.execute(insert(job_sources).values(job_id=job.job_id, **asdict(texts)))
+                await connection.execute(statements.INSERT_JOB, job_to_row(job))
+                await connection.execute(statements.INSERT_SOURCES, {"job_id": job.job_id, **asdict(texts)})
         if earlier_id is not None:
             return await self.get(earlier_id)
         if in_flight >= max_in_flight:
@@ -66,7 +67,7 @@ class JobStore:
             moved = await self._compare_and_set(connection, before, after, len(payloads))
             events = _events(moved, payloads, now)
             if events:
-                await connection.execute(insert(job_events), [event_to_row(event) for event in events])
+                await connection.execute(statements.INSERT_EVENTS, [event_to_row(event) for event in events])
         if events:
             self._announce(events)
         return moved
@@ -80,7 +81,7 @@ class JobStore:
     async def get(self, job_id: str) -> Job | None:
         """A job in any state."""
         async with self._database.reading() as connection:
-            row = (await connection.execute(select(jobs).where(jobs.c.job_id == job_id))).mappings().one_or_none()
+            row = (await connection.execute(statements.JOB, {"job_id": job_id})).mappings().one_or_none()
         return job_from_row(row) if row else None
 
     async def texts(self, job_id: str) -> Texts:
@@ -112,30 +113,16 @@ class JobStore:
             return Texts(**(await connection.execute(query)).mappings().one())
 
     async def _compare_and_set(self, connection: AsyncConnection, before: Job, after: Job, new_events: int) -> Job:
-        values: dict[str, Any] = changed_columns(before, after)
-        statement = (
-            update(jobs)
-            .where(
-                jobs.c.job_id == before.job_id,
-                jobs.c.state == before.state,
-                jobs.c.attempt == before.attempt,
-                jobs.c.run_seq == before.run_seq,
-            )
-            .values(values | {"last_seq": jobs.c.last_seq + new_events})
-            .returning(*jobs.c)
-        )
-        row = (await connection.execute(statement)).mappings().one_or_none()
+        statement, parameters = statements.move_of(before, changed_columns(before, after), new_events)
+        row = (await connection.execute(statement, parameters)).mappings().one_or_none()
         if row is None:
             raise StaleJobError(before.job_id)
         return job_from_row(row)
 
     async def _standing(self, connection: AsyncConnection, job: Job) -> tuple[int, str | None]:
         """How many jobs the account has in flight, and which of its jobs has the key already."""
-        own = jobs.c.account_id == job.account_id
-        in_flight = select(func.count()).select_from(jobs).where(own, jobs.c.state.in_(IN_FLIGHT_STATES))
-        earlier = select(jobs.c.job_id).where(own, jobs.c.idempotency_key == job.idempotency_key)
-        query = select(in_flight.scalar_subquery().label("jobs"), earlier.scalar_subquery().label("earlier_id"))
-        row = (await connection.execute(query)).mappings().one()
+        parameters = {"account_id": job.account_id, "idempotency_key": job.idempotency_key}
+        row = (await connection.execute(statements.STANDING, parameters)).mappings().one()
         return row["jobs"], row["earlier_id"]
 
     async def _one_submission_at_a_time(self, connection: AsyncConnection, account_id: str) -> None:

@@ -1,0 +1,60 @@
+"""The statements of a job's way through the queue, put together once: that takes longer than to execute them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import bindparam, func, insert, select, update
+
+from services.scheduler.job import IN_FLIGHT_STATES
+from services.scheduler.store.tables import job_events, job_sources, jobs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlalchemy import Select
+    from sqlalchemy.sql.dml import ReturningUpdate
+
+    from services.scheduler.job import Job
+
+INSERT_JOB = insert(jobs)
+INSERT_SOURCES = insert(job_sources)
+INSERT_EVENTS = insert(job_events)
+JOB = select(jobs).where(jobs.c.job_id == bindparam("job_id"))
+"""By `job_id`."""
+EVENTS = (
+    select(job_events)
+    .where(job_events.c.job_id == bindparam("job_id"), job_events.c.seq > bindparam("after_seq"))
+    .order_by(job_events.c.seq)
+    .limit(bindparam("most"))
+)
+"""Of `job_id`, the first `most` after `after_seq`."""
+_COMPARED = ("job_id", "state", "attempt", "run_seq")
+
+
+def _standing() -> Select[int, Any]:
+    own = jobs.c.account_id == bindparam("account_id")
+    in_flight = select(func.count()).select_from(jobs).where(own, jobs.c.state.in_(IN_FLIGHT_STATES))
+    earlier = select(jobs.c.job_id).where(own, jobs.c.idempotency_key == bindparam("idempotency_key"))
+    return select(in_flight.scalar_subquery().label("jobs"), earlier.scalar_subquery().label("earlier_id"))
+
+
+STANDING = _standing()
+"""Of `account_id`: how many `jobs` it has in flight, and the id of the one with `idempotency_key`."""
+
+
+def move_of(before: Job, changed: Mapping[str, Any], new_events: int) -> tuple[ReturningUpdate[Any], dict[str, Any]]:
+    """The move of a job, for a row that is as `before` in all that moves change, with its parameters."""
+    compared = {f"before_{name}": getattr(before, name) for name in _COMPARED}
+    written = {f"after_{name}": value for name, value in changed.items()}
+    return _move_of(tuple(changed)), {**compared, **written, "new_events": new_events}
+
+
+@cache
+def _move_of(changed: tuple[str, ...]) -> ReturningUpdate[Any]:
+    """There are as many as there are kinds of moves."""
+    values: dict[str, Any] = {name: bindparam(f"after_{name}", type_=jobs.c[name].type) for name in changed}
+    values["last_seq"] = jobs.c.last_seq + bindparam("new_events")
+    unmoved = (jobs.c[name] == bindparam(f"before_{name}") for name in _COMPARED)
+    return update(jobs).where(*unmoved).values(values).returning(*jobs.c)
