@@ -3,8 +3,8 @@
 .PHONY: help setup protos lint test test-docker test-gpu demo up down bench check
 SHELL := /bin/sh
 RUN := .venv/bin
-# Tests run next to each other on this many processes.
-WORKERS ?= 2
+# Tests run next to each other on this many processes: more than there are cores, as many wait for a server or a clock.
+WORKERS ?= $(shell expr $$(nproc) + 2)
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
