@@ -40,11 +40,12 @@ CANCEL_PAUSE_SECONDS = 0.25
 
 
 class AttemptLostError(Exception):
-    """The attempt ended through no fault of the submission."""
+    """The attempt ended through no fault of the submission; an `excused` one through nobody's, and counts as none."""
 
-    def __init__(self, reason: str, *, machine_suspect: bool = False) -> None:
+    def __init__(self, reason: str, *, machine_suspect: bool = False, excused: bool = False) -> None:
         super().__init__(reason)
         self.machine_suspect = machine_suspect
+        self.excused = excused
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Attempt:
         self._expire_time = lease.expire_time
         self._patience = Patience(links.settings.reattach_window)
         self._cancel = asyncio.Event()
-        self._machine_gone: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._machine_gone: asyncio.Future[AttemptLostError] = asyncio.get_running_loop().create_future()
         if job.cancel_time:
             self._cancel.set()
 
@@ -76,10 +77,11 @@ class Attempt:
         """Someone wants the job to end."""
         self._cancel.set()
 
-    def machine_gone(self, reason: str) -> None:
-        """Vmpool has given the machine up, or stops it at once."""
+    def machine_gone(self, reason: str, *, stopped: bool) -> None:
+        """Vmpool has given the machine up or, when `stopped`, ends it at once because it was told to."""
         if not self._machine_gone.done():
-            self._machine_gone.set_result(reason)
+            told = f"its machine is gone ({reason})" if reason else "its machine is gone"
+            self._machine_gone.set_result(AttemptLostError(told, excused=stopped))
 
     async def run(self, *, resumed: bool) -> Job:
         """Begin the run or, when `resumed`, attach to it; gives the job in SETTLING. Raises AttemptLostError."""
@@ -179,8 +181,7 @@ class Attempt:
         raise AttemptLostError(f"the machine did not end the cancelled run within {grace:g} s", machine_suspect=True)
 
     async def _watch_machine(self) -> Job:
-        reason = await asyncio.shield(self._machine_gone)
-        raise AttemptLostError(f"its machine is gone ({reason})" if reason else "its machine is gone")
+        raise await asyncio.shield(self._machine_gone)
 
     async def _limit_time(self) -> Job:
         settings = self._links.settings

@@ -55,11 +55,11 @@ class Carrier:
         if attempt := self._attempts.get(job_id):
             attempt.cancel()
 
-    def machine_gone(self, machine_id: str, reason: str) -> None:
-        """Vmpool has given the machine up, and every run on it."""
+    def machine_gone(self, machine_id: str, reason: str, *, stopped: bool) -> None:
+        """Vmpool has given the machine up or `stopped` it, and every run on it."""
         for attempt in self._attempts.values():
             if attempt.lease.machine_id == machine_id:
-                attempt.machine_gone(reason)
+                attempt.machine_gone(reason, stopped=stopped)
 
     async def stop(self) -> None:
         """Put all jobs down as they are; the runs go on, and the next process attaches to them."""
@@ -117,16 +117,16 @@ class Carrier:
         job = await self._links.store.get(attempt.job.job_id) or attempt.job
         if job.state is not JobState.RUNNING or job.attempt != attempt.job.attempt:
             return job
-        return await self._after_loss(job, str(lost))
+        return await self._after_loss(job, lost)
 
-    async def _after_loss(self, job: Job, reason: str) -> Job:
-        move, now = self._links.store.move, self._links.clock.now()
+    async def _after_loss(self, job: Job, lost: AttemptLostError) -> Job:
+        reason, move, now = str(lost), self._links.store.move, self._links.clock.now()
         if job.cancel_time:
             message = "Cancelled; nothing is charged because the run was lost."
             outcome = Outcome(JobState.CANCELLED, CANCELLED, message, payloads.cancelled_result(message), 0)
             return await move(job, job.settle(outcome), [], now)
-        if job.attempt < self._links.settings.max_attempts:
-            return await move(job, job.retry(), [payloads.retrying(reason)], now)
-        message = f"We failed to run this {job.attempt} times; nothing is charged. Submit it again later."
+        if lost.excused or job.failed_attempts < self._links.settings.max_attempts:
+            return await move(job, job.retry(excused=lost.excused), [payloads.retrying(reason)], now)
+        message = f"We failed to run this {job.failed_attempts} times; nothing is charged. Submit it again later."
         outcome = Outcome(JobState.FAILED, INFRA_ERROR, message, payloads.failed_result(message, reason), 0)
         return await move(job, job.settle(outcome), [], now)

@@ -96,6 +96,8 @@ class Job:
     """Of the submission; follows the job through every service's logs."""
     hold_id: str | None = None
     attempt: int = 1
+    attempts_excused: int = 0
+    """Lost ones that do not count: somebody stopped the machine."""
     start_time: datetime | None = None
     """When the present attempt got its machine."""
     end_time: datetime | None = None
@@ -118,6 +120,11 @@ class Job:
     def run_id(self) -> str:
         """What the executor knows the present attempt by."""
         return f"{self.job_id}-{self.attempt}"
+
+    @property
+    def failed_attempts(self) -> int:
+        """How many attempts there were, the present one too, less those that do not count."""
+        return self.attempt - self.attempts_excused
 
     @property
     def machine_price_micros_per_hour(self) -> int:
@@ -162,13 +169,14 @@ class Job:
             raise IllegalMoveError(self.job_id, self.state, JobState.RUNNING)
         return replace(self, cancel_time=self.cancel_time or now)
 
-    def retry(self) -> Job:
-        """The attempt is lost through no fault of the submission."""
+    def retry(self, *, excused: bool = False) -> Job:
+        """The attempt is lost through no fault of the submission; an `excused` one is not held against the job."""
         if self.state is not JobState.RUNNING:
             raise IllegalMoveError(self.job_id, self.state, JobState.QUEUED)
         queued = self._moved(JobState.QUEUED)
         fresh = replace(queued, attempt=self.attempt + 1, lease=None, machine_id="", start_time=None)
-        return replace(fresh, machine_gpu_type="", run_seq=0, cost_micros=0)
+        attempts_excused = self.attempts_excused + excused
+        return replace(fresh, attempts_excused=attempts_excused, machine_gpu_type="", run_seq=0, cost_micros=0)
 
     def settle(self, outcome: Outcome) -> Job:
         """It is known how the job ends; charge and lease remain to be settled."""

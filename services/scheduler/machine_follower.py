@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wavepool.vmpool.v1 import vmpool_pb2
+
 from servicekit.logging import get_logger
 from services.scheduler.inventory import holds_nobody
 from services.scheduler.pool import PoolError
@@ -35,7 +37,8 @@ class MachineFollower:
             async for event in self._pool.watch_machines():
                 self._inventory.apply(event)
                 if holds_nobody(event.machine):
-                    self._carrier.machine_gone(event.machine.machine_id, event.machine.reason)
+                    stopped = event.machine.state == vmpool_pb2.MACHINE_STATE_DRAINING
+                    self._carrier.machine_gone(event.machine.machine_id, event.machine.reason, stopped=stopped)
                 self._waiting.changed.set()
         except PoolError as error:
             log.warning("vmpool's machines cannot be followed", extra={"reason": str(error)})

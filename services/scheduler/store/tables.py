@@ -45,6 +45,7 @@ jobs = Table(
     Column("request_id", Text, nullable=False),
     Column("hold_id", Text),
     Column("attempt", Integer, nullable=False),
+    Column("attempts_excused", Integer, nullable=False, server_default="0"),
     Column("start_time", Instant),
     Column("end_time", Instant),
     Column("cancel_time", Instant),

@@ -145,6 +145,23 @@ async def test_machine_that_the_pool_gives_up_or_stops_loses_its_attempt_at_once
     assert (await cluster.job(job.job_id)).machine_id == "machine-2"
 
 
+@pytest.mark.parametrize(("state", "ending"), [("LOST", "FAILED"), ("DRAINING", "FINISHED")])
+async def test_machines_that_somebody_stops_use_up_none_of_a_jobs_attempts(
+    tmp_path: Path, state: str, ending: str
+) -> None:
+    async with scripted_cluster(tmp_path, max_attempts=1) as cluster:
+        await cluster.pool.tell("machine-1", "WARM")
+        await cluster.start()
+        cluster.executor.script = (compiling(), asyncio.Event())
+        job = await cluster.submit()
+        await cluster.event(job.job_id, is_run("compiling"))
+        cluster.executor.script = PASSING
+        await cluster.pool.tell("machine-1", state, reason="it burns")
+        await cluster.pool.tell("machine-2", "WARM")
+        events = await cluster.events_to_end(job.job_id)
+        assert events[-1].ended.state == scheduler_pb2.JobState.Value(f"JOB_STATE_{ending}")
+
+
 async def test_expired_lease_requeues_the_job(tmp_path: Path) -> None:
     async with scripted_cluster(tmp_path, lease_duration=timedelta(milliseconds=300)) as cluster:
         await cluster.pool.tell("machine-1", "WARM")
