@@ -127,11 +127,17 @@ class Builder:
         if end.code == 1:
             raise compile_error(text, unit.declaration)
         if end.code != 0:
-            raise missing_build(f"{text}\nstatus {end.code}, signal {end.signal}".strip())
-        return CachedBuild.of(_harvest(scratch / _EXECUTABLE_NAMES[unit.kind], text), text)
+            raise await self._crash(f"status {end.code}", text, scratch)
+        try:
+            return CachedBuild.of(read_left(scratch / _EXECUTABLE_NAMES[unit.kind], _MAX_EXECUTABLE_BYTES), text)
+        except LeftFileError as error:
+            raise await self._crash(str(error), text, scratch) from error
 
     async def _crash(self, how: str, text: str, scratch: Path) -> Failure:
-        """A compiler that crashes is the source's affair where the same compiler takes a source of ours."""
+        """A compiler that fails is the source's affair where the same compiler takes a source of ours.
+
+        Otherwise whoever finds a source that it chokes on has runs for nothing, and drains machines.
+        """
         folder = scratch.with_name("probe")
         new_source_folder(folder, _PROBE)
         command = self.device.build_command(folder, BuildKind.PROGRAM)
@@ -149,14 +155,6 @@ def _text(end: Exit) -> str:
     parts = (end.stderr, end.stdout)
     text = "\n".join(part.decode(errors="replace").strip() for part in parts if part.strip())
     return f"{text}\n[the rest of the compiler's text was cut off]" if end.output_truncated else text
-
-
-def _harvest(path: Path, text: str) -> bytes:
-    """What the builder left."""
-    try:
-        return read_left(path, _MAX_EXECUTABLE_BYTES)
-    except LeftFileError as error:
-        raise missing_build(f"{text}\n{error}") from error
 
 
 def _install(executable: bytes, path: Path) -> None:

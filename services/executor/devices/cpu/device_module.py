@@ -65,11 +65,11 @@ def device_module_from_text(text: str, kernels: Collection[str]) -> DeviceModule
     text = _CONSTANT.sub(" externally_initialized global ", _without_comdats(text))
     text = _ATTRIBUTES.sub(lambda match: _NOT_INLINED.sub("", match[0]), text)
     renamed = {f"@{name}": kernel_symbol(name) for name in kernels}
-    renamed.update(dict.fromkeys(dynamic, DYNAMIC_SHARED))
+    renamed.update(dict.fromkeys(map(plain, dynamic), DYNAMIC_SHARED))
     if _EXPONENTIAL[1] in functions_of(text):
         text = text.replace(f"declare float {_EXPONENTIAL[0]}(float)", f"declare float {_UNUSED}(float)")
         renamed[_EXPONENTIAL[0]] = _EXPONENTIAL[1]
-    text = SYMBOL.sub(lambda match: renamed.get(match[0], match[0]), text)
+    text = SYMBOL.sub(lambda match: renamed.get(plain(match[0]), match[0]), text)
     text += f"\n{DYNAMIC_SHARED} = internal thread_local(localexec) global [{_SHARED_BYTES} x i8] undef, align 256\n"
     assembly = tuple(code for code in _ASSEMBLY.findall(text) if code)
     return DeviceModule(text, functions_of(text), shared, assembly)

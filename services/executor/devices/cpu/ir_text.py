@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 _DEFINE = re.compile(r'^define .*?(@"[^"]*"|@[-\w$.]+)\(')
 SYMBOL = re.compile(r'@(?:"[^"]*"|[-\w$.]+)')
+_ESCAPED = re.compile(rb"\\([0-9A-Fa-f]{2})")
 _OPEN, _CLOSE = "([{<", ")]}>"
 
 
@@ -103,3 +104,9 @@ def parameter_from_text(text: str) -> Parameter:
 def plain(symbol: str) -> str:
     """The symbol without quotes: LLVM leaves them out where it can, so that one symbol has two spellings."""
     return symbol.replace('"', "")
+
+
+def unescaped(text: str) -> str:
+    """What LLVM writes so, in symbols and strings: bytes that are no plain text have two hex digits there."""
+    plain_bytes = _ESCAPED.sub(lambda match: bytes.fromhex(match[1].decode()), text.encode())
+    return plain_bytes.decode(errors="surrogateescape")

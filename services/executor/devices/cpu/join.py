@@ -29,7 +29,7 @@ from services.executor.devices.cpu.device_module import (
     without_cpu_attributes,
 )
 from services.executor.devices.cpu.foreign_calls import ForeignCallError, refuse_foreign_calls
-from services.executor.devices.cpu.ir_text import plain
+from services.executor.devices.cpu.ir_text import plain, unescaped
 from services.executor.devices.cpu.kernel_forms import with_forms
 from services.executor.devices.cpu.lockstep import with_lockstep_stores
 from services.executor.devices.cpu.sanitizer.device_side import PUBLIC, sanitized
@@ -91,8 +91,8 @@ def _device_object(
     parsed = back_end.parse(module.text)
     sizes = _shared_bytes(host, module, parsed, machine)
     # Public, so that LLVM leaves their parameters as the launch stubs know them.
-    kernels = frozenset(plain(kernel_symbol(kernel.symbol))[1:] for kernel in host.kernels)
-    variables = frozenset(variable.symbol for variable in host.variables)
+    kernels = frozenset(unescaped(plain(kernel_symbol(kernel.symbol))[1:]) for kernel in host.kernels)
+    variables = frozenset(unescaped(variable.symbol) for variable in host.variables)
     back_end.internalise(parsed, kernels | variables)
     back_end.inline_everything(parsed, kernels)
     if sanitize:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from services.executor.devices.cpu.device_module import kernel_symbol
+from services.executor.devices.cpu.ir_text import unescaped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,7 +113,8 @@ def _symbol(variable: Variable) -> str:
 
 
 def _string(symbol: str, value: str) -> str:
-    return f'{symbol} = internal constant [{len(value) + 1} x i8] c"{value}\\00"'
+    size = len(unescaped(value).encode(errors="surrogateescape")) + 1
+    return f'{symbol} = internal constant [{size} x i8] c"{value}\\00"'
 
 
 def _array(symbol: str, element: str, values: Sequence[str]) -> str:

@@ -75,6 +75,8 @@ async def test_a_source_that_makes_clang_crash_is_a_compile_error(equipment: Equ
         ("exit 139", "SIGSEGV"),
         ("exit 254", "crash of a part of it"),
         ("exit 70", "fatal error in its back end"),
+        ("exit 2", "status 2"),
+        ("exit 0", "runner"),
         ("echo \"nvcc error: 'cicc' died due to signal 11\" >&2; exit 1", "died due to signal"),
     ],
 )

@@ -146,6 +146,24 @@ def test_warning_does_not_fail_the_build(tmp_path: Path) -> None:
     assert severities == ["warning", "note", "note"]
 
 
+def test_names_beyond_ascii_are_names_like_any_other(tmp_path: Path) -> None:
+    source = """#include <hip/hip_runtime.h>
+        __constant__ float größe[2];
+        __device__ int zähler = 1;
+        __global__ void übung(float* p) {
+            extern __shared__ float geteilt[];
+            p[0] = größe[1], zähler += geteilt[0] > 1;
+        }
+        int main() {
+            float *p, x[] = {1, 7}, y = 0;
+            if (hipMalloc(&p, 4) || hipMemcpyToSymbol(größe, x, 8)) return 2;
+            übung<<<1, 1, 64>>>(p);
+            return hipMemcpy(&y, p, 4, hipMemcpyDeviceToHost) || y != 7;
+        }"""
+    assert _build(tmp_path, source) == 0
+    assert subprocess.run([tmp_path / "program"], timeout=60, check=False).returncode == 0
+
+
 def test_module_runs_as_a_program(tmp_path: Path) -> None:
     (tmp_path / "solution.hip").write_text("int main() { return 7; }")
     command = [sys.executable, "-m", "services.executor.devices.cpu.build", str(tmp_path), "program"]
