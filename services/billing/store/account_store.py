@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import bindparam, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from services.billing.account import Account
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from servicekit.database import Database
+
+_ACCOUNT = select(accounts).where(accounts.c.account_id == bindparam("account_id"))
+_LOCKED_ACCOUNT = _ACCOUNT.with_for_update()
 
 
 class AccountStore:
@@ -63,8 +66,8 @@ class AccountStore:
 
 async def read_account(connection: AsyncConnection, account_id: str, *, lock: bool = False) -> Account:
     """The account, its row locked until the transaction ends where asked; AccountNotFoundError where there is none."""
-    query = select(accounts).where(accounts.c.account_id == account_id)
-    row = (await connection.execute(query.with_for_update() if lock else query)).one_or_none()
+    query = _LOCKED_ACCOUNT if lock else _ACCOUNT
+    row = (await connection.execute(query, {"account_id": account_id})).one_or_none()
     if row is None:
         raise AccountNotFoundError(account_id)
     return _account_from_row(row)

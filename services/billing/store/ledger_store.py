@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from services.billing import ledger
@@ -28,6 +28,21 @@ if TYPE_CHECKING:
     from servicekit.database import Database
     from services.billing.account import Account
     from services.billing.budget import Budget
+
+# Put together once: every job needs them, and making them takes longer than executing them.
+_INSERT_HOLD, _INSERT_TRANSACTION, _INSERT_POSTINGS = insert(holds), insert(transactions), insert(postings)
+_EARLIER = select(transactions).where(transactions.c.idempotency_key == bindparam("idempotency_key"))
+_SETTLE_HOLD = (
+    update(holds)
+    .where(holds.c.hold_id == bindparam("settled_hold_id"), holds.c.settled.is_(False))
+    .values(settled=True)
+    .returning(holds.c.account_id, holds.c.amount_micros)
+)
+_MOVE_SUMS = (
+    update(accounts)
+    .where(accounts.c.account_id == bindparam("moved_account_id"))
+    .values({name: bindparam(f"new_{name}") for name in ("granted_micros", "charged_micros", "held_micros")})
+)
 
 
 class TransactionKind(StrEnum):
@@ -102,19 +117,13 @@ class LedgerStore:
                 "amount_micros": amount_micros,
                 "settled": False,
             }
-            await connection.execute(insert(holds).values(row))
+            await connection.execute(_INSERT_HOLD, row)
             return await self._record(connection, account, wanted, lines)
 
     async def settle(self, hold_id: str, amount_micros: int, key: str, description: str) -> Receipt:
         """Replace a hold by its charge, once."""
-        query = (
-            update(holds)
-            .where(holds.c.hold_id == hold_id, holds.c.settled.is_(False))
-            .values(settled=True)
-            .returning(holds.c.account_id, holds.c.amount_micros)
-        )
         async with self._database.transaction() as connection:
-            held = (await connection.execute(query)).one_or_none()
+            held = (await connection.execute(_SETTLE_HOLD, {"settled_hold_id": hold_id})).one_or_none()
             if held is None:
                 return await _earlier_settlement(connection, hold_id, amount_micros, key)
             lines = ledger.settle(held.amount_micros, amount_micros)
@@ -135,16 +144,14 @@ class LedgerStore:
         balance = account.balance.after(lines)
         change = self._budget.alert_change(balance, fired=account.alert_fire_time is not None)
         await self._write(connection, movement, balance, lines)
-        await connection.execute(
-            update(accounts)
-            .where(accounts.c.account_id == account.account_id)
-            .values(
-                granted_micros=balance.granted_micros,
-                charged_micros=balance.charged_micros,
-                held_micros=balance.held_micros,
-                **self._alert_columns(change),
-            )
-        )
+        sums = {
+            "moved_account_id": account.account_id,
+            "new_granted_micros": balance.granted_micros,
+            "new_charged_micros": balance.charged_micros,
+            "new_held_micros": balance.held_micros,
+        }
+        await connection.execute(_MOVE_SUMS, sums)
+        await self._note_alert(connection, account, change)
         return Receipt(movement, balance.available_micros, balance, alert_fired=change is AlertChange.FIRE)
 
     async def _write(
@@ -165,12 +172,12 @@ class LedgerStore:
             "available_micros": balance.available_micros,
         }
         try:
-            await connection.execute(insert(transactions).values(row))
+            await connection.execute(_INSERT_TRANSACTION, row)
         except IntegrityError as error:
             # The account is locked and its own use of the key was looked for: another account or hold has it.
             raise IdempotencyKeyReusedError(movement.idempotency_key) from error
-        for line in lines:
-            await connection.execute(insert(postings).values(self._posting_row(movement, line)))
+        if lines:
+            await connection.execute(_INSERT_POSTINGS, [self._posting_row(movement, line) for line in lines])
 
     def _posting_row(self, movement: Movement, line: ledger.Posting) -> dict[str, object]:
         return {
@@ -182,16 +189,16 @@ class LedgerStore:
             "amount_micros": line.amount_micros,
         }
 
-    def _alert_columns(self, change: AlertChange) -> dict[str, object]:
+    async def _note_alert(self, connection: AsyncConnection, account: Account, change: AlertChange) -> None:
         if change is AlertChange.NONE:
-            return {}
-        return {"alert_fire_time": self._clock.now() if change is AlertChange.FIRE else None}
+            return
+        fire_time = self._clock.now() if change is AlertChange.FIRE else None
+        own = accounts.c.account_id == account.account_id
+        await connection.execute(update(accounts).where(own).values(alert_fire_time=fire_time))
 
 
 async def _earlier(connection: AsyncConnection, wanted: Movement) -> Receipt | None:
-    row = (
-        await connection.execute(select(transactions).where(transactions.c.idempotency_key == wanted.idempotency_key))
-    ).one_or_none()
+    row = (await connection.execute(_EARLIER, {"idempotency_key": wanted.idempotency_key})).one_or_none()
     if row is None:
         return None
     if (row.kind, row.account_id, row.amount_micros) != (wanted.kind, wanted.account_id, wanted.amount_micros):

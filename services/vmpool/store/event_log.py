@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from servicekit.database import Database
 
 BATCH = 500
+_NEXT_SEQ = update(event_counter).values(seq=event_counter.c.seq + 1).returning(event_counter.c.seq)
+_INSERT_EVENT = insert(machine_events)
 STARTS_LOOKED_AT = 200
 """How far back the starts of one backend are looked for among those of its provider."""
 
@@ -92,22 +94,19 @@ async def append_event(
     connection: AsyncConnection, now: datetime, previous_state: MachineState, reason: str, machine: Machine
 ) -> None:
     """Write down what became of a machine, in the transaction that changes it."""
-    seq = await connection.scalar(
-        update(event_counter).values(seq=event_counter.c.seq + 1).returning(event_counter.c.seq)
-    )
+    seq = await connection.scalar(_NEXT_SEQ)
     estimate = await start_estimate_of(connection, machine) if machine.state in ON_THE_WAY else None
-    await connection.execute(
-        insert(machine_events).values(
-            seq=seq,
-            machine_id=machine.machine_id,
-            time=now,
-            previous_state=previous_state.value,
-            reason=reason,
-            estimate_us=estimate and estimate.p50 // MICROSECOND,
-            estimate_p90_us=estimate and estimate.p90 // MICROSECOND,
-            machine=machine_to_json(machine),
-        )
-    )
+    row: dict[str, Any] = {
+        "seq": seq,
+        "machine_id": machine.machine_id,
+        "time": now,
+        "previous_state": previous_state.value,
+        "reason": reason,
+        "estimate_us": estimate and estimate.p50 // MICROSECOND,
+        "estimate_p90_us": estimate and estimate.p90 // MICROSECOND,
+        "machine": machine_to_json(machine),
+    }
+    await connection.execute(_INSERT_EVENT, row)
 
 
 async def start_estimate_of(connection: AsyncConnection, machine: Machine) -> StartEstimate | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from services.vmpool.errors import LeaseConflictError, LeaseNotFoundError
@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from servicekit.database import Database
     from services.vmpool.feed import Feed
+
+_INSERT_LEASE = insert(leases)
+_STANDING = select(leases).where(
+    leases.c.job_id == bindparam("job_id"),
+    leases.c.attempt == bindparam("attempt"),
+    leases.c.state != LeaseState.ENDED.value,
+)
 
 
 class LeaseStore:
@@ -132,17 +139,13 @@ class LeaseStore:
             create_time=now,
             expire_time=now + request.duration,
         )
-        await connection.execute(insert(leases).values(_lease_to_row(lease)))
+        await connection.execute(_INSERT_LEASE, _lease_to_row(lease))
         return lease, changed
 
 
 async def _standing(connection: AsyncConnection, request: LeaseRequest, now: datetime) -> Lease | None:
-    query = select(leases).where(
-        leases.c.job_id == request.job_id,
-        leases.c.attempt == request.attempt,
-        leases.c.state != LeaseState.ENDED.value,
-    )
-    row = (await connection.execute(query)).one_or_none()
+    parameters = {"job_id": request.job_id, "attempt": request.attempt}
+    row = (await connection.execute(_STANDING, parameters)).one_or_none()
     if row is None:
         return None
     lease = _lease_from_row(row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 
 from services.vmpool.errors import MachineNotFoundError, PoolLimitError, StaleMachineError
 from services.vmpool.fault import Fault
@@ -30,6 +30,16 @@ if TYPE_CHECKING:
 
 FAILURE_HISTORY = 50
 """How far back a run of failed starts is counted: far beyond what the longest back-off needs."""
+
+# Put together once: each lease needs them twice, and making them takes longer than executing them.
+_LOCKED_MACHINE = select(machines).where(machines.c.machine_id == bindparam("machine_id")).with_for_update()
+_COMPARED = ("machine_id", "revision", "state")
+_WRITE_MACHINE = (
+    update(machines)
+    .where(*[machines.c[name] == bindparam(f"before_{name}") for name in _COMPARED])
+    .values({column.name: bindparam(f"after_{column.name}", type_=column.type) for column in machines.columns})
+    .returning(machines.c.revision)
+)
 
 
 class MachineStore:
@@ -137,18 +147,10 @@ async def write_machine(
 ) -> Machine:
     """The compare-and-set with its event, inside the caller's transaction."""
     changed = replace(after, revision=before.revision + 1)
-    row = machine_to_row(changed)
-    result = await connection.execute(
-        update(machines)
-        .where(
-            machines.c.machine_id == before.machine_id,
-            machines.c.revision == before.revision,
-            machines.c.state == before.state.value,
-        )
-        .values(row)
-        .returning(machines.c.revision)
-    )
-    if result.one_or_none() is None:
+    compared = {"machine_id": before.machine_id, "revision": before.revision, "state": before.state.value}
+    parameters = {f"before_{name}": value for name, value in compared.items()}
+    parameters |= {f"after_{name}": value for name, value in machine_to_row(changed).items()}
+    if (await connection.execute(_WRITE_MACHINE, parameters)).one_or_none() is None:
         raise StaleMachineError(before.machine_id)
     await append_event(connection, clock.now(), before.state, reason, changed)
     return changed
@@ -161,10 +163,10 @@ async def locked_machines(connection: AsyncConnection, query: Select[Any]) -> li
 
 async def locked_machine(connection: AsyncConnection, machine_id: str) -> Machine:
     """One machine, locked; MachineNotFoundError where there is none."""
-    found = await locked_machines(connection, select(machines).where(machines.c.machine_id == machine_id))
-    if not found:
+    row = (await connection.execute(_LOCKED_MACHINE, {"machine_id": machine_id})).mappings().one_or_none()
+    if row is None:
         raise MachineNotFoundError(machine_id)
-    return found[0]
+    return machine_from_row(row)
 
 
 async def _count_unreleased(connection: AsyncConnection) -> int:
