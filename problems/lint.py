@@ -1,6 +1,7 @@
 """The linter: proves a problem fit for the catalogue, with numpy alone.
 
-`python -m problems.lint [slug...]` prints what it finds and exits with status 1 if that is anything.
+`python -m problems.lint [slug...]` prints what it finds and exits with status 1 if that is anything, with 2 for an
+unknown slug; where it has got to is said on stderr.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from problems.definition import CatalogueEntry
     from problems.findings import Finding
 
+BAD_USAGE = 2
+
 
 def lint(entry: CatalogueEntry) -> list[Finding]:
     """Everything that is wrong with a problem; empty for a good one."""
@@ -35,10 +38,14 @@ def main(slugs: Sequence[str]) -> int:
         entries = [catalogue.get(slug) for slug in slugs] or catalogue.entries()
     except CatalogueError as error:
         sys.stderr.write(f"{error}\n")
-        return 1
-    findings = [finding for entry in entries for finding in lint(entry)]
-    for finding in findings:
-        sys.stdout.write(f"{finding}\n")
+        return BAD_USAGE
+    findings: list[Finding] = []
+    for number, entry in enumerate(entries, start=1):
+        sys.stderr.write(f"looking at {entry.problem.slug} ({number} of {len(entries)})\n")
+        found = lint(entry)
+        sys.stdout.writelines(f"{finding}\n" for finding in found)
+        sys.stdout.flush()
+        findings += found
     sys.stdout.write(f"{len(entries)} problems, {len(findings)} findings\n")
     return 1 if findings else 0
 

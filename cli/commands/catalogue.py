@@ -9,7 +9,9 @@ from typing import Annotated
 import typer
 from rich.markdown import Markdown
 
+from cli.commands.completion import complete_problem
 from cli.commands.options import EndpointOption, JsonOption, TokenOption, connect, examples
+from cli.exit_codes import ExitCode
 from cli.report import table_of
 from cli.terminal import print_json, results
 
@@ -18,7 +20,9 @@ app = typer.Typer(
     epilog=examples("wavepool problems show softmax", "wavepool problems starter softmax > softmax.hip"),
 )
 DtypeOption = Annotated[str, typer.Option("--dtype", help="The element type, where the problem has several.")]
-SlugArgument = Annotated[str, typer.Argument(metavar="SLUG", help="The problem's slug.")]
+SlugArgument = Annotated[
+    str, typer.Argument(metavar="SLUG", autocompletion=complete_problem, help="The problem's slug.")
+]
 
 
 @app.callback(invoke_without_command=True)
@@ -75,8 +79,11 @@ def lint(context: typer.Context) -> None:
 
     Takes slugs, or all where none is given. Needs no running Wavepool.
     """
-    statuses = [
-        subprocess.run([sys.executable, "-m", *words, *context.args], check=False).returncode  # noqa: S603 - our own
-        for words in (("problems.lint",), ("services.executor.core", "lint"))
-    ]
-    raise typer.Exit(max(statuses))
+    worst = 0
+    for words in (("problems.lint",), ("services.executor.core", "lint")):
+        command = [sys.executable, "-m", *words, *context.args]
+        status = subprocess.run(command, check=False).returncode  # noqa: S603 - our own
+        worst = max(worst, status)
+        if status == ExitCode.USAGE:
+            break
+    raise typer.Exit(worst)

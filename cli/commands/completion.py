@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cli.client import Client
 from cli.errors import WavepoolError
 from cli.machine_text import gpu_text
 from cli.pool_client import PoolClient
@@ -19,6 +20,30 @@ def complete_machine(incomplete: str) -> list[tuple[str, str]]:
         return []
     return [
         (str(m["id"]), f"{m.get('state')} {gpu_text(m)}") for m in found if str(m.get("id", "")).startswith(incomplete)
+    ]
+
+
+def complete_problem(incomplete: str) -> list[tuple[str, str]]:
+    """Slugs of the catalogue, with titles; nothing where no gateway answers."""
+    try:
+        with Client() as client:
+            found = client.problems()
+    except WavepoolError:
+        return []
+    return [(str(p["slug"]), str(p.get("title"))) for p in found if str(p.get("slug", "")).startswith(incomplete)]
+
+
+def complete_submission(incomplete: str) -> list[tuple[str, str]]:
+    """The ids of the newest submissions, with what they are; nothing where no gateway answers."""
+    try:
+        with Client() as client:
+            found = client.submissions()
+    except WavepoolError:
+        return []
+    return [
+        (str(job["id"]), f"{job.get('problem')} {job.get('mode')}, {job.get('status') or job.get('state')}")
+        for job in found
+        if str(job.get("id", "")).startswith(incomplete)
     ]
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from cli.client import Client
+from cli.commands.completion import complete_submission
 
 EndpointOption = Annotated[
     str | None,
@@ -22,7 +23,12 @@ DataDirOption = Annotated[
     Path,
     typer.Option("--data-dir", envvar="WAVEPOOL_DATA_DIR", help="Where databases, token and logs are."),
 ]
-IdArgument = Annotated[str, typer.Argument(metavar="ID", help="A submission's id, as `wavepool jobs` lists them.")]
+IdArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID", autocompletion=complete_submission, help="A submission's id, as `wavepool jobs` lists them."
+    ),
+]
 
 
 def connect(endpoint: str | None, token: str | None) -> Client:

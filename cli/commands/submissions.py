@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from cli.commands.completion import complete_gpu_type
+from cli.commands.completion import complete_gpu_type, complete_problem
 from cli.commands.options import EndpointOption, IdArgument, JsonOption, TokenOption, connect
 from cli.errors import InputError
 from cli.exit_codes import ExitCode
@@ -56,7 +56,9 @@ FileArgument = Annotated[Path, typer.Argument(help="The kernel's source; `-` rea
 def submit(  # noqa: PLR0913 - an argument for each option
     file: FileArgument,
     *,
-    problem: Annotated[str, typer.Option("--problem", "-p", help="The problem's slug.")] = "",
+    problem: Annotated[
+        str, typer.Option("--problem", "-p", autocompletion=complete_problem, help="The problem's slug.")
+    ] = "",
     mode: Annotated[Mode, typer.Option("--mode", "-m", help="How far to go.")] = Mode.FULL,
     gpu: Annotated[
         str, typer.Option("--gpu", metavar="TYPE", autocompletion=complete_gpu_type, help="The GPU to ask for.")
@@ -141,7 +143,9 @@ def show(
 def jobs(
     *,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="How many.")] = 20,
-    problem: Annotated[str | None, typer.Option("--problem", "-p", help="Only this problem's.")] = None,
+    problem: Annotated[
+        str | None, typer.Option("--problem", "-p", autocompletion=complete_problem, help="Only this problem's.")
+    ] = None,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
     as_json: JsonOption = False,

@@ -36,7 +36,7 @@ POLL_SECONDS = 0.1
 def up(
     *,
     data_dir: DataDirOption = DEFAULT_DATA_DIR,
-    port: Annotated[int | None, typer.Option(min=1, max=65535, help="The gateway's port [default: 8080].")] = None,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="The gateway's port; default: 8080.")] = None,
     free_ports: Annotated[bool, typer.Option("--free-ports", help="Take free ports for all services.")] = False,
 ) -> None:
     """Start Wavepool on this machine and keep it running until Ctrl-C.

@@ -56,12 +56,12 @@ def how_it_ended(return_code: int) -> str:
         return f"signal {-return_code}"
 
 
-def tail(log: Path) -> str:
-    """The last lines of a log; empty where there is none."""
+def tail(log: Path, begin_bytes: int = 0) -> str:
+    """The last lines of a log after its first `begin_bytes`; empty where there is none."""
     try:
         with log.open("rb") as file:
             file.seek(0, 2)
-            file.seek(max(0, file.tell() - TAIL_BYTES))
+            file.seek(max(begin_bytes, file.tell() - TAIL_BYTES))
             text = file.read().decode(errors="replace")
     except FileNotFoundError:
         return ""

@@ -29,6 +29,7 @@ class SupervisedProgram:
         self._process: asyncio.subprocess.Process | None = None
         self._stopping = asyncio.Event()
         self._ready = asyncio.Event()
+        self._log_begin_bytes = program.log.stat().st_size if program.log.exists() else 0
 
     @property
     def process_id(self) -> int | None:
@@ -102,4 +103,7 @@ class SupervisedProgram:
             return
 
     def _story(self, what: str) -> str:
-        return f"{self.program.name} {what}; the end of {self.program.log}:\n{tail(self.program.log)}"
+        words = tail(self.program.log, self._log_begin_bytes)
+        if not words:
+            return f"{self.program.name} {what}, and wrote nothing to {self.program.log}; is this machine very busy?"
+        return f"{self.program.name} {what}; the end of {self.program.log}:\n{words}"

@@ -47,9 +47,11 @@ async def lint(slugs: Sequence[str], equipment: Equipment) -> int:
     turns = asyncio.Semaphore(os.cpu_count() or 1)
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(_in_turn(entry, equipment, turns)) for entry in entries]
-        for entry, task in zip(entries, tasks, strict=True):
+        for number, (entry, task) in enumerate(zip(entries, tasks, strict=True), start=1):
+            sys.stderr.write(f"proving {entry.problem.slug} with kernels ({number} of {len(entries)})\n")
             faults = await task
             sys.stdout.write("\n  ".join([f"{entry.problem.slug}: {'FAULTY' if faults else 'ok'}", *faults]) + "\n")
+            sys.stdout.flush()
     return 1 if any(task.result() for task in tasks) else 0
 
 

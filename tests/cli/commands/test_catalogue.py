@@ -6,6 +6,8 @@ from tests.cli.conftest import Answer
 from tests.cli.invocation import wavepool
 
 if TYPE_CHECKING:
+    import pytest
+
     from tests.cli.conftest import ScriptedGateway
 
 RELU = {"slug": "relu", "title": "ReLU", "difficulty": "EASY", "tags": ["activation"], "signature": "float* x"}
@@ -38,3 +40,8 @@ def test_an_unknown_problem_is_bad_input(gateway: ScriptedGateway) -> None:
     run = wavepool("problems", "show", "rellu", "--endpoint", gateway.endpoint)
     assert run.status == 2
     assert "did you mean relu?" in run.err
+
+
+def test_lint_of_an_unknown_problem_says_so_once(capfd: pytest.CaptureFixture[str]) -> None:
+    assert wavepool("problems", "lint", "rellu").status == 2
+    assert capfd.readouterr().err.count("did you mean relu") == 1

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.commands.completion import complete_problem, complete_submission
 from tests.cli.conftest import Answer, ScriptedGateway, Stream
 from tests.cli.invocation import wavepool
 from tests.cli.scenes import ACCEPTED, EVENTS, JOB, OPENING, SUBMISSIONS, ending, scripted
@@ -317,3 +318,14 @@ def test_a_plan_that_is_none_is_told_before_anything_is_sent(
     run = wavepool("submit", kernel, "-p", "relu", "--launch-plan", str(plan), "--endpoint", gateway.endpoint)
     assert (run.status, said in run.err) == (2, True), run.err
     assert not gateway.asked("POST", SUBMISSIONS)
+
+
+def test_shells_complete_problems_and_submissions(gateway: ScriptedGateway, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WAVEPOOL_ENDPOINT", gateway.endpoint)
+    gateway.on("GET", "/api/v1/problems", Answer({"problems": [{"slug": "relu", "title": "ReLU"}, {"slug": "gelu"}]}))
+    job = {"id": JOB, "problem": "relu", "mode": "full", "state": "QUEUED"}
+    gateway.on("GET", SUBMISSIONS, Answer({"submissions": [job, {**job, "id": "other"}]}))
+    assert complete_problem("re") == [("relu", "ReLU")]
+    assert complete_submission("job_") == [(JOB, "relu full, QUEUED")]
+    monkeypatch.setenv("WAVEPOOL_ENDPOINT", "http://127.0.0.1:1")
+    assert (complete_problem(""), complete_submission("")) == ([], [])

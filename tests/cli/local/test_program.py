@@ -36,3 +36,4 @@ def test_the_tail_of_a_log_is_its_last_lines_whatever_its_bytes(tmp_path: Path) 
     log.write_bytes(b"".join(b"line %d \xff\n" % number for number in range(5000)))
     assert tail(log).splitlines()[-1] == "line 4999 \ufffd"
     assert len(tail(log).splitlines()) == 15
+    assert tail(log, begin_bytes=log.stat().st_size - 10) == "ne 4999 \ufffd"

@@ -129,9 +129,12 @@ async def test_a_program_that_keeps_dying_before_it_is_ready_ends_the_start_with
 
 
 async def test_a_program_that_is_never_ready_ends_the_start(journal: Journal) -> None:
-    with pytest.raises(StartError, match=r"slow was not ready after 0.1 s"):
-        async with running([journal.program("slow", "import time; time.sleep(60)")], print, 5) as supervisor:
+    slow = journal.program("slow", "import time; time.sleep(60)")
+    slow.log.write_text("a line of the day before\n")
+    with pytest.raises(StartError, match=r"slow was not ready after 0.1 s, and wrote nothing") as raised:
+        async with running([slow], print, 5) as supervisor:
             await supervisor.wait_until_ready(0.1)
+    assert "day before" not in str(raised.value)
 
 
 async def test_what_a_program_left_behind_is_swept_up_at_the_end(journal: Journal) -> None:
