@@ -22,6 +22,13 @@ def test_what_was_written_is_read_again(tmp_path: Path) -> None:
     assert "token" not in path.read_text()
 
 
+def test_nothing_is_left_of_what_was_written_before(tmp_path: Path) -> None:
+    path = tmp_path / "fence.json"
+    for seen in ((2**63,) * 300, SEEN, (8, 8, 0, 3)):
+        FenceFile(path, "token").write(seen)
+        assert FenceFile(path, "token").read() == seen
+
+
 def test_another_machines_tokens_count_something_else(tmp_path: Path) -> None:
     path = tmp_path / "fence.json"
     FenceFile(path, "token of a machine before").write(SEEN)
