@@ -16,6 +16,7 @@ from services.vmpool.machines.machine import READY, Machine, MachineState, Origi
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from services.vmpool.machines.machine import Inventory
     from services.vmpool.store.event_log import MachineEvent
 
 _STATES = {state: pb.MachineState.Value(f"MACHINE_STATE_{state.name}") for state in MachineState}
@@ -35,18 +36,12 @@ def inventory_to_proto(details: str) -> inventory_pb2.Inventory | None:
 
 def machine_to_proto(machine: Machine, now: datetime) -> pb.Machine:
     """A machine with its cost up to now."""
-    inventory = machine.inventory
     return pb.Machine(
         machine_id=machine.machine_id,
         state=_STATES[machine.state],
         provider=machine.provider,
         gpu_type=machine.gpu_type,
         gpu_count=machine.gpu_count,
-        device=inventory.device,
-        device_title=inventory.device_title,
-        architecture=inventory.architecture,
-        memory_mib=inventory.memory_mib,
-        compute_units=inventory.compute_units,
         free_eighths=slot.free_eighths(machine.occupied) if machine.state in READY else 0,
         price_micros_per_hour=machine.price_micros_per_hour,
         create_time=instant_to_proto(machine.create_time),
@@ -55,14 +50,12 @@ def machine_to_proto(machine: Machine, now: datetime) -> pb.Machine:
         end_time=instant_to_proto(machine.end_time),
         reason=machine.reason,
         cost_micros=machine.cost_until(now),
-        sandbox=inventory.sandbox,
-        signing_public_key=inventory.signing_public_key,
-        inventory=inventory_to_proto(inventory.details),
         jobs_run=machine.jobs_run,
         provider_stage=machine.provider_stage,
         leased_eighths=sum(gpu.bit_count() for gpu in machine.occupied),
         release_time=instant_to_proto(machine.release_time),
         **_order_fields(machine),
+        **_inventory_fields(machine.inventory),
     )
 
 
@@ -81,6 +74,20 @@ def event_to_proto(event: MachineEvent) -> pb.WatchMachinesResponse:
         estimate_p90=duration_to_proto(event.estimate and event.estimate.p90),
     )
     return pb.WatchMachinesResponse(event=message)
+
+
+def _inventory_fields(inventory: Inventory) -> dict[str, Any]:
+    """What its executor says that it runs on."""
+    return {
+        "device": inventory.device,
+        "device_title": inventory.device_title,
+        "architecture": inventory.architecture,
+        "memory_mib": inventory.memory_mib,
+        "compute_units": inventory.compute_units,
+        "sandbox": inventory.sandbox,
+        "signing_public_key": inventory.signing_public_key,
+        "inventory": inventory_to_proto(inventory.details),
+    }
 
 
 def _order_fields(machine: Machine) -> dict[str, Any]:
