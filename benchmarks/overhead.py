@@ -8,6 +8,9 @@ machine share, when its code is first reached and whenever a call of it ends.
     submit -> last event          client's clock at the last frame, less the time within the user's calls
     gateway / direct gRPC         the same read of one job, through HTTP and straight from the scheduler
 
+`--stages` also tells where the time went, from the services' logs. `--pause` waits between submissions: without it each
+comes while the executor still makes judges and boxes for the next, as under load; with it the machine is at rest.
+
 Compile time is left out by the cache: `compiled` frames say `cached`, and the program checks that they do.
 """
 
@@ -21,11 +24,13 @@ import sys
 import tempfile
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import grpc
 import httpx
+from benchmarks.submission_stages import Measured, spans_by_request, stages_of, table
 from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
 
 if TYPE_CHECKING:
@@ -94,10 +99,22 @@ def ready_endpoint(data_dir: Path) -> str:
     raise SystemExit("Wavepool did not become ready")
 
 
-def submission(client: httpx.Client) -> tuple[float, float]:
-    """One warm submission; gives the two overheads in milliseconds."""
+@dataclass(frozen=True)
+class Submission:
+    """One warm submission; what Wavepool added to it, in milliseconds."""
+
+    to_first_instruction_ms: float
+    to_last_event_ms: float
+    """Less the time within the user's calls."""
+    measured: Measured
+
+
+def submission(client: httpx.Client) -> Submission:
+    """Submit once, and follow to the end."""
+    unix_ns = time.time_ns() - time.monotonic_ns()
     start_ns = time.monotonic_ns()
-    job = client.post("/api/v1/submissions", json={"problem": "leaky-relu", "code": KERNEL, "mode": "check"}).json()
+    taken = client.post("/api/v1/submissions", json={"problem": "leaky-relu", "code": KERNEL, "mode": "check"})
+    job = taken.json()
     frames: list[dict[str, object]] = []
     with client.stream("GET", job["events_url"]) as response:
         frames = [json.loads(line[5:]) for line in response.iter_lines() if line.startswith("data:")]
@@ -107,7 +124,12 @@ def submission(client: httpx.Client) -> tuple[float, float]:
         raise SystemExit(f"not a warm, accepted submission: {last}")
     calls = [tuple(map(int, line.split())) for line in str(last["stdout"]).splitlines()]
     in_user_code_ns = sum(end - begin for begin, end in calls)
-    return (calls[0][0] - start_ns) / NS_PER_MS, (end_ns - start_ns - in_user_code_ns) / NS_PER_MS
+    marks_ms = [(unix_ns + mark_ns) / NS_PER_MS for mark_ns in (start_ns, calls[0][0], end_ns)]
+    return Submission(
+        (calls[0][0] - start_ns) / NS_PER_MS,
+        (end_ns - start_ns - in_user_code_ns) / NS_PER_MS,
+        Measured(taken.headers["X-Request-Id"], *marks_ms),
+    )
 
 
 def timed(call: Callable[[], object], repeats: int) -> list[float]:
@@ -145,18 +167,36 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--submissions", type=int, default=50, help="warm submissions to measure (default 50)")
     parser.add_argument("--reads", type=int, default=500, help="reads to compare gateway and gRPC by (default 500)")
+    parser.add_argument("--pause", type=float, default=0, help="seconds between submissions (default 0)")
+    parser.add_argument("--stages", action="store_true", help="tell where the time of submissions went")
     options = parser.parse_args()
     with running_wavepool() as (client, data_dir):
         for _ in range(3):
             cold_then_warm(client)
-        overheads = [submission(client) for _ in range(options.submissions)]
+        overheads = [paused_submission(client, options.pause) for _ in range(options.submissions)]
+        stages = stage_table(data_dir, [one.measured for one in overheads]) if options.stages else ""
         through, direct = read_latency(client, scheduler_target(data_dir), options.reads)
     print(f"{options.submissions} warm submissions, {options.reads} reads\n{'':<34} {'p50':>9} {'p99':>9}")
-    print(row("submit -> first instruction", [first for first, _ in overheads]))
-    print(row("submit -> last event, less kernels", [last for _, last in overheads]))
+    print(row("submit -> first instruction", [one.to_first_instruction_ms for one in overheads]))
+    print(row("submit -> last event, less kernels", [one.to_last_event_ms for one in overheads]))
     print(row("read through the gateway", through))
     print(row("read by direct gRPC", direct))
     print(f"{'gateway / direct gRPC, p50':<34} {statistics.median(through) / statistics.median(direct):9.2f}  x")
+    if stages:
+        print(f"\n{stages}")
+
+
+def paused_submission(client: httpx.Client, pause_seconds: float) -> Submission:
+    """A submission to a machine that was left alone for a while."""
+    time.sleep(pause_seconds)
+    return submission(client)
+
+
+def stage_table(data_dir: Path, submissions: Sequence[Measured]) -> str:
+    """What the logs of that Wavepool tell of these submissions."""
+    lines = [line for log in (data_dir / "logs").glob("*.log") for line in log.read_text().splitlines()]
+    spans = spans_by_request(lines)
+    return table([stages_of(one, spans[one.request_id]) for one in submissions])
 
 
 def cold_then_warm(client: httpx.Client) -> None:
