@@ -8,6 +8,8 @@
 
 #include "wavepool/check_api.h"
 
+extern "C" const char* __wp_last_refusal();
+
 namespace {
 constexpr int kHipError = 87;
 constexpr int kNoCase = 88;
@@ -54,6 +56,6 @@ int main() {
     (void)hipDeviceSynchronize();
     hipError_t error = hipGetLastError();
     if (error == hipSuccess) return 0;
-    fprintf(stderr, "wavepool: a HIP call failed: %s (%s)\n", hipGetErrorName(error), hipGetErrorString(error));
+    fprintf(stderr, "wavepool: a HIP call failed: %s\n", __wp_last_refusal());
     return kHipError;
 }
