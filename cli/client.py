@@ -74,7 +74,7 @@ class Client:
         submission = Submission(
             code,
             problem,
-            Mode(mode),
+            _mode(mode),
             gpu_type,
             dtype,
             launch_plan,
@@ -165,6 +165,12 @@ class Client:
 
     def _path(self, submission_id: str) -> str:
         return f"{SUBMISSIONS}/{quote(submission_id, safe='')}"
+
+
+def _mode(word: str) -> Mode:
+    if word not in set(Mode):
+        raise InputError(f"mode: {word!r} is none of {', '.join(Mode)}")
+    return Mode(word)
 
 
 def _timing_mode(word: str) -> TimingMode:

@@ -54,10 +54,12 @@ def gpu_text(machine: Fields) -> str:
 
 
 def tariff_text(machine: Fields) -> str:
-    """The price of an hour, and the least time that is billed."""
+    """The price of an hour, the least time that is billed, and the steps of it that people would notice."""
     price = money_text(machine.get("price_usd_per_hour"))
-    minimum = machine.get("minimum_billed_seconds")
-    return f"{price}/h, at least {seconds_text(minimum)}" if minimum else f"{price}/h"
+    minimum, step = machine.get("minimum_billed_seconds"), machine.get("billing_increment_seconds")
+    parts = [f"{price}/h", f"at least {seconds_text(minimum)}" if minimum else ""]
+    parts.append(f"billed by {seconds_text(step)}" if isinstance(step, int | float) and step >= 1 else "")
+    return ", ".join(part for part in parts if part)
 
 
 def order_text(machine: Fields) -> str:

@@ -38,6 +38,10 @@ MachineArgument = Annotated[
 AllOption = Annotated[bool, typer.Option("--all", "-a", help="Also machines that are over.")]
 
 
+IN_TARIFF = frozenset({"price_usd_per_hour", "minimum_billed_seconds", "billing_increment_seconds"})
+"""Fields that are told together, in words."""
+
+
 @app.callback(invoke_without_command=True)
 def machines(
     context: typer.Context,
@@ -84,7 +88,7 @@ def show(
         print_json(machine)
         return
     shown = {**machine, "tariff": tariff_text(machine), "cost_usd": money_text(machine.get("cost_usd"))}
-    rows = [(name, value) for name, value in shown.items() if value not in ("", None, 0)]
+    rows = [(name, value) for name, value in shown.items() if name not in IN_TARIFF and value not in ("", None, 0)]
     results.print(table_of(("field", "value"), rows))
 
 

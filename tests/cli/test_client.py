@@ -75,6 +75,12 @@ def test_errors_have_types_and_say_what_to_do(gateway: ScriptedGateway) -> None:
             assert raised.value.retry_after_seconds == 7
 
 
+def test_a_mode_that_is_none_is_told_before_anything_is_sent(gateway: ScriptedGateway) -> None:
+    with Client(gateway.endpoint) as client, pytest.raises(InputError, match="'chek' is none of full, check"):
+        client.submit_hip_kernel("code", "relu", mode="chek")
+    assert gateway.requests == []
+
+
 def test_metrics_are_the_orchestrator_s(gateway: ScriptedGateway) -> None:
     gateway.on("GET", "/api/amd/metrics", Answer({"active_vms": 1}))
     with Client(gateway.endpoint) as client:

@@ -68,11 +68,14 @@ def test_machines_that_are_over_are_listed_when_asked_for(gateway: ScriptedGatew
 
 
 def test_one_machine_is_shown_with_tariff_and_cost(gateway: ScriptedGateway) -> None:
-    gateway.on("GET", f"{MACHINES}/{ID}", Answer(MACHINE))
+    gateway.on("GET", f"{MACHINES}/{ID}", Answer({**MACHINE, "billing_increment_seconds": 1e-6}))
+    assert "1e-06" not in machines(gateway, "show", ID).out
+    gateway.only("GET", f"{MACHINES}/{ID}", Answer({**MACHINE, "billing_increment_seconds": 60.0}))
     shown = machines(gateway, "show", ID).out
-    assert "$15.9200/h, at least 30 min" in shown
+    assert "$15.9200/h, at least 30 min, billed by 1 min" in shown
+    assert "billing_increment" not in shown
     assert "$3.9800" in shown
-    assert machines(gateway, "show", ID, "--json").json == MACHINE
+    assert machines(gateway, "show", ID, "--json").json["billing_increment_seconds"] == 60.0
 
 
 def test_a_machine_that_does_not_exist_is_bad_input(gateway: ScriptedGateway) -> None:
