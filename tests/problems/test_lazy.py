@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from math import prod, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,3 +109,16 @@ def test_low_precision_is_lower_than_the_problems_own(catalogue: Catalogue, dtyp
         exact, rounded = call.inputs["input"].astype(np.float64), answers[f"low precision ({name})"].astype(np.float64)
         error = np.abs(rounded - exact)[(exact > 2.0**-6) & (exact < 448)].max()
         assert 0 < error <= 448 * ELEMENT_TYPES[name].eps / 2
+
+
+def test_the_mean_of_many_squares_is_no_constant(catalogue: Catalogue) -> None:
+    """Of the largest tensors' means 2 in 3 lie within their deviation; what is granted must be less than that."""
+    problem = catalogue.get("mse-loss").problem
+    for case in problem.sizes.gpu:
+        small = replace(case, values={**case.values, "shape": (1 << 16,)})
+        inputs = problem.inputs(small, np.random.default_rng(2))
+        squares = np.square(np.subtract(inputs["predictions"], inputs["targets"], dtype=np.float64))
+        mean, count = squares.mean(keepdims=True), prod(case.values["shape"])
+        [condition] = problem.condition(case, inputs, {"output": mean}).values()
+        granted = problem.tolerance.units * float(np.finfo(np.float32).eps) * condition
+        assert granted < squares.std() / sqrt(count) / 2, case.name
