@@ -30,8 +30,9 @@ from typing import TYPE_CHECKING
 
 import grpc
 import httpx
-from benchmarks.submission_stages import Measured, spans_by_request, stages_of, table
 from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
+
+from benchmarks.submission_stages import Measured, spans_by_request, stages_of, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence

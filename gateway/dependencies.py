@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, cast
 
 from fastapi import Depends
@@ -11,6 +11,7 @@ from starlette.requests import Request  # noqa: TC002 - FastAPI reads it at run 
 
 from gateway.auth import Account, Authenticator
 from gateway.problems import Problem, ProblemError
+from gateway.recent_jobs import RecentJobs
 from gateway.sse import EventStream
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Gateway:
     hub: Hub
     calls: OpenCalls
     authenticator: Authenticator
+    recent_jobs: RecentJobs = field(default_factory=RecentJobs)
 
     def close(self) -> None:
         """End every stream in good order; their clients resume elsewhere."""

@@ -57,6 +57,7 @@ async def submit(
         timing_mode=timing_mode_to_proto(body.timing),
     )
     job = await intake.submit(gateway.upstreams, account, spec, idempotency_key, FIELD_NAMES)
+    gateway.recent_jobs.put(job)
     response.headers["Location"] = submission_path(job.job_id)
     return submission_of(job)
 
@@ -95,6 +96,9 @@ async def follow_submission(
 ) -> Response:
     """Stream a submission's events until its last. Closing the stream cancels nothing."""
     after_seq = resume_point(last_event_id, after)
+    recent = gateway.recent_jobs.find(account.account_id, submission_id)
+    if recent is not None and after_seq == 0:
+        return gateway.stream(recent, after_seq)
     job = await intake.job_of(gateway.upstreams, account, submission_id)
     if is_over(job) and after_seq >= job.last_seq:
         # 204 tells a browser's EventSource to stop connecting again.

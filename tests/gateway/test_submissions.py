@@ -16,6 +16,7 @@ from wavepool.scheduler.v1 import scheduler_pb2
 from gateway.compilation import MOST_LISTING_BYTES
 from tests.gateway.job_events import ended, event, queued, whole_run
 from tests.gateway.refusals import refusal
+from tests.gateway.scripted_services import ADMIN_TOKEN
 
 if TYPE_CHECKING:
     from tests.gateway.running_gateway import RunningGateway
@@ -51,6 +52,29 @@ async def test_submission_without_a_key_gets_a_fresh_one(gateway: RunningGateway
     first, second = services.refusals.calls["SubmitJob"]
     assert first.idempotency_key
     assert first.idempotency_key != second.idempotency_key
+
+
+async def test_who_follows_what_was_just_submitted_has_nothing_looked_up(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.scheduler.script_of_next_job = whole_run(executor_pb2.RUN_MODE_FULL)
+    submitted = (await gateway.http.post(PATH, json={**BODY, "mode": "full"})).json()
+
+    frames = await gateway.frames("GET", submitted["events_url"])
+    looked_up = len(services.refusals.calls["GetJob"])
+    resumed = await gateway.frames("GET", submitted["events_url"], headers={"Last-Event-ID": "3"})
+
+    assert frames[-1].event == "ACCEPTED"
+    assert looked_up == 0
+    assert [frame.data for frame in resumed] == [frame.data for frame in frames[3:]]
+    assert len(services.refusals.calls["GetJob"]) == 1
+
+
+async def test_what_was_just_submitted_is_hidden_from_other_accounts(gateway: RunningGateway) -> None:
+    submitted = (await gateway.http.post(PATH, json=BODY)).json()
+
+    headers = {"Authorization": f"Bearer {ADMIN_TOKEN}"}
+    assert (await gateway.http.get(submitted["events_url"], headers=headers)).status_code == 404
 
 
 async def test_sandbox_needs_no_problem(gateway: RunningGateway) -> None:
