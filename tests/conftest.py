@@ -54,8 +54,9 @@ NEVER_IN_CI = {"cuda", "gpu"}
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> WorkUnits | None:
-    """Unless another way to share the tests was asked for on the command line."""
-    return WorkUnits(config, log) if config.getvalue("dist") == "load" else None
+    """Unless single files, or another way to share the tests, were asked for on the command line."""
+    in_folders = any(Path(argument).is_dir() for argument in config.args)
+    return WorkUnits(config, log) if in_folders and config.getvalue("dist") == "load" else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
