@@ -36,6 +36,7 @@ FIXES = {
     "string_type": "must be a string",
     "int_type": "must be a whole number",
     "int_parsing": "must be a whole number",
+    "int_parsing_size": "must be a whole number, and a smaller one",
     "int_from_float": "must be a whole number",
     "bool_parsing": "must be true or false",
 }
@@ -116,7 +117,8 @@ def _fix(detail: Mapping[str, Any]) -> str:
     """What to do about a field, where the validator's own words tell only what is wrong with it."""
     if detail["type"] == "enum":
         return f"must be one of {detail['ctx']['expected']}"
-    return FIXES.get(detail["type"], str(detail["msg"]).removeprefix("Value error, "))
+    words = str(detail["msg"]).removeprefix("Value error, ")
+    return FIXES.get(detail["type"], words.replace("Input should be", "must be", 1))
 
 
 def _allowed_methods(request: Request) -> str:
