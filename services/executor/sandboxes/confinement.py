@@ -77,6 +77,8 @@ def _confine(order: LaunchOrder, held: list[Hold]) -> None:
     if order.uid is not None:
         _keep_the_way_open(order, held)
     if Hold.PRIVATE_ROOT not in held:
+        for source, _, _ in order.mounts:
+            os.stat(source)  # noqa: PTH116  raises for a mount that is missing, before the program misses it
         _restrict_files(order, held)
     program = seccomp_filter(internet=Hold.NAMESPACES in held)
     if program is not None and Hold.SECCOMP not in order.forgo:
@@ -130,8 +132,6 @@ def _keep_the_way_open(order: LaunchOrder, held: list[Hold]) -> None:
             "bubblewrap, or do not run as root"
         )
     keep_only_capability(CAP_DAC_OVERRIDE if closed else None)
-    for source in closed:
-        os.stat(source)  # noqa: PTH116  raises for a mount that is missing rather than closed
 
 
 def _out_of_reach(order: LaunchOrder) -> list[str]:

@@ -25,8 +25,8 @@ SOURCE = (REPOSITORY / "problems/relu/solution.hip").read_text()
 PROFILER = f"""#!/bin/sh
 "$@"
 status=$?
-echo '"Kernel_Name","Start_Timestamp","End_Timestamp"' >/profile/{FILE_NAME}
-echo '"relu_kernel(float const*)",1000,3500' >>/profile/{FILE_NAME}
+echo '"Kernel_Name","Start_Timestamp","End_Timestamp"' >"$PROFILE/{FILE_NAME}"
+echo '"relu_kernel(float const*)",1000,3500' >>"$PROFILE/{FILE_NAME}"
 exit $status
 """
 
@@ -42,7 +42,9 @@ class TracedCpu(CpuDevice):
 
     def profile_command(self, command: Command, folder: Path) -> Command:
         mounts = (Mount(self._profiler, Path("/profiler")), Mount(folder, Path("/profile"), writable=True))
-        return replace(command, arguments=("/profiler", *command.arguments), mounts=(*command.mounts, *mounts))
+        environment = {**command.environment, "PROFILE": "/profile"}
+        arguments = ("/profiler", *command.arguments)
+        return replace(command, arguments=arguments, mounts=(*command.mounts, *mounts), environment=environment)
 
     def dispatches(self, folder: Path) -> Sequence[Dispatch]:
         return read_trace(folder)
