@@ -18,6 +18,8 @@ _CRASH = re.compile(r"PLEASE (?:submit a bug report|ATTACH THE FOLLOWING)|died d
 _CRASH_STATUSES = {70: "fatal error in its back end", 254: "crash of a part of it"}
 """Of clang's driver: EX_SOFTWARE, and -2 for a part that a signal ended."""
 _MOST_LAST_WORDS = 200
+# A device's own advice; notes of compilers begin with a place.
+_NOTE = re.compile(r"^note: ([^\n]+)", re.MULTILINE)
 _WITHOUT_LINE = re.compile(r"solution\.hip: error: ([^\n]*)")
 _ANY_DECLARATION = 'extern "C" void solution(...)'
 _UNDEFINED = re.compile(r"undefined (?:symbol|reference)[^\n]*\b(solution|main)\b")
@@ -58,7 +60,8 @@ def missing_build(text: str) -> InfrastructureFailure:
 def _sentence(text: str, declaration: str) -> str:
     said = text.replace(_ANY_DECLARATION, declaration) if declaration else text
     if found := _ERROR_LINE.search(said):
-        return f"The compiler rejected line {found[1]}: {found[2].strip()}. Correct it; details have the whole text."
+        advice = f"{note[1].strip()}. Details" if (note := _NOTE.search(said)) else "Correct it; details"
+        return f"The compiler rejected line {found[1]}: {found[2].strip()}. {advice} have the whole text."
     if found := _WITHOUT_LINE.search(said):
         return f"The source cannot be built: {found[1].strip()}. Correct it; details have the whole text."
     if _UNDEFINED.search(text):
