@@ -201,7 +201,7 @@ def _wrong_timing_mode(submission: Submission) -> list[tuple[str, str]]:
     if asked not in set(TimingMode):
         return [("spec.timing_mode", f"{asked[:40]!r} is none of {', '.join(TimingMode)}")]
     if submission.mode not in {None, *TIMED_MODES}:
-        timed = ", ".join(mode.name for mode in TIMED_MODES)
+        timed = " and ".join(f"`{mode.name.lower()}`" for mode in TIMED_MODES)
         return [("spec.timing_mode", f"must be left out for a mode that times nothing; only {timed} do")]
     return []
 

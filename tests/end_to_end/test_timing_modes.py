@@ -50,7 +50,7 @@ def test_a_key_belongs_to_one_timing_mode(wavepool: Wavepool) -> None:
 
 @pytest.mark.parametrize(
     ("mode", "timing", "said"),
-    [("full", "firstcall", "the nearest is first-call"), ("check", "hot", "only BENCHMARK, FULL do")],
+    [("full", "firstcall", "the nearest is first-call"), ("check", "hot", "only `benchmark` and `full` do")],
 )
 def test_what_cannot_be_asked_for_is_refused_by_its_field(
     wavepool: Wavepool, mode: str, timing: str, said: str

@@ -193,7 +193,7 @@ def test_what_is_measured_may_be_timed_in_a_way_of_its_own(mode: Mode) -> None:
 @pytest.mark.parametrize("mode", [Mode.CHECK, Mode.SAMPLE, Mode.SANDBOX])
 def test_what_is_not_measured_takes_no_timing_mode(mode: Mode) -> None:
     said = refusal(replace(GOOD, mode=mode, timing_mode="hot"))["spec.timing_mode"]
-    assert "only BENCHMARK, FULL do" in said
+    assert "only `benchmark` and `full` do" in said
 
 
 def test_a_timing_mode_that_is_none_is_refused_with_those_that_are() -> None:
