@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -29,8 +30,6 @@ from tests.services.vmpool.scripted_provider import ScriptedProvider
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import pytest
 
     from services.vmpool.machines.lease import Lease
     from services.vmpool.machines.usage_fact import UsageFact
@@ -209,6 +208,7 @@ class Life:
 UNSHRUNK = (Phase.explicit, Phase.reuse, Phase.generate)
 
 
+@pytest.mark.timeout(600)
 @settings(max_examples=25, deadline=None, phases=UNSHRUNK, suppress_health_check=[HealthCheck.too_slow])
 @given(events=st.lists(EVENTS, min_size=5, max_size=40))
 def test_a_pool_keeps_its_promises_whatever_happens(

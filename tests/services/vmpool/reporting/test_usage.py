@@ -65,17 +65,19 @@ def test_a_machine_that_was_never_asked_for_costs_nothing() -> None:
 
 
 class Billing:
-    """Takes usage facts, unless it is `down`, or they are of the machine that is `refused`."""
+    """Takes usage facts, unless it is `down` or has failures left, or they are of the machine that is `refused`."""
 
     def __init__(self) -> None:
         self.down = False
+        self.failures_left = 0
         self.refused = ""
         self.taken: list[pb.RecordMachineUsageRequest] = []
 
     async def record(
         self, request: pb.RecordMachineUsageRequest, context: grpc.aio.ServicerContext[object, object]
     ) -> pb.RecordMachineUsageResponse:
-        if self.down:
+        if self.down or self.failures_left:
+            self.failures_left = max(0, self.failures_left - 1)
             await context.abort(grpc.StatusCode.INTERNAL, "down")
         if request.machine_id == self.refused:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "price_micros_per_hour: no")
@@ -118,6 +120,21 @@ async def test_facts_reach_billing_in_order_once_it_takes_them(bench: Bench, cap
             await reporter.run_once()
     assert [(fact.sequence, fact.final) for fact in billing.taken] == [(1, False), (2, False), (3, True)]
     assert {fact.price_micros_per_hour for fact in billing.taken} == {3_600_000_000}
+
+
+async def test_no_fact_overtakes_one_that_billing_has_failed_to_take(bench: Bench) -> None:
+    billing = Billing()
+    async with serving(billing) as target, open_channel(target) as channel:
+        reporter = UsageReporter(UsageStore(bench.database, bench.clock), channel, MINUTE)
+        billing.down = True
+        await bench.warm_machine()
+        for _ in range(2):
+            await reporter.run_once()
+            bench.clock.advance(MINUTE)
+        billing.down, billing.failures_left = False, 1
+        for _ in range(2):
+            await reporter.run_once()
+    assert [fact.sequence for fact in billing.taken] == [1, 2, 3]
 
 
 async def test_a_machine_that_never_was_is_not_reported(bench: Bench) -> None:
