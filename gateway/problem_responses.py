@@ -27,7 +27,7 @@ log = get_logger(__name__)
 SEED_PREFIXES = ("/api/amd/", "/api/submissions/")
 STATUSES_OF_BODIES = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
 MISSING_KINDS = frozenset({"missing", "string_too_short"})
-METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
+METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 FIXES = {
     "extra_forbidden": "is no field of this request; leave it out, or correct its name",
     "model_attributes_type": "must be a JSON object",

@@ -17,12 +17,14 @@ CHECK_TIMEOUT_SECONDS = 1.0
 SERVING = HealthCheckResponse.SERVING
 
 
+@router.head("/healthz", include_in_schema=False)
 @router.get("/healthz")
 async def get_health() -> dict[str, str]:
     """Whether the process is alive."""
     return {"status": "ok"}
 
 
+@router.head("/readyz", include_in_schema=False)
 @router.get("/readyz", responses={503: {"description": "`services` tells which one is missing."}})
 async def get_readiness(response: Response, gateway: TheGateway) -> dict[str, Any]:
     """Whether every service behind the gateway serves."""

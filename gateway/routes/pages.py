@@ -32,7 +32,7 @@ def pages(web_dir: Path) -> APIRouter:
     """Routes for the pages of a folder, and for what they load."""
     router = APIRouter(include_in_schema=False)
     for path, name in PAGES.items():
-        router.add_api_route(path, _page(web_dir / name), methods=["GET"])
+        router.add_api_route(path, _page(web_dir / name), methods=["GET", "HEAD"])
     router.mount("/assets", Assets(directory=web_dir), name="assets")
     return router
 

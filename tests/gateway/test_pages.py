@@ -23,6 +23,12 @@ async def test_page_forbids_scripts_of_others_and_inline_ones(gateway: RunningGa
     assert response.headers["x-content-type-options"] == "nosniff"
 
 
+@pytest.mark.parametrize("path", ["/", "/api/docs", "/healthz", "/readyz"])
+async def test_what_probes_ask_for_may_be_asked_for_by_head(gateway: RunningGateway, path: str) -> None:
+    response = await gateway.http.head(path)
+    assert (response.status_code, response.content) == (200, b"")
+
+
 async def test_all_that_a_page_loads_is_there(gateway: RunningGateway) -> None:
     for path in ("/", "/api/docs"):
         loaded = re.findall(r'(?:src|href)="(/[^"]*)"', (await gateway.http.get(path)).text)
