@@ -48,7 +48,7 @@ def objection(
     return Failure(
         Verdict.WRONG_ANSWER,
         f"{message}; the largest difference is {wrong.max_difference:.4g}.",
-        details=_told(debug),
+        details=_told(answer.get("debug")),
         wrong_answer=wrong,
     )
 
