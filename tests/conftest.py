@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 
 from servicekit.clock import ManualClock
@@ -28,6 +29,16 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Tests start hundreds of Python processes: without kept bytecode, each would compile all that it imports.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# On a loaded machine any example may be slow. With REQUIRE_ALL=1, what CI says of a commit is the same each time;
+# everywhere else the examples are new ones in each run.
+hypothesis.settings.register_profile(
+    "wavepool",
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    derandomize=os.environ.get("REQUIRE_ALL") == "1",
+)
+hypothesis.settings.load_profile("wavepool")
 
 MISSING = {
     "postgres": (lambda: program("postgres") is not None, "the PostgreSQL server programs are not installed"),

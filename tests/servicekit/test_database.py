@@ -65,7 +65,7 @@ async def test_writers_of_several_processes_lose_no_update(database: Database, d
 async def test_a_reader_does_not_wait_for_a_writer(database: Database) -> None:
     async with database.transaction() as connection:
         await connection.execute(update(counters).values(n=7))
-        assert await asyncio.wait_for(value(database), 2) == 0
+        assert await asyncio.wait_for(value(database), 60) == 0
 
 
 async def test_an_instant_comes_back_as_it_went_in(database: Database) -> None:

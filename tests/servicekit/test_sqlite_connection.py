@@ -55,7 +55,7 @@ async def test_a_connection_that_is_stopped_while_it_closes_is_closed_all_the_sa
     stopped = connection.stop()
     over.set()
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await closing
         assert stopped is not None
         await stopped
@@ -108,7 +108,7 @@ async def test_while_the_thread_is_busy_nothing_is_done_outside_of_it(connection
     await asyncio.sleep(0)
     assert not connection.is_idle
     over.set()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await asyncio.gather(holding, beginning, cursor.close(), connection.rollback())
 
     assert order == ["thread", "begin"]

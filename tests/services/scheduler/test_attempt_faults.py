@@ -185,7 +185,7 @@ async def test_lease_is_renewed_at_the_pool_and_at_the_executor_while_the_job_ru
         gate = asyncio.Event()
         cluster.executor.script = (compiling(), gate, *PASSING[1:])
         job = await cluster.submit()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await cluster.executor.renewed.wait()
         gate.set()
         await cluster.events_to_end(job.job_id)

@@ -200,7 +200,7 @@ async def test_callers_next_try_goes_on_with_a_submission_that_died(stopped_clus
 
 
 async def gone(rows: Rows) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while await rows.reader.last_seqs(["job-001"]):
             await asyncio.sleep(0.01)
     assert await rows.store.ids_in_states(set(JobState)) == {}

@@ -35,7 +35,7 @@ def test_threads_that_wait_for_each_other_are_reported(kernel: str, said: str, t
     (tmp_path / "solution.hip").write_text(kernel + _MAIN)
     build(tmp_path, BuildKind.PROGRAM)
 
-    done = subprocess.run([tmp_path / "program"], capture_output=True, text=True, timeout=10, check=False)
+    done = subprocess.run([tmp_path / "program"], capture_output=True, text=True, timeout=60, check=False)
 
     assert done.returncode == _DIVERGENCE_EXIT
     assert said in done.stderr
@@ -47,7 +47,7 @@ def test_failed_assertion_in_a_kernel_aborts(tmp_path: Path) -> None:
     (tmp_path / "solution.hip").write_text("__global__ void k() { assert(threadIdx.x != 5); }\n" + _MAIN)
     build(tmp_path, BuildKind.PROGRAM)
 
-    done = subprocess.run([tmp_path / "program"], capture_output=True, text=True, timeout=10, check=False)
+    done = subprocess.run([tmp_path / "program"], capture_output=True, text=True, timeout=60, check=False)
 
     assert done.returncode == -6
     assert "threadIdx.x != 5" in done.stderr
