@@ -67,7 +67,7 @@ def failures_in_a_row(newest_first: Sequence[Machine]) -> dict[Source, Failures]
         if machine.ready_time is not None and (machine.jobs_run or machine.fault in _NO_FAILURE):
             succeeded.add(source)
         elif source not in succeeded:
-            last = Failures(0, machine.end_time or machine.state_time, machine.reason, machine.fault)
+            last = Failures(0, _failure_time(machine), machine.reason, machine.fault)
             known = failures.get(source, last)
             failures[source] = replace(known, count=known.count + 1)
     return failures
@@ -86,3 +86,12 @@ def resting_sources(
         return now < failed.retry_time and not is_mended
 
     return {source: failed for source, failed in failures.items() if rests(source, failed)}
+
+
+def _failure_time(machine: Machine) -> datetime:
+    """A source's rest begins with the release, which may take longer than the rest and keeps room from others.
+
+    Not after a fault of the settings, which may be mended in between.
+    """
+    ended = machine.end_time or machine.state_time
+    return ended if machine.fault in WANTS_OPERATOR else machine.release_time or ended

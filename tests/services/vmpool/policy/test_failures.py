@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
+
+import pytest
 
 from services.vmpool.fault import Fault
 from services.vmpool.machines.machine import Machine, MachineState
@@ -31,6 +34,13 @@ def test_failures_are_counted_by_source_back_to_its_last_success() -> None:
         SOURCE: Failures(2, START + timedelta(minutes=5), "reason 5", Fault.NO_CAPACITY),
         Source("scripted", "b", "MI300X"): Failures(1, START + timedelta(minutes=4), "reason 4", Fault.NO_CAPACITY),
     }
+
+
+@pytest.mark.parametrize(("fault", "seconds"), [(Fault.NO_CAPACITY, 30), (Fault.MISCONFIGURED, 0)])
+def test_a_rest_begins_once_the_failed_machine_is_given_back(fault: Fault, seconds: int) -> None:
+    """Else the rest is over by then, and the same source is tried again instead of the next."""
+    machine = replace(failed("a", 0, fault), release_time=START + 30 * SECOND)
+    assert failures_in_a_row([machine])[SOURCE].last_time == START + seconds * SECOND
 
 
 def test_a_source_rests_longer_with_every_failure_up_to_an_end() -> None:
