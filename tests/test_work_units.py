@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from tests.kept_builds import REPOSITORY
-from tests.work_units import LONG, SPREAD, WorkUnits, long_first, unit_of
+from tests.work_units import LONG, NEVER_SIDE_BY_SIDE, SPREAD, WorkUnits, long_first, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,7 @@ def in_order(*nodeids: str) -> Sequence[str]:
     return [item.nodeid for item in items]
 
 
-@pytest.mark.parametrize("path", [*SPREAD, *LONG])
+@pytest.mark.parametrize("path", [*SPREAD, *LONG, *NEVER_SIDE_BY_SIDE])
 def test_what_is_treated_specially_is_there(path: str) -> None:
     assert (REPOSITORY / path).exists()
 
@@ -46,6 +46,10 @@ def test_what_is_treated_specially_is_there(path: str) -> None:
 def test_files_stay_whole_and_spread_ones_fall_into_their_tests() -> None:
     assert unit_of("tests/cli/test_main.py::test_a[x::y]") == unit_of("tests/cli/test_main.py::test_b")
     assert unit_of("tests/honest/test_honest.py::test_a") != unit_of("tests/honest/test_honest.py::test_b")
+
+
+def test_what_must_not_run_side_by_side_is_one_unit() -> None:
+    assert len({unit_of(f"{path}::test_a") for path in NEVER_SIDE_BY_SIDE}) == 1
 
 
 def test_long_files_come_first_and_the_shuffled_order_stays_otherwise() -> None:

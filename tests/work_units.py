@@ -32,6 +32,14 @@ LONG = (
     "tests/services/vmpool/test_killed_pool.py",
 )
 
+# Chromium gives up what it loads when an interface comes or goes, as with each container that is reached by a port.
+NEVER_SIDE_BY_SIDE = (
+    "tests/gateway/browser/",
+    "tests/services/vmpool/providers/test_docker_provider.py",
+    "tests/services/vmpool/providers/test_provider_contract.py",
+    "tests/services/vmpool/test_killed_pool_docker.py",
+)
+
 
 class WorkUnits(LoadScopeScheduling):
     """Gives out files, or single tests of the spread ones, in the order in which they were collected."""
@@ -47,6 +55,8 @@ class WorkUnits(LoadScopeScheduling):
 
 def unit_of(nodeid: str) -> str:
     """What a test is given out with."""
+    if nodeid.startswith(NEVER_SIDE_BY_SIDE):
+        return NEVER_SIDE_BY_SIDE[0]
     return nodeid if nodeid.startswith(SPREAD) else nodeid.partition("::")[0]
 
 
