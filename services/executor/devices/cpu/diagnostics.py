@@ -37,7 +37,14 @@ _NO_MEANING = (
         "HIP has no dynamic parallelism: launch from `solution`, or loop in the kernel",
     ),
     (
-        re.compile(r"(?<=')(?:cub|hipcub|rocprim|thrust)/[\w./]*|\b(?:cub|hipcub|rocprim|thrust)::\w+"),
+        re.compile(r"(?<=')(?:cub|hipcub)/[\w./]*|\b(?:cub|hipcub)::\w+"),
+        (
+            "of hipCUB the cpu device has Block-, Warp- and DeviceReduce, Block-, Warp- and DeviceScan, "
+            "DeviceSegmentedReduce and DeviceHistogram, in <hipcub/hipcub.hpp>: write the rest as kernels of your own"
+        ),
+    ),
+    (
+        re.compile(r"(?<=')(?:rocprim|thrust)/[\w./]*|\b(?:rocprim|thrust)::\w+"),
         (
             "no such library is on the cpu device: reduce and scan with hipCUB's BlockReduce, BlockScan, DeviceReduce "
             "and DeviceScan, or with __shfl_down and shared memory"

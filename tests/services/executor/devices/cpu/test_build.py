@@ -91,7 +91,8 @@ def test_classic_mistake_gets_a_hint(
         ("k<<<1, 1>>>(p);", "HIP has no dynamic parallelism: launch from `solution`"),
         ("p[0] = __CUDA_ARCH__;", "the device is none of NVIDIA's: test it with #ifdef"),
         ("hipGraph_t graph;", "hipGraph_t: graphs are not on the cpu device: launch the kernels directly"),
-        ("p[0] = cub::BlockReduce<float, 256>().Sum(1);", "reduce and scan with __shfl_down and shared memory"),
+        ("p[0] = cub::BlockReduce<float, 256>().Sum(1);", "in <hipcub/hipcub.hpp>: write the rest"),
+        ("p[0] = thrust::reduce(p, p + 3);", "or with __shfl_down and shared memory"),
     ],
 )
 def test_what_only_a_gpu_has_is_refused_with_the_reason(
@@ -105,6 +106,7 @@ def test_what_only_a_gpu_has_is_refused_with_the_reason(
 @pytest.mark.parametrize(
     ("header", "said"),
     [
+        ("hipcub/block/block_radix_sort.hpp", "of hipCUB the cpu device has Block-"),
         ("rocprim/rocprim.hpp", "rocprim/rocprim.hpp: no such library is on the cpu device"),
         ("thrust/reduce.h", "with hipCUB's BlockReduce, BlockScan, DeviceReduce and DeviceScan, or with __shfl_down"),
         ("curand_kernel.h", "curand_kernel.h: random number libraries are not available"),
