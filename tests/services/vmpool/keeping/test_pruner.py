@@ -79,12 +79,12 @@ async def test_usage_facts_are_forgotten_once_billing_has_them(bench: Bench) -> 
     assert unsent[1].start_time == facts[2].end_time
 
 
-async def machines_of_long_ago(bench: Bench) -> list[str]:
-    """Three that were used and released, and billed but for the last."""
+async def machines_of_long_ago(bench: Bench, used: int = 3, unused: int = 0) -> list[str]:
+    """Some that were used, then some that were not, all of them released, and billed but for the last."""
     machine_ids: list[str] = []
     store = UsageStore(bench.database, bench.clock)
-    for _ in range(3):
-        machine_ids.append(await used_machine(bench))
+    for number in range(used + unused):
+        machine_ids.append(await used_machine(bench) if number < used else (await bench.warm_machine()).machine_id)
         bench.clock.advance(MINUTE)
         await bench.machines.drain(machine_ids[-1], "asked")
         await bench.passes()
@@ -126,6 +126,16 @@ async def test_the_latest_machines_and_leases_stay_however_old_they_are(
     kept = {machine.machine_id for machine in await bench.machines.all(include_ended=True)}
     assert kept == set(machine_ids[1:])
     assert sum((await bench.leases.counts()).values()) == 2
+
+
+async def test_a_machine_stays_for_as_long_as_a_lease_on_it_is_remembered(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history_store, "LATEST_KEPT", 2)
+    machine_ids = await machines_of_long_ago(bench, used=2, unused=2)
+    await bench.vmpool.pruner.run_once()
+    kept = {machine.machine_id for machine in await bench.machines.all(include_ended=True)}
+    assert kept == set(machine_ids[1:])
 
 
 async def test_a_standing_lease_and_its_machine_are_never_forgotten(
