@@ -10,10 +10,14 @@ that is left to the judge's clock.
 from __future__ import annotations
 
 import hashlib
+import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
-from services.executor.core.elf import EXECUTABLE, ElfError, ElfFile
+from elftools.common.exceptions import ELFError
+from elftools.elf.constants import SH_FLAGS
+from elftools.elf.elffile import ELFFile
+
 from services.executor.core.failure import InfrastructureFailure
 
 if TYPE_CHECKING:
@@ -40,15 +44,17 @@ def code_objects(executable: bytes, *, has_image: bool) -> tuple[CodeObject, ...
     `has_image` says that a GPU's kernels lie among the constants, as those of contract D do.
     """
     try:
-        sections = ElfFile(executable).sections
-    except ElfError:
+        file = cast("Any", ELFFile(io.BytesIO(executable)))
+        sections = list(file.iter_sections())
+    except ELFError:
         return ()
     found: list[CodeObject] = []
     for section in sections:
         is_device = section.name in _DEVICE_SECTIONS or (has_image and section.name == _IMAGE_SECTION)
-        if is_device or section.flags & EXECUTABLE:
-            digest = hashlib.sha256(section.content).hexdigest()
-            found.append(CodeObject(section.name, digest, len(section.content), is_device))
+        if is_device or section["sh_flags"] & SH_FLAGS.SHF_EXECINSTR:
+            start, size = int(section["sh_offset"]), int(section["sh_size"])
+            digest = hashlib.sha256(executable[start : start + size]).hexdigest()
+            found.append(CodeObject(str(section.name), digest, size, is_device))
     return tuple(found)
 
 

@@ -7,6 +7,7 @@ the finished build needs.
 
 from __future__ import annotations
 
+import io
 import re
 import tomllib
 from dataclasses import dataclass
@@ -15,8 +16,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
 from services.executor.core.cpp_tokens import Header, Name, words
-from services.executor.core.elf import ElfError, ElfFile
 from services.executor.core.failure import Failure
 from services.executor.core.linked_symbols import linked_symbols
 from services.executor.core.verdict import Verdict
@@ -99,9 +102,11 @@ def check_build(executable: bytes, held: Sequence[Rule], *, loads_its_driver: bo
 def needed_libraries(executable: bytes) -> tuple[str, ...]:
     """The DT_NEEDED entries of an ELF file; none for static ones, and for what is no ELF file."""
     try:
-        return ElfFile(executable).needed_libraries()
-    except ElfError:
+        dynamic = cast("Any", ELFFile(io.BytesIO(executable))).get_section_by_name(".dynamic")
+    except ELFError:
         return ()
+    tags = dynamic.iter_tags() if dynamic else ()
+    return tuple(str(tag.needed) for tag in tags if tag.entry.d_tag == "DT_NEEDED")
 
 
 def _matches(rule: Rule, word: Name | Header) -> bool:
