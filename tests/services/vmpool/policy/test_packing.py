@@ -105,3 +105,9 @@ def test_the_wished_machines_hold_all_that_waits(demands: list[Demand]) -> None:
         for number, wish in enumerate(found.wishes)
     ]
     assert missing(demands, coming) == 0
+
+
+def test_each_kind_of_work_is_told_of_whatever_another_has_used_up() -> None:
+    demands = [Demand("MI300X", 8, 5), Demand("MI210", 8, 2)]
+    missing = machines_missing(demands, [], {}, PackingRules(most_wishes=2), START)
+    assert [wish.gpu_types[0] for wish in missing.wishes] == ["MI300X", "MI300X", "MI210"]
