@@ -123,10 +123,10 @@ def _effects(block: Block, simple: set[str]) -> tuple[frozenset[str], frozenset[
     return frozenset(read), frozenset(written)
 
 
-def reachable(blocks: Mapping[str, Block], start: str, stops: set[str]) -> list[str]:
-    """The labels that can be reached from `start`, not going beyond those in `stops`, in the function's order."""
-    seen = {start}
-    waiting = [start]
+def reachable(blocks: Mapping[str, Block], starts: Iterable[str], stops: set[str]) -> list[str]:
+    """The labels that can be reached from `starts`, not going beyond those in `stops`, in the function's order."""
+    waiting = list(starts)
+    seen = set(waiting)
     while waiting:
         label = waiting.pop()
         if label in stops:

@@ -31,16 +31,18 @@ from services.executor.devices.cpu.device_module import (
 from services.executor.devices.cpu.foreign_calls import ForeignCallError, refuse_foreign_calls
 from services.executor.devices.cpu.ir_text import plain, unescaped
 from services.executor.devices.cpu.kernel_forms import with_forms
+from services.executor.devices.cpu.launch_shapes import launch_shapes
 from services.executor.devices.cpu.lockstep import with_lockstep_stores
 from services.executor.devices.cpu.sanitizer.device_side import PUBLIC, sanitized
 from services.executor.devices.cpu.thunks import table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from services.executor.devices.cpu.back_end import Machine, Module
     from services.executor.devices.cpu.device_module import DeviceModule
     from services.executor.devices.cpu.host_module import HostModule
+    from services.executor.devices.cpu.launch_shapes import Shape
 
 __all__ = ["ForeignAssemblyError", "ForeignCallError", "join", "join_kernels"]
 
@@ -58,10 +60,10 @@ def join(host: HostModule, device_text: str, *, sanitize: bool = False) -> list[
     Raises ForeignAssemblyError, and ValueError where clang's output is unknown.
     """
     back_end.initialise()
-    host_object = _host_object(host)
+    host_object, shapes = _host_object(host)
     # For kernels only: it is no gain for host code.
     back_end.unroll_more()
-    return [host_object, _device_object(host, device_text, sanitize=sanitize)]
+    return [host_object, _device_object(host, device_text, shapes, sanitize=sanitize)]
 
 
 def join_kernels(host: HostModule, device_text: str) -> list[bytes]:
@@ -71,18 +73,24 @@ def join_kernels(host: HostModule, device_text: str) -> list[bytes]:
     """
     back_end.initialise()
     back_end.unroll_more()
-    return [_device_object(replace(host, variables=(), table=KERNEL_TABLE), device_text, check=refuse_foreign_calls)]
+    alone = replace(host, variables=(), table=KERNEL_TABLE)
+    return [_device_object(alone, device_text, {}, check=refuse_foreign_calls)]
 
 
-def _host_object(host: HostModule) -> bytes:
+def _host_object(host: HostModule) -> tuple[bytes, dict[str, tuple[Shape, ...]]]:
     machine = back_end.target_machine()
     module = back_end.parse(with_init_array(without_cpu_attributes(host.text)))
     back_end.optimise(module, machine, level=3)
-    return back_end.object_file(module, machine)
+    return back_end.object_file(module, machine), launch_shapes(str(module))
 
 
 def _device_object(
-    host: HostModule, text: str, check: Callable[[str], None] = lambda _: None, *, sanitize: bool = False
+    host: HostModule,
+    text: str,
+    shapes: Mapping[str, Sequence[Shape]],
+    check: Callable[[str], None] = lambda _: None,
+    *,
+    sanitize: bool = False,
 ) -> bytes:
     module = device_module_from_text(text, [kernel.symbol for kernel in host.kernels])
     if module.assembly:
@@ -100,7 +108,7 @@ def _device_object(
     else:
         back_end.optimise(parsed, machine, level=2, vectorise=False)
         back_end.name_everything(parsed, machine)
-        joined, rows = with_forms(with_lockstep_stores(str(parsed)), host.kernels, sizes)
+        joined, rows = with_forms(with_lockstep_stores(str(parsed)), host.kernels, sizes, shapes)
     tables = [table(host, rows)] if host.table else []
     final = back_end.parse("\n".join([joined, *tables]))
     back_end.internalise(final, frozenset({host.table or "", *(PUBLIC if sanitize else ())}))

@@ -1,8 +1,10 @@
 """Choose how each kernel runs and write the IR for it.
 
-Region form is the fast one: the kernel with everything that it calls inlined, cut at its meetings (`regions`), each
-region in a loop over the block's threads (`thread_loops`); a kernel without meetings is one region. Thread form is the
-fallback for what cannot be cut: a function per thread, which the runtime runs on a stack of its own.
+Two forms are fast: the kernel with everything that it calls inlined, cut at its meetings (`regions`), each region in a
+loop over the block's threads (`thread_loops`); a kernel without meetings is one region. In block form, where threads
+stay together, one function runs them all (`block_functions`); in region form the runtime runs region after region
+(`box_functions`). Thread form is the fallback for what cannot be cut: a function per thread, which the runtime runs on
+a stack of its own.
 """
 
 from __future__ import annotations
@@ -12,19 +14,23 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from services.executor.devices.cpu import back_end
+from services.executor.devices.cpu.block_functions import COUNT_PREDICATES, BlockCode, block_symbol
+from services.executor.devices.cpu.box_functions import regions_function, regions_symbol
 from services.executor.devices.cpu.derived_values import Derived, without_derived_values
 from services.executor.devices.cpu.device_module import kernel_symbol
 from services.executor.devices.cpu.index_values import THREAD, UNIFORM, declarations, parameter, with_index_parameters
 from services.executor.devices.cpu.ir_text import SYMBOL, Function, functions_of, plain
+from services.executor.devices.cpu.pauses import with_pauses
 from services.executor.devices.cpu.regions import regions_of
-from services.executor.devices.cpu.synchronisation import with_meetings_apart
-from services.executor.devices.cpu.thread_loops import LoopWriter, regions_symbol, unused_metadata
+from services.executor.devices.cpu.synchronisation import PAUSE_DECLARATION, with_meetings_apart
+from services.executor.devices.cpu.thread_loops import LoopWriter, unused_metadata
 from services.executor.devices.cpu.thunks import TableRow, argument_loads, thunk, thunk_symbol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from services.executor.devices.cpu.host_module import Kernel
+    from services.executor.devices.cpu.launch_shapes import Shape
 
 _RUNTIME = "@__wp_"
 _OURS = ("@__wp_kernel.", "@__wp_dynamic_shared")
@@ -37,12 +43,18 @@ _WRITTEN_BY_VALUE = re.compile(r"\bbyval\(")
 @dataclass(frozen=True)
 class _Cut:
     meeting_count: int
+    pause_count: int
     derived: tuple[Derived, ...]
     parameter_count: int
 
 
-def with_forms(text: str, kernels: Sequence[Kernel], shared_bytes: Mapping[str, int]) -> tuple[str, list[TableRow]]:
-    """The module with the code for each kernel's form, and the table's rows. `text` has all calls inlined."""
+def with_forms(
+    text: str, kernels: Sequence[Kernel], shared_bytes: Mapping[str, int], shapes: Mapping[str, Sequence[Shape]]
+) -> tuple[str, list[TableRow]]:
+    """The module with the code for each kernel's form, and the table's rows.
+
+    `text` has all calls inlined; `shapes` are the blocks that each kernel is probably launched with.
+    """
     functions = functions_of(text)
     cuts: dict[str, _Cut] = {}
     for kernel in kernels:
@@ -50,7 +62,7 @@ def with_forms(text: str, kernels: Sequence[Kernel], shared_bytes: Mapping[str, 
         if can_be_cut(functions, function):
             changed, cuts[kernel.symbol] = _prepared(function)
             text = text.replace(function.text, changed.text)
-    text = back_end.values_in_memory(text)
+    text = back_end.values_in_memory(f"{text}\n{PAUSE_DECLARATION}\n")
     functions = functions_of(text)
     writer = LoopWriter(unused_metadata(text))
     parts: list[str] = []
@@ -60,13 +72,13 @@ def with_forms(text: str, kernels: Sequence[Kernel], shared_bytes: Mapping[str, 
         size = shared_bytes[kernel.symbol]
         if kernel.symbol in cuts:
             text = text.replace(function.text, "")
-            code, row = _region_form(kernel, function, cuts[kernel.symbol], writer)
+            code, row = _cut_form(kernel, function, cuts[kernel.symbol], writer, shapes.get(kernel.symbol, ()))
             parts += code
             rows.append(replace(row, shared_bytes=size))
         else:
             parts.append(thunk(kernel, function))
             rows.append(TableRow(kernel.symbol, size, run=thunk_symbol(kernel.symbol)))
-    return "\n".join([text, *parts, *writer.metadata_lines]), rows
+    return "\n".join([text, COUNT_PREDICATES, *parts, *writer.metadata_lines]), rows
 
 
 def can_be_cut(functions: Mapping[str, Function], function: Function) -> bool:
@@ -101,19 +113,27 @@ def _prepared(function: Function) -> tuple[Function, _Cut]:
     """The kernel with its meetings apart, and all that regions recompute or are passed as parameters of its own."""
     own = [f"{p.declaration} {p.value}" for p in function.parameters]
     given = {p.value for p in function.parameters} | {parameter(index) for index in (*UNIFORM, *THREAD)}
-    body, count = with_meetings_apart(with_index_parameters(function.body))
-    body, derived = without_derived_values(body, given) if count else (body, ())
+    body = with_pauses(with_index_parameters(function.body), [p.value for p in function.parameters])
+    body, meetings, pauses = with_meetings_apart(body)
+    body, derived = without_derived_values(body, given) if meetings or pauses else (body, ())
     parameters = [*own, declarations(), *(f"{value.type} {value.name}" for value in derived)]
     header = f"define void {function.symbol}({', '.join(parameters)}) {{"
-    return Function(function.symbol, header, body), _Cut(count, derived, len(own))
+    return Function(function.symbol, header, body), _Cut(meetings, pauses, derived, len(own))
 
 
-def _region_form(kernel: Kernel, function: Function, cut: _Cut, writer: LoopWriter) -> tuple[list[str], TableRow]:
+def _cut_form(
+    kernel: Kernel, function: Function, cut: _Cut, writer: LoopWriter, shapes: Sequence[Shape]
+) -> tuple[list[str], TableRow]:
     parameters = function.parameters[: cut.parameter_count]
     own = ", ".join(f"{p.declaration} {p.value}" for p in parameters)
     original = replace(function, header=f"define void {function.symbol}({own}) {{")
-    regions = regions_of(kernel.symbol, original, cut.meeting_count, cut.derived)
+    regions = regions_of(kernel.symbol, original, cut.meeting_count, cut.pause_count, cut.derived)
     loads, passed = argument_loads(kernel, parameters)
-    loop = writer.regions_function(kernel.symbol, loads, passed, regions)
-    row = TableRow(kernel.symbol, 0, regions=regions_symbol(kernel.symbol), meetings=regions.meetings)
-    return [*regions.functions, loop], replace(row, context=regions.context)
+    row = TableRow(kernel.symbol, 0, meetings=regions.meetings[: cut.meeting_count], context=regions.context)
+    if regions.together:
+        code = BlockCode(kernel.symbol, loads, passed, regions, writer)
+        return [*regions.functions, regions.rest, *code.functions(shapes)], replace(
+            row, block=block_symbol(kernel.symbol)
+        )
+    code = regions_function(kernel.symbol, loads, passed, regions, writer)
+    return [*regions.functions, code], replace(row, regions=regions_symbol(kernel.symbol))

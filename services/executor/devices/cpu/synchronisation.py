@@ -7,6 +7,11 @@ from dataclasses import dataclass
 
 from services.executor.devices.cpu.ir_text import bracketed, split_list
 
+PAUSE = "  call void @__wp_pause()"
+"""Where threads may wait for their block, and need not: see `pauses`."""
+
+PAUSE_DECLARATION = "declare void @__wp_pause()"
+
 _CALL = re.compile(r"^\s*(?:tail |notail )?call void @__wp_(block|wave)_meet\(")
 _LABEL = re.compile(r'^("[^"]*"|[-\w$.]+):')
 _PHI_FROM = re.compile(r'(, )(%(?:"[^"]*"|[-\w$.]+))( \])')
@@ -23,6 +28,8 @@ class Meeting:
     value: str
     mask: str
     line: int
+    pauses: bool = False
+    """Whether it is a pause, and no meeting."""
 
     @property
     def has_mask(self) -> bool:
@@ -32,6 +39,8 @@ class Meeting:
 
 def meeting_in(line: str) -> Meeting | None:
     """The meeting that a line of IR calls, if it does."""
+    if line == PAUSE:
+        return Meeting(is_wave=False, value="0", mask="0", line=0, pauses=True)
     match = _CALL.match(line)
     if not match:
         return None
@@ -55,22 +64,27 @@ def after_label(number: int) -> str:
     return f"%wp.after.{number}"
 
 
-def with_meetings_apart(body: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
-    """The body with every meeting in a block of its own, and how many there are."""
+def with_meetings_apart(body: tuple[str, ...]) -> tuple[tuple[str, ...], int, int]:
+    """The body with every meeting and every pause in a block of its own, and how many there are of each.
+
+    Meetings have the lower numbers.
+    """
     lines: list[str] = []
     renamed: dict[str, str] = {}
-    label, count = "", 0
+    meetings = sum(line != PAUSE and meeting_in(line) is not None for line in body)
+    label, counts = "", [0, meetings]
     for line in body:
         if match := _LABEL.match(line):
             label = "%" + match[1]
         if meeting_in(line):
-            meeting, after = meeting_label(count)[1:], after_label(count)[1:]
+            number = counts[line == PAUSE]
+            meeting, after = meeting_label(number)[1:], after_label(number)[1:]
             lines += [f"  br label %{meeting}", "", f"{meeting}:", line, f"  br label %{after}", "", f"{after}:"]
             renamed[label] = "%" + after
-            count += 1
+            counts[line == PAUSE] += 1
         else:
             lines.append(line)
-    return tuple(_with_renamed_sources(line, renamed) for line in lines), count
+    return tuple(_with_renamed_sources(line, renamed) for line in lines), meetings, counts[1] - meetings
 
 
 def _with_renamed_sources(line: str, renamed: dict[str, str]) -> str:

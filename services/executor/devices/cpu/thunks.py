@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TableRow:
-    """A kernel's row in the table; either `run` or `regions` is the symbol of a function, the other `null`."""
+    """A kernel's row in the table; one of `run`, `block` and `regions` is a function's symbol, the others `null`."""
 
     kernel: str
     shared_bytes: int
     run: str = "null"
+    block: str = "null"
     regions: str = "null"
     meetings: tuple[Meeting, ...] = ()
     context: str = "{}"
@@ -69,7 +70,7 @@ def _load(number: int, parameter: Parameter, place: Place) -> list[str]:
     return [*lines, f"  %v{number} = load {parameter.type}, ptr %p{number}, align 1"]
 
 
-_KERNEL = "{ ptr, ptr, ptr, ptr, i64, i32, i32 }"
+_KERNEL = "{ ptr, ptr, ptr, ptr, ptr, i64, i32, i32 }"
 _VARIABLE = "{ ptr, ptr, i64 }"
 _MEETING = "{ i32, i32, i32 }"
 
@@ -95,8 +96,8 @@ def table(host: HostModule, rows: Sequence[TableRow]) -> str:
 def _row(number: int, row: TableRow) -> str:
     context_bytes = f"ptrtoint (ptr getelementptr ({row.context}, ptr null, i32 1) to i64)"
     return (
-        f"{_KERNEL} {{ ptr @__wp_kernel_name.{number}, ptr {row.run}, ptr {row.regions}, ptr @__wp_meetings.{number}, "
-        f"i64 {context_bytes}, i32 {row.shared_bytes}, i32 {len(row.meetings)} }}"
+        f"{_KERNEL} {{ ptr @__wp_kernel_name.{number}, ptr {row.run}, ptr {row.block}, ptr {row.regions}, "
+        f"ptr @__wp_meetings.{number}, i64 {context_bytes}, i32 {row.shared_bytes}, i32 {len(row.meetings)} }}"
     )
 
 

@@ -1,17 +1,23 @@
 """Which private variables have the same value in all threads of a block whenever it can be read.
 
 A loop counter around a barrier is the usual one. Kept once instead of once per thread, LLVM sees that accesses which
-use it are contiguous. A variable is uniform when every store to it stores a uniform value in a place that all threads
-come to together: not between a branch on a non-uniform condition and where its ways meet again. Threads that such a
-branch sends straight to their end do not count, since they read nothing any more. The answer is used only where all
-meetings are in such places too, so that threads never wait at different ones.
+use it are contiguous. A variable is uniform when every store to it stores a uniform value, and none that is made
+between a branch on a non-uniform condition and where its ways meet again can be read there. The answer is used only
+where no meeting lies between such a branch and where its ways meet, so that threads never wait at different ones.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from services.executor.devices.cpu.blocks import is_declaration, loaded_variable, names_in, stored_variable
+from services.executor.devices.cpu.blocks import (
+    is_declaration,
+    live_at_entry,
+    loaded_variable,
+    names_in,
+    stored_variable,
+)
 from services.executor.devices.cpu.index_values import THREAD, parameter
 
 if TYPE_CHECKING:
@@ -20,28 +26,53 @@ if TYPE_CHECKING:
     from services.executor.devices.cpu.blocks import Block, Variable
     from services.executor.devices.cpu.derived_values import Derived
 
-_OPAQUE = (" load ", " call ", " atomicrmw ", " cmpxchg ", " phi ", " freeze ", " alloca ")
+_OPAQUE = (" load ", " call ", " atomicrmw ", " cmpxchg ", " phi ", " alloca ")
+_END = ("  ret void",)
 
 
-def uniform_variables(
+@dataclass(frozen=True)
+class Uniformity:
+    """What is the same for all threads of a block."""
+
+    variables: frozenset[str]
+    """The names of uniform variables; none where threads may wait at different meetings."""
+    together: bool
+    """Whether all threads come to the same meetings, each of them, and to their ends."""
+    apart: frozenset[str]
+    """The labels of blocks to which not all threads may come, or not at the same time."""
+
+
+def uniformity_of(
     blocks: Mapping[str, Block], variables: Mapping[str, Variable], derived: tuple[Derived, ...], meetings: set[str]
-) -> frozenset[str]:
-    """The names of uniform variables; none where a meeting is in a place to which not all threads come together."""
-    analysis = _Analysis(blocks, variables, derived)
-    analysis.run()
-    if analysis.apart & meetings:
-        return frozenset()
-    return frozenset(variables) - analysis.varying
+) -> Uniformity:
+    """Analyse a kernel's body, whose `meetings` are the labels of blocks of their own."""
+    strict = _Analysis(blocks, variables, derived, {label: block.targets for label, block in blocks.items()})
+    strict.run()
+    if not strict.apart & meetings:
+        return Uniformity(frozenset(variables) - strict.varying, together=True, apart=frozenset(strict.apart))
+    # Threads that a branch sends straight to their end read nothing any more.
+    lasting = {label: tuple(t for t in block.targets if blocks[t].lines != _END) for label, block in blocks.items()}
+    lenient = _Analysis(blocks, variables, derived, lasting)
+    lenient.run()
+    known = frozenset[str]() if lenient.apart & meetings else frozenset(variables) - lenient.varying
+    return Uniformity(known, together=False, apart=frozenset(lenient.apart))
 
 
 class _Analysis:
     def __init__(
-        self, blocks: Mapping[str, Block], variables: Mapping[str, Variable], derived: tuple[Derived, ...]
+        self,
+        blocks: Mapping[str, Block],
+        variables: Mapping[str, Variable],
+        derived: tuple[Derived, ...],
+        targets: Mapping[str, tuple[str, ...]],
     ) -> None:
         self._blocks = blocks
-        self._targets = {label: _lasting_targets(blocks, block) for label, block in blocks.items()}
+        # A thread that ends the process does not part from the others.
+        fatal = {label for label, block in blocks.items() if block.lines[-1].strip() == "unreachable"}
+        self._targets = {label: tuple(t for t in ways if t not in fatal) for label, ways in targets.items()}
         self._after = _post_dominators(self._targets)
         self._variables = variables
+        self._live = live_at_entry(blocks, {name for name, variable in variables.items() if variable.simple})
         self.varying = {parameter(index) for index in THREAD} | {"%wp.thread"}
         self.varying |= {name for name, variable in variables.items() if not variable.simple or variable.type == "i1"}
         for definition in derived:
@@ -56,14 +87,37 @@ class _Analysis:
             size = len(self.varying) + len(self.apart)
             for block in self._blocks.values():
                 for line in block.lines:
-                    self._read(line, block.label)
+                    self._read(line)
                 if len(block.targets) > 1 and self.varying.intersection(names_in(block.lines[-1])):
-                    self.apart |= self._between(block.label)
+                    between = self._between(block.label)
+                    self.apart |= between
+                    self.varying |= self._stored_in(between) & self._read_where_ways_meet(block.label)
 
-    def _read(self, line: str, label: str) -> None:
+    def _stored_in(self, labels: set[str]) -> set[str]:
+        stored = {stored_variable(line) for label in labels for line in self._blocks[label].lines}
+        return {name for name in stored if name in self._variables}
+
+    def _read_where_ways_meet(self, label: str) -> set[str]:
+        """The variables that may be read after blocks to which several ways from a branch lead."""
+        ways = [self._from(target, self._after[label] - {label}) for target in set(self._targets[label])]
+        meeting = {block for number, way in enumerate(ways) for other in ways[:number] for block in way & other}
+        return {name for block in meeting for name in self._live[block]}
+
+    def _from(self, label: str, stop: frozenset[str]) -> set[str]:
+        """The blocks that can be reached, to the first that is in `stop`."""
+        seen, waiting = {label}, [label]
+        while waiting:
+            current = waiting.pop()
+            if current not in stop:
+                fresh = set(self._targets[current]) - seen
+                seen |= fresh
+                waiting += fresh
+        return seen
+
+    def _read(self, line: str) -> None:
         stored = stored_variable(line)
         if stored in self._variables:
-            if label in self.apart or self.varying.intersection(names_in(line)):
+            if self.varying.intersection(names_in(line)):
                 self.varying.add(str(stored))
         elif " = " in line and not is_declaration(line):
             result, operation = line.split(" = ", 1)
@@ -81,10 +135,6 @@ class _Analysis:
             seen.add(current)
             waiting += [t for t in self._targets[current] if t not in stop and t not in seen]
         return seen
-
-
-def _lasting_targets(blocks: Mapping[str, Block], block: Block) -> tuple[str, ...]:
-    return tuple(target for target in block.targets if blocks[target].lines != ("  ret void",))
 
 
 def _post_dominators(targets: Mapping[str, tuple[str, ...]]) -> dict[str, frozenset[str]]:

@@ -30,5 +30,8 @@ void __wp_wave_meet(unsigned long long value, unsigned long long mask, int line)
     block_runner().meet_wave({value, mask, __builtin_return_address(0), line});
 }
 unsigned long long __wp_wave_value(int lane) { return block_runner().wave().values[lane & 63]; }
+unsigned long long __wp_wave_shifted(int lanes) {
+    return block_runner().wave().values[(block_runner().index().lane + lanes) % wavepool::kWavefront];
+}
 unsigned long long __wp_wave_active() { return block_runner().wave().active; }
 }

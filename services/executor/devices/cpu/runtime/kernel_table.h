@@ -30,11 +30,13 @@ struct MeetingEntry {
     uint32_t line;
 };
 
-// In thread form `run` executes one thread and may block; in region form `regions` executes a region for a box of
-// threads and returns the bitwise or (upper half) and the bitwise and (lower half) of the regions to go on with.
+// A kernel has one of three forms, and one of these functions. In thread form `run` executes one thread and may block. In
+// block form `block` executes a block. In region form `regions` executes a region for a box of threads and returns the
+// bitwise or (upper half) and the bitwise and (lower half) of the regions to go on with.
 struct KernelEntry {
     const char* name;
     void (*run)(void** arguments, BlockIndex* index);
+    void (*block)(void** arguments, const BlockIndex* index, void* context, MeetingArea* area);
     uint64_t (*regions)(void** arguments, const BlockIndex* index, void* context, MeetingArea* area, uint32_t region,
                         const ThreadBox* box);
     const MeetingEntry* meetings;

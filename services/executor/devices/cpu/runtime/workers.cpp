@@ -109,7 +109,7 @@ void run_block(const KernelEntry& kernel, void** arguments, const BlockIndex& sh
     index.block_x = uint32_t(block % index.grid_dim_x);
     index.block_y = uint32_t(block / index.grid_dim_x % index.grid_dim_y);
     index.block_z = uint32_t(block / index.grid_dim_x / index.grid_dim_y);
-    if (kernel.regions) regions.run(kernel, arguments, index);
+    if (!kernel.run) regions.run(kernel, arguments, index);
     else block_runner().run(kernel, arguments, index);
 }
 

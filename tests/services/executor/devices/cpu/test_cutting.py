@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from services.executor.devices.cpu.blocks import blocks_of, live_at_entry, variables_of
 from services.executor.devices.cpu.derived_values import needed, without_derived_values
-from services.executor.devices.cpu.uniformity import uniform_variables
+from services.executor.devices.cpu.uniformity import uniformity_of
 
 _LOOP = """entry:
   %t = alloca i32, align 4
@@ -35,7 +35,7 @@ end:
 
 def _uniform(limit: str) -> frozenset[str]:
     blocks = blocks_of([line.replace("{limit}", limit) for line in _LOOP])
-    return uniform_variables(blocks, variables_of(blocks), (), {"%wp.meet.0"})
+    return uniformity_of(blocks, variables_of(blocks), (), {"%wp.meet.0"}).variables
 
 
 def test_loop_counter_with_a_common_limit_is_uniform() -> None:

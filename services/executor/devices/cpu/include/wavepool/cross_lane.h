@@ -4,23 +4,24 @@
 #include <cstring>
 #include <type_traits>
 
+#include "wavepool/lane_shift.h"
 #include "wavepool/thread_index.h"
 #include "wavepool/wave_operations.h"
 
 __device__ __forceinline__ int wp_source_at(int source, int width) {
     return (source & (width - 1)) + (int(__wp_lane()) & ~(width - 1));
 }
-__device__ __forceinline__ int wp_source_up(unsigned delta, int width) {
+__device__ __forceinline__ wp_lane_shift wp_source_up(unsigned delta, int width) {
     int lane = __wp_lane(), source = lane - int(delta);
-    return source < (lane & ~(width - 1)) ? lane : source;
+    return {source < (lane & ~(width - 1)) ? lane : source, 0, int(delta)};
 }
-__device__ __forceinline__ int wp_source_down(unsigned delta, int width) {
+__device__ __forceinline__ wp_lane_shift wp_source_down(unsigned delta, int width) {
     int lane = __wp_lane();
-    return (lane & (width - 1)) + int(delta) >= width ? lane : lane + int(delta);
+    return {(lane & (width - 1)) + int(delta) >= width ? lane : lane + int(delta), int(delta), 0};
 }
-__device__ __forceinline__ int wp_source_xor(int bits, int width) {
-    int lane = __wp_lane(), source = lane ^ bits;
-    return source >= ((lane + width) & ~(width - 1)) ? lane : source;
+__device__ __forceinline__ wp_lane_shift wp_source_xor(int bits, int width) {
+    int lane = __wp_lane(), source = lane ^ bits, step = bits & (bits - 1) ? 0 : bits;
+    return {source >= ((lane + width) & ~(width - 1)) ? lane : source, step, step};
 }
 
 #define WP_SHUFFLE(NAME, SOURCE, T2, WIDTH_OF_SYNC)                                               \

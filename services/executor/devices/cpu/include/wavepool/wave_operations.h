@@ -4,6 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "wavepool/lane_shift.h"
 #include "wavepool/thread_queries.h"
 
 extern "C" {
@@ -13,6 +14,8 @@ __device__ void __wp_wave_meet(unsigned long long value, unsigned long long mask
 // Results of the caller's last __wp_wave_meet; a lane that did not come shows 0.
 __device__ __attribute__((pure, nothrow)) unsigned long long __wp_wave_value(int lane);
 __device__ __attribute__((pure, nothrow)) unsigned long long __wp_wave_active(void);
+// That of the lane so many further, -63 to 63; anything where the wavefront has no such lane.
+__device__ __attribute__((pure, nothrow)) unsigned long long __wp_wave_shifted(int lanes);
 }
 
 // A 32-bit mask was written for wavefronts of 32 lanes: it names lanes of the caller's half.
@@ -28,15 +31,27 @@ template <class M> __device__ __forceinline__ unsigned long long wp_named_lanes(
     return sizeof(M) < 8 ? lanes >> (__wp_lane() & 32) : lanes;
 }
 
-template <class T>
-__device__ __forceinline__ T wp_exchange(T value, int source, unsigned long long mask, int line) {
+__device__ __forceinline__ unsigned long long wp_shown(int source, unsigned long long) {
+    return __wp_wave_value(source & 63);
+}
+// Neighbouring lanes read neighbouring values here, which is one access when lanes are elements of a vector.
+__device__ __forceinline__ unsigned long long wp_shown(wp_lane_shift shift, unsigned long long own) {
+    if (!shift.known()) return wp_shown(shift.source, own);
+    int lane = __wp_lane();
+    unsigned long long further = shift.further ? __wp_wave_shifted(shift.further) : own;
+    unsigned long long back = shift.back ? __wp_wave_shifted(-shift.back) : own;
+    return shift.source > lane ? further : shift.source < lane ? back : own;
+}
+
+template <class T, class S>
+__device__ __forceinline__ T wp_exchange(T value, S source, unsigned long long mask, int line) {
     static_assert(std::is_trivially_copyable<T>::value, "a shuffled value is copied bit by bit");
     constexpr int words = (sizeof(T) + 7) / 8;
     unsigned long long bits[words] = {};
     __builtin_memcpy(bits, &value, sizeof(T));
     for (int i = 0; i < words; ++i) {
         __wp_wave_meet(bits[i], mask, line);
-        bits[i] = __wp_wave_value(source & 63);
+        bits[i] = wp_shown(source, bits[i]);
     }
     __builtin_memcpy(&value, bits, sizeof(T));
     return value;
