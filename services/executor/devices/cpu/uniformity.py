@@ -95,7 +95,7 @@ class _Analysis:
 
     def _stored_in(self, labels: set[str]) -> set[str]:
         stored = {stored_variable(line) for label in labels for line in self._blocks[label].lines}
-        return {name for name in stored if name in self._variables}
+        return {name for name in stored if name is not None and name in self._variables}
 
     def _read_where_ways_meet(self, label: str) -> set[str]:
         """The variables that may be read after blocks to which several ways from a branch lead."""
