@@ -176,6 +176,9 @@ def _narrowed(r: str, threads: Threads, first: int | None) -> tuple[list[str], T
 
 
 def _onwards(answer: str, places: Sequence[int]) -> str:
+    if not places:
+        # No thread ever comes out of it.
+        return f"  br label {_place(0)}"
     if len(places) == 1:
         return f"  br label {_place(places[0])}"
     cases = " ".join(f"i32 {place}, label {_place(place)}" for place in places[1:])
