@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -29,6 +30,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Tests start hundreds of Python processes: without kept bytecode, each would compile all that it imports.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+# Whoever runs tests in the background of a script has SIGINT ignored, by all that they start, too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # On a loaded machine any example may be slow. With REQUIRE_ALL=1, what CI says of a commit is the same each time;
 # everywhere else the examples are new ones in each run.

@@ -106,10 +106,14 @@ def test_ctrl_c_detaches_and_says_how_to_watch_again(gateway: ScriptedGateway, k
     scripted(gateway, Stream(OPENING), state="RUNNING")
     command = [sys.executable, "-m", "cli.main", "submit", kernel, "-p", "relu", "--endpoint", gateway.endpoint]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as running:
-        assert running.stderr is not None
-        seen = [running.stderr.readline() for _ in OPENING]
-        running.send_signal(signal.SIGINT)
-        said = running.stderr.read()
+        try:
+            assert running.stderr is not None
+            seen = [running.stderr.readline() for _ in OPENING]
+            running.send_signal(signal.SIGINT)
+            said = running.stderr.read()
+            running.wait()
+        finally:
+            running.kill()
     assert running.returncode == 130
     assert "CHECKING" in seen[-1]
     assert f"wavepool watch {JOB}" in said
