@@ -43,6 +43,7 @@ class Job:
         self._states: list[dict[str, Any]] = []
         self._output: list[dict[str, Any]] = []
         self._process: asyncio.subprocess.Process | None = None
+        self._begun = asyncio.Event()
         self._terminal = -1
         self._cancelled = False
         self._task: asyncio.Task[None] | None = None
@@ -70,8 +71,9 @@ class Job:
     async def kill(self) -> None:
         """Ends everything at once, as the end of a container does."""
         self._cancelled = True
-        self._signal_session(signal.SIGKILL)
         if self._task:
+            await self._begun.wait()
+            self._signal_session(signal.SIGKILL)
             await self._task
 
     async def _run(self) -> None:
@@ -95,16 +97,19 @@ class Job:
     async def _execute(self) -> int:
         self._terminal, slave = os.openpty()
         os.makedirs(self.working_folder, exist_ok=True)  # noqa: PTH103 - as the runner does, from a string of the spec
-        self._process = await asyncio.create_subprocess_exec(
-            *self._spec["commands"],
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            cwd=self.working_folder,
-            env={**os.environ, "HOME": str(self._home), "TERM": "dumb", **self._names, **self._spec["env"]},
-            start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
-        )
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *self._spec["commands"],
+                stdin=slave,
+                stdout=slave,
+                stderr=slave,
+                cwd=self.working_folder,
+                env={**os.environ, "HOME": str(self._home), "TERM": "dumb", **self._names, **self._spec["env"]},
+                start_new_session=True,
+                preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            )
+        finally:
+            self._begun.set()
         os.close(slave)
         ended = asyncio.Event()
         asyncio.get_running_loop().add_reader(self._terminal, self._read_output, ended)
@@ -125,6 +130,9 @@ class Job:
             ended.set()
 
     async def _interrupt(self) -> None:
+        # Whoever is told that it runs may stop it before its process is there.
+        if self._task is not None:
+            await self._begun.wait()
         if self._process is None or self._process.returncode is not None:
             return
         with contextlib.suppress(OSError):
