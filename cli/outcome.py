@@ -63,20 +63,8 @@ def result_of_submission(job: dict[str, Any]) -> Result | None:
     data: dict[str, Any] | None = job.get("result")
     if not job.get("status") or data is None:
         return None
-    status = str(job["status"])
-    return Result(
-        id=str(job.get("id") or ""),
-        status=status,
-        verdict=str(data.get("verdict") or status),
-        message=str(data.get("message") or ""),
-        details=str(data.get("details") or ""),
-        avg_runtime_ms=data.get("avg_runtime_ms"),
-        avg_gflops=data.get("avg_gflops"),
-        cost_usd=job.get("cost_usd"),
-        passed_tests=data.get("passed_tests"),
-        total_tests=data.get("total_tests"),
-        data=data,
-    )
+    facts = {**data, "cost_usd": job.get("cost_usd")}
+    return _result(str(job.get("id") or ""), str(job["status"]), data, facts)
 
 
 def result_of(submission_id: str, events: Sequence[Event]) -> Result:
@@ -85,16 +73,21 @@ def result_of(submission_id: str, events: Sequence[Event]) -> Result:
     for event in events:
         seen.update({key: value for key, value in event.data.items() if value is not None})
     last = events[-1]
+    return _result(submission_id or str(seen.get("id", "")), last.status, last.data, seen)
+
+
+def _result(submission_id: str, status: str, told: dict[str, Any], facts: dict[str, Any]) -> Result:
+    """`told` is what came with the verdict; costs and times are among the `facts`."""
     return Result(
-        id=submission_id or str(seen.get("id", "")),
-        status=last.status,
-        verdict=str(last.data.get("verdict") or last.status),
-        message=str(last.data.get("message") or ""),
-        details=str(last.data.get("details") or ""),
-        avg_runtime_ms=seen.get("avg_runtime_ms"),
-        avg_gflops=seen.get("avg_gflops"),
-        cost_usd=seen.get("cost_usd"),
-        passed_tests=seen.get("passed_tests"),
-        total_tests=seen.get("total_tests"),
-        data=last.data,
+        id=submission_id,
+        status=status,
+        verdict=str(told.get("verdict") or status),
+        message=str(told.get("message") or ""),
+        details=str(told.get("details") or ""),
+        avg_runtime_ms=facts.get("avg_runtime_ms"),
+        avg_gflops=facts.get("avg_gflops"),
+        cost_usd=facts.get("cost_usd"),
+        passed_tests=facts.get("passed_tests"),
+        total_tests=facts.get("total_tests"),
+        data=told,
     )
