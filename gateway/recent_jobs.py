@@ -26,7 +26,3 @@ class RecentJobs:
     def find(self, account_id: str, job_id: str) -> Job | None:
         """The account's job of that id, without what may have changed since."""
         return self._jobs.get((account_id, job_id))
-
-    def forget(self) -> None:
-        """As if nothing had been submitted."""
-        self._jobs.clear()
