@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from pydantic import ValidationError
 
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
-from services.vmpool.keeping.executor_client import ExecutorClient
+from services.vmpool.keeping.executor_client import ExecutorClient, ExecutorUnreachableError
 from services.vmpool.providers.docker_containers import COMMAND_NOT_RUN, ContainerPlan, observed
 from services.vmpool.providers.docker_provider import DockerProvider
 from services.vmpool.providers.docker_settings import DockerSettings
@@ -115,7 +116,12 @@ async def title_of(endpoint: str) -> str:
     """What an executor, which may still be starting, calls its device."""
     client = ExecutorClient(timedelta(seconds=DEADLINE_SECONDS))
     try:
-        return (await client.health(endpoint)).inventory.device_title
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            while True:
+                # Docker's proxy takes connections before the executor listens, and closes them again.
+                with suppress(ExecutorUnreachableError):
+                    return (await client.health(endpoint)).inventory.device_title
+                await asyncio.sleep(0.05)
     finally:
         await client.close()
 
