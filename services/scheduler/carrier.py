@@ -67,6 +67,7 @@ class Carrier:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self._settler.stop()
 
     def _put_down(self, job_id: str, done: asyncio.Task[Job | None]) -> None:
         del self._tasks[job_id]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
@@ -25,8 +24,8 @@ log = get_logger(__name__)
 
 FIRST_PAUSE_SECONDS = 0.05
 LONGEST_PAUSE_SECONDS = 5.0
-# A lease that cannot be given back ends by itself.
-RELEASE_SECONDS = 3.0
+# A job's end waits this long for its lease to be given back; after that the release goes on beside other work.
+RELEASE_SECONDS = 1.0
 
 
 class Settler:
@@ -38,6 +37,7 @@ class Settler:
         self._pool = pool
         self._forecast = forecast
         self._clock = clock
+        self._releases: set[asyncio.Task[None]] = set()
 
     async def settle(self, job: Job) -> Job:
         """Settle charge and lease, and end the job; tries until billing answers."""
@@ -52,19 +52,34 @@ class Settler:
         return over
 
     async def release(self, lease: Lease | None, *, machine_suspect: bool = False, reason: str = "") -> None:
-        """Give a lease back, if vmpool can be reached soon."""
+        """Give a lease back; returns after RELEASE_SECONDS at most, but tries until vmpool answers.
+
+        Without that, a machine whose job ended while vmpool was down would stand idle until the lease expires.
+        """
         if lease is None:
             return
-        with suppress(TimeoutError, LeaseGoneError):
-            async with asyncio.timeout(RELEASE_SECONDS):
-                await self._release(lease, machine_suspect=machine_suspect, reason=reason)
+        release = asyncio.create_task(self._release(lease, machine_suspect=machine_suspect, reason=reason))
+        self._releases.add(release)
+        release.add_done_callback(self._releases.discard)
+        await asyncio.wait({release}, timeout=RELEASE_SECONDS)
+
+    async def stop(self) -> None:
+        """Give up the releases that still go on; those leases expire."""
+        releases = list(self._releases)
+        for release in releases:
+            release.cancel()
+        await asyncio.gather(*releases, return_exceptions=True)
 
     async def _release(self, lease: Lease, *, machine_suspect: bool, reason: str) -> None:
+        pause = FIRST_PAUSE_SECONDS
         while True:
             try:
                 return await self._pool.release(lease.lease_id, machine_suspect=machine_suspect, reason=reason)
             except PoolUnreachableError:
-                await asyncio.sleep(FIRST_PAUSE_SECONDS)
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+            except LeaseGoneError:
+                return None
             except PoolRefusalError:
                 log.exception("vmpool refuses to take a lease back", extra={"lease_id": lease.lease_id})
                 return None

@@ -34,6 +34,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.blocked_by_gpu_type: dict[str, str] = {}
         self.start_kind = vmpool_pb2.START_KIND_WARM_REUSE
         self.acquired = asyncio.Event()
+        self.release_refusal: grpc.StatusCode | None = None
 
     async def tell(
         self, machine_id: str, state: str, *, stage: str = "", gpu_type: str = "MI300X", reason: str = ""
@@ -110,7 +111,8 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
     async def ReleaseLease(
         self, request: vmpool_pb2.ReleaseLeaseRequest, context: Any
     ) -> vmpool_pb2.ReleaseLeaseResponse:
-        del context
+        if self.release_refusal:
+            await context.abort(self.release_refusal, "scripted refusal")
         self.releases.append(request)
         self.live.discard(request.lease_id)
         return vmpool_pb2.ReleaseLeaseResponse()

@@ -80,6 +80,17 @@ async def test_infrastructure_error_is_retried_and_only_the_good_attempt_is_char
     assert settlement.amount_micros == events[-1].ended.cost_micros == 2 * 1_990_000 // 3600
 
 
+async def test_lease_of_a_job_that_ends_while_the_pool_is_down_is_given_back_when_the_pool_returns(
+    cluster: Cluster,
+) -> None:
+    cluster.pool.release_refusal = grpc.StatusCode.UNAVAILABLE
+    job = await cluster.submit()
+    assert kinds(await cluster.events_to_end(job.job_id))[-1] == "ended"
+    assert cluster.pool.live
+    cluster.pool.release_refusal = None
+    await until(lambda: not cluster.pool.live)
+
+
 async def test_third_lost_attempt_fails_the_job_and_charges_nothing(cluster: Cluster) -> None:
     cluster.executor.script = (compiling(), finished("INFRA_ERROR", message="disk full"))
     job = await cluster.submit()
