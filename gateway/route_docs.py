@@ -38,7 +38,8 @@ MEANINGS = {
     402: "The credit does not cover the worst case.",
     403: "The token is not an administrator's.",
     404: "There is no such thing in your account, or at all.",
-    409: "The idempotency key was used with other content, or the pool may start no other machine.",
+    409: "The idempotency key was used with other content, the pool may start no other machine, or the token is the "
+    "last one of all administrators.",
     413: "The body is larger than 2 MiB.",
     415: "The body is not `application/json`.",
     422: "A field is wrong; `errors` names each, and the fix.",

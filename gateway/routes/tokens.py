@@ -37,9 +37,9 @@ async def list_tokens(
     return TokenList(tokens=[token_of(token) for token in answer.tokens])
 
 
-@router.delete("/{token_id}", status_code=204, responses=problems(401, 403, 404, 503))
+@router.delete("/{token_id}", status_code=204, responses=problems(401, 403, 404, 409, 503))
 async def revoke_token(token_id: str, _: TheAdmin, gateway: TheGateway) -> Response:
-    """End a token for good; it may go on working for some seconds."""
+    """End a token for good; it may go on working for some seconds. The last one of all administrators stays."""
     request = RevokeTokenRequest(token_id=token_id)
     await gateway.upstreams.billing.RevokeToken(request, timeout=CALL_TIMEOUT_SECONDS)
     return Response(status_code=204)

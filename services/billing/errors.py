@@ -4,6 +4,7 @@ BillingError
 ├── InvalidFieldError
 ├── InvalidTokenError
 ├── InsufficientCreditError
+├── LastAdministratorTokenError
 ├── NotFoundError
 │   ├── AccountNotFoundError
 │   ├── HoldNotFoundError
@@ -51,6 +52,16 @@ class InsufficientCreditError(BillingError):
         )
         self.amount_micros = amount_micros
         self.available_micros = available_micros
+
+
+class LastAdministratorTokenError(BillingError):
+    """The token is the only one of all administrators' accounts that still works."""
+
+    def __init__(self, token_id: str) -> None:
+        super().__init__(
+            f"Token {token_id!r} is the last one of an administrator: without it, no request could make another. "
+            "Make another token for an administrator first."
+        )
 
 
 class NotFoundError(BillingError):

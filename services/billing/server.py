@@ -30,6 +30,7 @@ ERROR_MAP: ErrorMap = {
     errors.InvalidFieldError: grpc.StatusCode.INVALID_ARGUMENT,
     errors.InvalidTokenError: grpc.StatusCode.UNAUTHENTICATED,
     errors.InsufficientCreditError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.LastAdministratorTokenError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.NotFoundError: grpc.StatusCode.NOT_FOUND,
     errors.ConflictError: grpc.StatusCode.ALREADY_EXISTS,
 }

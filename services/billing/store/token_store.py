@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from sqlalchemy import insert, select, update
 
 from services.billing.api_token import ApiToken, new_secret, secret_hash, secret_prefix
-from services.billing.errors import InvalidTokenError, TokenNotFoundError
+from services.billing.errors import InvalidTokenError, LastAdministratorTokenError, TokenNotFoundError
 from services.billing.store.account_store import read_account
-from services.billing.store.tables import tokens
+from services.billing.store.tables import accounts, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,6 +17,16 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from servicekit.database import Database
     from services.billing.account import Account
+
+
+# Locked in an order that never changes: of two transactions that revoke the last two, one waits, then sees one left.
+_WORKING_ADMIN_TOKENS = (
+    select(tokens.c.token_id)
+    .join(accounts, accounts.c.account_id == tokens.c.account_id)
+    .where(accounts.c.admin, tokens.c.revoke_time.is_(None))
+    .order_by(tokens.c.token_id)
+    .with_for_update(of=tokens)
+)
 
 
 class TokenStore:
@@ -70,8 +80,14 @@ class TokenStore:
         ]
 
     async def revoke(self, token_id: str) -> None:
-        """End a token; the first revocation's time stays. TokenNotFoundError where there is no such token."""
+        """End a token; the first revocation's time stays.
+
+        TokenNotFoundError if there is no such token, LastAdministratorTokenError if no administrator would have one.
+        """
         async with self._database.transaction() as connection:
+            working_admin_tokens = set(await connection.scalars(_WORKING_ADMIN_TOKENS))
+            if working_admin_tokens == {token_id}:
+                raise LastAdministratorTokenError(token_id)
             known = await connection.execute(select(tokens.c.token_id).where(tokens.c.token_id == token_id))
             if known.one_or_none() is None:
                 raise TokenNotFoundError(token_id)

@@ -169,6 +169,13 @@ async def test_tokens_are_made_listed_and_revoked(billing: BillingServiceAsyncSt
     assert made.token.startswith(listed.prefix)
 
 
+async def test_the_last_token_of_an_administrator_cannot_be_revoked(billing: BillingServiceAsyncStub) -> None:
+    account_id = (await billing.CreateAccount(pb.CreateAccountRequest(name="root", admin=True))).account_id
+    made = await billing.CreateToken(pb.CreateTokenRequest(account_id=account_id, name="laptop"))
+    refused = await failure(billing.RevokeToken(pb.RevokeTokenRequest(token_id=made.token_id)))
+    assert (refused.code, made.token_id in refused.message) == (grpc.StatusCode.FAILED_PRECONDITION, True)
+
+
 async def test_prices_are_told(billing: BillingServiceAsyncStub) -> None:
     price = await billing.GetPrice(pb.GetPriceRequest(gpu_type="MI300X"))
     assert price.price_micros_per_hour == 1_990_000
