@@ -36,7 +36,7 @@ MEANINGS = {
     400: "The body is not JSON.",
     401: "No token, or one that is unknown or revoked.",
     402: "The credit does not cover the worst case.",
-    403: "The token is not an administrator's.",
+    403: "The token is not an administrator's, and what is asked for needs one.",
     404: "There is no such thing in your account, or at all.",
     409: "The idempotency key was used with other content, the pool may start no other machine, or the token is the "
     "last one of all administrators.",

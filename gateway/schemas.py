@@ -43,7 +43,9 @@ class SubmissionRequest(BaseModel):
     fallback_gpu_types: FallbackGpuTypes = []
     dtype: Annotated[str, Field(max_length=40)] = "float32"
     language: Annotated[str, Field(max_length=40)] = "hip"
-    priority: Annotated[int, Field(ge=-100, le=100, description="Higher runs first.")] = 0
+    priority: Annotated[
+        int, Field(ge=-100, le=100, description="Each point is worth some waiting; above 0 for administrators.")
+    ] = 0
 
 
 class Submission(BaseModel):

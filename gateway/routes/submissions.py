@@ -32,7 +32,7 @@ router = APIRouter(prefix="/submissions", tags=["submissions"], route_class=Json
 FIELD_NAMES = {"source": "code", "timing_mode": "timing"}
 
 
-@router.post("", status_code=202, responses=problems(400, 401, 402, 404, 409, 413, 415, 422, 429, 503))
+@router.post("", status_code=202, responses=problems(400, 401, 402, 403, 404, 409, 413, 415, 422, 429, 503))
 async def submit(
     body: SubmissionRequest,
     response: Response,

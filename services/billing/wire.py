@@ -48,6 +48,7 @@ def balance_to_proto(account: Account, budget: Budget) -> pb.GetBalanceResponse:
         available_micros=balance.available_micros,
         alert_threshold_permille=budget.threshold_permille,
         alert_fired=account.alert_fire_time is not None,
+        admin=account.admin,
     )
 
 

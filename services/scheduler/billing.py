@@ -1,4 +1,4 @@
-"""What the scheduler asks of billing: prices, holds and settlements."""
+"""What the scheduler asks of billing: prices, rights, holds and settlements."""
 
 from __future__ import annotations
 
@@ -43,6 +43,12 @@ class Billing:
             answer = await self._stub.GetPrice(billing_pb2.GetPriceRequest(gpu_type=gpu_type), timeout=CALL_SECONDS)
         self._prices[gpu_type] = (time.monotonic(), answer.price_micros_per_hour)
         return answer.price_micros_per_hour
+
+    async def is_administrator(self, account_id: str) -> bool:
+        """Whether the account is an administrator's; raises InvalidFieldError (none such), BillingUnreachableError."""
+        request = billing_pb2.GetBalanceRequest(account_id=account_id)
+        with _translated("account_id"):
+            return (await self._stub.GetBalance(request, timeout=CALL_SECONDS)).admin
 
     async def reserve(self, job: Job) -> str:
         """Put the job's worst case on hold, once however often it is called; gives the hold's id.

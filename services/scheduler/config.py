@@ -26,6 +26,13 @@ class SchedulerSettings(ServiceSettings):
     """Of one account."""
     max_attempts: Annotated[int, Field(ge=1)] = 3
     """Of one job, before it fails."""
+    waiting_per_priority_point: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(seconds=9)
+    """How much waiting one point of priority is worth; 0: priorities count for nothing.
+
+    With 9 seconds, priority 100 goes before jobs that came up to 15 minutes earlier: as long as the longest run, so at
+    the worst an urgent job costs a waiting one what a run ahead of it may cost. Nothing that comes 30 minutes later
+    (from -100 to 100) goes before a job, whatever the priorities.
+    """
     lease_duration: timedelta = timedelta(seconds=30)
     """How long a machine stays ours when we fall silent; renewed every third of it."""
     longest_run: timedelta = timedelta(minutes=15)

@@ -6,6 +6,7 @@ SchedulerError
 ├── InvalidFieldError
 ├── JobNotFoundError
 ├── IdempotencyKeyReusedError
+├── PriorityNotAllowedError
 ├── CreditRefusedError
 ├── TooManyJobsError
 ├── BillingUnreachableError
@@ -65,6 +66,17 @@ class IdempotencyKeyReusedError(SchedulerError):
         super().__init__(
             f"The idempotency key {key!r} was used with other content. Use a new key for a new submission."
         )
+
+
+class PriorityNotAllowedError(SchedulerError):
+    """The priority needs a right that the account does not have; `violations` as in InvalidSubmissionError."""
+
+    def __init__(self, priority: int, most: int) -> None:
+        description = (
+            f"is {priority}; above {most} it needs the token of an administrator. Leave it out, or give {most} or less"
+        )
+        super().__init__(f"spec.priority: {description}")
+        self.violations = (("spec.priority", description),)
 
 
 class CreditRefusedError(SchedulerError):

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 from servicekit.clock import new_id
 from servicekit.request_id import current_request_id
 from services.scheduler import metrics, payloads
-from services.scheduler.admission import admit, fingerprint
+from services.scheduler.admission import MAX_PRIORITY_FOR_EVERYBODY, admit, fingerprint
 from services.scheduler.charge import worst_case
 from services.scheduler.errors import (
     BillingUnreachableError,
     CreditRefusedError,
     IdempotencyKeyReusedError,
     InvalidFieldError,
+    PriorityNotAllowedError,
     StaleJobError,
     TooManyJobsError,
 )
@@ -73,14 +74,16 @@ class Intake:
     async def submit(self, submission: Submission) -> Job:
         """The job in the queue, or the earlier one of the same key; goes through with it when the caller hangs up.
 
-        Raises the errors of admission, IdempotencyKeyReusedError, TooManyJobsError, CreditRefusedError,
-        BillingUnreachableError.
+        Raises the errors of admission, PriorityNotAllowedError, IdempotencyKeyReusedError, TooManyJobsError,
+        CreditRefusedError, BillingUnreachableError.
         """
         job = await self._draft(submission)
         return await uncut(self._submit(job, submission.texts))
 
     async def _draft(self, submission: Submission) -> Job:
         spec = admit(submission, self._policy.problems)
+        if spec.priority > MAX_PRIORITY_FOR_EVERYBODY:
+            await self._check_priority(submission)
         price, *fallback_prices = await self._prices(spec)
         return Job(
             job_id=new_id("job"),
@@ -95,6 +98,11 @@ class Intake:
             hold_micros=worst_case(self._policy.longest_run, max((price, *fallback_prices))),
             request_id=current_request_id(),
         )
+
+    async def _check_priority(self, submission: Submission) -> None:
+        # Billing knows the accounts: a caller's word for a right would be the right of every caller.
+        if not await self._billing.is_administrator(submission.account_id):
+            raise PriorityNotAllowedError(submission.priority, MAX_PRIORITY_FOR_EVERYBODY)
 
     async def _prices(self, spec: JobSpec) -> list[int]:
         """Of every GPU type that the job may run on, in their order."""

@@ -58,6 +58,7 @@ ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
     errors.UnknownProblemError: grpc.StatusCode.NOT_FOUND,
     errors.JobNotFoundError: grpc.StatusCode.NOT_FOUND,
     errors.IdempotencyKeyReusedError: grpc.StatusCode.ALREADY_EXISTS,
+    errors.PriorityNotAllowedError: grpc.StatusCode.PERMISSION_DENIED,
     errors.CreditRefusedError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.TooManyJobsError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors.BillingUnreachableError: grpc.StatusCode.UNAVAILABLE,
@@ -111,7 +112,7 @@ async def build(
 ) -> Scheduler:
     """A scheduler on a database whose schema is up to date."""
     vmpool_channel, billing_channel = open_channel(settings.vmpool_target), open_channel(settings.billing_target)
-    hub, waiting, inventory = EventHub(), WaitingJobs(), Inventory()
+    hub, waiting, inventory = EventHub(), WaitingJobs(settings.waiting_per_priority_point), Inventory()
     store, reader = JobStore(database, hub.announce), JobReader(database)
     pool, billing, executors = Pool(vmpool_channel), Billing(billing_channel), Executors()
     forecast = Forecast(waiting, inventory)

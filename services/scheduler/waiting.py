@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING
 from services.scheduler import metrics, ordering
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from services.scheduler.job import Job
 
 
 class WaitingJobs:
-    """QUEUED and PROVISIONING jobs by id. `changed` is set whenever there may be something to dispatch."""
+    """QUEUED and PROVISIONING jobs by id. `changed` is set whenever there may be something to dispatch.
 
-    def __init__(self) -> None:
+    `waiting_per_point` is how much waiting a point of priority is worth.
+    """
+
+    def __init__(self, waiting_per_point: timedelta) -> None:
+        self._waiting_per_point = waiting_per_point
         self._jobs: dict[str, Job] = {}
         self.changed = asyncio.Event()
 
@@ -34,11 +40,11 @@ class WaitingJobs:
 
     def in_order(self) -> list[Job]:
         """The next one first."""
-        return ordering.in_order(self._jobs.values())
+        return ordering.in_order(self._jobs.values(), self._waiting_per_point)
 
     def position(self, job: Job) -> int:
         """The job's place, from 1, among those that may take its machine."""
-        return ordering.position(job, self._jobs.values())
+        return ordering.position(job, self._jobs.values(), self._waiting_per_point)
 
     def jobs_by_gpu_types(self) -> dict[tuple[str, ...], int]:
         """How many wait, by the GPU types that they may run on, the wanted one first."""

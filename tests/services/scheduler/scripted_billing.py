@@ -18,6 +18,7 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer):
         self.refusals: dict[str, grpc.StatusCode] = {}
         self.prices: dict[str, int] = {}
         self.unpriced: set[str] = set()
+        self.administrators: set[str] = set()
         self.lost_answers: set[str] = set()
         self.holds: dict[str, billing_pb2.ReserveCreditRequest] = {}
         self.settled: dict[str, billing_pb2.SettleChargeRequest] = {}
@@ -29,6 +30,12 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer):
             await context.abort(grpc.StatusCode.NOT_FOUND, f"no price for {request.gpu_type}")
         price = self.prices.get(request.gpu_type, PRICE_MICROS_PER_HOUR)
         return billing_pb2.GetPriceResponse(gpu_type=request.gpu_type, price_micros_per_hour=price)
+
+    async def GetBalance(self, request: billing_pb2.GetBalanceRequest, context: Any) -> billing_pb2.GetBalanceResponse:
+        await self._maybe_refuse("GetBalance", context)
+        return billing_pb2.GetBalanceResponse(
+            account_id=request.account_id, admin=request.account_id in self.administrators
+        )
 
     async def ReserveCredit(
         self, request: billing_pb2.ReserveCreditRequest, context: Any

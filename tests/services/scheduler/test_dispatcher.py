@@ -10,7 +10,7 @@ from wavepool.vmpool.v1 import vmpool_pb2
 
 from services.scheduler.job import JobState
 from services.scheduler.store.job_store import JobStore
-from tests.services.scheduler.cluster import is_run, kinds, until
+from tests.services.scheduler.cluster import ACCOUNT, is_run, kinds, until
 from tests.services.scheduler.scripted_executor import PASSING, compiling
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 async def test_waiting_jobs_run_by_priority_and_then_by_age(cluster: Cluster) -> None:
+    cluster.billing.administrators = {ACCOUNT}
     gate = asyncio.Event()
     cluster.executor.script = (compiling(), gate, *PASSING[1:])
     first = await cluster.submit("first")
@@ -32,6 +33,7 @@ async def test_waiting_jobs_run_by_priority_and_then_by_age(cluster: Cluster) ->
 
 
 async def test_queued_event_tells_the_position(stopped_cluster: Cluster) -> None:
+    stopped_cluster.billing.administrators = {ACCOUNT}
     await stopped_cluster.pool.tell("machine-1", "STOPPED")
     await stopped_cluster.start()
     jobs = [await stopped_cluster.submit(f"key {n}") for n in range(3)]
@@ -140,6 +142,7 @@ async def test_demand_is_reported_by_gpu_type_and_taken_back(stopped_cluster: Cl
 
 
 async def test_job_for_another_gpu_type_does_not_wait_behind_a_blocked_one(cluster: Cluster) -> None:
+    cluster.billing.administrators = {ACCOUNT}
     blocked = await cluster.submit("blocked", gpu_type="MI210", priority=100)
     free = await cluster.submit("free")
     assert kinds(await cluster.events_to_end(free.job_id))[-1] == "ended"
@@ -208,6 +211,7 @@ async def test_job_hears_what_its_machine_was_requested_for_however_late_it_look
 
 
 async def test_job_with_a_fallback_does_not_wait_behind_one_that_has_none(cluster: Cluster) -> None:
+    cluster.billing.administrators = {ACCOUNT}
     await cluster.pool.tell("machine-1", "STOPPED")
     await cluster.pool.tell("machine-2", "WARM", gpu_type="MI210")
     blocked = await cluster.submit("blocked", priority=100)

@@ -31,6 +31,7 @@ async def nothing_is_stored(cluster: Cluster) -> bool:
 async def test_submitted_job_comes_back_with_what_was_sent(cluster: Cluster) -> None:
     plan = '{"launches": [{"kernel": "k", "grid": ["n"], "block": [1], "args": ["input", "output"]}]}'
     definition = "class Mine: pass"
+    cluster.billing.administrators = {ACCOUNT}
     submitted = await cluster.submit(
         gpu_type="mi300x", source="// mine", priority=7, launch_plan=plan, problem_def=definition
     )
@@ -89,6 +90,24 @@ async def test_bad_submission_names_the_field_and_leaves_nothing_behind(
     assert said.code is grpc.StatusCode.INVALID_ARGUMENT
     assert [name for name, _ in said.violations] == [field]
     assert await nothing_is_stored(cluster)
+
+
+async def test_priority_above_0_is_refused_but_to_administrators(cluster: Cluster) -> None:
+    said = await failure(cluster.submit(priority=1))
+    assert (said.code, [name for name, _ in said.violations]) == (grpc.StatusCode.PERMISSION_DENIED, ["spec.priority"])
+    assert "0 or less" in said.violations[0][1]
+    assert await nothing_is_stored(cluster)
+    assert [(await cluster.submit(str(low), priority=low)).spec.priority for low in (0, -1, -100)] == [0, -1, -100]
+    cluster.billing.administrators = {ACCOUNT}
+    assert (await cluster.submit("urgent", priority=100)).spec.priority == 100
+
+
+async def test_priority_waits_for_the_word_of_billing(cluster: Cluster) -> None:
+    cluster.billing.administrators = {ACCOUNT}
+    cluster.billing.refusals["GetBalance"] = grpc.StatusCode.UNAVAILABLE
+    assert (await failure(cluster.submit(priority=1))).code is grpc.StatusCode.UNAVAILABLE
+    assert await nothing_is_stored(cluster)
+    assert (await cluster.submit("ordinary")).job_id
 
 
 async def test_unknown_problem_is_not_found_with_the_nearest_name(cluster: Cluster) -> None:
