@@ -116,6 +116,7 @@ async def test_wrong_field_is_named_with_the_fix_and_nothing_is_submitted(
     ("code", "status"),
     [
         (grpc.StatusCode.INVALID_ARGUMENT, 422),
+        (grpc.StatusCode.PERMISSION_DENIED, 403),
         (grpc.StatusCode.NOT_FOUND, 404),
         (grpc.StatusCode.FAILED_PRECONDITION, 402),
         (grpc.StatusCode.ALREADY_EXISTS, 409),
