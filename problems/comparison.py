@@ -52,11 +52,12 @@ class Comparison:
     `max_difference` and `mean_difference` are of |actual - expected| over all elements of the right class, wrong or
     not. `max_units` is the largest of them in units of eps * condition, which Tolerance.units bounds (for integers
     and exact outputs: the largest difference), and `bias_units` the mean of the signed ones.
-    `first` are the first mismatches in memory order.
+    `unexpected_nans` counts those of the mismatches that are NaN. `first` are the first mismatches in memory order.
     """
 
     elements: int
     mismatches: int
+    unexpected_nans: int
     max_difference: float
     mean_difference: float
     max_units: float
@@ -147,7 +148,7 @@ class _Tally:
     def __init__(self, first: int) -> None:
         self._limit = first
         self._found: list[tuple[int, float, float, float]] = []
-        self._elements = self._comparable = self._mismatches = 0
+        self._elements = self._comparable = self._mismatches = self._nans = 0
         self._max = self._sum = self._max_units = self._sum_units = 0.0
 
     def add(self, difference: NDArray[np.float64], error: NDArray[np.float64]) -> None:
@@ -169,6 +170,7 @@ class _Tally:
         difference: NDArray[np.float64],
     ) -> None:
         self._mismatches += wrong.size
+        self._nans += int(np.isnan(actual[wrong]).sum()) if is_floating(actual.dtype) else 0
         for at in wrong[: self._limit - len(self._found)]:
             values = (actual[at].item(), expected[at].item(), float(difference[at]))
             self._found.append((start + int(at), *values))
@@ -177,6 +179,7 @@ class _Tally:
         return Comparison(
             elements=self._elements,
             mismatches=self._mismatches,
+            unexpected_nans=self._nans,
             max_difference=self._max,
             mean_difference=self._sum / self._comparable if self._comparable else 0.0,
             max_units=self._max_units,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from problems.comparison import Comparison, compare
+from problems.element_types import is_floating
 from problems.freivalds import check_product
 from problems.planting import planted
 from problems.precision import Precision, precision_of
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from problems.definition import Case, Problem
+    from problems.definition import Case, Problem, Tolerance
     from problems.factors import Factors
+    from problems.signature import Parameter
     from services.executor.core.channel import Channel
     from services.executor.core.failure import Failure
     from services.executor.core.seeds import RunSeed
@@ -51,14 +53,14 @@ WHOLLY_COMPARED_FLOPS = 4e9
 
 @dataclass(frozen=True)
 class Trial:
-    """The inputs, guard band and poison of call number `call`.
+    """The inputs, guard bands and poison of call number `call`; `guards` has the band of each array.
 
     `rules` are those of the chain that it begins, if it begins one.
     """
 
     inputs: Mapping[str, Any]
     layout: Layout
-    guard: bytes
+    guards: Mapping[str, bytes]
     poison: bytes
     call: int
     rules: Mapping[str, LinkRule] = field(default_factory=dict[str, LinkRule])
@@ -97,9 +99,9 @@ class CaseJudge:
         layout = trial.layout
         channel.resize(layout.file_bytes)
         channel.write(0, [plan_bytes(layout, trial.inputs, trial.rules)])
-        for region in layout.regions.values():
+        for name, region in layout.regions.items():
             data = _initial(region, trial) if region.parameter.output else [_bytes_of(trial.inputs, region)]
-            channel.write(region.offset, [trial.guard, *data, trial.guard])
+            channel.write(region.offset, [trial.guards[name], *data, trial.guards[name]])
 
     def collect(self, channel: Channel, trial: Trial) -> dict[str, NDArray[Any]]:
         """Read everything back; raises Failure when anything but the outputs has changed."""
@@ -135,7 +137,8 @@ class CaseJudge:
         for name, output in outputs.items():
             comparisons[name] = compare(output, expected[name], condition[name], tolerance)
             if not comparisons[name].passed:
-                unwritten[name] = _unwritten(output, trial.layout.regions[name], trial)
+                poisoned = _poisoned(output, trial.layout.regions[name], trial)
+                unwritten[name] = _wrong_of(poisoned, output, expected[name], condition[name], tolerance)
                 precisions[name] = precision_of(output, expected[name], condition[name], tolerance)
         if precisions:
             return judged(self.case, comparisons, unwritten, precisions, tolerance)
@@ -161,7 +164,8 @@ class CaseJudge:
         shift_bytes = int(bits.integers(SHIFTS)) * SHIFT_STEP_BYTES
         shapes |= dict(self.problem.output_shapes(self.case))
         layout = layout_of(self.problem.parameters, shapes, links, shift_bytes)
-        return Trial(inputs, layout, bits.bytes(GUARD_BYTES), bits.bytes(_POISON_BYTES), call)
+        guards = {name: guard_band(region.parameter, bits) for name, region in layout.regions.items()}
+        return Trial(inputs, layout, guards, bits.bytes(_POISON_BYTES), call)
 
     def _product_fault(self, trial: Trial, output: NDArray[Any], factors: Factors) -> Failure | None:
         tolerance, name = self.problem.tolerance, factors.output
@@ -169,14 +173,18 @@ class CaseJudge:
         found = check_product(output, factors, tolerance, signs)
         if found.precision is None:
             return None
-        unwritten = {name: _unwritten(output, trial.layout.regions[name], trial)}
+        poisoned = int(_poisoned(output, trial.layout.regions[name], trial).sum())
+        # That many elements of a narrow type are what the poison was, although they were written.
+        chance = output.size / 256.0**output.dtype.itemsize
+        unwritten = {name: poisoned if poisoned > chance + 8.0 * chance**0.5 else 0}
         return judged(self.case, {name: found.comparison}, unwritten, {name: found.precision}, tolerance)
 
     def _guarded(self, channel: Channel, region: Region, trial: Trial) -> NDArray[Any]:
         data, guards = self._read(channel, region)
+        before = trial.guards[region.parameter.name]
         for guard, is_after in zip(guards, (False, True), strict=True):
-            if guard != trial.guard:
-                raise out_of_bounds(self.case, region, _first_change(guard, trial.guard), is_after=is_after)
+            if guard != before:
+                raise out_of_bounds(self.case, region, _first_change(guard, before), is_after=is_after)
         return data
 
     def _read(self, channel: Channel, region: Region) -> tuple[NDArray[Any], tuple[bytes, bytes]]:
@@ -189,6 +197,22 @@ class CaseJudge:
         if not channel.read(region.offset, [memoryview(before), raw, memoryview(after)]):
             raise interference("the shared memory was cut")
         return data, (bytes(before), bytes(after))
+
+
+def guard_band(parameter: Parameter, bits: np.random.Generator) -> bytes:
+    """The bytes that lie on each side of an array: NaNs beside an input of floats, random bits beside all else.
+
+    So the answer of a kernel that reads a float beside an input is NaN every time, not once in 256. Signs and payloads
+    are random, and each array has a band of its own: a kernel that copies from beside one array to beside another
+    changes the latter. Beside outputs all bits are random, since only random bits show every write of a NaN.
+    """
+    random = bits.bytes(GUARD_BYTES)
+    if parameter.output or not is_floating(parameter.dtype):
+        return random
+    # A quiet NaN stays one whatever other bits are set, but for types that have a single NaN.
+    quiet = np.full(GUARD_BYTES // parameter.dtype.itemsize, np.nan, parameter.dtype)
+    band = (quiet.view(np.uint8) | np.frombuffer(random, np.uint8)).view(parameter.dtype)
+    return band.tobytes() if np.isnan(band).all() else quiet.tobytes()
 
 
 def _initial(region: Region, trial: Trial) -> list[memoryview | bytes]:
@@ -214,11 +238,24 @@ def _first_change(left: bytes, right: bytes) -> int:
     return next(at for at, (a, b) in enumerate(zip(left, right, strict=True)) if a != b)
 
 
-def _unwritten(output: NDArray[Any], region: Region, trial: Trial) -> int:
-    """How many elements still hold the poison."""
+def _poisoned(output: NDArray[Any], region: Region, trial: Trial) -> NDArray[np.bool_]:
+    """Which elements, flat, are what the poison was before the call; none of an output that began with zeros."""
     if region.parameter.initial is Initial.ZERO:
-        return 0
+        return np.zeros(output.size, np.bool_)
     before = b"".join(_initial(region, trial))
     size = region.parameter.dtype.itemsize
     untouched = np.frombuffer(before, np.uint8).reshape(-1, size) == output.reshape(-1).view(np.uint8).reshape(-1, size)
-    return int(untouched.all(axis=1).sum())
+    return untouched.all(axis=1)
+
+
+def _wrong_of(
+    places: NDArray[np.bool_],
+    output: NDArray[Any],
+    expected: NDArray[Any],
+    condition: NDArray[Any],
+    tolerance: Tolerance,
+) -> int:
+    """How many of the elements at flat `places` are wrong: poison of a narrow type can be the right answer."""
+    scale = np.broadcast_to(condition, expected.shape)
+    actual, reference, scale = (values.reshape(-1)[places] for values in (output, expected, scale))
+    return compare(actual, reference, scale, tolerance, first=0).mismatches

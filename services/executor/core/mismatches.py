@@ -28,6 +28,11 @@ RACE_HINT = (
     "floating-point atomics, which add up in any order."
 )
 """What usually makes two calls differ."""
+_NAN_HINT = (
+    "NaN lies on both sides of every input of floats: look for an index that leaves its array. "
+    "`wavepool core check --memcheck` names the line, also of values that were never written."
+)
+"""Beside a NaN that should be a number."""
 
 
 def judged(
@@ -56,6 +61,9 @@ def wrong_answer(case: Case, comparisons: Mapping[str, Comparison], unwritten: M
         for name, count in unwritten.items()
         if count
     ]
+    # What was never written holds random bits, which are NaN now and then.
+    if any(comparison.unexpected_nans for comparison in wrong.values()) and not any(unwritten.values()):
+        sentences.append(_NAN_HINT)
     return Failure(
         Verdict.WRONG_ANSWER, f"Case `{case.name}`: {' '.join(sentences)}", wrong_answer=_details(comparisons)
     )
