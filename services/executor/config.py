@@ -77,6 +77,8 @@ class ExecutorSettings(ServiceSettings):
     keep_duration: timedelta = timedelta(minutes=10)
     """How long the events of a finished run are kept for those who come back."""
     kept_finished: Annotated[int, Field(ge=1)] = 64
+    pool_timeout: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(0)
+    """How long its pool may be silent before an executor that nothing runs on ends; 0: it has no pool, and stays."""
 
     @field_validator("sandbox", mode="before")
     @classmethod

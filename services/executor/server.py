@@ -28,6 +28,7 @@ from services.executor.hygiene import Hygiene
 from services.executor.inventory import InventoryReader
 from services.executor.judge_nursery import JudgeNursery
 from services.executor.judge_pool import JudgePool
+from services.executor.pool_watch import PoolGoneError, PoolWatch
 from services.executor.runs import Runs
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import SandboxError
@@ -77,16 +78,23 @@ _LAST_WORDS_SECONDS = 1.0
 class ExecutorServer(ServiceServer):
     """A server that ends its runs before it stops."""
 
-    def __init__(self, settings: ExecutorSettings, runs: Runs, inventory: InventoryReader) -> None:
+    def __init__(
+        self, settings: ExecutorSettings, runs: Runs, inventory: InventoryReader, pool_watch: PoolWatch | None
+    ) -> None:
         super().__init__("executor", settings, ERROR_MAP)
         self.runs = runs
         self.inventory = inventory
+        self.pool_watch = pool_watch
         self._drain_duration = settings.drain
 
     async def start(self) -> None:
         """Serve, with judges on their way."""
         self.runs.start()
         await super().start()
+
+    async def serve(self) -> None:
+        """Serve until SIGTERM or SIGINT; raises PoolGoneError if the machine has a pool, and that is gone."""
+        await self.run_until_signalled(*([self.pool_watch.run()] if self.pool_watch else []))
 
     async def stop(self, drain: timedelta | None = None) -> None:
         """Begin no more runs, let those in flight finish within `drain`, then end them, and only then stop."""
@@ -112,10 +120,11 @@ def build_server(
     hygiene = Hygiene(judges, canary, inventory.refresh, always=capabilities.device.is_gpu)
     capacity = settings.capacity(inventory.current.device.gpus)
     runs = Runs(judges, hygiene, capabilities.clock, capacity, settings.fence())
-    server = ExecutorServer(settings, runs, inventory)
+    pool_watch = PoolWatch(settings.pool_timeout, lambda: bool(runs.in_flight)) if settings.pool_timeout else None
+    server = ExecutorServer(settings, runs, inventory, pool_watch)
     size_set = SizeSet.GPU if capabilities.device.is_gpu else SizeSet.CPU
     decoder = RunDecoder(catalogue(), size_set, server.runs.capacity.eighths)
-    servicer = ExecutorServicer(server.runs, decoder, settings.tokens(), signer, capabilities)
+    servicer = ExecutorServicer(server.runs, decoder, settings.tokens(), signer, capabilities, pool_watch)
     executor_pb2_grpc.add_ExecutorServiceServicer_to_server(servicer, server.grpc)
     server.expose("wavepool.executor.v1.ExecutorService")
     return server
@@ -167,7 +176,7 @@ def _torch_version(settings: ExecutorSettings) -> str:
 
 
 async def main() -> None:
-    """Serve until SIGTERM or SIGINT; exit status 1 where this machine cannot run anything."""
+    """Serve until SIGTERM or SIGINT, or until the pool is gone; exit status 1 if this machine cannot run anything."""
     settings = ExecutorSettings()
     logging.configure("executor", settings.log_level)
     try:
@@ -177,7 +186,9 @@ async def main() -> None:
         nursery = JudgeNursery(settings.nursery_command(), settings.judge_environment())
         try:
             canary = canary_job(capabilities.device)
-            await build_server(settings, capabilities, signer, nursery.start, canary).run_until_signalled()
+            await build_server(settings, capabilities, signer, nursery.start, canary).serve()
+        except PoolGoneError as error:
+            log.warning("the executor ends: %s", error)
         finally:
             await nursery.close()
     except _CANNOT_START as error:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from services.executor.authorization import Caller, Tokens
     from services.executor.capabilities import Capabilities
+    from services.executor.pool_watch import PoolWatch
     from services.executor.run import Run, RunEvent
     from services.executor.runs import Runs
     from services.executor.signing import Signer
@@ -38,6 +39,7 @@ class ExecutorServicer(executor_pb2_grpc.ExecutorServiceServicer):
     tokens: Tokens
     signer: Signer
     capabilities: Capabilities
+    pool_watch: PoolWatch | None
 
     async def Run(self, request: executor_pb2.RunRequest, context: Context) -> AsyncIterator[executor_pb2.RunResponse]:
         """Begin or attach, and stream."""
@@ -67,8 +69,10 @@ class ExecutorServicer(executor_pb2_grpc.ExecutorServiceServicer):
     async def GetCapabilities(
         self, request: executor_pb2.GetCapabilitiesRequest, context: Context
     ) -> executor_pb2.GetCapabilitiesResponse:
-        """What this executor is."""
+        """What this executor is; the pool's heartbeat."""
         del request, context
+        if self.pool_watch:
+            self.pool_watch.heard()
         return self.capabilities.to_proto(len(self.runs.in_flight), self.runs.capacity, self.runs.unfit_reason)
 
     def _encoded(self, run: Run, event: RunEvent) -> run_event_pb2.RunEvent:

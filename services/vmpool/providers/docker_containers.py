@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from services.vmpool.fault import Fault
@@ -39,6 +40,7 @@ class ContainerPlan:
     memory_mib: int = 0
     privileged_boxes: bool = False
     init: bool = True
+    orphan_timeout: timedelta = timedelta(0)
 
     def name(self, machine_id: str) -> str:
         """The container's name, which no two machines share."""
@@ -73,6 +75,7 @@ class ContainerPlan:
             "EXECUTOR_PORT": str(self.executor_port),
             "EXECUTOR_GPU_COUNT": str(order.gpu_count),
             TOKEN_VARIABLE: order.token,
+            "EXECUTOR_POOL_TIMEOUT": f"{self.orphan_timeout.total_seconds():g}",
         }
 
     def _privileges(self) -> dict[str, Any]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from services.vmpool.providers.plugins import PoolContext
 
 Positive = Annotated[timedelta, Field(gt=timedelta(0))]
+NotNegative = Annotated[timedelta, Field(ge=timedelta(0))]
 
 _HOST = re.compile(r"unix:///\S+|(?:tcp|https?)://[^\s/:]+:\d{1,5}(?:/\S*)?|ssh://(?:[^\s/@]+@)?[^\s/:@]+(?::\d{1,5})?")
 
@@ -68,6 +69,8 @@ class DockerSettings(Settings):
     """Between asking an executor to end and killing it."""
     request_timeout: Positive = timedelta(seconds=20)
     """For one call to the engine."""
+    orphan_timeout: NotNegative = timedelta(minutes=15)
+    """An executor that no pool has asked for so long ends by itself; 0: never."""
     ends_with_pool: bool = True
     """Whether containers are removed when vmpool is stopped; else the next vmpool takes them over."""
 
@@ -109,6 +112,7 @@ class DockerSettings(Settings):
             memory_mib=self.memory_mib,
             privileged_boxes=self.privileged_boxes,
             init=self.init,
+            orphan_timeout=self.orphan_timeout,
         )
 
 

@@ -27,7 +27,10 @@ class Server:
 
 @dataclass(frozen=True)
 class Agent:
-    """What runs on a machine: our executor in a container on the host's network, which listens on its loopback."""
+    """What runs on a machine: our executor in a container on the host's network, which listens on its loopback.
+
+    It ends by itself after `orphan_timeout` without a pool; 0: never.
+    """
 
     image: str
     commands: tuple[str, ...]
@@ -35,6 +38,7 @@ class Agent:
     environment: Mapping[str, str]
     privileged: bool
     executor_port: int
+    orphan_timeout: timedelta
 
 
 @dataclass(frozen=True)

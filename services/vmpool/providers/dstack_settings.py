@@ -70,6 +70,8 @@ class DstackSettings(Settings):
     """Lets executors make boxes of namespaces (bubblewrap) in their container."""
     executor_port: Annotated[int, Field(gt=0, le=65535)] = 50051
     """On the machine's loopback."""
+    orphan_timeout: NotNegative = timedelta(minutes=15)
+    """An executor that no pool has asked for so long ends by itself, and `idle_duration` its machine; 0: never."""
     minimum_billed: DurationByBackend = Field(default_factory=dict[str, timedelta])
     """What a backend bills at least of a machine: `hotaisle=7200`."""
     billing_increment: DurationByBackend = Field(default_factory=dict[str, timedelta])
@@ -141,6 +143,7 @@ class DstackSettings(Settings):
             environment=RENTED_GPU | {name: value.get_secret_value() for name, value in self.environment.items()},
             privileged=self.privileged,
             executor_port=self.executor_port,
+            orphan_timeout=self.orphan_timeout,
         )
 
     def market(self, gpu_types: tuple[str, ...]) -> config.Market:

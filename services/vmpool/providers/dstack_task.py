@@ -98,6 +98,7 @@ def _environment(config: DstackConfig, order: Order) -> dict[str, str]:
         "EXECUTOR_PORT": str(config.agent.executor_port),
         "EXECUTOR_GPU_COUNT": str(order.gpu_count),
         TOKEN_VARIABLE: order.token,
+        "EXECUTOR_POOL_TIMEOUT": f"{config.agent.orphan_timeout.total_seconds():g}",
     }
 
 

@@ -33,6 +33,10 @@ BROKEN = f"#include <hip/hip_runtime.h>\n{SIGNATURE} {{ this is not C++; }}\n"
 PROGRAM = """#include <cstdio>
 int main() { for (int i = 0; i < 3; ++i) { printf("line %d\\n", i); fflush(stdout); } return 0; }
 """
+LONG_PROGRAM = """#include <cstdio>
+#include <unistd.h>
+int main() { for (int i = 0; i < 50; ++i) { printf("line %d\\n", i); fflush(stdout); usleep(100000); } return 0; }
+"""
 TALKER = '#include <cstdio>\nint main() { puts("started"); fflush(stdout); while (true) {} }\n'
 # Takes the compiler far longer than the test waits.
 BOMB = f"""#include <hip/hip_runtime.h>
@@ -75,6 +79,12 @@ class Executor:
     async def client(self) -> AsyncGenerator[Client]:
         async with open_channel(f"127.0.0.1:{self.port}") as channel:
             yield Client(channel)
+
+    def ended(self) -> int:
+        """The exit status of one that ends by itself, with all that it logged."""
+        self.log += map(json.loads, self._output())
+        self._output().close()
+        return self.process.wait(20)
 
     def end(self, number: signal.Signals) -> int:
         self.process.send_signal(number)
@@ -270,3 +280,16 @@ async def test_a_report_is_signed_by_the_machine_and_names_the_seed_that_the_run
     assert (report["verdict"], report["problem"]) == ("ACCEPTED", "leaky-relu")
     assert report["seed_commitment"] == commitment == hashlib.sha256(bytes.fromhex(report["seed"])).hexdigest()
     check_source(report, SOLUTION.encode())
+
+
+async def test_an_executor_whose_pool_is_gone_ends_by_itself_once_nothing_runs_on_it(tmp_path: Path) -> None:
+    alone, pooled = Executor(tmp_path / "alone"), Executor(tmp_path / "pooled", EXECUTOR_POOL_TIMEOUT="3")
+    async with pooled.client() as client:
+        # It takes longer than the executor waits for its pool.
+        last = (await client.run(asked(LONG_PROGRAM, executor_pb2.RUN_MODE_SANDBOX)))[-1].finished
+    assert last.verdict == run_event_pb2.VERDICT_ACCEPTED
+    assert pooled.ended() == 0
+    assert "the executor ends: no pool has asked for this machine for" in pooled.log[-1]["message"]
+    # One that somebody runs by hand has no pool to wait for.
+    assert alone.process.poll() is None
+    assert alone.end(signal.SIGTERM) == 0

@@ -201,3 +201,9 @@ def test_senseless_settings_are_refused_by_name(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setenv(f"VMPOOL_DOCKER_{name}", value)
     with pytest.raises(ValidationError, match=f"(?i){name}"):
         DockerSettings()
+
+
+def test_an_executor_in_a_container_is_given_how_long_its_pool_may_be_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert DockerSettings().plan("pool").arguments(ORDER)["environment"]["EXECUTOR_POOL_TIMEOUT"] == "900"
+    monkeypatch.setenv("VMPOOL_DOCKER_ORPHAN_TIMEOUT", "0")
+    assert DockerSettings().plan("pool").arguments(ORDER)["environment"]["EXECUTOR_POOL_TIMEOUT"] == "0"

@@ -21,6 +21,7 @@ from tests.services.vmpool.providers.dstack.lab_provider import (
     DEADLINE_SECONDS,
     TINY_COMMAND,
     an_order,
+    lab_agent,
     lab_config,
     lab_provider,
     observed,
@@ -120,6 +121,21 @@ async def test_every_way_to_end_keeps_exit_status_and_words_and_costs_nothing_af
     assert await printed(provider, "mach_three", follow=False) == b"no good\r\n"
     with pytest.raises(ProviderError, match="no log of it was kept"):
         await printed(provider, "mach_none", follow=False)
+
+
+async def test_a_machine_whose_pool_is_gone_for_good_ends_by_itself(
+    settings: DstackConfig, fake_cloud: FakeCloud
+) -> None:
+    agent = replace(lab_agent("exec python -m services.executor"), orphan_timeout=timedelta(seconds=2))
+    fleet = replace(settings.fleet, idle_duration=timedelta(seconds=1))
+    async with lab_provider(replace(settings, agent=agent, fleet=fleet)) as provider:
+        await provider.provision(an_order())
+        # Nothing asks the executor, as if the pool's host had died.
+        seen = await observed(provider, ENDED)
+        assert (seen.exit_status, seen.fault) == (0, Fault.EXECUTOR_EXITED), seen
+        await asyncio.to_thread(fake_cloud.wait_until, lambda cloud: cloud.existing() == [])
+        assert "no pool has asked for this machine" in (await printed(provider, "mach_1", follow=False)).decode()
+    assert len(fake_cloud.ledger()) == 1
 
 
 async def test_an_idle_machine_goes_to_the_next_run_and_releasing_the_first_leaves_it_alone(

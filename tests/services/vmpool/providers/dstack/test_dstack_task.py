@@ -36,6 +36,7 @@ def test_a_machine_is_a_task_with_name_key_token_and_a_longest_life() -> None:
         "EXECUTOR_PORT": "50051",
         "EXECUTOR_GPU_COUNT": "1",
         "EXECUTOR_TOKEN": "secret",
+        "EXECUTOR_POOL_TIMEOUT": "900",
     }
     assert (task.max_duration, task.retry, task.fleets[0].name) == (12 * 3600, False, "wavepool")
     assert (task.resources.cpu.arch.value, task.resources.cpu.count.min) == ("x86", 2)

@@ -1,0 +1,62 @@
+"""Ends an executor whose pool is gone.
+
+A rented machine costs money for as long as its executor runs. If the pool's host dies for good, nothing else ends it.
+So the executor takes each GetCapabilities for a heartbeat of its pool, and ends by itself after a long silence; the
+service that rents the machine out takes it back once the executor is over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import timedelta
+
+RECHECK_SECONDS = 1.0
+"""Between two looks at a machine that is kept by its use alone."""
+
+
+class PoolGoneError(Exception):
+    """The pool has been silent for too long, and nothing uses the machine."""
+
+    def __init__(self, silence_seconds: float) -> None:
+        super().__init__(f"no pool has asked for this machine for {silence_seconds:.0f} s, and nothing runs on it")
+
+
+class PoolWatch:
+    """Counts the silence of the pool, from the executor's start on.
+
+    `is_in_use` tells whether anything keeps the machine whatever its pool does: such a machine is never ended.
+    """
+
+    def __init__(
+        self,
+        timeout: timedelta,
+        is_in_use: Callable[[], bool],
+        monotonic_seconds: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._timeout_seconds = timeout.total_seconds()
+        self._is_in_use = is_in_use
+        self._monotonic_seconds = monotonic_seconds
+        self._heard_seconds = monotonic_seconds()
+
+    def heard(self) -> None:
+        """The pool has asked."""
+        self._heard_seconds = self._monotonic_seconds()
+
+    def check(self) -> float:
+        """How many seconds to wait before the next look; PoolGoneError if the executor is to end now."""
+        silence_seconds = self._monotonic_seconds() - self._heard_seconds
+        if silence_seconds < self._timeout_seconds:
+            return self._timeout_seconds - silence_seconds
+        if self._is_in_use():
+            return RECHECK_SECONDS
+        raise PoolGoneError(silence_seconds)
+
+    async def run(self) -> None:
+        """Watch until the pool is gone; raises PoolGoneError."""
+        while True:  # noqa: ASYNC110 - it waits for time to pass, of which there is no event
+            await asyncio.sleep(self.check())
