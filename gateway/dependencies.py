@@ -13,6 +13,7 @@ from gateway.auth import Account, Authenticator
 from gateway.problems import Problem, ProblemError
 from gateway.recent_jobs import RecentJobs
 from gateway.sse import EventStream
+from gateway.visible_jobs import VisibleJobs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,6 +65,14 @@ async def _account(
 
 
 TheAccount = Annotated[Account, Depends(_account)]
+
+
+def _visible_jobs(account: TheAccount, gateway: TheGateway) -> VisibleJobs:
+    return VisibleJobs(gateway.upstreams, account)
+
+
+TheVisibleJobs = Annotated[VisibleJobs, Depends(_visible_jobs)]
+"""Only for those who may ask at all, as TheAccount is."""
 
 
 def _admin(account: TheAccount) -> Account:

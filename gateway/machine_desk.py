@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from gateway.machine_schemas import MachineOrder
     from gateway.open_calls import OpenCalls
+    from gateway.visible_jobs import VisibleJobs
 
 MICROS_PER_USD = 1_000_000
 FIELD_NAMES = {
@@ -67,12 +68,15 @@ async def order(
 
 
 async def frames(
-    vmpool: VmPoolServiceAsyncStub, calls: OpenCalls, machine_id: str, after_seq: int
+    vmpool: VmPoolServiceAsyncStub, calls: OpenCalls, jobs: VisibleJobs, machine_id: str, after_seq: int
 ) -> AsyncGenerator[bytes]:
-    """A machine's encoded frames after `after_seq`, until its provider has taken it back."""
+    """A machine's encoded frames after `after_seq`, until its provider has taken it back; they name `jobs` alone."""
     request = vmpool_pb2.WatchMachinesRequest(machine_id=machine_id, after_seq=after_seq)
     async for answer in calls.answers(vmpool.WatchMachines(request)):
-        yield encode(answer.event.seq, machine_frame(answer.event))
+        event = answer.event
+        event.reason = await jobs.shown(event.reason)
+        await jobs.hide_others(event.machine)
+        yield encode(event.seq, machine_frame(event))
 
 
 async def listed(encoded: Iterable[bytes]) -> AsyncGenerator[bytes]:

@@ -14,7 +14,7 @@ from wavepool.vmpool.v1.vmpool_pb2 import (
 )
 
 from gateway import machine_desk
-from gateway.dependencies import TheAccount, TheAdmin, TheGateway
+from gateway.dependencies import TheAdmin, TheGateway, TheVisibleJobs
 from gateway.json_route import JsonRoute
 from gateway.machine_schemas import Machine, MachineList, MachineOrder, OrderedMachine
 from gateway.machine_views import machine_of, machine_path
@@ -30,14 +30,14 @@ Reason = Annotated[str, Query(max_length=200, description="For people.")]
 
 @router.get("", responses=problems(401, 503))
 async def list_machines(
-    _: TheAccount,
+    jobs: TheVisibleJobs,
     gateway: TheGateway,
     include_ended: Annotated[bool, Query(description="Also machines that are over.")] = False,  # noqa: FBT002 - a query parameter
 ) -> MachineList:
     """The machines of the pool, with what each has cost up to now."""
     request = ListMachinesRequest(include_ended=include_ended)
     answer = await gateway.upstreams.vmpool.ListMachines(request, timeout=CALL_TIMEOUT_SECONDS)
-    return MachineList(machines=[machine_of(machine) for machine in answer.machines])
+    return MachineList(machines=[machine_of(await jobs.hide_others(machine)) for machine in answer.machines])
 
 
 @router.post("", status_code=202, responses=problems(400, 401, 403, 409, 415, 422, 429, 503))
@@ -58,10 +58,11 @@ async def request_machine(
 
 
 @router.get("/{machine_id}", responses=problems(401, 404, 503))
-async def get_machine(machine_id: MachineId, _: TheAccount, gateway: TheGateway) -> Machine:
+async def get_machine(machine_id: MachineId, jobs: TheVisibleJobs, gateway: TheGateway) -> Machine:
     """One machine, with what it has cost up to now."""
     request = GetMachineRequest(machine_id=machine_id)
-    return machine_of((await gateway.upstreams.vmpool.GetMachine(request, timeout=CALL_TIMEOUT_SECONDS)).machine)
+    answer = await gateway.upstreams.vmpool.GetMachine(request, timeout=CALL_TIMEOUT_SECONDS)
+    return machine_of(await jobs.hide_others(answer.machine))
 
 
 @router.get(
@@ -71,7 +72,7 @@ async def get_machine(machine_id: MachineId, _: TheAccount, gateway: TheGateway)
 )
 async def follow_machine(
     machine_id: MachineId,
-    _: TheAccount,
+    jobs: TheVisibleJobs,
     gateway: TheGateway,
     last_event_id: Annotated[str | None, Header(description="Resume after the event with this id.")] = None,
     after: Annotated[str | None, Query(description="The same, where headers cannot be set.")] = None,
@@ -80,7 +81,7 @@ async def follow_machine(
     after_seq = resume_point(last_event_id, after)
     request = GetMachineRequest(machine_id=machine_id)
     machine = (await gateway.upstreams.vmpool.GetMachine(request, timeout=CALL_TIMEOUT_SECONDS)).machine
-    frames = machine_desk.frames(gateway.upstreams.vmpool, gateway.calls, machine_id, after_seq)
+    frames = machine_desk.frames(gateway.upstreams.vmpool, gateway.calls, jobs, machine_id, after_seq)
     if machine.HasField("release_time") and after_seq:
         left = [frame async for frame in frames]
         if not left:

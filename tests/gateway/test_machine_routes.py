@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import httpx
 import pytest
+from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
 from tests.gateway.refusals import refusal
@@ -23,11 +24,17 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 ADMIN = {"Authorization": f"Bearer {ADMIN_TOKEN}"}
 MACHINES = "/api/v1/machines"
+SPEC = scheduler_pb2.JobSpec(problem="vector-addition", source="int x;")
 NOT_FOUND = refusal(grpc.StatusCode.NOT_FOUND, "There is no machine 'm_9'.")
 
 
 def machine_event(
-    services: ScriptedServices, seq: int, state: vmpool_pb2.MachineState.ValueType, *, is_last: bool = False
+    services: ScriptedServices,
+    seq: int,
+    state: vmpool_pb2.MachineState.ValueType,
+    *,
+    is_last: bool = False,
+    reason: str = "why",
 ) -> None:
     machine = vmpool_pb2.Machine()
     machine.CopyFrom(services.vmpool.machine)
@@ -35,7 +42,7 @@ def machine_event(
     if is_last:
         machine.release_time.FromSeconds(1_700_000_000)
         services.vmpool.machine.CopyFrom(machine)
-    event = vmpool_pb2.MachineEvent(seq=seq, machine=machine, reason="why", provider_stage="pulling")
+    event = vmpool_pb2.MachineEvent(seq=seq, machine=machine, reason=reason, provider_stage="pulling")
     event.elapsed.FromSeconds(7)
     event.estimate.FromSeconds(40)
     event.estimate_p90.FromSeconds(90)
@@ -183,6 +190,36 @@ async def test_a_machine_s_events_are_numbered_frames_until_it_is_released(
     (resumed,) = await gateway.frames("GET", f"{MACHINES}/m_1/events", headers={"Last-Event-ID": "4"})
     assert resumed.data == last.data
     assert (await gateway.http.get(f"{MACHINES}/m_1/events?after=9")).status_code == 204
+
+
+@pytest.mark.parametrize(
+    ("headers", "named"),
+    [
+        ({}, "job job_1 after job (of another account): no run (of another account)-1"),
+        (ADMIN, "job job_1 after job job_2: no run job_2-1"),
+    ],
+)
+async def test_words_about_a_machine_name_a_job_to_its_owner_and_to_administrators(
+    gateway: RunningGateway, services: ScriptedServices, headers: dict[str, str], named: str
+) -> None:
+    services.scheduler.put_job(SPEC)
+    services.scheduler.put_job(SPEC, account_id="acc_other", job_id="job_2")
+    services.vmpool.machine.reason = "job job_1 after job job_2: no run job_2-1"
+    machine_event(services, 4, vmpool_pb2.MACHINE_STATE_BUSY, reason=services.vmpool.machine.reason)
+    listed = (await gateway.http.get(MACHINES, headers=headers)).json()["machines"]
+    shown = (await gateway.http.get(f"{MACHINES}/m_1", headers=headers)).json()
+    (frame,) = await gateway.frames("GET", f"{MACHINES}/m_1/events", headers={**headers})
+    event = json.loads(frame.data)
+    assert [words["reason"] for words in (*listed, shown, event, event["machine"])] == [named] * 4
+
+
+async def test_ids_of_jobs_stay_hidden_while_the_scheduler_is_away(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.scheduler.put_job(SPEC)
+    services.vmpool.machine.reason = "job job_1 holds it"
+    services.refusals.by_method["GetJob"] = refusal(grpc.StatusCode.UNAVAILABLE)
+    assert "job_1" not in (await gateway.http.get(f"{MACHINES}/m_1")).json()["reason"]
 
 
 async def test_a_log_is_plain_text(gateway: RunningGateway, services: ScriptedServices) -> None:
