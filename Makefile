@@ -1,6 +1,6 @@
 # `make help` lists what there is. Nothing here needs root; a target is at most three lines.
 .DEFAULT_GOAL := help
-.PHONY: help setup protos lint test test-docker test-gpu demo up down bench check
+.PHONY: help setup setup-torch protos lint test test-docker test-gpu demo up down bench check
 SHELL := /bin/sh
 RUN := .venv/bin
 # Tests run next to each other on this many processes: more than there are cores, as many wait for a server or a clock.
@@ -13,6 +13,9 @@ setup: ## Make .venv from uv.lock and prepare the cpu device's compiler
 	@deploy/setup
 	@echo "preparing the cpu device's compiler (some minutes the first time, at once later)"
 	@$(RUN)/python -m services.executor.devices.cpu.prepare && $(RUN)/python -m services.executor.devices.gfx942.prepare
+
+setup-torch: ## Install torch, which evaluates problem definitions that come with submissions
+	@deploy/setup-torch
 
 protos: setup ## Generate the Python code of protos/ again
 	$(RUN)/python protos/generate.py

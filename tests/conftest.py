@@ -16,6 +16,7 @@ import hypothesis
 import pytest
 
 from servicekit.clock import ManualClock
+from services.executor.core.problem_host.interpreter import INSTALLED
 from tests.dstack_lab.server_python import server_python
 from tests.postgres_server import PostgresServer, program
 from tests.work_units import WorkUnits, long_first
@@ -95,11 +96,9 @@ def docker_runtimes() -> str:
 
 
 def torch_program() -> Path | None:
-    """The Python with torch that .ci/run makes, or that EXECUTOR_TORCH_PYTHON names."""
-    named = os.environ.get("EXECUTOR_TORCH_PYTHON") or str(
-        Path(__file__).parents[1] / ".cache" / "torch" / "bin" / "python"
-    )
-    return Path(named) if Path(named).is_file() else None
+    """The Python with torch that deploy/setup-torch makes, or that EXECUTOR_TORCH_PYTHON names."""
+    named = Path(os.environ.get("EXECUTOR_TORCH_PYTHON") or INSTALLED)
+    return named if named.is_file() else None
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -34,6 +34,7 @@ def doctor(
     data_dir: DataDirOption = DEFAULT_DATA_DIR,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
+    fix: Annotated[bool, typer.Option("--fix", help="Install what is missing and needs no root: torch.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Look for whatever could keep Wavepool from working on this machine, and say what to do about it.
@@ -41,6 +42,9 @@ def doctor(
     Compiles and runs a small kernel in its box. Exit status 1 when anything is broken.
     """
     findings = _findings(data_dir, endpoint, token)
+    fixed = [checkup.fixed(finding) for finding in findings if fix and finding.fix]
+    if any(fixed):
+        findings = _findings(data_dir, endpoint, token)
     if as_json:
         print_json([asdict(finding) for finding in findings])
     else:

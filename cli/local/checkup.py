@@ -37,6 +37,7 @@ DEVICE_LIBRARY_REMEDY = (
     " `python -m services.executor.devices.gfx942.prepare --fetch`, which needs no root"
 )
 TORCH = ("-m", "services.executor.core.problem_host")
+SETUP_TORCH = Path(__file__).parents[2] / "deploy" / "setup-torch"
 GAP = "does not hold back: "
 
 
@@ -51,12 +52,13 @@ class Health(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """An answer; `remedy` says what to do, where there is something to do."""
+    """An answer; `remedy` says what to do, if there is something to do, and `fix` is a program that does it."""
 
     name: str
     health: Health
     detail: str
     remedy: str = ""
+    fix: tuple[str, ...] = ()
 
 
 def python_version() -> Finding:
@@ -160,8 +162,14 @@ def problem_definitions() -> Finding:
         return Finding(name, Health.FAULT, f"looking for torch took over {TRIAL_SECONDS} s")
     if asked.returncode == 0:
         return Finding(name, Health.OK, f"problem definitions run with {asked.stdout.strip()}")
-    remedy = "only for problems that come with submissions: EXECUTOR_TORCH_PYTHON, see docs/contracts.md"
-    return Finding(name, Health.NOTE, asked.stderr.strip(), remedy)
+    remedy = "`wavepool doctor --fix` installs it; only problems that come with submissions need it (docs/contracts.md)"
+    fix = (str(SETUP_TORCH),) if SETUP_TORCH.is_file() else ()
+    return Finding(name, Health.NOTE, asked.stderr.strip(), remedy, fix)
+
+
+def fixed(finding: Finding) -> bool:
+    """Run the finding's fix, which may take minutes and prints what it does; whether it succeeded."""
+    return subprocess.run(finding.fix, stdout=sys.stderr, check=False).returncode == 0  # noqa: S603 - our own program
 
 
 def services(transport: Transport, connection: Connection) -> list[Finding]:

@@ -57,7 +57,7 @@ class ExecutorSettings(ServiceSettings):
     forbidden_file: Path | None = None
     """Adds to the rules of what submissions may not use (core/forbidden.toml), or changes them."""
     torch_python: Path | None = None
-    """The Python, with torch, that problem definitions which come with submissions run on; our own where not set."""
+    """The Python that problem definitions of submissions run on, with torch; unset: what deploy/setup-torch made."""
     token: str = ""
     """What holders of this machine's lease must show."""
     admin_token: str = ""

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -137,4 +139,21 @@ def test_a_machine_without_torch_says_what_it_cannot_do_and_what_to_install(tria
     trial.update(status=1, err="no torch here")
     [found] = [finding for finding in doctor("http://127.0.0.1:1").json if finding["name"] == "definitions"]
     assert (found["health"], found["detail"].endswith("no torch here")) == ("note", True)
-    assert "EXECUTOR_TORCH_PYTHON" in found["remedy"]
+    assert "wavepool doctor --fix" in found["remedy"]
+
+
+def test_fix_installs_torch_and_looks_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the programs that would be run are scripted: installing takes minutes, and .ci/run does it for real."""
+    ran: list[str] = []
+
+    def run(command: list[str] | tuple[str, ...], **_: object) -> subprocess.CompletedProcess[str]:
+        ran.append(command[-1] if command[0] == sys.executable else command[0])
+        asked_for_torch = command[-1] == checkup.TORCH[-1]
+        status = int(asked_for_torch and str(checkup.SETUP_TORCH) not in ran)
+        return subprocess.CompletedProcess(list(command), status, "torch 2.13.0 of python\n", "no torch here")
+
+    monkeypatch.setattr(checkup.subprocess, "run", run)
+    found = {finding["name"]: finding for finding in doctor("http://127.0.0.1:1", "--fix").json}
+    assert found["definitions"]["health"] == "ok"
+    assert ran.count(str(checkup.SETUP_TORCH)) == 1
+    assert os.access(checkup.SETUP_TORCH, os.X_OK)

@@ -1,4 +1,4 @@
-"""The Python that problem definitions run on: one with torch, which may be another than ours."""
+"""The Python that problem definitions run on: one with torch, which is usually another than ours."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ print(json.dumps({
 }))
 """
 _PROBE_SECONDS = 60.0
+INSTALLED = Path(__file__).parents[4] / ".cache" / "torch" / "bin" / "python"
+"""What deploy/setup-torch makes in a checkout."""
 _INSTALL = (
-    "make a virtual environment with torch 2.13 and numpy (pip install torch==2.13.0 numpy), and set "
-    "EXECUTOR_TORCH_PYTHON to its Python"
+    "run `make setup-torch` or `wavepool doctor --fix` in the checkout of Wavepool, or set EXECUTOR_TORCH_PYTHON to a "
+    "Python with torch 2.13 and numpy"
 )
 
 
@@ -40,8 +42,11 @@ class TorchPython:
 
 
 def torch_python(setting: Path | None) -> TorchPython:
-    """The Python of `EXECUTOR_TORCH_PYTHON`, ours where nothing is set; raises TorchMissingError."""
-    program = setting or Path(sys.executable)
+    """The Python of `EXECUTOR_TORCH_PYTHON`; if that is not set, what deploy/setup-torch made, or ours.
+
+    Raises TorchMissingError.
+    """
+    program = setting or (INSTALLED if INSTALLED.is_file() else Path(sys.executable))
     found = _asked(program)
     if found is None:
         raise TorchMissingError(f"{program} has no torch: {_INSTALL}")

@@ -11,6 +11,7 @@ import pytest
 
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.jsonlines import decode_event, encode_event
+from services.executor.core.problem_host import interpreter
 from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
 from services.executor.core.run import JobError, run
 from services.executor.core.verdict import Verdict
@@ -190,6 +191,11 @@ class mine(Problem):"""
     finished = await judged(with_torch, BASE.replace("\nclass mine(Problem):", busy))
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert not witness.exists()
+
+
+def test_torch_is_found_where_setup_torch_puts_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interpreter, "INSTALLED", torch_program())
+    assert torch_python(None).program == torch_program()
 
 
 async def test_without_torch_the_author_is_told_and_the_operator_what_to_do(equipment: Equipment) -> None:
