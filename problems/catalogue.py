@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib.util
 import re
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from problems.aliases import nearest_slugs, resolved_slug
 from problems.definition import CatalogueEntry, Problem
 from problems.element_types import DEFAULT, ELEMENT_TYPES
 from problems.signature import SignatureError, parse_signature
@@ -62,11 +62,11 @@ class Catalogue:
         return cls({path.name: load_problem(path) for path in folders})
 
     def get(self, slug: str) -> CatalogueEntry:
-        """One problem; raises UnknownProblemError, which names the nearest slugs."""
-        if slug not in self.problems:
-            nearest = get_close_matches(slug.strip().lower().replace("_", "-"), self.problems, n=3)
-            raise UnknownProblemError(slug, tuple(nearest))
-        return self.problems[slug]
+        """The problem of a slug or an alias; raises UnknownProblemError, which names the nearest slugs."""
+        known = resolved_slug(slug, self.problems)
+        if known is None:
+            raise UnknownProblemError(slug, tuple(nearest_slugs(slug, self.problems)))
+        return self.problems[known]
 
     def entries(self) -> tuple[CatalogueEntry, ...]:
         """All problems, by slug."""

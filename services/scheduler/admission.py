@@ -5,16 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from problems.aliases import nearest_slugs, resolved_slug
 from problems.launch_plan import LaunchPlanError, parse_plan
 from services.scheduler.errors import InvalidSubmissionError, UnknownProblemError
 from services.scheduler.gpu_choice import allowed_gpu_types, wanted_gpu_type, wrong_gpu_types
 from services.scheduler.spec import JobSpec, Mode, TimingMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from problems.signature import Parameter
     from services.scheduler.spec import Texts
@@ -84,7 +84,7 @@ def admit(submission: Submission, problems: Mapping[str, PosedProblem]) -> JobSp
     wrong += _wrong_caller(submission)
     wrong += _wrong_source(submission.texts.source)
     wrong += _wrong_definition(submission)
-    wrong += _wrong_launch_plan(submission, problems)
+    wrong += _wrong_launch_plan(submission, problems.get(problem))
     wrong += _wrong_language(submission.language)
     wrong += wrong_gpu_types(submission.gpu_type, submission.fallback_gpu_types)
     wrong += _wrong_priority(submission.priority)
@@ -92,7 +92,7 @@ def admit(submission: Submission, problems: Mapping[str, PosedProblem]) -> JobSp
     if submission.mode is None:
         wrong.append(("spec.mode", "give one of CHECK, BENCHMARK, FULL, SAMPLE, SANDBOX"))
     elif submission.mode is not Mode.SANDBOX and not submission.texts.problem_def:
-        wrong += _wrong_problem_or_dtype(submission, problems)
+        wrong += _wrong_problem_or_dtype(submission, problem, problems)
     if wrong or submission.mode is None:
         raise InvalidSubmissionError(wrong)
     return JobSpec(
@@ -117,17 +117,16 @@ def fingerprint(spec: JobSpec, texts: Texts) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def nearest(name: str, known: Iterable[str]) -> list[str]:
-    """The known names that look like `name`, nearest first."""
-    return get_close_matches(name.strip().lower(), sorted(known), n=3, cutoff=0.5)
-
-
 def _problem(submission: Submission, problems: Mapping[str, PosedProblem]) -> str:
-    slug = submission.problem.strip()
+    """The slug in the catalogue, or the author's own name for the definition that came along."""
+    name = submission.problem.strip()
     if submission.mode is Mode.SANDBOX:
         return ""
-    if slug and slug not in problems and not submission.texts.problem_def:
-        raise UnknownProblemError(slug, nearest(slug, problems))
+    if not name or submission.texts.problem_def:
+        return name
+    slug = resolved_slug(name, problems)
+    if slug is None:
+        raise UnknownProblemError(name, nearest_slugs(name, problems))
     return slug
 
 
@@ -168,13 +167,13 @@ def _wrong_definition(submission: Submission) -> list[tuple[str, str]]:
     return []
 
 
-def _wrong_launch_plan(submission: Submission, problems: Mapping[str, PosedProblem]) -> list[tuple[str, str]]:
+def _wrong_launch_plan(submission: Submission, problem: PosedProblem | None) -> list[tuple[str, str]]:
     plan = submission.texts.launch_plan
     if not plan:
         return []
     if submission.mode is Mode.SANDBOX:
         return [("spec.launch_plan", "must be empty for mode SANDBOX, whose program launches its own kernels")]
-    known = None if submission.texts.problem_def else problems.get(submission.problem.strip())
+    known = None if submission.texts.problem_def else problem
     try:
         parse_plan(plan, known.parameters if known else None)
     except LaunchPlanError as error:
@@ -208,8 +207,9 @@ def _wrong_timing_mode(submission: Submission) -> list[tuple[str, str]]:
     return []
 
 
-def _wrong_problem_or_dtype(submission: Submission, problems: Mapping[str, PosedProblem]) -> list[tuple[str, str]]:
-    slug = submission.problem.strip()
+def _wrong_problem_or_dtype(
+    submission: Submission, slug: str, problems: Mapping[str, PosedProblem]
+) -> list[tuple[str, str]]:
     if not slug:
         return [("spec.problem", "is empty; give a problem's slug, or mode SANDBOX")]
     dtypes = problems[slug].dtypes

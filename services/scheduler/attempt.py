@@ -17,7 +17,7 @@ from services.scheduler.batching import batches
 from services.scheduler.charge import charge_of, price_of
 from services.scheduler.executors import ExecutorError, RunInterruptedError, RunRefusedError, RunUnknownError
 from services.scheduler.job import Outcome
-from services.scheduler.outcome import ending_of
+from services.scheduler.outcome import MISSING_TORCH, ending_of
 from services.scheduler.patience import Patience
 from services.scheduler.pool import LeaseGoneError, PoolError
 from services.scheduler.racing import first_result, uncut
@@ -42,10 +42,14 @@ CANCEL_PAUSE_SECONDS = 0.25
 class AttemptLostError(Exception):
     """The attempt ended through no fault of the submission; an `excused` one through nobody's, and counts as none."""
 
-    def __init__(self, reason: str, *, machine_suspect: bool = False, excused: bool = False) -> None:
+    def __init__(
+        self, reason: str, *, machine_suspect: bool = False, excused: bool = False, lacks_torch: bool = False
+    ) -> None:
         super().__init__(reason)
         self.machine_suspect = machine_suspect
         self.excused = excused
+        self.lacks_torch = lacks_torch
+        """Only a machine with torch can run the job."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +127,9 @@ class Attempt:
         if ending is None:
             if events:
                 self.job = await self._write(self._told(events), events)
-            raise AttemptLostError(finished.message or "the machine ended the run", machine_suspect=True)
+            lacks_torch = finished.reason == MISSING_TORCH
+            reason = finished.message or "the machine ended the run"
+            raise AttemptLostError(reason, machine_suspect=not lacks_torch, lacks_torch=lacks_torch)
         cost_micros = charge_of(
             finished.billable.ToTimedelta(), self.job.machine_price_micros_per_hour, self.job.hold_micros
         )

@@ -14,9 +14,11 @@ from services.scheduler.errors import StaleJobError
 from services.scheduler.executors import ExecutorError
 from services.scheduler.job import CARRIED_STATES, WAITING_STATES, JobState, Outcome
 from services.scheduler.outcome import CANCELLED, INFRA_ERROR
+from services.scheduler.placement import machine_with_torch
 
 if TYPE_CHECKING:
     from services.scheduler.attempt import Links
+    from services.scheduler.inventory import Inventory
     from services.scheduler.job import Job
     from services.scheduler.settler import Settler
     from services.scheduler.waiting import WaitingJobs
@@ -25,13 +27,18 @@ log = get_logger(__name__)
 
 # A machine that is given up is asked to stop its run, but not waited for.
 FAREWELL_SECONDS = 2.0
+NO_TORCH = (
+    "No machine here can evaluate the problem definition that was sent, as none has torch; nothing is charged. The "
+    "operator of this Wavepool installs it with `make setup-torch`. Problems of the catalogue need no definition."
+)
 
 
 class Carrier:
     """At most one task a job; `carry` is safe to call again at any time."""
 
-    def __init__(self, links: Links, settler: Settler, waiting: WaitingJobs) -> None:
+    def __init__(self, links: Links, settler: Settler, waiting: WaitingJobs, inventory: Inventory) -> None:
         self._links = links
+        self._inventory = inventory
         self._settler = settler
         self._waiting = waiting
         self._tasks: dict[str, asyncio.Task[Job | None]] = {}
@@ -125,6 +132,9 @@ class Carrier:
         if job.cancel_time:
             message = "Cancelled; nothing is charged because the run was lost."
             outcome = Outcome(JobState.CANCELLED, CANCELLED, message, payloads.cancelled_result(message), 0)
+            return await move(job, job.settle(outcome), [], now)
+        if lost.lacks_torch and machine_with_torch(job, self._inventory.offers()) is None:
+            outcome = Outcome(JobState.FAILED, INFRA_ERROR, NO_TORCH, payloads.failed_result(NO_TORCH, reason), 0)
             return await move(job, job.settle(outcome), [], now)
         if lost.excused or job.failed_attempts < self._links.settings.max_attempts:
             return await move(job, job.retry(excused=lost.excused), [payloads.retrying(reason)], now)

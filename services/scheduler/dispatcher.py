@@ -11,7 +11,7 @@ from services.scheduler import metrics, payloads
 from services.scheduler.errors import StaleJobError
 from services.scheduler.job import WAITING_STATES, Job, JobState, Outcome
 from services.scheduler.outcome import INFRA_ERROR
-from services.scheduler.placement import WHOLE_GPU_EIGHTHS, machine_for
+from services.scheduler.placement import WHOLE_GPU_EIGHTHS, machine_for, machine_with_torch
 from services.scheduler.pool import (
     JobHasLeaseError,
     PoolBusyError,
@@ -75,10 +75,12 @@ class Dispatcher:
 
     async def _place(self, job: Job) -> bool:
         set_request_id(job.request_id)
+        with_torch = machine_with_torch(job, self._inventory.offers())
         try:
-            placed = await self._acquire(job)
+            placed = await (self._acquire_machine(job, with_torch) if with_torch else self._acquire(job))
         except PoolBusyError:
-            return False
+            # Who waits for a machine with torch keeps no other machine from those behind.
+            return with_torch is not None
         except JobHasLeaseError:
             # Expired, and its run may still be dying; the pool will say when that is over.
             return True
@@ -95,6 +97,13 @@ class Dispatcher:
             # The offer may be out of date, and a lease of before a restart may be on another machine.
             with suppress(PoolBusyError, JobHasLeaseError):
                 return await pool.acquire(job, machine_id, WHOLE_GPU_EIGHTHS, lease_duration)
+        return await pool.acquire(job, None, WHOLE_GPU_EIGHTHS, lease_duration)
+
+    async def _acquire_machine(self, job: Job, machine_id: str) -> Placed:
+        pool, lease_duration = self._links.pool, self._links.settings.lease_duration
+        # A lease of before a restart may be on another machine.
+        with suppress(JobHasLeaseError):
+            return await pool.acquire(job, machine_id, WHOLE_GPU_EIGHTHS, lease_duration)
         return await pool.acquire(job, None, WHOLE_GPU_EIGHTHS, lease_duration)
 
     async def _start(self, job: Job, placed: Placed) -> None:

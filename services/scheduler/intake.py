@@ -96,6 +96,7 @@ class Intake:
             price_micros_per_hour=price,
             fallback_prices_micros_per_hour=tuple(fallback_prices),
             hold_micros=worst_case(self._policy.longest_run, max((price, *fallback_prices))),
+            has_definition=bool(submission.texts.problem_def),
             request_id=current_request_id(),
         )
 

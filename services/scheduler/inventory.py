@@ -98,4 +98,5 @@ def _offer(machine: Machine) -> MachineOffer:
         free_eighths=machine.free_eighths,
         create_time=create_time,
         last_used_time=used,
+        has_torch=bool(machine.inventory.torch_version),
     )

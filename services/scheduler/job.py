@@ -92,6 +92,8 @@ class Job:
     """Covers the longest run on the dearest GPU type that is allowed."""
     fallback_prices_micros_per_hour: tuple[int, ...] = ()
     """As it was at submission, of each fallback GPU type."""
+    has_definition: bool = False
+    """It comes with a problem definition, which takes torch to evaluate."""
     request_id: str = ""
     """Of the submission; follows the job through every service's logs."""
     hold_id: str | None = None

@@ -6,6 +6,8 @@ from services.scheduler.job import JobState
 
 CANCELLED = "CANCELLED"
 INFRA_ERROR = "INFRA_ERROR"
+MISSING_TORCH = "missing_torch"
+"""The reason of an infrastructure error: the machine is well, and cannot evaluate problem definitions."""
 # A verdict that this version does not know says nothing about the submission either.
 FAULTS_OF_OURS = frozenset({INFRA_ERROR, "UNSPECIFIED"})
 

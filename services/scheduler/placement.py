@@ -34,6 +34,8 @@ class MachineOffer:
     free_eighths: int
     create_time: datetime
     last_used_time: datetime
+    has_torch: bool = False
+    """It can evaluate problem definitions."""
 
 
 def machine_for(job: Job, offers: Iterable[MachineOffer], eighths: int = WHOLE_GPU_EIGHTHS) -> str | None:
@@ -48,6 +50,26 @@ def machine_for(job: Job, offers: Iterable[MachineOffer], eighths: int = WHOLE_G
         if offer.stage is MachineStage.READY and offer.gpu_type == job.spec.gpu_type and offer.free_eighths >= eighths
     ]
     best = max(fitting, key=lambda offer: (offer.last_used_time, offer.machine_id), default=None)
+    return best.machine_id if best else None
+
+
+def machine_with_torch(job: Job, offers: Iterable[MachineOffer], eighths: int = WHOLE_GPU_EIGHTHS) -> str | None:
+    """The machine for a job that comes with a problem definition: the best that has torch, also while it is in use.
+
+    None if the job has no definition, or if no ready machine that it may run on has torch: any machine will do then,
+    and it uses the catalogue's problem or refuses.
+    """
+    if not job.has_definition:
+        return None
+    gpu_types = job.spec.gpu_types
+    able = [offer for offer in offers if offer.stage is MachineStage.READY and offer.has_torch]
+    able = [offer for offer in able if offer.gpu_type in gpu_types]
+
+    def preference(offer: MachineOffer) -> tuple[bool, int, datetime, str]:
+        is_free = offer.free_eighths >= eighths
+        return is_free, -gpu_types.index(offer.gpu_type), offer.last_used_time, offer.machine_id
+
+    best = max(able, key=preference, default=None)
     return best.machine_id if best else None
 
 

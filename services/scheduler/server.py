@@ -119,7 +119,7 @@ async def build(
     forecast.remember(await reader.run_times({JobState.FINISHED}, RUNS_REMEMBERED))
     links = Links(store, pool, executors, clock, settings)
     settler = Settler(store, billing, pool, forecast, clock)
-    carrier = Carrier(links, settler, waiting)
+    carrier = Carrier(links, settler, waiting, inventory)
     demand = DemandReporter(pool, waiting)
     provisioning = ProvisioningReporter(store, waiting, inventory, forecast, clock)
     dispatcher = Dispatcher(links, waiting, inventory, carrier, demand, provisioning)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
 
+from problems.aliases import nearest_slugs, resolved_slug
 from problems.element_types import DEFAULT
 from problems.variants import UnknownElementTypeError
 from services.scheduler import metrics, wire
-from services.scheduler.admission import nearest
 from services.scheduler.errors import InvalidFieldError, JobNotFoundError, UnknownProblemError
 from services.scheduler.job import IN_FLIGHT_STATES, OVER_STATES, UNSEEN_STATES, WAITING_STATES, Job, JobState
 from services.scheduler.listing import JobFilter, PageEnd
@@ -68,7 +68,9 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         del context
         _check_text("problem", request.problem)
         states = frozenset(wire.state_from_proto(state) for state in request.states)
-        wanted = JobFilter(request.account_id, states, request.problem)
+        wanted = JobFilter(
+            request.account_id, states, resolved_slug(request.problem, self._problems) or request.problem
+        )
         size = min(request.page_size, MAX_PAGE_SIZE) if request.page_size > 0 else DEFAULT_PAGE_SIZE
         # One more than asked for tells whether there is another page.
         jobs = await self._reader.page(wanted, size + 1, page_end(request.page_token, wanted))
@@ -109,11 +111,11 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
     ) -> scheduler_pb2.GetProblemResponse:
         """Get a problem with its texts."""
         del context
-        if request.slug not in self._problems:
-            raise UnknownProblemError(request.slug, nearest(request.slug, self._problems))
-        entry = self._problems[request.slug]
+        slug = resolved_slug(request.slug, self._problems)
+        if slug is None:
+            raise UnknownProblemError(request.slug, nearest_slugs(request.slug, self._problems))
         try:
-            return wire.problem_to_proto(entry, request.dtype or DEFAULT)
+            return wire.problem_to_proto(self._problems[slug], request.dtype or DEFAULT)
         except UnknownElementTypeError as error:
             raise InvalidFieldError("dtype", str(error)) from error
 

@@ -65,7 +65,7 @@ def test_an_output_that_the_signature_lacks_is_explained(write_problem: Callable
 
 @pytest.mark.parametrize(
     ("slug", "nearest"),
-    [("leaky-rely", "leaky-relu"), ("Matrix_Vector", "matrix-vector"), ("sofmax", "softmax"), ("conv2d", "conv-2d")],
+    [("leaky-rely", "leaky-relu"), ("sofmax", "softmax"), ("matmull", "matrix-multiplication")],
 )
 def test_an_unknown_problem_names_the_nearest(catalogue: Catalogue, slug: str, nearest: str) -> None:
     with pytest.raises(UnknownProblemError) as caught:

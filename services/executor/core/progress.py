@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from services.executor.core.events import (
     Benchmarked,
+    Compiled,
     Event,
     Finished,
     ProgramResult,
     Sample,
     TestResult,
 )
+from services.executor.core.posed_problem import substitution_note
 from services.executor.core.verdict import Verdict, status_of
 
 if TYPE_CHECKING:
@@ -51,6 +53,13 @@ class Progress:
         finally:
             self.stage_seconds[name] = self.stage_seconds.get(name, 0.0) + time.perf_counter() - begin
 
+    def tell_of_build(self, event: Event) -> None:
+        """Tell an event of the builder; COMPILED begins with what the author should know of the problem."""
+        note = substitution_note(self.report)
+        if note and isinstance(event, Compiled):
+            event = replace(event, warnings="\n".join(filter(None, (note, event.warnings))))
+        self.tell(event)
+
     def leave(self, session: RunnerSession) -> None:
         """Keep what a session leaves behind."""
         self.end = session.end
@@ -65,7 +74,8 @@ class Progress:
             verdict=verdict,
             status=status_of(verdict, self.job.mode),
             message=_with_flag(
-                failure.message if failure else f"{self._success()}{self._whose()}", truncated=truncated
+                f"{failure.message}{self._substitution()}" if failure else f"{self._success()}{self._whose()}",
+                truncated=truncated,
             ),
             details=failure.details if failure else "",
             reason=failure.reason if failure else "",
@@ -100,7 +110,12 @@ class Progress:
 
     def _whose(self) -> str:
         authored = "problem_definition" in self.report
-        return " The problem is by its author's own definition, so this ranks beside no other." if authored else ""
+        own = " The problem is by its author's own definition, so this ranks beside no other."
+        return own if authored else self._substitution()
+
+    def _substitution(self) -> str:
+        note = substitution_note(self.report)
+        return f" {note}" if note else ""
 
 
 def _with_flag(message: str, *, truncated: bool) -> str:

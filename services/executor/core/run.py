@@ -49,6 +49,9 @@ async def run(job: CoreJob, equipment: Equipment, emit: Callable[[Event], None])
         raise JobError(f"timing_mode: must be left out for a {job.mode} run, which times nothing")
     equipment = replace(equipment, device=selected(equipment.device, job.devices))
     problem = _problem(job, equipment)
+    if problem is not None:
+        # It may have been named by an alias.
+        job = replace(job, problem=problem.slug)
     progress = Progress(job, emit)
     try:
         await _stages(job, problem, equipment, progress)
@@ -94,7 +97,7 @@ async def _stages_of(job: CoreJob, problem: Problem | None, equipment: Equipment
     admit(job.source, unit.declaration if problem else "", held)
     async with equipment.place_for(job.mode) as place:
         with progress.stage("compile"):
-            build = await equipment.builder.build(unit, place.compile, place.run, progress.tell)
+            build = await equipment.builder.build(unit, place.compile, place.run, progress.tell_of_build)
         progress.report["toolchain"] = equipment.device.toolchain().identity
         progress.report["toolchain_title"] = equipment.device.toolchain().title
         progress.report["executable_sha256"] = build.sha256

@@ -14,6 +14,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
 )
 
 from servicekit.database import Instant
@@ -42,6 +43,7 @@ jobs = Table(
     Column("price_micros_per_hour", BigInteger, nullable=False),
     Column("fallback_prices_micros_per_hour", JsonTuple, nullable=False, server_default="[]"),
     Column("hold_micros", BigInteger, nullable=False),
+    Column("has_definition", Boolean, nullable=False, server_default=false()),
     Column("request_id", Text, nullable=False),
     Column("hold_id", Text),
     Column("attempt", Integer, nullable=False),

@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 TOKEN = "lease-token"  # noqa: S105 - opens nothing
 
 
-def finished(verdict: str = "ACCEPTED", *, billable_seconds: float = 2.0, message: str = "") -> run_event_pb2.RunEvent:
+def finished(
+    verdict: str = "ACCEPTED", *, billable_seconds: float = 2.0, message: str = "", reason: str = ""
+) -> run_event_pb2.RunEvent:
     event = run_event_pb2.RunEvent()
     event.finished.verdict = run_event_pb2.Verdict.Value(f"VERDICT_{verdict}")
     event.finished.message = message
+    event.finished.reason = reason
     event.finished.billable.FromMilliseconds(int(billable_seconds * 1000))
     return event
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import grpc
+from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
 from tests.services.scheduler.scripted_executor import TOKEN
@@ -37,7 +38,14 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.release_refusal: grpc.StatusCode | None = None
 
     async def tell(
-        self, machine_id: str, state: str, *, stage: str = "", gpu_type: str = "MI300X", reason: str = ""
+        self,
+        machine_id: str,
+        state: str,
+        *,
+        stage: str = "",
+        gpu_type: str = "MI300X",
+        reason: str = "",
+        torch_version: str = "",
     ) -> None:
         """Move a machine and send the event. One that drains does so with its leases ended."""
         machine = vmpool_pb2.Machine(
@@ -49,6 +57,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
             device="cpu",
             reason=reason,
             leased_eighths=0 if state == "DRAINING" else None,
+            inventory=inventory_pb2.Inventory(torch_version=torch_version),
         )
         machine.create_time.FromDatetime(datetime(2026, 1, 1, tzinfo=UTC))
         self.machines[machine_id] = machine

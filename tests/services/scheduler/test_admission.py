@@ -17,7 +17,6 @@ from services.scheduler.admission import (
     Submission,
     admit,
     fingerprint,
-    nearest,
 )
 from services.scheduler.errors import InvalidSubmissionError, UnknownProblemError
 from services.scheduler.gpu_choice import GPU_TYPES
@@ -142,7 +141,15 @@ def test_everything_that_is_wrong_is_named_at_once() -> None:
 def test_unknown_problem_is_refused_with_the_nearest_names() -> None:
     with pytest.raises(UnknownProblemError, match="leaky-relu"):
         admit(replace(GOOD, problem="leaky-rulu"), PROBLEMS)
-    assert nearest("matrix vector", PROBLEMS) == ["matrix-vector"]
+
+
+def test_alias_becomes_the_slug_and_an_authors_own_name_stays() -> None:
+    assert admit(replace(GOOD, problem=" Matrix_Vector "), PROBLEMS).problem == "matrix-vector"
+    assert admit(replace(GOOD, problem="gemv"), PROBLEMS).problem == "matrix-vector"
+    with pytest.raises(UnknownProblemError):
+        admit(replace(GOOD, problem="matmul"), PROBLEMS)
+    own = replace(GOOD, problem="gemv", texts=Texts("x", problem_def="class gemv(Problem): ..."))
+    assert admit(own, PROBLEMS).problem == "gemv"
 
 
 def test_problem_may_be_left_out_for_the_sandbox_only() -> None:

@@ -104,6 +104,38 @@ async def test_third_lost_attempt_fails_the_job_and_charges_nothing(cluster: Clu
     assert not cluster.pool.live
 
 
+NO_TORCH = finished("INFRA_ERROR", billable_seconds=0, message="This machine has no torch", reason="missing_torch")
+
+
+async def test_definition_that_no_machine_can_evaluate_ends_at_once_and_condemns_no_machine(cluster: Cluster) -> None:
+    cluster.executor.script = (NO_TORCH,)
+    job = await cluster.submit(problem_def="class mine(Problem): ...")
+    events = await cluster.events_to_end(job.job_id)
+    assert kinds(events) == ["queued", "provisioning", "ended"]
+    ended = events[-1].ended
+    assert (ended.state, ended.cost_micros) == (scheduler_pb2.JOB_STATE_FAILED, 0)
+    assert "make setup-torch" in ended.result.message
+    assert ended.result.details == "This machine has no torch"
+    assert not any(release.machine_suspect for release in cluster.pool.releases)
+
+
+async def test_definition_is_tried_again_on_a_machine_that_has_torch(cluster: Cluster) -> None:
+    gate = asyncio.Event()
+    cluster.executor.script = (compiling(), gate, NO_TORCH)
+    job = await cluster.submit(problem_def="class mine(Problem): ...")
+    await cluster.event(job.job_id, is_run("compiling"))
+    await cluster.pool.tell("machine-2", "WARM", torch_version="2.13.0")
+    cluster.executor.script = PASSING
+    # Once another has run there, the scheduler knows the machine.
+    other = await cluster.submit("other", problem_def="class mine(Problem): ...")
+    await cluster.events_to_end(other.job_id)
+    gate.set()
+    events = await cluster.events_to_end(job.job_id)
+    assert kinds(events).count("retrying") == 1
+    assert events[-1].ended.state == scheduler_pb2.JOB_STATE_FINISHED
+    assert (await cluster.job(job.job_id)).machine_id == "machine-2"
+
+
 @pytest.mark.parametrize(
     "refusal",
     [

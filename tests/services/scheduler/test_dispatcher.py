@@ -32,6 +32,25 @@ async def test_waiting_jobs_run_by_priority_and_then_by_age(cluster: Cluster) ->
     assert ran == [first.job_id, older_urgent, younger_urgent, older, younger]
 
 
+async def test_job_with_a_definition_waits_for_torch_and_keeps_no_other_machine_from_others(
+    stopped_cluster: Cluster,
+) -> None:
+    cluster, gate = stopped_cluster, asyncio.Event()
+    await cluster.pool.tell("machine-2", "WARM", torch_version="2.13.0")
+    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    await cluster.start()
+    definition = "class mine(Problem): ..."
+    first = await cluster.submit("first", problem_def=definition)
+    await cluster.event(first.job_id, is_run("compiling"))
+    waiting = await cluster.submit("waiting", problem_def=definition)
+    behind = await cluster.submit("behind")
+    await cluster.event(behind.job_id, is_run("compiling"))
+    gate.set()
+    await cluster.events_to_end(waiting.job_id)
+    ran_on = [(await cluster.job(job.job_id)).machine_id for job in (first, waiting, behind)]
+    assert ran_on == ["machine-2", "machine-2", "machine-1"]
+
+
 async def test_queued_event_tells_the_position(stopped_cluster: Cluster) -> None:
     stopped_cluster.billing.administrators = {ACCOUNT}
     await stopped_cluster.pool.tell("machine-1", "STOPPED")

@@ -6,7 +6,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.scheduler.placement import MachineOffer, MachineStage, awaited_machines, machine_for
+from services.scheduler.placement import (
+    MachineOffer,
+    MachineStage,
+    awaited_machines,
+    machine_for,
+    machine_with_torch,
+)
 from tests.services.scheduler.jobs import START, a_queued_job
 
 
@@ -35,6 +41,18 @@ def test_job_goes_to_the_fitting_machine_that_was_used_last() -> None:
 
 def test_job_that_fits_nowhere_gets_no_machine() -> None:
     assert machine_for(a_queued_job(), [offer(1, free_eighths=0), offer(2, MachineStage.STARTING)]) is None
+
+
+def test_job_with_a_definition_waits_for_a_machine_with_torch_if_there_is_one() -> None:
+    job = a_queued_job(has_definition=True, fallback_gpu_types=("MI210",))
+    bare, busy = offer(1), offer(2, has_torch=True, free_eighths=0)
+    closed, other_type = offer(3, MachineStage.CLOSED, has_torch=True), offer(4, has_torch=True, gpu_type="MI250X")
+    assert machine_with_torch(job, [bare, closed, other_type]) is None
+    assert machine_with_torch(job, [bare, busy]) == "machine-2"
+    fallback = offer(5, has_torch=True, gpu_type="MI210")
+    assert machine_with_torch(job, [bare, busy, fallback]) == "machine-5"
+    assert machine_with_torch(job, [offer(6, has_torch=True), busy, fallback]) == "machine-6"
+    assert machine_with_torch(a_queued_job(), [offer(6, has_torch=True)]) is None
 
 
 def test_first_job_awaits_the_machine_that_was_asked_for_first() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from services.executor.core import events
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.jsonlines import decode_event, encode_event
+from services.executor.core.posed_problem import MISSING_TORCH
 from services.executor.core.problem_host import interpreter
 from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
 from services.executor.core.run import JobError, run
@@ -18,7 +21,6 @@ from services.executor.core.verdict import Verdict
 from tests.conftest import torch_program
 
 if TYPE_CHECKING:
-    from services.executor.core import events
     from services.executor.core.equipment import Equipment
 
 pytestmark = pytest.mark.torch
@@ -198,15 +200,52 @@ def test_torch_is_found_where_setup_torch_puts_it(monkeypatch: pytest.MonkeyPatc
     assert torch_python(None).program == torch_program()
 
 
-async def test_without_torch_the_author_is_told_and_the_operator_what_to_do(equipment: Equipment) -> None:
-    without = Path(sys.base_prefix) / "bin" / "python3"
+def without_torch(equipment: Equipment) -> Equipment:
+    return replace(equipment, torch_python=Path(sys.base_prefix) / "bin" / "python3")
+
+
+async def test_without_torch_a_problem_of_the_author_is_a_fault_of_ours_that_names_what_is_missing(
+    equipment: Equipment,
+) -> None:
+    bare = without_torch(equipment)
     with pytest.raises(TorchMissingError, match="EXECUTOR_TORCH_PYTHON"):
-        torch_python(without)
-    finished = await judged(replace(equipment, torch_python=without), BASE)
-    assert (finished.verdict, finished.reason) == (Verdict.PROBLEM_ERROR, "problem_def:missing_torch")
-    assert "set EXECUTOR_TORCH_PYTHON" in finished.message
+        torch_python(bare.torch_python)
+    finished = await judged(bare, BASE)
+    assert (finished.verdict, finished.reason) == (Verdict.INFRA_ERROR, MISSING_TORCH)
+    assert "make setup-torch" in finished.details
     nowhere = await judged(replace(equipment, torch_python=Path("/no/such/python")), BASE)
-    assert nowhere.reason == "problem_def:missing_torch"
+    assert (nowhere.verdict, nowhere.reason) == (Verdict.INFRA_ERROR, MISSING_TORCH)
+
+
+@pytest.mark.parametrize("slope", ["0", "1"])
+async def test_without_torch_the_catalogue_s_problem_is_used_and_said(equipment: Equipment, slope: str) -> None:
+    told: list[object] = []
+    job = CoreJob(RELU.replace("in[i] : 0", f"in[i] : {slope}"), Mode.CHECK, "relu", problem_def=BASE)
+    finished = await run(job, without_torch(equipment), told.append)
+    assert finished.verdict is (Verdict.ACCEPTED if slope == "0" else Verdict.WRONG_ANSWER), finished
+    [compiled] = [event for event in told if isinstance(event, events.Compiled)]
+    for text in (compiled.warnings, finished.message):
+        assert "The problem definition that was sent is not used, as this machine has no torch" in text
+    assert finished.report["problem"] == "relu"
+    unused = finished.report["problem_definition_unused"]
+    assert unused == {"sha256": hashlib.sha256(BASE.encode()).hexdigest(), "because": MISSING_TORCH}
+    assert "problem_definition" not in finished.report
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"source": RELU.replace("size_t rows, size_t cols", "size_t rows")},
+        {"launch_plan": '{"launches": [{"kernel": "k", "grid": [1], "block": [1], "args": ["mine"]}]}'},
+        {"dtype": "complex64"},
+    ],
+)
+async def test_without_torch_nobody_is_judged_by_a_problem_that_may_be_another(
+    equipment: Equipment, change: dict[str, str]
+) -> None:
+    job = replace(CoreJob(RELU, Mode.CHECK, "relu", problem_def=BASE), **change)  # type: ignore[arg-type]
+    finished = await run(job, without_torch(equipment), lambda _: None)
+    assert (finished.verdict, finished.reason) == (Verdict.INFRA_ERROR, MISSING_TORCH), finished
 
 
 async def test_a_whole_program_has_no_definition(equipment: Equipment) -> None:
