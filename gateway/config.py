@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Annotated
 
+from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.config import ServiceSettings
@@ -23,6 +25,10 @@ class GatewaySettings(ServiceSettings):
     heartbeat: timedelta = timedelta(seconds=10)
     send_timeout: timedelta = timedelta(seconds=30)
     """A client that takes no byte for so long is disconnected."""
+    head_deadline: Annotated[timedelta, Field(gt=timedelta(0))] = timedelta(seconds=10)
+    """For a request's first line and headers, from the moment at which the connection is open for them."""
+    body_deadline: Annotated[timedelta, Field(gt=timedelta(0))] = timedelta(seconds=30)
+    """For a request's body, from its head on: a source of 1 MiB needs 280 kbit/s."""
     token_cache: timedelta = timedelta(seconds=5)
     """How long a revoked token may go on working."""
     stream_window_bytes: int = 1024 * 1024

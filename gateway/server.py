@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import signal
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
 import uvicorn
 from sse_starlette.sse import AppStatus
+
+from gateway.http_connection import HttpConnection
 
 if TYPE_CHECKING:
     import socket
@@ -28,6 +31,8 @@ class GatewayServer(uvicorn.Server):
                 app,
                 host=settings.host,
                 port=settings.port,
+                http=cast("type[asyncio.Protocol]", partial(HttpConnection, settings)),
+                ws="none",
                 access_log=False,
                 log_config=None,
                 server_header=False,
