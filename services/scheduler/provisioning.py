@@ -30,7 +30,8 @@ STATE_PREFIX = "MACHINE_STATE_"
 TOLD_AT_ONCE = 50
 """How many of the first jobs hear what stands in the way: what keeps them back keeps those behind them back too."""
 
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"(?<![\d:])\d+(?![\d:])")
+"""Not a part of a time of day."""
 
 
 class ProvisioningReporter:
@@ -78,7 +79,7 @@ class ProvisioningReporter:
     async def _tell_blocked(self, unserved: Sequence[Job], reasons: Mapping[tuple[str, ...], str]) -> None:
         """A job that no machine there is could take hears what stands in the way, once for each reason.
 
-        Numbers make no other reason: they count down.
+        Numbers make no other reason, because they count down; times of day do: they tell when the next try is.
         """
         heard, self._told_blocked = self._told_blocked, {}
         told = [job for job in unserved if job.spec.gpu_types in reasons and self._may_hear(job)]

@@ -11,6 +11,7 @@ from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from servicekit.proto_time import instant_to_proto
 from services.vmpool import wire
+from services.vmpool.machines.machine import Halt
 from services.vmpool.machines.order_checks import check_gpu_type
 from services.vmpool.reporting.diagnosing import findings_of
 from services.vmpool.reporting.log_tail import check_tail_lines
@@ -122,7 +123,7 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
 
     async def StopMachine(self, request: pb.StopMachineRequest, context: Context) -> pb.StopMachineResponse:
         """Stop a machine at once, its leases ended; one that is over stays as it is."""
-        machine = await self._pool.machines.halt(request.machine_id, request.reason or "asked to stop")
+        machine = await self._pool.machines.halt(request.machine_id, Halt(request.reason or "asked to stop"))
         return pb.StopMachineResponse(machine=machine_to_proto(machine, self._pool.clock.now()))
 
     async def GetMachineLogs(

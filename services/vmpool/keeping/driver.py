@@ -18,7 +18,7 @@ from services.vmpool.keeping.releaser import Releaser
 from services.vmpool.keeping.step_pauses import StepPauses
 from services.vmpool.machines.inventory_change import inventory_change
 from services.vmpool.machines.lease import EXPIRY_GRACE, LeaseState, expired_run_is_gone
-from services.vmpool.machines.machine import OVER, READY, MachineState
+from services.vmpool.machines.machine import OVER, READY, Halt, MachineState
 from services.vmpool.providers.provider import ProviderState
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ log = get_logger(__name__)
 SETTLING_TIME = timedelta(seconds=30)
 """A pool that was away meets each machine for so long before it gives one up as late."""
 
-_OVER_AT_PROVIDER = frozenset({ProviderState.ENDED, ProviderState.GONE})
+_BROKEN_AT_PROVIDER = frozenset({ProviderState.ENDED, ProviderState.GONE})
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,9 @@ class MachineDriver:
     async def _await_provider(self, machine: Machine) -> None:
         seen = await self._observer.observe(machine)
         now = self._clock.now()
-        if seen.state in _OVER_AT_PROVIDER:
+        if seen.state is ProviderState.STOPPED:
+            await self._stopped(machine, seen)
+        elif seen.state in _BROKEN_AT_PROVIDER:
             await self._record.change(machine, _failed(machine, now, seen))
         elif seen.state is ProviderState.RUNNING:
             await self._record.change(machine, placed(machine, seen).start(now, seen.endpoint))
@@ -133,7 +135,10 @@ class MachineDriver:
 
     async def _await_executor(self, machine: Machine) -> None:
         seen = await self._observer.observe(machine)
-        if seen.state in _OVER_AT_PROVIDER:
+        if seen.state is ProviderState.STOPPED:
+            await self._stopped(machine, seen)
+            return
+        if seen.state in _BROKEN_AT_PROVIDER:
             await self._record.change(machine, _failed(machine, self._clock.now(), seen))
             return
         try:
@@ -157,16 +162,23 @@ class MachineDriver:
         if machine.is_expired(self._clock.now()):
             # Not every provider ends a machine by itself.
             lived = f"it has reached its longest life of {machine.max_duration.total_seconds():g} s"
-            await self._machines.halt(machine.machine_id, lived, Fault.EXPIRED)
+            await self._machines.halt(machine.machine_id, Halt(lived, Fault.EXPIRED))
             return
         seen, health = await asyncio.gather(self._observer.observe(machine), self._heartbeat(machine))
-        if seen.state in _OVER_AT_PROVIDER:
+        if seen.state is ProviderState.STOPPED:
+            await self._stopped(machine, seen)
+        elif seen.state in _BROKEN_AT_PROVIDER:
             lost = machine.lose(self._clock.now(), seen.reason, seen.fault or Fault.PROVIDER, seen.exit_status)
             await self._record.change(machine, lost)
         elif isinstance(health, ExecutorUnreachableError):
             await self._unanswered(machine, health)
         elif health is not None:
             await self._answered(machine, health)
+
+    async def _stopped(self, machine: Machine, seen: Observation) -> None:
+        """It was stopped at its provider: there is nothing to drain, only to release."""
+        halt = Halt(seen.reason, seen.fault, seen.exit_status, rented=seen.rented)
+        await self._machines.halt(machine.machine_id, halt)
 
     async def _heartbeat(self, machine: Machine) -> Health | ExecutorUnreachableError | None:
         """What the executor says, or that it says nothing; None where it is not asked yet."""

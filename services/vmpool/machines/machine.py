@@ -94,6 +94,16 @@ class Inventory:
 
 
 @dataclass(frozen=True)
+class Halt:
+    """Why a machine is stopped at once; `exit_status` is its executor's, `rented` false if it never was."""
+
+    reason: str
+    fault: Fault = Fault.NONE
+    exit_status: int | None = None
+    rented: bool = True
+
+
+@dataclass(frozen=True)
 class Machine:
     """A machine; `revision` grows with every change, and a change is made only to the revision that it was decided on.
 
@@ -187,10 +197,17 @@ class Machine:
         """It takes no new lease, and stops when the last one ends."""
         return self._moved(_S.DRAINING, now, reason)
 
-    def halt(self, now: datetime, reason: str, fault: Fault = Fault.NONE) -> Machine:
+    def halt(self, now: datetime, halt: Halt) -> Machine:
         """It drains, and every lease ends with this, so that it stops at once; also when it drains already."""
-        moved = self if self.state is _S.DRAINING else self._moved(_S.DRAINING, now, reason)
-        return replace(moved, occupied=(0,) * self.gpu_count, reason=reason, fault=fault or self.fault)
+        moved = self if self.state is _S.DRAINING else self._moved(_S.DRAINING, now, halt.reason)
+        return replace(
+            moved,
+            occupied=(0,) * self.gpu_count,
+            reason=halt.reason,
+            fault=halt.fault or self.fault,
+            exit_status=halt.exit_status,
+            rented=self.rented and halt.rented,
+        )
 
     def stop(self, now: datetime) -> Machine:
         """It is drained and released."""

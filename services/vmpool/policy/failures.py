@@ -26,7 +26,7 @@ _NO_FAILURE = frozenset({Fault.NONE, Fault.EXPIRED})
 
 @dataclass(frozen=True)
 class Failures:
-    """How many starts from one source failed in a row, when the last one did, and why."""
+    """How many starts from one source failed in a row for the same fault, when the last one did, and why."""
 
     count: int
     last_time: datetime
@@ -51,41 +51,55 @@ class Failures:
         times = f" ({self.count} times in a row)" if self.count > 1 else ""
         seconds = max(0.0, (self.retry_time - now).total_seconds())
         sooner = ", or once `wavepool doctor` finds the provider well" if self.wants_operator else ""
-        return f"{self.reason}{times}; tried again in {seconds:.0f} s{sooner}"
+        return f"{self.reason}{times}; tried again in {seconds:.0f} s, at {self.retry_time:%H:%M:%S} UTC{sooner}"
 
 
-def failures_in_a_row(newest_first: Sequence[Machine]) -> dict[Source, Failures]:
+def failures_in_a_row(starts: Sequence[Machine]) -> dict[Source, Failures]:
     """By source, the starts that failed since the last one that succeeded.
+
+    What counts is when a start succeeded or failed, not when it began. A new fault begins the count again, because the
+    cause has changed; one that comes back goes on from its own count.
 
     A machine that ended badly before its first job was of no use: it counts as failed, for else such machines would be
     bought one after another.
     """
     failures: dict[Source, Failures] = {}
     succeeded: set[Source] = set()
-    for machine in newest_first:
+    for machine in sorted(starts, key=_outcome_time, reverse=True):
         source = Source(machine.provider, machine.backend, machine.gpu_type)
-        if machine.ready_time is not None and (machine.jobs_run or machine.fault in _NO_FAILURE):
+        if _has_succeeded(machine):
             succeeded.add(source)
         elif source not in succeeded:
-            last = Failures(0, _failure_time(machine), machine.reason, machine.fault)
-            known = failures.get(source, last)
-            failures[source] = replace(known, count=known.count + 1)
+            last = failures.get(source) or Failures(0, _failure_time(machine), machine.reason, machine.fault)
+            failures[source] = replace(last, count=last.count + 1) if machine.fault is last.fault else last
     return failures
 
 
 def resting_sources(
-    failures: Mapping[Source, Failures], mended: Mapping[str, datetime], now: datetime
+    failures: Mapping[Source, Failures], start_time: datetime, found_well: Mapping[str, datetime], now: datetime
 ) -> dict[Source, Failures]:
     """The sources to leave alone now.
 
-    `mended` tells by provider when its settings were last new or found well: older faults of them hold no more.
+    `start_time` is the pool's: faults of the settings hold no more if they are older. `found_well` tells by provider
+    when somebody last looked at it and found nothing wrong, after which none of its older faults holds.
     """
 
     def rests(source: Source, failed: Failures) -> bool:
-        is_mended = failed.wants_operator and source.provider in mended and failed.last_time < mended[source.provider]
-        return now < failed.retry_time and not is_mended
+        mended_times = [found_well[source.provider]] if source.provider in found_well else []
+        mended_times += [start_time] if failed.wants_operator else []
+        return now < failed.retry_time and not any(failed.last_time < time for time in mended_times)
 
     return {source: failed for source, failed in failures.items() if rests(source, failed)}
+
+
+def _has_succeeded(machine: Machine) -> bool:
+    return machine.ready_time is not None and bool(machine.jobs_run or machine.fault in _NO_FAILURE)
+
+
+def _outcome_time(machine: Machine) -> datetime:
+    if machine.ready_time is not None and _has_succeeded(machine):
+        return machine.ready_time
+    return machine.end_time or machine.state_time
 
 
 def _failure_time(machine: Machine) -> datetime:

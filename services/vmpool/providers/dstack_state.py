@@ -49,13 +49,19 @@ FINAL_RUN_STATUSES = frozenset({"terminated", "failed", "done"})
 """No run leaves these; `terminated` is where stopped and aborted ones end."""
 
 
+_STOPPED_RUN_WORDS = frozenset({"done", "terminated", "all_jobs_done", "stopped_by_user", "aborted_by_user"})
+"""Statuses and termination reasons of runs that nothing is wrong with."""
+
+_STOPPED_JOB_REASONS = frozenset({"done_by_runner", "terminated_by_user", "aborted_by_user"})
+
+
 def observation(run: Run) -> Observation:
     """How the machine is; a RUNNING one is still without its endpoint."""
     state, stage = _state(run)
     job = run.job
     if state is _S.ENDED:
         return Observation(
-            state,
+            _S.STOPPED if _was_stopped(run) else state,
             reason=story(run),
             fault=fault_of(job.termination_reason if job else "", run.termination_reason),
             exit_status=job.exit_status if job else None,
@@ -92,6 +98,21 @@ def story(run: Run) -> str:
     message = " ".join(((job.message if job else "") or run.message).split())
     status = "" if job is None or job.exit_status is None else f" (exit status {job.exit_status})"
     return f"dstack: {reason}{status}" + (f": {message}" if message else "")
+
+
+def _was_stopped(run: Run) -> bool:
+    """Whether it ended well or on purpose; the run's status says so once it is final, before that its reason does.
+
+    dstack calls a run that reached its longest life failed; to the pool, which has the same limit, it is stopped.
+    """
+    job_reason = run.job.termination_reason if run.job else ""
+    if job_reason == "max_duration_exceeded":
+        return True
+    if run.status in FINAL_RUN_STATUSES:
+        return run.status in _STOPPED_RUN_WORDS
+    if run.termination_reason:
+        return run.termination_reason in _STOPPED_RUN_WORDS
+    return job_reason in _STOPPED_JOB_REASONS
 
 
 def _state(run: Run) -> tuple[ProviderState, str]:

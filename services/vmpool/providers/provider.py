@@ -22,7 +22,9 @@ class ProviderState(StrEnum):
     RUNNING = "running"
     """It runs; its executor answers at `endpoint`, or soon will."""
     ENDED = "ended"
-    """It is over, and `reason` tells why. It may still have to be released."""
+    """It broke, or was taken away; `reason` tells why. It may still have to be released."""
+    STOPPED = "stopped"
+    """It was ended on purpose, or had done all that it was to do; `reason` tells why. It may have to be released."""
     GONE = "gone"
     """The provider knows no such machine."""
     UNKNOWN = "unknown"
@@ -34,7 +36,7 @@ class Observation:
     """What a provider says of a machine now.
 
     `endpoint` is a gRPC target that reaches the executor from this host: `127.0.0.1:port`, or `unix:/path` for one that
-    the provider carries over a connection of its own. `fault` and `exit_status` tell of a machine that ENDED.
+    the provider carries over a connection of its own. `fault` and `exit_status` tell of a machine that is over.
     `backend`, `region`, price, `minimum_billed` and `billing_increment` are what the order came to, once that is known.
     `rented` is false where the provider took the order down and made no machine for it: what ends so costs nothing.
     """

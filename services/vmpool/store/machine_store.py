@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from servicekit.database import Database
     from services.vmpool.feed import Feed
+    from services.vmpool.machines.machine import Halt
     from services.vmpool.machines.offer import Source
     from services.vmpool.policy.failures import Failures
 
@@ -84,15 +85,15 @@ class MachineStore:
         self._notify()
         return drained
 
-    async def halt(self, machine_id: str, reason: str, fault: Fault = Fault.NONE) -> Machine:
+    async def halt(self, machine_id: str, halt: Halt) -> Machine:
         """Stop a machine at once, its leases ended; one that is over, or drains without leases, stays as it is."""
         async with self._database.transaction() as connection:
             machine = await locked_machine(connection, machine_id)
             drained = machine.state is MachineState.DRAINING and not any(machine.occupied)
             if machine.state in OVER or drained:
                 return machine
-            halted = machine.halt(self._clock.now(), reason, fault)
-            halted = await write_machine(connection, self._clock, machine, halted, reason)
+            halted = machine.halt(self._clock.now(), halt)
+            halted = await write_machine(connection, self._clock, machine, halted, halt.reason)
             await _end_leases(connection, self._clock, halted)
         self._notify()
         return halted
@@ -129,7 +130,7 @@ class MachineStore:
         """By source, the starts that failed since the last one that succeeded."""
         query = (
             select(machines)
-            .where((machines.c.ready_time.is_not(None)) | (machines.c.state == MachineState.FAILED.value))
+            .where(machines.c.ready_time.is_not(None) | (machines.c.fault != Fault.NONE.value))
             .order_by(machines.c.create_time.desc())
             .limit(FAILURE_HISTORY)
         )

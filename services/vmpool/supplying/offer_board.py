@@ -40,11 +40,6 @@ class OfferBoard:
         self._answers: dict[str, _Answer] = {}
         self._asking: dict[str, asyncio.Task[None]] = {}
 
-    @property
-    def provider_names(self) -> Sequence[str]:
-        """Whom it asks."""
-        return self._providers.names
-
     async def market(self) -> Market:
         """What can be had: from fresh answers, and from older ones where a provider does not answer in time.
 

@@ -57,8 +57,8 @@ class Sizer:
         self._limits = limits
         self._clock = clock
         self._new_id = new_id
-        self._mended = dict.fromkeys(facts.offers.provider_names, clock.now())
-        """By provider, when its settings were last new or found well."""
+        self._start_time = clock.now()
+        self._found_well: dict[str, datetime] = {}
         self.one_at_a_time = asyncio.Lock()
         """Held by whoever counts machines and starts one."""
 
@@ -86,11 +86,12 @@ class Sizer:
 
     async def resting(self) -> Mapping[Source, Failures]:
         """The sources that failed lately, and are left alone for now."""
-        return resting_sources(await self._machines.failures(), self._mended, self._clock.now())
+        failures = await self._machines.failures()
+        return resting_sources(failures, self._start_time, self._found_well, self._clock.now())
 
     def found_well(self, provider: str) -> None:
-        """A provider was looked at, and nothing is wrong with its settings: what failed by them is tried again."""
-        self._mended[provider] = self._clock.now()
+        """A provider was looked at, and nothing is wrong with it: what failed there before is tried again."""
+        self._found_well[provider] = self._clock.now()
 
     async def _pool(self) -> Pool:
         present = await self._machines.unreleased()

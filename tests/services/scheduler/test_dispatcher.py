@@ -105,21 +105,25 @@ async def test_job_whose_machine_fails_to_start_is_queued_again_and_says_so(stop
     assert kinds(await cluster.events_to_end(job.job_id))[-1] == "ended"
 
 
-async def test_a_job_without_any_machine_hears_once_why_none_is_started(stopped_cluster: Cluster) -> None:
+async def test_a_job_without_any_machine_hears_once_why_none_is_started_and_when_the_next_try_is(
+    stopped_cluster: Cluster,
+) -> None:
     cluster = stopped_cluster
-    cluster.pool.blocked_reason = "hotaisle has no MI300X; tried again in 4 s"
+    cluster.pool.blocked_reason = "hotaisle has no MI300X; tried again in 4 s, at 10:00:04 UTC"
     await cluster.pool.tell("machine-1", "STOPPED")
     await cluster.start()
     job = await cluster.submit()
     told = await cluster.event(job.job_id, lambda event: event.HasField("queued"), after_seq=1)
-    assert told.queued.message == "Waiting for a machine: hotaisle has no MI300X; tried again in 4 s"
+    assert told.queued.message == f"Waiting for a machine: {cluster.pool.blocked_reason}"
     assert told.queued.position == 1
-    cluster.pool.blocked_reason = "hotaisle has no MI300X; tried again in 2 s"
+    cluster.pool.blocked_reason = "hotaisle has no MI300X; tried again in 2 s, at 10:00:04 UTC"
     other = await cluster.submit("other")
     await cluster.event(other.job_id, lambda event: event.HasField("queued"), after_seq=1)
+    cluster.pool.blocked_reason = "hotaisle has no MI300X; tried again in 8 s, at 10:00:13 UTC"
+    await cluster.event(job.job_id, lambda event: "10:00:13" in event.queued.message, after_seq=2)
     cluster.pool.blocked_reason = ""
     await cluster.pool.tell("machine-2", "WARM")
-    assert kinds(await cluster.events_to_end(job.job_id))[:3] == ["queued", "queued", "provisioning"]
+    assert kinds(await cluster.events_to_end(job.job_id))[:4] == ["queued", "queued", "queued", "provisioning"]
 
 
 async def test_each_job_hears_what_stands_in_the_way_of_its_own_gpu_type(stopped_cluster: Cluster) -> None:

@@ -21,7 +21,7 @@ from services.vmpool.errors import (
     ProviderError,
     StaleMachineError,
 )
-from services.vmpool.machines.machine import OVER
+from services.vmpool.machines.machine import OVER, Halt
 from services.vmpool.machines.usage_fact import next_fact
 from services.vmpool.providers.provider import Observation, ProviderState
 from services.vmpool.supplying.machine_request import MachineRequest
@@ -153,7 +153,7 @@ class Life:
     async def _stop(self, bench: Bench, index: int) -> None:
         machines = await bench.machines.all(include_ended=True)
         if index < len(machines):
-            await bench.machines.halt(machines[index].machine_id, "an event")
+            await bench.machines.halt(machines[index].machine_id, Halt("an event"))
 
     async def _request(self, bench: Bench, gpu_type: str) -> None:
         await bench.vmpool.pool.requesting.request(MachineRequest(gpu_type, force_new=True))

@@ -12,7 +12,7 @@ import pytest
 from services.vmpool.errors import LeaseEndedError
 from services.vmpool.fault import Fault
 from services.vmpool.keeping.step_pauses import LONGEST_PAUSE
-from services.vmpool.machines.machine import Machine, MachineState
+from services.vmpool.machines.machine import Halt, Machine, MachineState
 from services.vmpool.policy.machine_budget import held_micros
 from services.vmpool.providers.provider import Observation, ProviderState
 from services.vmpool.store.usage_store import UsageStore
@@ -202,7 +202,7 @@ async def test_a_machine_that_is_stopped_while_it_is_ordered_costs_what_it_cost(
     await bench.demand()
     await bench.passes()
     machine = await the_machine(bench)
-    await bench.machines.halt(machine.machine_id, "asked")
+    await bench.machines.halt(machine.machine_id, Halt("asked"))
     bench.clock.advance(60 * SECOND)
     bench.provider.slow_order.set()
     while await bench.machines.unreleased():
@@ -265,7 +265,7 @@ async def test_a_machine_that_moves_on_does_not_wait_for_what_failed_before(benc
         await bench.passes()
         bench.clock.advance(SECOND)
     machine = await the_machine(bench)
-    await bench.machines.halt(machine.machine_id, "asked")
+    await bench.machines.halt(machine.machine_id, Halt("asked"))
     await bench.passes()
     assert await bench.state_of(machine.machine_id) is MachineState.STOPPED
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.vmpool.errors import LeaseEndedError, ProviderError
+from services.vmpool.fault import Fault
 from services.vmpool.keeping.step_pauses import LONGEST_PAUSE
 from services.vmpool.machines.lease import EXPIRY_GRACE, StartKind
 from services.vmpool.machines.machine import MachineState
@@ -161,6 +162,28 @@ async def test_a_machine_whose_provider_says_it_ended_is_lost_at_once(bench: Ben
     bench.provider.observations[machine.machine_id] = Observation(ProviderState.ENDED, reason="SIGKILL")
     await bench.passes(2)
     assert await bench.state_of(machine.machine_id) is MachineState.LOST
+
+
+@pytest.mark.parametrize("passes", [0, 2], ids=["provisioning", "warm"])
+async def test_a_machine_that_was_stopped_at_its_provider_is_stopped_and_tells_why(bench: Bench, passes: int) -> None:
+    await bench.demand()
+    await bench.passes(1 + passes)
+    (machine,) = await bench.machines.unreleased()
+    taken = await bench.leases.acquire(a_request()) if passes else None
+    bench.provider.observations[machine.machine_id] = Observation(
+        ProviderState.STOPPED, reason="terminated_by_user", fault=Fault.PROVIDER, exit_status=0
+    )
+    await bench.no_demand()
+    await bench.passes(3)
+    stopped = await bench.machines.get(machine.machine_id)
+    assert (stopped.state, stopped.reason) == (MachineState.STOPPED, "terminated_by_user")
+    assert (stopped.fault, stopped.exit_status) == (Fault.PROVIDER, 0)
+    assert bench.provider.machines == {}
+    # It has done no job: the pool is not to buy one after another.
+    assert len(await bench.machines.failures()) == 1
+    if taken:
+        with pytest.raises(LeaseEndedError):
+            await bench.leases.renew(taken[0].lease_id, timedelta(seconds=1))
 
 
 async def test_a_provider_that_cannot_be_asked_changes_nothing(bench: Bench) -> None:

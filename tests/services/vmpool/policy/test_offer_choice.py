@@ -62,7 +62,7 @@ def test_a_full_backend_gives_way_to_the_next_at_once_and_its_words_are_told() -
     choice = choose([offer("hotaisle", 2), offer("amddevcloud", 3)], failed())
     assert choice.offer == offer("amddevcloud", 3)
     assert choice.outlook == (
-        "MI300X at dstack/hotaisle: the region is full (3 times in a row); tried again in 8 s; "
+        "MI300X at dstack/hotaisle: the region is full (3 times in a row); tried again in 8 s, at 00:00:08 UTC; "
         "trying MI300X at dstack/amddevcloud now"
     )
 

@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from services.vmpool.errors import MachineNotFoundError, PoolLimitError, StaleMachineError
 from services.vmpool.fault import Fault
-from services.vmpool.machines.machine import Inventory, MachineState
+from services.vmpool.machines.machine import Halt, Inventory, MachineState
 from services.vmpool.machines.offer import Source
 from services.vmpool.store.event_log import EventLog
 from services.vmpool.store.machine_row import machine_from_json, machine_to_json
@@ -59,11 +59,11 @@ async def test_a_machine_that_is_stopped_ends_its_leases_in_the_same_step(bench:
     machine = await bench.warm_machine()
     taken = await bench.leases.acquire(a_request(eighths=4))
     assert taken
-    halted = await bench.machines.halt(machine.machine_id, "it burns")
+    halted = await bench.machines.halt(machine.machine_id, Halt("it burns"))
     assert (halted.state, halted.occupied) == (MachineState.DRAINING, (0,))
     assert await bench.leases.standing_on(machine.machine_id) == []
     await bench.leases.release(taken[0].lease_id, "too late")
-    assert await bench.machines.halt(machine.machine_id, "again") == halted
+    assert await bench.machines.halt(machine.machine_id, Halt("again")) == halted
     assert await bench.machines.get(machine.machine_id) == halted
 
 
@@ -71,7 +71,7 @@ async def test_a_machine_that_drains_is_stopped_without_waiting_for_its_leases(b
     machine = await bench.warm_machine()
     await bench.leases.acquire(a_request(eighths=4))
     await bench.machines.drain(machine.machine_id, "asked")
-    halted = await bench.machines.halt(machine.machine_id, "now")
+    halted = await bench.machines.halt(machine.machine_id, Halt("now"))
     assert (halted.state, halted.reason, halted.occupied) == (MachineState.DRAINING, "now", (0,))
     await bench.passes()
     assert await bench.state_of(machine.machine_id) is MachineState.STOPPED

@@ -41,9 +41,10 @@ if TYPE_CHECKING:
 __all__ = ["cloud_of_module", "dstack_server", "fake_cloud", "lab_client", "run_key"]
 pytestmark = [pytest.mark.dstack, pytest.mark.timeout(300)]
 
-RUNNING, ENDED, GONE, UNKNOWN = (
+RUNNING, ENDED, STOPPED, GONE, UNKNOWN = (
     ProviderState.RUNNING,
     ProviderState.ENDED,
+    ProviderState.STOPPED,
     ProviderState.GONE,
     ProviderState.UNKNOWN,
 )
@@ -102,14 +103,15 @@ async def test_every_way_to_end_keeps_exit_status_and_words_and_costs_nothing_af
         await observed(provider, RUNNING, machine_id=machine_id)
         await asyncio.to_thread(stop, lab_client, f"wavepool-{machine_id.removeprefix('mach_')}", abort)
     ends = {
-        "mach_zero": (Fault.EXECUTOR_EXITED, 0, "done_by_runner"),
-        "mach_three": (Fault.EXECUTOR_EXITED, 3, "container_exited_with_error"),
-        "mach_long": (Fault.EXPIRED, None, "max_duration_exceeded"),
-        "mach_stop": (Fault.PROVIDER, None, "ed_by_user"),
-        "mach_abort": (Fault.PROVIDER, None, "aborted_by_user"),
+        "mach_zero": (STOPPED, Fault.EXECUTOR_EXITED, 0, "done_by_runner"),
+        "mach_three": (ENDED, Fault.EXECUTOR_EXITED, 3, "container_exited_with_error"),
+        "mach_long": (STOPPED, Fault.EXPIRED, None, "max_duration_exceeded"),
+        "mach_stop": (STOPPED, Fault.PROVIDER, None, "ed_by_user"),
+        "mach_abort": (STOPPED, Fault.PROVIDER, None, "aborted_by_user"),
     }
-    for machine_id, (fault, exit_status, words) in ends.items():
-        seen = await observed(provider, ENDED, machine_id=machine_id)
+    for machine_id, (state, fault, exit_status, words) in ends.items():
+        seen = await observed(provider, ENDED, STOPPED, machine_id=machine_id)
+        assert seen.state is state
         assert (seen.fault, seen.exit_status) == (fault, exit_status), seen
         assert words in seen.reason
     assert sorted(await provider.list_all()) == sorted(ends)
@@ -131,7 +133,7 @@ async def test_a_machine_whose_pool_is_gone_for_good_ends_by_itself(
     async with lab_provider(replace(settings, agent=agent, fleet=fleet)) as provider:
         await provider.provision(an_order())
         # Nothing asks the executor, as if the pool's host had died.
-        seen = await observed(provider, ENDED)
+        seen = await observed(provider, STOPPED)
         assert (seen.exit_status, seen.fault) == (0, Fault.EXECUTOR_EXITED), seen
         await asyncio.to_thread(fake_cloud.wait_until, lambda cloud: cloud.existing() == [])
         assert "no pool has asked for this machine" in (await printed(provider, "mach_1", follow=False)).decode()

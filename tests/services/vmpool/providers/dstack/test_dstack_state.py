@@ -26,10 +26,11 @@ from tests.services.vmpool.providers.dstack.dstack_words import CONFIG, a_job, a
 if TYPE_CHECKING:
     from enum import Enum
 
-PENDING, RUNNING, ENDED, UNKNOWN = (
+PENDING, RUNNING, ENDED, STOPPED, UNKNOWN = (
     ProviderState.PENDING,
     ProviderState.RUNNING,
     ProviderState.ENDED,
+    ProviderState.STOPPED,
     ProviderState.UNKNOWN,
 )
 
@@ -69,16 +70,35 @@ def test_available_is_what_dstack_calls_available() -> None:
         ("running", "terminating", ENDED, ""),
         ("terminating", "running", ENDED, ""),
         ("terminating", "terminating", ENDED, ""),
-        ("terminated", "aborted", ENDED, ""),
-        ("terminated", "terminated", ENDED, ""),
+        ("terminated", "aborted", STOPPED, ""),
+        ("terminated", "terminated", STOPPED, ""),
         ("failed", "failed", ENDED, ""),
-        ("done", "done", ENDED, ""),
+        ("done", "done", STOPPED, ""),
         ("running", None, PENDING, "running"),
     ],
 )
 def test_a_run_with_its_job_is_in_one_state(run: str, job: str | None, state: ProviderState, stage: str) -> None:
     seen = observation(run_from_json(a_run(run, a_job(job) if job else None)))
     assert (seen.state, seen.stage) == (state, stage)
+
+
+@pytest.mark.parametrize(
+    ("run", "run_reason", "job_reason", "state"),
+    [
+        ("terminating", "stopped_by_user", "terminated_by_user", STOPPED),
+        ("terminating", "job_failed", "container_exited_with_error", ENDED),
+        ("running", "", "done_by_runner", STOPPED),
+        ("running", "", "instance_unreachable", ENDED),
+        # dstack calls it failed, and the pool's own limit stops a machine.
+        ("failed", "job_failed", "max_duration_exceeded", STOPPED),
+    ],
+)
+def test_before_its_end_is_final_the_reason_tells_whether_a_machine_broke_or_was_stopped(
+    run: str, run_reason: str, job_reason: str, state: ProviderState
+) -> None:
+    job = a_job("terminating", termination_reason=job_reason)
+    seen = observation(run_from_json(a_run(run, job, termination_reason=run_reason or None)))
+    assert seen.state is state
 
 
 def test_a_machine_that_runs_has_a_place_and_a_price() -> None:
