@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,9 @@ MACHINE_LABEL = "wavepool.machine"
 GPU_TYPE_LABEL = "wavepool.gpu_type"
 TOKEN_VARIABLE = "EXECUTOR_TOKEN"  # noqa: S105 - a variable's name
 OUT_OF_MEMORY = "the kernel killed it for want of memory: raise VMPOOL_DOCKER_MEMORY_MIB"
+LIFE_LABEL = "wavepool.max_duration_seconds"
+TIMED_OUT = 124
+"""Exit status of `timeout` for a command that it ended."""
 COMMAND_NOT_RUN = frozenset({126, 127})
 """Exit statuses by which the engine says that it could not run, or not find, the command."""
 
@@ -41,6 +45,8 @@ class ContainerPlan:
     privileged_boxes: bool = False
     init: bool = True
     orphan_timeout: timedelta = timedelta(0)
+    max_duration: timedelta = timedelta(0)
+    stop_grace: timedelta = timedelta(seconds=15)
 
     def name(self, machine_id: str) -> str:
         """The container's name, which no two machines share."""
@@ -48,14 +54,16 @@ class ContainerPlan:
 
     def arguments(self, order: Order) -> dict[str, Any]:
         """What the engine's client is to create."""
+        life_seconds = math.ceil((order.max_duration or self.max_duration).total_seconds())
         return {
             "image": self.image,
-            "command": [*self.command],
+            "command": [*self._guard(life_seconds), *self.command],
             "name": self.name(order.machine_id),
             "labels": {
                 POOL_LABEL: self.pool_name,
                 MACHINE_LABEL: order.machine_id,
                 GPU_TYPE_LABEL: order.gpu_type,
+                **({LIFE_LABEL: str(life_seconds)} if life_seconds else {}),
             },
             "environment": self._environment(order),
             "ports": {f"{self.executor_port}/tcp": (self.publish_address, None)},
@@ -66,6 +74,11 @@ class ContainerPlan:
             "init": self.init,
             **self._privileges(),
         }
+
+    def _guard(self, life_seconds: int) -> Sequence[str]:
+        """Ends the executor after its longest life whether or not vmpool is alive: engines have no such limit."""
+        grace_seconds = math.ceil(self.stop_grace.total_seconds())
+        return ["timeout", f"--kill-after={grace_seconds}", str(life_seconds)] if life_seconds else []
 
     def _environment(self, order: Order) -> dict[str, str]:
         # In this order: what makes it this machine's executor is not the operator's to change.
@@ -91,7 +104,7 @@ def observed(attributes: Mapping[str, Any], port: int, reach_address: str) -> Ob
     if status in _ON_THE_WAY:
         return Observation(ProviderState.PENDING, stage=f"the container is {status}")
     if status in _OVER:
-        return _over(state)
+        return _over(state, (attributes.get("Config") or {}).get("Labels") or {})
     published = _published(attributes, port)
     if status == "running" and published:
         return Observation(ProviderState.RUNNING, endpoint=f"{reach_address}:{published}")
@@ -110,8 +123,11 @@ def order_in(attributes: Mapping[str, Any], machine_id: str, gpu_count: int) -> 
     return Order(machine_id, labels[GPU_TYPE_LABEL], gpu_count, environment[TOKEN_VARIABLE])
 
 
-def _over(state: Mapping[str, Any]) -> Observation:
+def _over(state: Mapping[str, Any], labels: Mapping[str, str]) -> Observation:
     exit_status = int(state.get("ExitCode") or 0)
+    if exit_status == TIMED_OUT and LIFE_LABEL in labels:
+        lived = f"it has reached its longest life of {labels[LIFE_LABEL]} s"
+        return Observation(ProviderState.STOPPED, reason=lived, fault=Fault.EXPIRED, exit_status=exit_status)
     words = [f"its container ended with status {exit_status}"]
     words += [OUT_OF_MEMORY] if state.get("OOMKilled") else []
     words += [str(state["Error"])] if state.get("Error") else []

@@ -128,7 +128,7 @@ class DockerProvider:
         except _NotThereError:
             return Observation(ProviderState.GONE, reason="the engine has no such container")
         seen = observed(container.attrs, self._plan.executor_port, self._config.reach_address)
-        if seen.state is not ProviderState.ENDED:
+        if seen.state not in {ProviderState.ENDED, ProviderState.STOPPED}:
             return replace(seen, price_micros_per_hour=self._config.price_micros_per_hour)
         told = await self._ask(lambda _: bytes(container.logs(tail=LAST_LOG_LINES)))
         lines = " | ".join(told.decode(errors="replace").split("\n")).strip(" |")

@@ -69,6 +69,8 @@ class DockerSettings(Settings):
     """Between asking an executor to end and killing it."""
     request_timeout: Positive = timedelta(seconds=20)
     """For one call to the engine."""
+    max_duration: NotNegative = timedelta(0)
+    """The longest life of a container, which ends by itself then, whatever became of us; 0: none but the order's."""
     orphan_timeout: NotNegative = timedelta(minutes=15)
     """An executor that no pool has asked for so long ends by itself; 0: never."""
     ends_with_pool: bool = True
@@ -113,6 +115,8 @@ class DockerSettings(Settings):
             privileged_boxes=self.privileged_boxes,
             init=self.init,
             orphan_timeout=self.orphan_timeout,
+            max_duration=self.max_duration,
+            stop_grace=self.stop_grace,
         )
 
 

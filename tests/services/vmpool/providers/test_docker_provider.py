@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
 from services.vmpool.keeping.executor_client import ExecutorClient, ExecutorUnreachableError
-from services.vmpool.providers.docker_containers import COMMAND_NOT_RUN, ContainerPlan, observed
+from services.vmpool.providers.docker_containers import COMMAND_NOT_RUN, TIMED_OUT, ContainerPlan, observed
 from services.vmpool.providers.docker_provider import DockerProvider
 from services.vmpool.providers.docker_settings import DockerSettings
 from services.vmpool.providers.provider import Observation, Order, ProviderState
@@ -56,6 +56,26 @@ async def test_a_command_that_the_image_does_not_have_is_the_operator_s_to_mend(
         with pytest.raises(ProviderError, match="no-such-program") as caught:
             await provider.provision(ORDER)
         assert caught.value.fault is Fault.MISCONFIGURED
+
+
+@pytest.mark.docker
+async def test_a_container_ends_by_itself_after_its_longest_life() -> None:
+    command = ("/bin/sh", "-c", "echo ready; exec sleep 600")
+    async with docker_machines(container_plan(command=command)) as provider:
+        # From here on nothing but the engine knows of the limit, as if vmpool were dead.
+        await provider.provision(replace(ORDER, max_duration=timedelta(seconds=1)))
+        seen = await seen_in(provider, ProviderState.STOPPED)
+    assert (seen.fault, seen.exit_status) == (Fault.EXPIRED, TIMED_OUT)
+    assert seen.reason.startswith("it has reached its longest life of 1 s")
+
+
+@pytest.mark.docker
+async def test_an_executor_that_does_not_end_when_asked_is_killed_after_its_longest_life() -> None:
+    command = ("/bin/sh", "-c", "trap '' TERM; while :; do sleep 1; done")
+    plan = container_plan(command=command, max_duration=timedelta(seconds=1), stop_grace=timedelta(seconds=1))
+    async with docker_machines(plan) as provider:
+        await provider.provision(ORDER)
+        assert (await seen_in(provider, ProviderState.ENDED)).exit_status == 137
 
 
 @pytest.mark.docker
