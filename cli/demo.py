@@ -23,6 +23,7 @@ from cli.exit_codes import ExitCode
 from cli.local.program import StartError
 from cli.local.stack import Ports, Stack
 from cli.local.supervisor import running
+from cli.machine_text import cost_text
 from cli.narration import format_milliseconds
 from cli.outcome import result_of
 from cli.progress import shown_on
@@ -104,7 +105,7 @@ class Demo:
             job = self._transport.call("GET", f"/api/v1/submissions/{events[0].data['id']}")
             return job.get("status") is not None
 
-        with shown_on(results, "submitting") as show:
+        with shown_on(results, "Submitting") as show:
             for event in follow(open_stream, is_over, 0, Patience(PATIENCE_SECONDS)):
                 events.append(event)
                 show(event)
@@ -119,7 +120,7 @@ def _print_table(outcomes: dict[str, Result], seconds: dict[str, float]) -> None
             f"{outcomes[attempt.name].passed_tests}/{outcomes[attempt.name].total_tests}",
             format_milliseconds(outcomes[attempt.name].avg_runtime_ms),
             f"{seconds[attempt.name]:.1f} s",
-            f"${outcomes[attempt.name].cost_usd or 0:.6f}",
+            cost_text(outcomes[attempt.name].cost_usd or 0, outcomes[attempt.name].billable_seconds),
         )
         for attempt in ATTEMPTS
     ]

@@ -42,6 +42,16 @@ def dollars_text(usd: object) -> str:
     return f"{'-' if usd < 0 else ''}${abs(usd):,.6f}" if isinstance(usd, int | float) else "-"
 
 
+def cost_text(usd: object, billable_seconds: object) -> str:
+    """What a submission cost, and the time that it is for; empty if the cost is not known."""
+    if not isinstance(usd, int | float):
+        return ""
+    if not isinstance(billable_seconds, int | float):
+        return dollars_text(usd)
+    seconds = f"{billable_seconds:.3g}" if billable_seconds < 1000 else f"{billable_seconds:,.0f}"  # noqa: PLR2004 - three digits fill up there
+    return f"{dollars_text(usd)} for {seconds} s"
+
+
 def place_text(machine: Fields) -> str:
     """Provider, backend and region, as far as there are any."""
     return "/".join(str(machine[name]) for name in ("provider", "backend", "region") if machine.get(name))
@@ -69,7 +79,7 @@ def order_text(machine: Fields) -> str:
 
 def event_text(fields: Fields) -> str:
     """One line for one event of a machine."""
-    state = str(fields.get("status") or "?").lower()
+    state = str(fields.get("status") or "?").capitalize()
     stage = str(fields.get("stage") or fields.get("reason") or "")
     timing = ""
     if state.upper() not in READY_STATES | OVER_STATES:

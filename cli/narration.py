@@ -16,12 +16,11 @@ Fields = dict[str, Any]
 
 
 def narrate(event: Event) -> str:
-    """One line for people."""
+    """One line for people, as a sentence without a full stop: the gateway's own if it has one."""
     narrator = _NARRATORS.get(event.status)
     if narrator is not None:
         return narrator(event.data)
-    message = str(event.data.get("message") or "")
-    return f"{event.status.lower().replace('_', ' ')}: {message}" if message else event.status.lower()
+    return _message(event.data) or event.status.capitalize().replace("_", " ")
 
 
 def format_milliseconds(value: object) -> str:
@@ -42,43 +41,46 @@ def format_number(value: object, unit: str = "") -> str:
     return f"{digits} {unit}".strip()
 
 
+def _message(fields: Fields) -> str:
+    return str(fields.get("message") or "")
+
+
 def _nested(fields: Fields, key: str) -> Fields:
     value = fields.get(key)
     return cast("Fields", value) if isinstance(value, dict) else {}
 
 
 def _queued(fields: Fields) -> str:
-    position, message = fields.get("position"), str(fields.get("message") or "")
-    return message or (f"queued at position {position}" if position else "queued")
+    position = fields.get("position")
+    return _message(fields) or (f"In the queue at position {position}" if position else "In the queue")
 
 
 def _provisioning(fields: Fields) -> str:
-    start = str(fields.get("vm_state") or "machine").lower().replace("_", " ")
-    name = _nested(fields, "machine").get("device_title") or _nested(fields, "machine").get("id") or ""
-    timing = start_text(
-        fields.get("elapsed_seconds"), fields.get("estimate_seconds"), fields.get("estimate_p90_seconds")
-    )
-    ready = fields.get("stage") == "ready"
-    said = (fields.get("stage"), fields.get("message"), name, "" if ready else timing)
-    parts = [str(part) for part in said if part]
-    return f"{start}: {', '.join(dict.fromkeys(parts))}" if parts else start
-
-
-def _compiling(fields: Fields) -> str:
-    toolchain = fields.get("toolchain")
-    cached = " (already compiled)" if fields.get("cached") else ""
-    return f"compiling with {toolchain}{cached}" if toolchain else f"compiling{cached}"
+    is_ready = fields.get("stage") == "ready"
+    if is_ready:
+        note = _nested(fields, "machine").get("device_title") or ""
+    else:
+        note = start_text(
+            fields.get("elapsed_seconds"), fields.get("estimate_seconds"), fields.get("estimate_p90_seconds")
+        )
+    told = _message(fields) or ("The machine is ready" if is_ready else "Getting a machine")
+    return f"{told} ({note})" if note else told
 
 
 def _compiled(fields: Fields) -> str:
     warnings = str(fields.get("warnings") or "").strip()
-    said = [f"compiled in {format_milliseconds(fields.get('duration_ms'))}", warnings, isa_text(fields)]
+    said = [f"Compiled in {format_milliseconds(fields.get('duration_ms'))}", warnings, isa_text(fields)]
     return "\n".join(part for part in said if part)
 
 
 def _test_result(fields: Fields) -> str:
     result = _nested(fields, "result")
-    return f"test {result.get('test_id')}/{fields.get('total_tests')} {result.get('name')}: {result.get('status')}"
+    return f"Test {result.get('test_id')}/{fields.get('total_tests')} {result.get('name')}: {result.get('status')}"
+
+
+def _benchmarking(fields: Fields) -> str:
+    mode = fields.get("timing_mode")
+    return _message(fields) or (f"Measuring ({mode})" if mode else "Measuring")
 
 
 def _benchmark_result(fields: Fields) -> str:
@@ -89,7 +91,7 @@ def _benchmark_result(fields: Fields) -> str:
     if isinstance(result.get("gbytes_per_second"), int | float):
         figures.append(format_number(result.get("gbytes_per_second"), "GB/s"))
     figures += [note for note in _doubts(result) if note]
-    name = f"benchmark {result.get('test_id')}/{fields.get('total_tests')} {result.get('name')}"
+    name = f"Benchmark {result.get('test_id')}/{fields.get('total_tests')} {result.get('name')}"
     return f"{name}: {', '.join(figures)}"
 
 
@@ -101,7 +103,7 @@ def _benchmarked(fields: Fields) -> str:
     notes += ["not converged"] if fields.get("converged") is False else []
     notes += ["simulated"] if fields.get("simulated") else []
     note = f" ({', '.join(notes)})" if notes else ""
-    return f"benchmarked: mean {format_milliseconds(fields.get('avg_runtime_ms'))}{note}"
+    return f"Benchmarked: mean {format_milliseconds(fields.get('avg_runtime_ms'))}{note}"
 
 
 def _doubts(result: Fields) -> tuple[str, str]:
@@ -113,15 +115,15 @@ def _doubts(result: Fields) -> tuple[str, str]:
 _NARRATORS: dict[str, Callable[[Fields], str]] = {
     "IN_QUEUE": _queued,
     "PROVISIONING": _provisioning,
-    "COMPILING": _compiling,
+    "COMPILING": lambda fields: _message(fields) or "Compiling",
     "COMPILED": _compiled,
-    "CHECKING": lambda fields: f"checking {fields.get('total_tests')} tests",
+    "CHECKING": lambda fields: _message(fields) or f"Checking {fields.get('total_tests')} test cases",
     "TEST_RESULT": _test_result,
-    "CHECKED": lambda fields: f"checked: {fields.get('passed_tests')}/{fields.get('total_tests')} tests passed",
-    "BENCHMARKING": lambda fields: f"benchmarking {fields.get('timing_mode') or ''}".rstrip(),
+    "CHECKED": lambda fields: f"Checked: {fields.get('passed_tests')}/{fields.get('total_tests')} tests passed",
+    "BENCHMARKING": _benchmarking,
     "BENCHMARK_RESULT": _benchmark_result,
     "BENCHMARKED": _benchmarked,
-    "ACCEPTED": lambda fields: f"accepted: mean {format_milliseconds(fields.get('avg_runtime_ms'))}",
-    "SANDBOX_RUNNING": lambda _: "running",
+    "ACCEPTED": lambda fields: f"Accepted: mean {format_milliseconds(fields.get('avg_runtime_ms'))}",
+    "SANDBOX_RUNNING": lambda _: "The program runs",
     "SANDBOX_OUTPUT": lambda fields: f"{fields.get('stream')}: {fields.get('line')}",
 }

@@ -34,6 +34,8 @@ class Result:
     avg_runtime_ms: float | None = None
     avg_gflops: float | None = None
     cost_usd: float | None = None
+    billable_seconds: float | None = None
+    """What the cost is for."""
     passed_tests: int | None = None
     total_tests: int | None = None
     data: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -87,6 +89,7 @@ def _result(submission_id: str, status: str, told: dict[str, Any], facts: dict[s
         avg_runtime_ms=facts.get("avg_runtime_ms"),
         avg_gflops=facts.get("avg_gflops"),
         cost_usd=facts.get("cost_usd"),
+        billable_seconds=facts.get("billable_seconds"),
         passed_tests=facts.get("passed_tests"),
         total_tests=facts.get("total_tests"),
         data=told,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from rich.markup import escape
 from rich.table import Table
 
-from cli.machine_text import dollars_text
+from cli.machine_text import cost_text
 from cli.narration import format_milliseconds, format_number
 from cli.sample_text import sample_text
 from cli.terminal import results
@@ -59,7 +59,7 @@ def _tests(result: Result) -> str:
 
 
 def _cost(result: Result) -> str:
-    return dollars_text(result.cost_usd) if result.cost_usd is not None else ""
+    return cost_text(result.cost_usd, result.billable_seconds)
 
 
 def _print_output(stream: str, text: str) -> None:

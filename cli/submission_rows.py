@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from cli.machine_text import dollars_text
+from cli.machine_text import cost_text
 from cli.narration import format_milliseconds
 
 AS_THEY_ARE = ("id", "problem", "mode", "timing", "gpu_type", "fallback_gpu_types", "dtype", "language", "priority")
@@ -17,7 +17,7 @@ def submission_rows(job: dict[str, Any]) -> list[tuple[str, str]]:
     facts = {name: job.get(name) for name in (*AS_THEY_ARE, *AFTERWARDS)}
     facts["waited"] = _between(job.get("create_time"), job.get("start_time"))
     facts["took"] = _between(job.get("start_time"), job.get("end_time"))
-    facts["cost"] = dollars_text(job["cost_usd"]) if isinstance(job.get("cost_usd"), int | float) else None
+    facts["cost"] = cost_text(job.get("cost_usd"), job.get("billable_seconds"))
     facts["extras"] = [name for name in ("launch_plan", "problem_def") if job.get(name)]
     facts["message"] = None if job.get("result") else job.get("message")
     return [(name, _text(value)) for name, value in facts.items() if value not in (None, "", [])]

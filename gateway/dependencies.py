@@ -48,7 +48,7 @@ class Gateway:
         """The response that streams a job's events."""
         settings = self.settings
         frames = self.hub.frames(job, after_seq)
-        return EventStream(frames, settings.heartbeat, settings.send_timeout, headers)
+        return EventStream(frames, settings.heartbeat, settings.send_timeout, headers, job.job_id)
 
 
 def _gateway(request: Request) -> Gateway:

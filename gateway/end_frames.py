@@ -10,6 +10,7 @@ from wavepool.scheduler.v1.scheduler_pb2 import JOB_STATE_CANCELLED
 
 from gateway.enum_names import verdict_name
 from gateway.json_values import from_json
+from gateway.proto_time import seconds_of
 from gateway.run_frames import benchmarked_fields, isa_fields, test_entries
 from gateway.verdicts import final_status
 
@@ -41,6 +42,7 @@ def _verdict_fields(state: int, result: Finished) -> dict[str, Any]:
         "stdout": result.stdout,
         "stderr": result.stderr,
         "has_report": bool(result.signed_report),
+        "billable_seconds": seconds_of(result.billable),
     }
 
 

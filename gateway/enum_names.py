@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from wavepool.billing.v1.billing_pb2 import PostingKind
 from wavepool.executor.v1.executor_pb2 import RunMode, TimingMode
-from wavepool.executor.v1.run_event_pb2 import Bound, Timing, Verdict
+from wavepool.executor.v1.run_event_pb2 import BenchmarkStage, Bound, Timing, Verdict
 from wavepool.scheduler.v1.scheduler_pb2 import JobState
 from wavepool.vmpool.v1.vmpool_pb2 import MachineFault, MachineOrigin, MachineState, StartKind
 
@@ -31,6 +31,7 @@ machine_fault_name = partial(enum_name, MachineFault.Name, "MACHINE_FAULT_")
 start_kind_name = partial(enum_name, StartKind.Name, "START_KIND_")
 posting_kind_name = partial(enum_name, PostingKind.Name, "POSTING_KIND_")
 bound_name = partial(enum_name, Bound.Name, "BOUND_")
+benchmark_stage_name = partial(enum_name, BenchmarkStage.Name, "BENCHMARK_STAGE_")
 timing_name = partial(enum_name, Timing.Name, "TIMING_")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from wavepool.executor.v1.executor_pb2 import RUN_MODE_CHECK, RUN_MODE_FULL, RUN_MODE_SAMPLE
 
 from gateway.end_frames import end_frame
-from gateway.enum_names import start_kind_name
+from gateway.enum_names import benchmark_stage_name, start_kind_name
 from gateway.json_values import to_json, usd
 from gateway.machine_figures import machine_figures
 from gateway.proto_time import milliseconds_of, seconds_of
@@ -69,7 +69,12 @@ def frame_of(event: JobEvent, setting: Setting) -> Frame | None:
     frame = _frame(event, setting)
     if frame is None:
         return None
-    common = {"timestamp": milliseconds_of(event.time), "attempt": event.attempt, "cost_usd": usd(event.cost_micros)}
+    common = {
+        "submission_id": event.job_id,
+        "timestamp": milliseconds_of(event.time),
+        "attempt": event.attempt,
+        "cost_usd": usd(event.cost_micros),
+    }
     return Frame(frame.status, {**common, **frame.fields})
 
 
@@ -87,7 +92,7 @@ def _frame(event: JobEvent, setting: Setting) -> Frame | None:
         case "provisioning":
             return _provisioning(event)
         case "retrying":
-            message = f"The attempt was lost through no fault of yours and runs again: {event.retrying.reason}"
+            message = f"In the queue again, as the attempt was lost through no fault of yours: {event.retrying.reason}"
             return Frame("IN_QUEUE", {**_queue_place(event.job_id), "message": message})
         case "run":
             return _run(event.run, setting)
@@ -101,13 +106,17 @@ def _frame(event: JobEvent, setting: Setting) -> Frame | None:
             return None
 
 
+def counted(count: int, noun: str) -> str:
+    """A number with its noun: `1 sample`, `20 samples`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def _queue_place(job_id: str) -> dict[str, Any]:
     return {
         "id": job_id,
         "position": None,
         "eta_p50_seconds": None,
         "eta_p90_seconds": None,
-        "remainingSubmissions": None,
     }
 
 
@@ -155,7 +164,14 @@ def _is_hidden(kind: str, mode: int) -> bool:
 
 def _compiling(event: RunEvent, setting: Setting) -> Frame:
     step = event.compiling
-    return Frame("COMPILING", {"toolchain": step.toolchain, "cached": step.cached, **setting.labels})
+    how = "Using the kept build by" if step.cached else "Compiling with"
+    fields = {"toolchain": step.toolchain, "cached": step.cached, "message": f"{how} {step.toolchain or 'a compiler'}"}
+    return Frame("COMPILING", {**fields, **setting.labels})
+
+
+def _checking(event: RunEvent, _: Setting) -> Frame:
+    total = event.checking.total_tests
+    return Frame("CHECKING", {"total_tests": total, "message": f"Checking {counted(total, 'test case')}"})
 
 
 def _test_result(event: RunEvent, _: Setting) -> Frame:
@@ -165,7 +181,30 @@ def _test_result(event: RunEvent, _: Setting) -> Frame:
 
 def _benchmarking(event: RunEvent, _: Setting) -> Frame:
     step = event.benchmarking
-    return Frame("BENCHMARKING", {"total_tests": step.total_tests, "timing_mode": step.timing_mode or None})
+    how = f" ({step.timing_mode})" if step.timing_mode else ""
+    message = f"Measuring {counted(step.total_tests, 'test case')}{how}"
+    fields = {"total_tests": step.total_tests, "timing_mode": step.timing_mode or None, "message": message}
+    return Frame("BENCHMARKING", fields)
+
+
+def _benchmark_progress(event: RunEvent, setting: Setting) -> Frame:
+    """BENCHMARKING again, with how far it has come: who knows the status alone sees that it goes on."""
+    step = event.benchmark_progress
+    stage = benchmark_stage_name(step.stage)
+    session = f"session {step.session} of {step.sessions}, " if stage == "MEASURING" else ""
+    fields = {
+        "total_tests": step.total_tests,
+        "timing_mode": setting.timing_mode or None,
+        "stage": stage,
+        "session": step.session,
+        "sessions": step.sessions,
+        "test_id": step.test_id,
+        "name": step.name,
+        "samples": step.samples,
+        "message": f"{stage.capitalize()} test case {step.test_id} of {step.total_tests}, {session}"
+        f"{counted(step.samples, 'sample')} so far",
+    }
+    return Frame("BENCHMARKING", fields)
 
 
 def _benchmark_result(event: RunEvent, setting: Setting) -> Frame:
@@ -190,10 +229,11 @@ def _program_output(event: RunEvent, _: Setting) -> Frame:
 _RUN_FRAMES: dict[str, Callable[[RunEvent, Setting], Frame]] = {
     "compiling": _compiling,
     "compiled": lambda event, _: Frame("COMPILED", compiled_fields(event.compiled)),
-    "checking": lambda event, _: Frame("CHECKING", {"total_tests": event.checking.total_tests}),
+    "checking": _checking,
     "test_result": _test_result,
     "checked": lambda event, setting: Frame("CHECKED", {**setting.labels, **checked_fields(event.checked)}),
     "benchmarking": _benchmarking,
+    "benchmark_progress": _benchmark_progress,
     "benchmark_result": _benchmark_result,
     "benchmarked": _benchmarked,
     "program_started": lambda _event, _setting: Frame("SANDBOX_RUNNING", {}),

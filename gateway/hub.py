@@ -76,9 +76,8 @@ class Hub:
     def _join(self, key: tuple[str, str], job: Job, after_seq: int) -> _Channel:
         channel = self._channels.get(key)
         if channel is None or not channel.stream.can_serve(after_seq):
-            stream = JobStream(
-                lambda seq: self._watch(key, seq), Setting(job.spec.mode), self._window_bytes, RETRY_PAUSE
-            )
+            setting = Setting(job.spec.mode)
+            stream = JobStream(job.job_id, lambda seq: self._watch(key, seq), setting, self._window_bytes, RETRY_PAUSE)
             channel = _Channel(stream, asyncio.create_task(stream.run(), name=f"watch {job.job_id}"))
             self._channels[key] = channel
         channel.clients += 1

@@ -51,7 +51,10 @@ class FellBehindError(Exception):
 class JobStream:
     """The frames of one job. `run` reads them; `follow` gives them to one client."""
 
-    def __init__(self, watch: WatchEvents, setting: Setting, window_bytes: int, retry_pause: timedelta) -> None:
+    def __init__(
+        self, job_id: str, watch: WatchEvents, setting: Setting, window_bytes: int, retry_pause: timedelta
+    ) -> None:
+        self._job_id = job_id
         self._watch = watch
         self._setting = setting
         self._window_bytes = window_bytes
@@ -150,7 +153,7 @@ class JobStream:
 
     def _end_with_error(self, message: str) -> None:
         self._is_over = True
-        fields = {"verdict": "INFRA_ERROR", "message": message, "details": ""}
+        fields = {"submission_id": self._job_id, "verdict": "INFRA_ERROR", "message": message, "details": ""}
         # No id: the job has no such event, and a client that resumes must not skip one.
         self._append(self._last_seq + 1, encode(None, Frame("ERROR", fields)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from gateway.enum_names import bound_name, timing_name
 from gateway.proto_time import seconds_of
@@ -26,6 +26,10 @@ NS_PER_MS = 1e6
 CI_CONFIDENCE = 0.95
 SPREAD = ("min", "p5", "p25", "p75", "p95", "p99", "max", "mad")
 INSTRUMENTS = ("clock_mhz", "temperature_celsius", "power_watts")
+TENSARAS_NAMES: dict[Literal["clock_mhz", "temperature_celsius"], str] = {
+    "clock_mhz": "sm_clock_mhz",
+    "temperature_celsius": "temp_c",
+}
 MAX_RUNS_SHOWN = 100
 """A case may have 2,000 samples; a frame shows at most so many of them, evenly spaced."""
 
@@ -156,7 +160,7 @@ def evidence_fields(result: BenchmarkResult) -> dict[str, Any]:
         "flush_bytes": result.flush_bytes,
         "arithmetic_intensity": _known(result, "arithmetic_intensity"),
         "replaced_samples": len(result.replaced),
-        "gpu_metrics": metrics,
+        "gpu_metrics": metrics | _flat_metrics(result),
     }
 
 
@@ -185,7 +189,18 @@ def _milliseconds(ns: float | None) -> float | None:
 
 
 def _band(band: Band) -> dict[str, float]:
-    return {"low": band.low, "median": band.median, "high": band.high}
+    # Events of before means were kept have the median alone.
+    return {"low": band.low, "median": band.median, "high": band.high, "mean": band.mean or band.median}
+
+
+def _flat_metrics(result: BenchmarkResult) -> dict[str, float]:
+    """The same by the names that charts of Tensara's front ends read."""
+    flat: dict[str, float] = {}
+    for name, theirs in TENSARAS_NAMES.items():
+        if result.HasField(name):
+            band = _band(getattr(result, name))
+            flat |= {f"{theirs}_min": band["low"], f"{theirs}_max": band["high"], f"{theirs}_mean": band["mean"]}
+    return flat
 
 
 def _evenly_spaced(samples: Sequence[float], count: int) -> list[tuple[int, float]]:

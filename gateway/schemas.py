@@ -75,6 +75,7 @@ class Submission(BaseModel):
         str | None, Field(description="Which of the GPU types that were asked for it got, once it has a machine.")
     ]
     cost_usd: Annotated[float, Field(description="Settled once it is over.")]
+    billable_seconds: Annotated[float | None, Field(description="The time that the cost is for, once it is over.")]
     last_event_id: int
     events_url: str
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -34,12 +35,14 @@ class EventStream(EventSourceResponse):
         heartbeat_interval: timedelta,
         send_timeout: timedelta,
         headers: Mapping[str, str] | None = None,
+        submission_id: str = "",
     ) -> None:
+        """`submission_id` goes into every heartbeat, if the stream is that of a submission."""
         super().__init__(  # pyright: ignore[reportUnknownMemberType] - its annotation has a bare dict
             _opened(frames),
             headers={**HEADERS, **(headers or {})},
             ping=heartbeat_interval.total_seconds(),
-            ping_message_factory=heartbeat,
+            ping_message_factory=partial(heartbeat, submission_id),
             send_timeout=send_timeout.total_seconds(),
             sep="\n",
         )
@@ -52,9 +55,10 @@ class EventStream(EventSourceResponse):
             log.info("a client stopped reading; it can resume")
 
 
-def heartbeat() -> ServerSentEvent:
+def heartbeat(submission_id: str = "") -> ServerSentEvent:
     """Tells a client that the connection lives; it has no id, so it moves no resume point."""
-    data = {"status": "heartbeat", "timestamp": time.time_ns() // 1_000_000}
+    identity = {"submission_id": submission_id} if submission_id else {}
+    data = {"status": "heartbeat", **identity, "timestamp": time.time_ns() // 1_000_000}
     return ServerSentEvent(to_json(data).decode(), event="heartbeat", sep="\n")
 
 

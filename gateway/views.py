@@ -16,7 +16,7 @@ from gateway.enum_names import (
     verdict_name,
 )
 from gateway.json_values import from_json, json_safe, usd
-from gateway.proto_time import instant_of
+from gateway.proto_time import instant_of, seconds_of
 from gateway.verdicts import final_status
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:
         "machine_id": job.machine_id or None,
         "machine_gpu_type": job.machine_gpu_type or None,
         "cost_usd": usd(job.cost_micros),
+        "billable_seconds": seconds_of(job.result.billable) if over else None,
         "last_event_id": job.last_seq,
         "events_url": f"{submission_path(job.job_id)}/events",
     }

@@ -9,6 +9,7 @@ from typing import Protocol
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 TIME_CHARACTERS = 10
 RANDOM_CHARACTERS = 16
+SHOWN_CHARACTERS = 6
 
 
 class Clock(Protocol):
@@ -50,6 +51,12 @@ def new_id(prefix: str) -> str:
     milliseconds = int(datetime.now(UTC).timestamp() * 1000)
     random_bits = int.from_bytes(os.urandom(10), "big")
     return f"{prefix}_{_base32(milliseconds, TIME_CHARACTERS)}{_base32(random_bits, RANDOM_CHARACTERS)}"
+
+
+def short_id(long_id: str) -> str:
+    """An id as sentences show it, such as `mach_…7Q2F9X`: the end tells ids apart."""
+    prefix, separator, code = long_id.rpartition("_")
+    return f"{prefix}{separator}…{code[-SHOWN_CHARACTERS:]}" if len(code) > SHOWN_CHARACTERS else long_id
 
 
 def _base32(number: int, length: int) -> str:

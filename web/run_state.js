@@ -101,7 +101,7 @@ function noted(run, status, data) {
     case "CHECKED":
       return { ...run, tests: data.test_results, line: `All ${data.total_tests} tests passed` };
     case "BENCHMARKING":
-      return { ...run, line: data.timing_mode ? `Measuring, ${data.timing_mode}` : "Measuring" };
+      return { ...run, line: data.message ?? "Measuring" };
     case "BENCHMARK_RESULT": {
       const benchmarks = [...run.benchmarks, data.result];
       return { ...run, benchmarks, line: `${benchmarks.length} of ${data.total_tests} cases measured` };

@@ -13,7 +13,7 @@ from cli.commands.completion import complete_gpu_type, complete_problem
 from cli.commands.options import EndpointOption, IdArgument, JsonOption, TokenOption, connect
 from cli.errors import InputError
 from cli.exit_codes import ExitCode
-from cli.machine_text import dollars_text
+from cli.machine_text import cost_text
 from cli.outcome import result_of, result_of_submission
 from cli.progress import shown_on
 from cli.report import print_result, table_of
@@ -188,7 +188,7 @@ def plan_of(file: Path) -> dict[str, Any]:
 def _followed(client: Client, submission_id: str, after: int = 0) -> Result:
     events: list[Event] = []
     try:
-        with shown_on(notes, f"waiting for {submission_id}") as show_event:
+        with shown_on(notes, "Waiting for the next step") as show_event:
             for event in client.events(submission_id, after):
                 events.append(event)
                 show_event(event)
@@ -221,6 +221,6 @@ def _row(job: dict[str, Any]) -> tuple[object, ...]:
         job.get("mode"),
         job.get("state"),
         job.get("verdict"),
-        dollars_text(job.get("cost_usd")),
+        cost_text(job.get("cost_usd"), job.get("billable_seconds")),
         job.get("create_time"),
     )

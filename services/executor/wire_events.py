@@ -77,6 +77,19 @@ def _(event: events.Benchmarking) -> run_event_pb2.Benchmarking:
 
 
 @_body.register
+def _(event: events.BenchmarkProgress) -> run_event_pb2.BenchmarkProgress:
+    return run_event_pb2.BenchmarkProgress(
+        stage=run_event_pb2.BenchmarkStage.Value(f"BENCHMARK_STAGE_{event.stage}"),
+        session=event.session,
+        sessions=event.sessions,
+        test_id=event.test_id,
+        name=well_formed(event.name),
+        total_tests=event.total_tests,
+        samples=event.samples,
+    )
+
+
+@_body.register
 def _(event: BenchmarkResult) -> run_event_pb2.BenchmarkResult:
     return benchmark_result_to_proto(event)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
+from servicekit.clock import short_id
 from services.scheduler import payloads
 from services.scheduler.errors import StaleJobError
 from services.scheduler.job import Job, JobState
@@ -114,7 +115,7 @@ def placed_payload(placed: Placed, wanted_gpu_type: str) -> bytes:
         start_kind=placed.start_kind,
         stage="ready",
         machine=machine,
-        message=f"{'Started' if cold else 'Reusing warm'} machine {machine.machine_id}{instead}",
+        message=f"{'Started' if cold else 'Reusing warm'} machine {short_id(machine.machine_id)}{instead}",
     )
     if cold and machine.HasField("create_time") and machine.HasField("ready_time"):
         event.elapsed.FromTimedelta(machine.ready_time.ToDatetime(UTC) - machine.create_time.ToDatetime(UTC))

@@ -26,7 +26,7 @@ def test_the_clock_goes_on_between_two_events() -> None:
     clock = Clock(lambda: now)
     clock.show(PROVISIONING)
     now += 25
-    assert clock.__rich__().plain == "provisioning: pulling; 35 s so far"
+    assert clock.__rich__().plain == "Provisioning: pulling; 35 s so far"
 
 
 def test_on_a_terminal_each_event_stays_above_the_clock() -> None:
@@ -47,10 +47,12 @@ def test_a_cold_start_tells_how_long_it_has_taken_and_will_take() -> None:
         "estimate_p90_seconds": 90,
     }
     told = narrate(Event(1, "PROVISIONING", fields))
-    assert told.startswith("cold start: pulling, Starting a machine: pulling, ")
-    assert told.endswith("12 s so far, usually 40 s, 9 of 10 within 1 min 30 s")
+    assert told == "Starting a machine: pulling (12 s so far, usually 40 s, 9 of 10 within 1 min 30 s)"
 
 
 def test_a_machine_that_is_there_is_told_without_waiting_times() -> None:
-    fields = {"vm_state": "WARM_REUSE", "stage": "ready", "machine": {"id": "mach_1"}, "elapsed_seconds": 0}
-    assert narrate(Event(1, "PROVISIONING", fields)) == "warm reuse: ready, mach_1"
+    machine = {"id": "mach_1", "device_title": "AMD EPYC"}
+    fields = {"vm_state": "WARM_REUSE", "stage": "ready", "machine": machine, "elapsed_seconds": 0}
+    assert narrate(Event(1, "PROVISIONING", fields)) == "The machine is ready (AMD EPYC)"
+    fields["message"] = "Reusing warm machine mach_1"
+    assert narrate(Event(1, "PROVISIONING", fields)) == "Reusing warm machine mach_1 (AMD EPYC)"

@@ -163,7 +163,7 @@ async def test_silence_is_filled_with_heartbeats_that_move_no_resume_point(servi
         heartbeats = (frame async for frame in source.aiter_sse() if frame.event == "heartbeat")
         frame = await anext(heartbeats)
     data = json.loads(frame.data)
-    assert data["status"] == "heartbeat"
+    assert (data["status"], data["submission_id"]) == ("heartbeat", "job_1")
     assert data["timestamp"] > 1_700_000_000_000
     assert frame.id == ""
 

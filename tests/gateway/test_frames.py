@@ -82,7 +82,7 @@ def test_queue_frame_tells_place_estimate_and_the_submission() -> None:
     fields = shown(queued()).fields
     assert fields["id"] == "job_1"
     assert (fields["position"], fields["eta_p50_seconds"], fields["eta_p90_seconds"]) == (1, 2.0, None)
-    assert fields["remainingSubmissions"] is None
+    assert "remainingSubmissions" not in fields, "there is no such limit, and null is no number"
     assert fields["message"] == "Waiting for a machine."
 
 
@@ -180,7 +180,58 @@ def test_an_inconclusive_audit_says_why() -> None:
 def test_instruments_are_shown_as_bands() -> None:
     result = run_event_pb2.BenchmarkResult(clock_mhz=run_event_pb2.Band(low=1, median=2, high=3))
     fields = shown(event(3, run=run_event_pb2.RunEvent(benchmark_result=result))).fields["result"]
-    assert fields["gpu_metrics"] == {"clock_mhz": {"low": 1, "median": 2, "high": 3}}
+    assert fields["gpu_metrics"] == {
+        "clock_mhz": {"low": 1, "median": 2, "high": 3, "mean": 2},
+        "sm_clock_mhz_min": 1,
+        "sm_clock_mhz_max": 3,
+        "sm_clock_mhz_mean": 2,
+    }
+    hot = run_event_pb2.BenchmarkResult(temperature_celsius=run_event_pb2.Band(low=40, median=50, high=80, mean=55))
+    metrics = shown(event(3, run=run_event_pb2.RunEvent(benchmark_result=hot))).fields["result"]["gpu_metrics"]
+    assert (metrics["temp_c_min"], metrics["temp_c_max"], metrics["temp_c_mean"]) == (40, 80, 55)
+    assert metrics["temperature_celsius"]["mean"] == 55
+    assert "sm_clock_mhz_min" not in metrics
+
+
+def test_every_frame_names_its_submission() -> None:
+    frames = [frame_of(job_event, FULL) for job_event in whole_run(executor_pb2.RUN_MODE_FULL)]
+    assert {frame.fields["submission_id"] for frame in frames if frame} == {"job_1"}
+
+
+def test_steps_say_in_a_sentence_what_happens() -> None:
+    cached = run_event_pb2.RunEvent(compiling=run_event_pb2.Compiling(toolchain="clang 22", cached=True))
+    assert shown(event(3, run=cached)).fields["message"] == "Using the kept build by clang 22"
+    assert step("compiling")["message"].startswith("Compiling with ")
+    assert step("checking")["message"] == "Checking 1 test case"
+    assert step("benchmarking")["message"] == "Measuring 1 test case (hot)"
+
+
+def test_a_benchmark_says_how_far_it_has_come() -> None:
+    timed = FULL.after(event(3, run=STEPS["benchmarking"]))
+    progress = run_event_pb2.BenchmarkProgress(
+        stage=run_event_pb2.BENCHMARK_STAGE_MEASURING,
+        session=2,
+        sessions=3,
+        test_id=1,
+        name="n = 5",
+        total_tests=4,
+        samples=120,
+    )
+    frame = shown(event(4, run=run_event_pb2.RunEvent(benchmark_progress=progress)), timed)
+    assert frame.status == "BENCHMARKING"
+    message = "Measuring test case 1 of 4, session 2 of 3, 120 samples so far"
+    said: dict[str, Any] = {"stage": "MEASURING", "session": 2, "sessions": 3, "test_id": 1, "name": "n = 5"}
+    said |= {"samples": 120, "total_tests": 4, "timing_mode": "hot", "message": message}
+    assert {name: frame.fields[name] for name in said} == said
+    progress.stage = run_event_pb2.BENCHMARK_STAGE_AUDITING
+    frame = shown(event(5, run=run_event_pb2.RunEvent(benchmark_progress=progress)), timed)
+    assert frame.fields["message"] == "Auditing test case 1 of 4, 120 samples so far"
+
+
+def test_the_last_frame_says_which_time_the_cost_is_for() -> None:
+    last = ended(9, ACCEPTED)
+    last.ended.result.billable.FromMilliseconds(2500)
+    assert shown(last).fields["billable_seconds"] == 2.5
 
 
 def test_benchmarked_frame_calls_its_results_test_results() -> None:

@@ -56,7 +56,7 @@ def error_of(code: grpc.StatusCode, details: str = "") -> grpc.aio.AioRpcError:
 
 
 def stream_of(log: Log, window_bytes: int = 1 << 20) -> JobStream:
-    return JobStream(log.watch, SANDBOX, window_bytes, NO_PAUSE)
+    return JobStream("job_1", log.watch, SANDBOX, window_bytes, NO_PAUSE)
 
 
 async def read_all(stream: JobStream, after: int = 0) -> list[int]:
@@ -131,13 +131,14 @@ async def test_refusal_for_good_ends_the_stream_with_an_error_without_an_id() ->
         raise error_of(grpc.StatusCode.NOT_FOUND, "there is no job job_1")
         yield queued()
 
-    stream = JobStream(refused, SANDBOX, 1 << 20, NO_PAUSE)
+    stream = JobStream("job_1", refused, SANDBOX, 1 << 20, NO_PAUSE)
     reader = asyncio.create_task(stream.run())
     async with asyncio.timeout(DEADLINE_SECONDS):
         frames = [data async for data in stream.follow(0)]
     assert len(frames) == 1
     assert frames[0].startswith(b'event: ERROR\ndata: {"status":"ERROR"')
     assert b"there is no job job_1" in frames[0]
+    assert b'"submission_id":"job_1"' in frames[0]
     await reader
 
 
@@ -146,7 +147,7 @@ async def test_fault_of_ours_ends_the_stream_instead_of_hanging_it(caplog: pytes
         raise RuntimeError("a bug")
         yield queued()
 
-    stream = JobStream(broken, SANDBOX, 1 << 20, NO_PAUSE)
+    stream = JobStream("job_1", broken, SANDBOX, 1 << 20, NO_PAUSE)
     reader = asyncio.create_task(stream.run())
     async with asyncio.timeout(DEADLINE_SECONDS):
         frames = [data async for data in stream.follow(0)]

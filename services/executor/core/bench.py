@@ -82,6 +82,12 @@ def _(event: events.Benchmarking) -> str:
 
 
 @line_of.register
+def _(event: events.BenchmarkProgress) -> str:
+    place = f"case {event.test_id} of {event.total_tests}, session {event.session} of {event.sessions}"
+    return f"  {event.stage.lower()} {place}, {event.samples} samples so far"
+
+
+@line_of.register
 def _(event: BenchmarkResult) -> str:
     return f"  {event.test_id}/{event.total_tests} {event.runtime_ns / 1e6:.6f} ms, {trust_of(event)}  {event.name}"
 

@@ -31,6 +31,7 @@ class Band:
     low: float
     median: float
     high: float
+    mean: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,11 @@ from services.executor.core.case_judge import CaseJudge
 from services.executor.core.case_result import CaseTimes, Scale, fault_of, result_of, timing_of
 from services.executor.core.chain import CPU_CHAINS, GPU_CHAINS, audit_case, quiet_null_ns
 from services.executor.core.chain_audit import CPU_CHAIN_RULE, GPU_CHAIN_RULE
-from services.executor.core.events import Benchmarked, Benchmarking
+from services.executor.core.events import Benchmarked, Benchmarking, BenchmarkProgress, BenchmarkStage
 from services.executor.core.failure import Failure, in_case
 from services.executor.core.flushing import calibrated_flush, flush_profile
 from services.executor.core.measuring import measure, measure_first_calls
+from services.executor.core.progress import Pulse
 from services.executor.core.roofline import roofs_of
 from services.executor.core.seeds import RunSeed
 from services.executor.core.sessions import score
@@ -73,8 +74,9 @@ async def benchmark(bench: Bench, cases: Sequence[Case], progress: Progress) -> 
         flush = await _flush(bench, trusted, progress)
         flush_bytes = flush.size_bytes if flush else 0
         measure_all = _first_calls if bench.mode is TimingMode.FIRST_CALL else _measured
-        measured = await measure_all(bench, cases, flush_bytes)
-        measured = await _audited(bench, trusted, measured, scale)
+        pulse = Pulse(progress.tell)
+        measured = await measure_all(bench, cases, flush_bytes, pulse)
+        measured = await _audited(bench, trusted, measured, scale, pulse)
     faults = [fault_of(bench.problem, times, scale) for times in measured]
     results = [
         result_of(bench.problem, times, len(cases), scale, timing_of(times, fault, bench.profile.sessions))
@@ -96,10 +98,10 @@ async def _flush(bench: Bench, trusted: RunnerSession, progress: Progress) -> Fl
     return flush
 
 
-async def _measured(bench: Bench, cases: Sequence[Case], flush_bytes: int) -> list[CaseTimes]:
+async def _measured(bench: Bench, cases: Sequence[Case], flush_bytes: int, pulse: Pulse) -> list[CaseTimes]:
     """Every case in as many sessions as it wants, each in an order that nobody can know beforehand."""
     measured = [CaseTimes(case, index) for index, case in enumerate(cases)]
-    session = 0
+    planned, session = bench.profile.sessions.sessions, 0
     while wanting := [times for times in measured if times.wants_more(bench.profile.sessions)]:
         async with bench.open_session() as checker:
             hidden_at = int(checker.seed.generator("hidden place", session).integers(len(wanting)))
@@ -107,19 +109,21 @@ async def _measured(bench: Bench, cases: Sequence[Case], flush_bytes: int) -> li
                 if bench.hidden is not None and place == hidden_at:
                     await checker.call(checker.judge(bench.hidden, len(cases)))
                 judge = checker.judge(times.case, times.index)
-                measurement = await measure(checker, judge, bench.profile, bench.device, flush_bytes)
+                pulse.at(_place(BenchmarkStage.MEASURING, times, session + 1, planned, len(cases)))
+                measurement = await measure(checker, judge, bench.profile, bench.device, flush_bytes, pulse.sample)
                 measured[times.index] = replace(times, sessions=(*times.sessions, measurement))
         session += 1
     return measured
 
 
-async def _first_calls(bench: Bench, cases: Sequence[Case], flush_bytes: int) -> list[CaseTimes]:
+async def _first_calls(bench: Bench, cases: Sequence[Case], flush_bytes: int, pulse: Pulse) -> list[CaseTimes]:
     """Every case, each call of it in a runner of its own."""
     measured: list[CaseTimes] = []
     for index, case in enumerate(cases):
         times = CaseTimes(case, index)
+        pulse.at(_place(BenchmarkStage.MEASURING, times, 1, 1, len(cases)))
         measurement = await measure_first_calls(
-            bench.open_session, partial(_judge_of, times), bench.profile, bench.device, flush_bytes
+            bench.open_session, partial(_judge_of, times), bench.profile, bench.device, flush_bytes, pulse.sample
         )
         measured.append(replace(times, sessions=(measurement,)))
     return measured
@@ -135,7 +139,7 @@ def _shuffled(checker: Checker, session: int, cases: Sequence[CaseTimes]) -> lis
 
 
 async def _audited(
-    bench: Bench, trusted: RunnerSession, measured: Sequence[CaseTimes], scale: Scale
+    bench: Bench, trusted: RunnerSession, measured: Sequence[CaseTimes], scale: Scale, pulse: Pulse
 ) -> list[CaseTimes]:
     """The chained audit of every case, in a session of its own; it ends with the first case that cannot be true."""
     audited = list(measured)
@@ -145,6 +149,7 @@ async def _audited(
         for times in measured:
             if fault_of(bench.problem, times, scale):
                 break
+            pulse.at(_place(BenchmarkStage.AUDITING, times, 1, 1, len(measured)))
             judge, claimed_ns = checker.judge(times.case, times.index), score(times.medians_ns)
             limits = (profile, scale.chain_rule)
             with in_case(times.case.name):
@@ -153,6 +158,10 @@ async def _audited(
             if fault_of(bench.problem, audited[times.index], scale):
                 break
     return audited
+
+
+def _place(stage: BenchmarkStage, times: CaseTimes, session: int, sessions: int, total_tests: int) -> BenchmarkProgress:
+    return BenchmarkProgress(stage, session, max(session, sessions), times.index + 1, times.case.name, total_tests)
 
 
 def _judge_of_ours(bench: Bench, times: CaseTimes) -> CaseJudge:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import median
+from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 from services.executor.core.benchmark_result import Band, BenchmarkResult, Bound, ReplacedSample, Timing
@@ -217,7 +217,7 @@ def _bands(times: CaseTimes) -> dict[str, Any]:
 
 def _band(values: Iterable[float | None]) -> Band | None:
     known = [value for value in values if value is not None]
-    return Band(min(known), median(known), max(known)) if known else None
+    return Band(min(known), median(known), max(known), fmean(known)) if known else None
 
 
 def _replaced(times: CaseTimes) -> Iterable[ReplacedSample]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003  jsonlines reads the annotations at run time
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from services.executor.core.benchmark_result import BenchmarkResult, Timing
 from services.executor.core.isa_report import IsaReport
@@ -62,6 +63,32 @@ class Benchmarking:
 
     total_tests: int
     timing_mode: str = ""
+
+
+class BenchmarkStage(StrEnum):
+    """What a benchmark is doing."""
+
+    MEASURING = "MEASURING"
+    """It takes the samples of a case in a session."""
+    AUDITING = "AUDITING"
+    """It finds out whether the time of a case can be true."""
+
+
+@dataclass(frozen=True)
+class BenchmarkProgress:
+    """How far the benchmark has come; told once in a while (`Pulse`).
+
+    `session` and `test_id` are from 1; `sessions` are those that are planned, and a case whose sessions disagree gets
+    more. `samples` are all that were taken so far.
+    """
+
+    stage: BenchmarkStage
+    session: int
+    sessions: int
+    test_id: int
+    name: str
+    total_tests: int
+    samples: int = 0
 
 
 @dataclass(frozen=True)
@@ -182,6 +209,7 @@ Event = (
     | TestResult
     | Checked
     | Benchmarking
+    | BenchmarkProgress
     | BenchmarkResult
     | Benchmarked
     | ProgramStarted

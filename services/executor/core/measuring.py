@@ -77,15 +77,24 @@ class Stopwatch:
 
 
 async def measure(
-    checker: Checker, judge: CaseJudge, profile: StoppingProfile, device: Device, flush_bytes: int = 0
+    checker: Checker,
+    judge: CaseJudge,
+    profile: StoppingProfile,
+    device: Device,
+    flush_bytes: int = 0,
+    taken: Callable[[], None] = lambda: None,
 ) -> Measurement:
-    """Measure one case in the session that is open; raises Failure for a wrong call."""
+    """Measure one case in the session that is open, and call `taken` after each sample.
+
+    Raises Failure for a wrong call.
+    """
     watch = Stopwatch(checker, judge, device, flush_bytes)
     first_call_ns = await watch.warm_up(profile)
     rule, begin = StoppingRule(profile), time.perf_counter()
     stopped_by: StopReason | None = None
     while stopped_by is None:
         await watch.take()
+        taken()
         stopped_by = rule.add(watch.times[-1].event_ns / 1e9, time.perf_counter() - begin)
     return Measurement(
         replaced=await watch.replace(),
@@ -104,6 +113,7 @@ async def measure_first_calls(
     profile: StoppingProfile,
     device: Device,
     flush_bytes: int = 0,
+    taken: Callable[[], None] = lambda: None,
 ) -> Measurement:
     """The same of first calls, each in a fresh runner of `open_session`; raises Failure for a wrong call."""
     watches: list[Stopwatch] = []
@@ -113,6 +123,7 @@ async def measure_first_calls(
         async with open_session() as checker:
             watches.append(Stopwatch(checker, judge_of(checker), device, flush_bytes))
             await watches[-1].take()
+        taken()
         stopped_by = rule.add(watches[-1].times[0].event_ns / 1e9, time.perf_counter() - begin)
     return Measurement(
         times=tuple(watch.times[0] for watch in watches),

@@ -156,9 +156,9 @@ def test_the_start_of_a_machine_is_shown_until_it_is_ready(gateway: ScriptedGate
     gateway.on("GET", f"{MACHINES}/{ID}", machine("WARM"))
     run = machines(gateway, "request", "--wait")
     assert (run.status, "mach_1 is warm (ready)" in run.out) == (0, True)
-    assert "requested: it was asked for; 0 s so far" in run.err
-    assert "provisioning: pulling; 1 min 15 s so far, usually 4 min, 9 of 10 within 10 min 5 s" in run.err
-    assert run.err.rstrip().endswith("warm: ready")
+    assert "Requested: it was asked for; 0 s so far" in run.err
+    assert "Provisioning: pulling; 1 min 15 s so far, usually 4 min, 9 of 10 within 10 min 5 s" in run.err
+    assert run.err.rstrip().endswith("Warm: ready")
 
 
 def test_a_start_that_fails_is_the_infrastructure_s_fault(gateway: ScriptedGateway) -> None:

@@ -276,7 +276,7 @@ def test_a_timing_mode_goes_along_and_is_said_beside_the_times(
     run = wavepool("submit", kernel, "-p", "relu", "--timing", timing, "--endpoint", gateway.endpoint)
     assert run.status == 0, run.err
     assert gateway.asked("POST", SUBMISSIONS)[0].body["timing"] == timing
-    assert f"benchmarking {timing}" in run.err
+    assert f"Measuring ({timing})" in run.err
     assert f"{timing} times: " in run.out
 
 

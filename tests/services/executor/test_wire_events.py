@@ -73,6 +73,7 @@ EXAMPLES: list[events.Event] = [
     PASSED,
     events.Checked((PASSED,), 1, 1),
     events.Benchmarking(1, "cold"),
+    events.BenchmarkProgress(events.BenchmarkStage.MEASURING, 1, 3, 1, "n = 4", 1, 120),
     MEASURED,
     BENCHMARKED,
     events.ProgramStarted(),

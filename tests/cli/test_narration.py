@@ -1,0 +1,56 @@
+"""Steps are told as sentences in one voice: a capital first, no full stop, no id in full."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from cli.event_stream import Event
+from cli.machine_text import cost_text
+from cli.narration import narrate
+from tests.cli.scenes import ACCEPTED
+
+LONG_ID = re.compile(r"[a-z]+_[0-9A-Z]{20}")
+
+
+@pytest.mark.parametrize(
+    ("status", "fields", "told"),
+    [
+        ("IN_QUEUE", {"position": 1}, "In the queue at position 1"),
+        ("IN_QUEUE", {"position": 1, "message": "In the queue at position 1"}, "In the queue at position 1"),
+        ("IN_QUEUE", {}, "In the queue"),
+        ("PROVISIONING", {}, "Getting a machine"),
+        ("COMPILING", {"message": "Compiling with clang 22"}, "Compiling with clang 22"),
+        ("COMPILING", {}, "Compiling"),
+        ("CHECKING", {"total_tests": 3}, "Checking 3 test cases"),
+        ("BENCHMARKING", {"message": "Measuring test case 1 of 4"}, "Measuring test case 1 of 4"),
+        ("SOMETHING_NEW", {}, "Something new"),
+        ("SOMETHING_NEW", {"message": "It is new"}, "It is new"),
+    ],
+)
+def test_a_step_is_a_sentence(status: str, fields: dict[str, Any], told: str) -> None:
+    assert narrate(Event(1, status, fields)) == told
+
+
+def test_all_steps_of_a_submission_have_one_voice() -> None:
+    for seq, fields in ACCEPTED:
+        told = narrate(Event(seq, str(fields["status"]), fields))
+        assert told[0].isupper(), told
+        assert not told.endswith("."), told
+        assert not LONG_ID.search(told), told
+
+
+@pytest.mark.parametrize(
+    ("usd", "seconds", "told"),
+    [
+        (0.000123, 2.5, "$0.000123 for 2.5 s"),
+        (0.1, 1234.5, "$0.100000 for 1,234 s"),
+        (0, 0, "$0.000000 for 0 s"),
+        (0.5, None, "$0.500000"),
+        (None, 3, ""),
+    ],
+)
+def test_a_cost_says_which_time_it_is_for(usd: float | None, seconds: float | None, told: str) -> None:
+    assert cost_text(usd, seconds) == told
