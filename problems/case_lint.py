@@ -32,6 +32,7 @@ NEVER_RIGHT = frozenset({"zero", "constant", "input copy", "mean", "stale memory
 _HBM_BYTES_PER_SECOND = 5.3e12
 _FP32_FLOPS = 163.4e12
 _HIDDEN_SEEDS = range(16)
+_DRAWN_SEEDS = range(2)
 
 
 def lint_cases(problem: Problem) -> Iterator[Finding]:
@@ -45,14 +46,18 @@ def lint_cases(problem: Problem) -> Iterator[Finding]:
     calls, seconds = _drawn(problem)
     if seconds > MAX_REFERENCE_SECONDS:
         yield Finding(problem.slug, "speed", f"the CPU cases take {seconds:.1f} s to make; stay below 2 s")
+    hidden = [problem.hidden_case(SizeSet.CPU, np.random.default_rng(seed)) for seed in _DRAWN_SEEDS]
+    others = [Call.draw(problem, case, np.random.default_rng(11)) for case in hidden]
     dishonest = [finding for call in calls for finding in _honest(call)]
+    dishonest += [finding for call in (*calls, *others) for finding in _alternatives(call)]
     yield from dishonest or _lazy(problem, calls)
 
 
 def lint_variant(variant: Problem) -> Iterator[Finding]:
     """Findings about a problem in another element type, once the problem itself is in order."""
     calls, _ = _drawn(variant)
-    dishonest = [finding for call in calls for finding in (*_overflows(call), *_honest(call))]
+    checks = (_overflows, _honest, _alternatives)
+    dishonest = [finding for call in calls for check in checks for finding in check(call)]
     for finding in dishonest or _lazy(variant, calls):
         yield replace(finding, message=f"{variant.dtype}: {finding.message}")
 
@@ -167,6 +172,19 @@ def _honest(call: Call) -> Iterator[Finding]:
     elif _mismatches(call, call.answer(call.inputs)):
         message = "the reference itself, rounded to the output's type, is not within the tolerance"
         yield Finding(call.problem.slug, "tolerance", f"`{call.case.name}`: {message}")
+
+
+def _alternatives(call: Call) -> Iterator[Finding]:
+    problem, case = call.problem, call.case
+    condition = problem.condition(case, call.inputs, call.expected)
+    for made_by, answer in problem.alternatives(case, call.inputs).items():
+        outputs = call.outputs(lambda parameter, _, answer=answer: answer[parameter.name])
+        for name, values in outputs.items():
+            result = compare(values, call.expected[name], condition[name], problem.tolerance, first=0)
+            if not result.passed:
+                figures = f"{result.max_units:.3g} units off, {result.bias_units:.3g} on average"
+                message = f"`{case.name}`: {made_by}: `{name}` is {figures}, of {result.allowed_units:g}"
+                yield Finding(problem.slug, "alternatives", message)
 
 
 def _lazy(problem: Problem, calls: list[Call]) -> Iterator[Finding]:

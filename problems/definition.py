@@ -124,6 +124,16 @@ class Problem(ABC):
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         """The right outputs, by name: float64 for floating-point outputs, the exact integers else."""
 
+    def alternatives(self, case: Case, inputs: Mapping[str, Any]) -> Mapping[str, Mapping[str, NDArray[Any]]]:
+        """Other answers that must pass, in fp64 like the reference, by what makes them.
+
+        They are formulas, and constants of fewer digits, that the statement allows or that are published elsewhere for
+        this problem. The linter holds each against the tolerance, and a statement names no constant but theirs and the
+        reference's.
+        """
+        del case, inputs
+        return {}
+
     def condition(
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MOMENT_EPSILON = 1e-5
 """Added to a variance or a mean square before its root is taken."""
+_NORM_EPSILON = 1e-10
+"""What kernels may add to the norm of a row against a division by 0: beside our rows it does not count."""
 
 NORM = Tolerance(
     2.0,
@@ -116,6 +118,10 @@ class RowNorm(Normalization):
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
         rows, columns = ((3, 31, 127), (61, 513, 1021)) if size_set is SizeSet.CPU else ((127, 257), (4093, 8209))
         return self.case(int(rng.choice(rows)), int(rng.choice(columns)), norm_distribution(rng))
+
+    def alternatives(self, case: Case, inputs: Mapping[str, Any]) -> Mapping[str, Mapping[str, NDArray[Any]]]:
+        x = inputs["X"].astype(np.float64)
+        return {"1e-10 added to the norm": {"Y": x / (self.norm(x) + _NORM_EPSILON)}}
 
     def shape(self, case: Case) -> tuple[int, ...]:
         return tuple(case.values[parameter.name] for parameter in self.parameters[-2:])

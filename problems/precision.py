@@ -7,13 +7,23 @@ explains every error:
 2. the problem would accept the output if it were posed in F: |error| <= units * eps(F) * condition,
 3. no error is large beside the outputs: |error| <= 16 * eps(F) * (the larger of the element and what is usual for an
    output of its condition), and never above 15 % of that,
-4. errors go both ways, as rounding errors do: their sum is at most half the sum of their absolute values. Work that was
-   skipped makes sums of positive terms too small, all of them. Or the output consists of values of F alone, where the
-   reference does not: then it was rounded to F,
+4. errors go both ways, as rounding errors do, up and down, and away from 0 and towards it: either sum is at most half
+   the sum of their absolute values. Work that was skipped makes sums of positive terms too small, all of them; a
+   constant with too few digits makes all outputs too large, or too small. Or the output consists of values of F alone,
+   where the reference does not: then it was rounded to F,
 5. the output tells the elements of the reference apart: the median error is at most a quarter of the elements' median
-   distance from their median. Where all elements are nearly alike, any constant looks like a rounded answer.
+   distance from their median. Where all elements are nearly alike, any constant looks like a rounded answer,
+6. the largest error is as large as arithmetic in F makes it (again, unless the output consists of values of F). One
+   rounding to F errs by up to eps(F) / 2 of what it rounds, and among many elements the largest comes near that. Where
+   it is the n terms of a sum that are rounded, and the sum is wide, their errors cancel in part: by Cauchy and Schwarz
+   the root of the sum of their squares is at least eps(F) / 2 * |output| / sqrt(n). The condition of such a sum is at
+   least sqrt(n) * |output|, so 1 / sqrt(n) is at least the share |output| / condition, and the largest error at least
+   eps(F) / 2 * share^2 * condition. Half of that is asked for, with a share that a tenth of the elements have.
 
 Of few elements nothing can be said by 4 and 5: they are wrong unless they are values of F.
+
+Errors that are smaller than 6 asks of every narrower format have another cause. The output is close all the same, if
+1 and 5 hold: constants with too few digits, and approximations of functions, make such errors.
 """
 
 from __future__ import annotations
@@ -25,7 +35,7 @@ import ml_dtypes
 import numpy as np
 
 from problems.comparison import CHUNK_ELEMENTS, chunks, difference_of, unit_of
-from problems.element_types import is_floating, spacing_at_one
+from problems.element_types import is_floating, spacing_at_one, underflow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,6 +54,8 @@ FORMATS: Mapping[str, np.dtype[Any]] = {
 _LARGE_IN_EPS = 16.0
 _LARGE_SHARE = 0.15
 _ONE_SIDED = 0.5
+_LEAST_IN_EPS = 0.25
+_LARGE_SHARES = 90
 _OF_THE_SPREAD = 0.25
 _FEWEST_FOR_SIGNS = 16
 _MOST_OF = 0.99
@@ -58,6 +70,7 @@ class Precision:
 
     `p999_units` is the size that 99.9 % of them stay below (of an even sample, where there are very many elements),
     `bias_units` the mean of the signed errors. `format` names the narrower format that explains them, if one does.
+    `is_close` says that they are too small for any narrower format.
     """
 
     max_units: float
@@ -65,6 +78,7 @@ class Precision:
     bias_units: float
     allowed_units: float
     format: str | None
+    is_close: bool = False
 
 
 def precision_of(
@@ -81,39 +95,56 @@ def precision_of(
         largest = float(np.abs(known).max(initial=largest))
         sizes.append(np.abs(known[::step]))
     sample = np.concatenate(sizes) if sizes else np.zeros(0)
+    format_, is_close = _explaining(actual, expected, condition, tolerance)
     return Precision(
         max_units=largest,
         p999_units=float(np.percentile(sample, _TAIL)) if sample.size else 0.0,
         bias_units=total / count if count else 0.0,
         allowed_units=tolerance.units,
-        format=_explaining(actual, expected, condition, tolerance),
+        format=format_,
+        is_close=is_close,
     )
 
 
 def _explaining(
     actual: NDArray[Any], expected: NDArray[Any], condition: NDArray[Any], tolerance: Tolerance
-) -> str | None:
+) -> tuple[str | None, bool]:
+    """The format that explains the errors, and whether they are too small for all of them."""
     if not is_floating(actual.dtype) or not _tells_apart(actual, expected):
-        return None
-    own, usual = spacing_at_one(actual.dtype), _usual_share(expected, condition)
-    narrower = ((name, dtype) for name, dtype in FORMATS.items() if spacing_at_one(dtype) > own)
-    for name, dtype in narrower:
-        if _is_explained(actual, expected, condition, tolerance, (spacing_at_one(dtype), usual)) and (
-            _goes_both_ways(actual, expected, condition, tolerance) or _consists_of(dtype, actual, expected)
+        return None, False
+    own = spacing_at_one(actual.dtype)
+    usual, large = _shares(expected, condition)
+    narrower = {name: dtype for name, dtype in FORMATS.items() if spacing_at_one(dtype) > own}
+    error = _largest_error(actual, expected, condition)
+    goes_both_ways = _goes_both_ways(actual, expected, condition, tolerance)
+    for name, dtype in narrower.items():
+        eps = spacing_at_one(dtype)
+        if _is_explained(actual, expected, condition, tolerance, (eps, usual)) and (
+            (goes_both_ways and error >= _LEAST_IN_EPS * eps * large**2) or _consists_of(dtype, actual, expected)
         ):
-            return name
-    return None
+            return name, False
+    least = min((spacing_at_one(dtype) for dtype in narrower.values()), default=0.0)
+    return None, tolerance.units > 0 and error < _LEAST_IN_EPS * least * large**2
 
 
-def _usual_share(expected: NDArray[Any], condition: NDArray[Any]) -> float:
-    """The median of |output| / condition: well below 1 where terms cancel."""
+def _largest_error(actual: NDArray[Any], expected: NDArray[Any], condition: NDArray[Any]) -> float:
+    """As a share of the condition; infinite where an element has another class than the reference."""
+    largest = 0.0
+    for _, part, reference, scale in chunks(actual, expected, condition):
+        share = np.abs(difference_of(part, reference)) / np.fmax(scale, underflow(part.dtype))
+        largest = max(largest, float(np.where(np.isnan(share), np.inf, share).max(initial=0.0)))
+    return largest
+
+
+def _shares(expected: NDArray[Any], condition: NDArray[Any]) -> tuple[float, float]:
+    """The median of |output| / condition, which is well below 1 where terms cancel, and what a tenth exceed."""
     step = max(1, expected.size // _SAMPLED_ELEMENTS)
     size = np.abs(expected.reshape(-1)[::step].astype(np.float64))
     scale = np.broadcast_to(condition, expected.shape).reshape(-1)[::step]
     with np.errstate(all="ignore"):
         shares = size / scale
     known = shares[np.isfinite(shares)]
-    return float(np.median(known)) if known.size else 0.0
+    return (float(np.median(known)), float(np.percentile(known, _LARGE_SHARES))) if known.size else (0.0, 0.0)
 
 
 def _is_explained(
@@ -154,12 +185,12 @@ def _tells_apart(actual: NDArray[Any], expected: NDArray[Any]) -> bool:
 def _goes_both_ways(
     actual: NDArray[Any], expected: NDArray[Any], condition: NDArray[Any], tolerance: Tolerance
 ) -> bool:
-    signed, absolute, count = 0.0, 0.0, 0
+    upwards, outwards, absolute, count = 0.0, 0.0, 0.0, 0
     for _, part, reference, scale in chunks(actual, expected, condition):
         error = difference_of(part, reference) / unit_of(part.dtype, scale, tolerance)
-        signed, absolute = signed + float(error.sum()), absolute + float(np.abs(error).sum())
-        count += int(np.count_nonzero(error))
-    return count >= _FEWEST_FOR_SIGNS and abs(signed) <= _ONE_SIDED * absolute
+        upwards, outwards = upwards + float(error.sum()), outwards + float((error * np.sign(reference)).sum())
+        absolute, count = absolute + float(np.abs(error).sum()), count + int(np.count_nonzero(error))
+    return count >= _FEWEST_FOR_SIGNS and max(abs(upwards), abs(outwards)) <= _ONE_SIDED * absolute
 
 
 def _consists_of(dtype: np.dtype[Any], actual: NDArray[Any], expected: NDArray[Any]) -> bool:

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import re
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from problems.findings import Finding
 from problems.signature import Initial
@@ -13,6 +21,8 @@ if TYPE_CHECKING:
     from problems.definition import CatalogueEntry, Problem
 
 _MAX_LINE = 120
+_CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_CONSTANT = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.]*\d)")
 _INITIAL_WORDS = {Initial.POISON: "random bits", Initial.ZERO: "zeros"}
 
 
@@ -21,6 +31,7 @@ def lint_texts(entry: CatalogueEntry) -> Iterator[Finding]:
     problem = entry.problem
     yield from _signature(problem)
     yield from _statement(entry)
+    yield from _constants(entry)
     if not problem.tolerance.rule.strip():
         yield Finding(problem.slug, "tolerance", "no rule; say in one sentence where its units come from")
     for name, source in (("starter.hip", entry.starter), ("solution.hip", entry.solution)):
@@ -37,6 +48,37 @@ def _signature(problem: Problem) -> Iterator[Finding]:
     for parameter in problem.parameters:
         if parameter.pointer and not parameter.const and not parameter.output:
             yield Finding(problem.slug, "signature", f"`{parameter.name}` is neither const nor an output; make it one")
+
+
+def _constants(entry: CatalogueEntry) -> Iterator[Finding]:
+    """Constants that a statement names and that neither the reference nor an alternative has: rounded ones."""
+    known = constants_of(entry.problem)
+    definition = _CODE.sub("", entry.statement.partition("## Tolerance")[0])
+    for text in dict.fromkeys(_CONSTANT.findall(definition)):
+        # Those that a float holds exactly are not rounded.
+        if float(np.float32(text)) != float(text) and float(text) not in known:
+            message = f"names {text}, which no formula has: give all digits, or an alternative with that constant"
+            yield Finding(entry.problem.slug, "constants", message)
+
+
+def constants_of(problem: Problem) -> frozenset[float]:
+    """The numbers in the sources of a problem: of its classes, and of the modules that their functions use."""
+    methods = [value for kind in type(problem).__mro__ for value in vars(kind).values()]
+    functions = [value for value in methods if isinstance(value, FunctionType)]
+    used = [value for function in functions for value in function.__globals__.values()]
+    functions += [
+        value for value in used if isinstance(value, FunctionType) and value.__module__.startswith("problems.")
+    ]
+    files = {function.__code__.co_filename for function in functions}
+    return frozenset(chain.from_iterable(map(_numbers_in, files)))
+
+
+@cache
+def _numbers_in(file: str) -> frozenset[float]:
+    nodes = ast.walk(ast.parse(Path(file).read_text("utf-8")))
+    return frozenset(
+        float(node.value) for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, int | float)
+    )
 
 
 def _statement(entry: CatalogueEntry) -> Iterator[Finding]:

@@ -79,6 +79,9 @@ class _Rounded(Problem):
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return super().reference(case, self._as_floats(inputs))
 
+    def alternatives(self, case: Case, inputs: Mapping[str, Any]) -> Mapping[str, Mapping[str, NDArray[Any]]]:
+        return super().alternatives(case, self._as_floats(inputs))
+
     def condition(
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:

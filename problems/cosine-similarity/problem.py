@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+_LENGTH_EPSILON = 1e-8
+"""The least length that kernels may take a row to have: beside ours it does not count."""
+
 
 def _case(n: int, d: int, distribution: Distribution) -> Case:
     return Case(f"N={n}, D={d}, {distribution.value}", {"n": n, "d": d, "distribution": distribution})
@@ -70,6 +73,11 @@ class CosineSimilarity(Problem):
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         p, t, norms = _rows(inputs)
         return {"output": 1.0 - (p * t).sum(axis=1) / norms}
+
+    def alternatives(self, case: Case, inputs: Mapping[str, Any]) -> Mapping[str, Mapping[str, NDArray[Any]]]:
+        p, t, _ = _rows(inputs)
+        lengths = [np.maximum(np.linalg.norm(rows, axis=1), _LENGTH_EPSILON) for rows in (p, t)]
+        return {"lengths of at least 1e-8": {"output": 1.0 - (p * t).sum(axis=1) / (lengths[0] * lengths[1])}}
 
     def condition(
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import pi, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from problems.elementwise import Elementwise
 from problems.rounding import EPS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
 _UNITS = 8.0
@@ -39,6 +41,9 @@ class Gelu(Elementwise):
         from scipy.special import erfc  # noqa: PLC0415 - see above
 
         return 0.5 * x * erfc(-x / sqrt(2.0))
+
+    def alternatives(self, case: Case, inputs: Mapping[str, Any]) -> Mapping[str, Mapping[str, NDArray[Any]]]:
+        return {"the tanh form": {"output": _tanh_form(inputs["input"].astype(np.float64))}}
 
     def magnitude(self, x: NDArray[np.float64], y: NDArray[np.float64], case: Case) -> NDArray[np.float64]:
         return np.abs(x) + np.abs(_tanh_form(x) - y) / (_UNITS * EPS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -54,6 +54,14 @@ class KlLoss(ElementwiseLoss):
 
     def loss(self, p: NDArray[np.float64], t: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.where(t > 0.0, t * (np.log(np.maximum(t, _CLAMPED)) - np.log(np.maximum(p, _CLAMPED))), 0.0)
+
+    def alternatives(self, case: Case, inputs: Mapping[str, Any]) -> Mapping[str, Mapping[str, NDArray[Any]]]:
+        p, t = (inputs[name].astype(np.float64) for name in ("predictions", "targets"))
+        terms = np.log(t + _CLAMPED) - np.log(p + _CLAMPED)
+        return {
+            "1e-10 added before the logarithms": {"output": t * terms},
+            "1e-10 added to the numbers": {"output": (t + _CLAMPED) * terms},
+        }
 
     def magnitude(
         self, p: NDArray[np.float64], t: NDArray[np.float64], loss: NDArray[np.float64]

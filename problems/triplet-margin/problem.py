@@ -74,13 +74,15 @@ class TripletMargin(Problem):
         return {"loss": (1,)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-        near, far = (np.linalg.norm(_apart(inputs, name), axis=1) for name in ("positive", "negative"))
-        return {"loss": np.maximum(0.0, near - far + inputs["margin"]).mean(keepdims=True)}
+        return _loss(inputs, _SHIFT)
+
+    def alternatives(self, case: Case, inputs: Mapping[str, Any]) -> Mapping[str, Mapping[str, NDArray[Any]]]:
+        return {"nothing added to the differences": _loss(inputs, 0.0)}
 
     def condition(
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
-        apart = [_apart(inputs, name) for name in ("positive", "negative")]
+        apart = [_apart(inputs, name, _SHIFT) for name in ("positive", "negative")]
         lengths = [np.maximum(np.linalg.norm(each, axis=1), _SHIFT) for each in apart]
         of_rows = (1.0 + sqrt(case.values["E"])) * (lengths[0] + lengths[1]) + inputs["margin"]
         shifts = [np.abs(each.sum(axis=1)) / length for each, length in zip(apart, lengths, strict=True)]
@@ -94,8 +96,13 @@ class TripletMargin(Problem):
         return 12.0 * case.values["B"] * case.values["E"] + 4.0
 
 
-def _apart(inputs: Mapping[str, Any], name: str) -> NDArray[np.float64]:
-    return np.subtract(inputs["anchor"], inputs[name], dtype=np.float64) + _SHIFT
+def _loss(inputs: Mapping[str, Any], shift: float) -> dict[str, NDArray[Any]]:
+    near, far = (np.linalg.norm(_apart(inputs, name, shift), axis=1) for name in ("positive", "negative"))
+    return {"loss": np.maximum(0.0, near - far + inputs["margin"]).mean(keepdims=True)}
+
+
+def _apart(inputs: Mapping[str, Any], name: str, shift: float) -> NDArray[np.float64]:
+    return np.subtract(inputs["anchor"], inputs[name], dtype=np.float64) + shift
 
 
 PROBLEM = TripletMargin()

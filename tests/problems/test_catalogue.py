@@ -10,6 +10,7 @@ import pytest
 
 from problems.catalogue import BrokenProblemError, Catalogue, UnknownProblemError, load_problem
 from problems.rounding import EXACT
+from problems.text_lint import constants_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,6 +98,12 @@ def test_the_published_sizes_are_among_the_gpu_sizes(catalogue: Catalogue, slug:
     for size in PUBLISHED[slug]["sizes"]:
         plain = size.split(", dist=")[0]
         assert any(name.startswith(f"{plain}, ") for name in names), (plain, names)
+
+
+@pytest.mark.parametrize("slug", sorted(slug for slug, published in PUBLISHED.items() if "constants" in published))
+def test_the_published_constants_are_in_the_reference_or_an_alternative(catalogue: Catalogue, slug: str) -> None:
+    # The linter holds alternatives against the tolerance.
+    assert set(PUBLISHED[slug]["constants"]) <= constants_of(catalogue.get(slug).problem)
 
 
 @pytest.mark.parametrize("slug", ["argmax", "histogram"])

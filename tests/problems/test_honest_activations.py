@@ -37,6 +37,11 @@ def selu_by_difference(v: Inputs) -> NDArray[Any]:
     return SELU_SCALE * (np.maximum(x, F(0)) + np.minimum(F(0), SELU_ALPHA * (fast_exp(x) - F(1))))
 
 
+def selu_by_published_constants(v: Inputs) -> NDArray[Any]:
+    x = v["input"]
+    return F(1.0507) * (np.maximum(x, F(0)) + np.minimum(F(0), F(1.67326) * (fast_exp(x) - F(1))))
+
+
 def softplus_in_two_branches(v: Inputs) -> NDArray[Any]:
     return np.where(v["input"] > 20, v["input"], np.log(F(1) + fast_exp(v["input"])))
 
@@ -50,6 +55,8 @@ HONEST: list[tuple[str, Answer]] = [
     ("elu", elu_by_difference),
     ("elu", lambda v: np.where(v["input"] > 0, v["input"], F(v["alpha"]) * np.expm1(v["input"]))),
     ("selu", selu_by_difference),
+    ("selu", selu_by_published_constants),
+    ("selu", lambda v: F(1.0507) * np.where(v["input"] > 0, v["input"], F(1.67326) * np.expm1(v["input"]))),
     ("soft-plus", lambda v: np.log(F(1) + fast_exp(v["input"]))),
     ("soft-plus", softplus_in_two_branches),
     ("swish", lambda v: v["input"] * (F(1) / (F(1) + fast_exp(-v["input"])))),

@@ -138,6 +138,15 @@ class Unruled(Twice):
     tolerance = Tolerance(0.0, " ")
 
 
+class RoundedConstant(Twice):
+    def alternatives(self, case: Case, inputs: Mapping[str, Any]) -> Mapping[str, Mapping[str, NDArray[Any]]]:
+        return {"2.0001": {"output": 2.0001 * inputs["input"].astype(np.float64)}}
+
+
+class AllowedConstant(RoundedConstant):
+    tolerance = Tolerance(1000.0, "2.0001 passes.", one_sided=True)
+
+
 def entry_of(problem: Elementwise) -> CatalogueEntry:
     return CatalogueEntry(problem, STATEMENT, SOURCE, f"// done\n{SOURCE}", "here")
 
@@ -172,6 +181,7 @@ def test_a_good_problem_has_no_findings() -> None:
         (NoGpuCases(), "cases", "no gpu cases"),
         (ReadsAndWritesInput(), "signature", "`input` is neither const nor an output"),
         (Unruled(), "tolerance", "no rule"),
+        (RoundedConstant(), "alternatives", "2.0001: `output` is "),
     ],
 )
 def test_each_fault_is_found(problem: Elementwise, check: str, message: str) -> None:
@@ -197,6 +207,18 @@ def test_each_gap_of_a_statement_is_found(gone: str, message: str) -> None:
     assert gone in STATEMENT
     findings = lint(replace(entry_of(Twice()), statement=STATEMENT.replace(gone, "")))
     assert any(finding.check == "statement" and message in finding.message for finding in findings)
+
+
+def test_a_constant_that_no_formula_has_is_found() -> None:
+    entry = replace(entry_of(Twice()), statement=STATEMENT.replace("numbers", "numbers times 1.99999 or 0.5"))
+    assert [finding.message for finding in lint(entry)] == [
+        "names 1.99999, which no formula has: give all digits, or an alternative with that constant"
+    ]
+
+
+def test_a_rounded_constant_that_the_tolerance_allows_is_no_fault() -> None:
+    entry = replace(entry_of(AllowedConstant()), statement=STATEMENT.replace("numbers", "numbers times 2.0001"))
+    assert not {finding.check for finding in lint(entry)} & {"alternatives", "constants"}
 
 
 def test_an_output_that_starts_at_zero_must_be_said_to() -> None:

@@ -98,6 +98,34 @@ def test_a_single_sum_is_imprecise_only_if_it_was_rounded() -> None:
     assert precision_of((expected * 0.999).astype(np.float32), expected, expected, ONE_ROUNDING).format is None
 
 
+@pytest.mark.parametrize("digits", [2, 3, 4, 5, 6])
+def test_a_constant_with_few_digits_is_no_narrower_format(digits: int) -> None:
+    # Outputs of either sign, so that the errors go up and down.
+    expected = np.random.default_rng(0).normal(0, 1, 4096) * np.pi
+    actual = (expected / np.pi).astype(np.float32) * np.float32(round(np.pi, digits))
+    precision = precision_of(actual, expected, np.abs(expected), ONE_ROUNDING)
+    assert precision.max_units > 1
+    assert (precision.format, precision.is_close) == (None, digits > 2)
+
+
+@given(st.integers(0, 2**32), st.booleans(), st.integers(1, 4096))
+@settings(max_examples=30)
+def test_rounding_the_terms_of_a_sum_errs_by_as_much_as_is_asked_for(seed: int, positive: bool, terms: int) -> None:
+    draw = np.random.default_rng(seed)
+    exact = draw.standard_normal((max(64, 4096 // terms), terms))
+    exact = np.abs(exact) if positive else exact
+    expected, condition = exact.sum(axis=1), sum_condition(np.abs(exact).sum(axis=1), terms)
+    actual = exact.astype(np.float16).astype(np.float32).sum(axis=1, dtype=np.float64).astype(np.float32)
+    strict = Tolerance(1e-3, "so that this fails at any length")
+    assert not precision_of(actual, expected, condition, strict).is_close
+
+
+def test_an_exact_problem_is_never_nearly_right() -> None:
+    expected = np.random.default_rng(0).uniform(1, 2, 1000)
+    actual = (expected * (1 + 1e-6)).astype(np.float32)
+    assert not precision_of(actual, expected, expected, Tolerance(0.0, "exact")).is_close
+
+
 def test_errors_that_all_lean_to_one_side_do_not_pass_though_each_is_small() -> None:
     expected = np.random.default_rng(0).uniform(1, 2, BIAS_ELEMENTS)
     tolerance = Tolerance(64.0, "many roundings")

@@ -28,6 +28,10 @@ RACE_HINT = (
     "floating-point atomics, which add up in any order."
 )
 """What usually makes two calls differ."""
+_APPROXIMATION_HINT = (
+    "The errors are smaller than those of narrower arithmetic: look for constants with too few digits, for "
+    "approximations of functions, and for terms that are left out."
+)
 _NAN_HINT = (
     "NaN lies on both sides of every input of floats: look for an index that leaves its array. "
     "`wavepool core check --memcheck` names the line, also of values that were never written."
@@ -46,7 +50,10 @@ def judged(
 
     `precisions` are those of the outputs that failed.
     """
-    explained = (comparisons[name].mismatches == 0 or precision.format for name, precision in precisions.items())
+    explained = (
+        comparisons[name].mismatches == 0 or precision.format or precision.is_close
+        for name, precision in precisions.items()
+    )
     if not any(unwritten.values()) and all(explained):
         return _imprecise(case, comparisons, precisions, tolerance)
     return wrong_answer(case, comparisons, unwritten)
@@ -74,16 +81,20 @@ def _imprecise(
 ) -> Failure:
     sentences = [_measured(name, precision) for name, precision in precisions.items()]
     formats = sorted({precision.format for precision in precisions.values() if precision.format})
-    cause = f"The errors are those of {formats[0]} arithmetic" if formats else "The errors lean to one side"
+    is_close = any(precision.is_close for precision in precisions.values())
+    reason = formats[0] if formats else "approximation" if is_close else "bias"
+    cause = f"The errors are those of {reason} arithmetic" if formats else "The errors lean to one side"
     advice = (
-        f"{cause}: keep terms, products and accumulators in the problem's own type or a wider one, and round to "
+        _APPROXIMATION_HINT
+        if reason == "approximation"
+        else f"{cause}: keep terms, products and accumulators in the problem's own type or a wider one, and round to "
         "nearest, once, at the end."
     )
     message = f"Case `{case.name}`: {' '.join(sentences)} {advice}"
     return Failure(
         Verdict.PRECISION,
         message,
-        reason=formats[0] if formats else "bias",
+        reason=reason,
         details=f"A unit is eps * condition. The problem's rule: {tolerance.rule}",
         wrong_answer=_details(comparisons),
     )

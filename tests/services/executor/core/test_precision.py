@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from services.executor.core.installation import catalogue
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.run import run
 from services.executor.core.verdict import Verdict
@@ -35,3 +36,24 @@ def test_a_product_with_a_narrow_accumulator_is_imprecise_and_told_what_to_do(fi
 @pytest.mark.parametrize("finished", ["most_of_the_sum"], indirect=True)
 def test_a_product_that_leaves_terms_out_is_wrong(finished: Finished) -> None:
     assert finished.verdict is Verdict.WRONG_ANSWER, finished
+
+
+async def _selu(equipment: Equipment, alpha: str, scale: str, dtype: str = "float32") -> Finished:
+    entry = catalogue().get("selu")
+    source = entry.solution_in(dtype).replace("1.6732632423543772f", alpha).replace("1.0507009873554805f", scale)
+    assert source.count(f"= {alpha};") == source.count(f"= {scale};") == 1
+    return await run(CoreJob(source, Mode.CHECK, "selu", dtype=dtype), equipment, lambda _: None)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+async def test_constants_as_they_are_published_pass(equipment: Equipment, dtype: str) -> None:
+    finished = await _selu(equipment, "1.67326f", "1.0507f", dtype)
+    assert finished.verdict is Verdict.ACCEPTED, finished
+
+
+async def test_constants_with_too_few_digits_are_not_said_to_be_narrow_arithmetic(equipment: Equipment) -> None:
+    finished = await _selu(equipment, "1.6733f", "1.0507f")
+    assert finished.verdict is Verdict.PRECISION, finished
+    assert finished.reason == "approximation"
+    assert "look for constants with too few digits" in finished.message
+    assert "float16" not in finished.message
