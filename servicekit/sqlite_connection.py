@@ -30,7 +30,9 @@ class SqliteConnection(aiosqlite.Connection):
     """May be stopped more than once."""
 
     def __init__(self, database: str, **options: Any) -> None:  # noqa: ANN401 - sqlite3.connect's own
-        super().__init__(lambda: sqlite3.connect(database, **options), _ROWS_AT_A_TIME)
+        super().__init__(self._open, _ROWS_AT_A_TIME)
+        self._database, self._options = database, options
+        self._opened: sqlite3.Connection | None = None
         # Where nobody closes it, it must not keep the process from ending.
         self._thread.daemon = True
         self._stopping: asyncio.Future[Any] | None = None
@@ -59,9 +61,19 @@ class SqliteConnection(aiosqlite.Connection):
         """End the thread after what it was asked before; later calls answer the same as the first."""
         if not self._was_stopped:
             self._was_stopped = True
+            self._tx.put_nowait((None, self._close_opened))
             # aiosqlite leaves out what the future holds.
             self._stopping = super().stop()  # pyright: ignore[reportUnknownMemberType]
         return self._stopping
+
+    def _open(self) -> sqlite3.Connection:
+        self._opened = sqlite3.connect(self._database, **self._options)
+        return self._opened
+
+    def _close_opened(self) -> None:
+        """Also where a cancelled task never took what the thread opened for it; closing twice does no harm."""
+        if self._opened is not None:
+            self._opened.close()
 
     async def visit(self, call: Callable[..., Any], *arguments: Any) -> Any:  # noqa: ANN401 - any call
         """Have the thread make a call, and wait for what it gives; a call that was begun ends, whoever is cancelled."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -60,6 +60,32 @@ async def test_a_connection_that_is_stopped_while_it_closes_is_closed_all_the_sa
         assert stopped is not None
         await stopped
     assert connection.stop() is stopped
+
+
+async def test_what_was_opened_for_a_cancelled_task_is_closed(tmp_path: Path) -> None:
+    opening, over, closed = threading.Event(), threading.Event(), threading.Event()
+
+    class Slow(sqlite3.Connection):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            opening.set()
+            over.wait(10)
+            super().__init__(*arguments, **options)
+
+        def close(self) -> None:
+            super().close()
+            closed.set()
+
+    async def connect() -> None:
+        await SqliteConnection(str(tmp_path / "db"), factory=Slow)
+
+    connecting = asyncio.create_task(connect())
+    assert await asyncio.to_thread(opening.wait, 10)
+    connecting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await connecting
+    over.set()
+
+    assert await asyncio.to_thread(closed.wait, 10)
 
 
 async def test_a_statement_and_all_its_rows_are_one_visit_to_the_thread(
