@@ -1,6 +1,6 @@
 
-// The program around a solution that is checked: it makes the case's arguments as the judge describes them in
-// /case/arguments (`sanitize_case.py`), calls `solution` once, and waits for the device.
+// The program around a solution that is checked: it makes the case's arguments as the judge describes them in the file
+// that its one argument names (`sanitize_case.py`), calls `solution` once, and waits for the device.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -43,8 +43,8 @@ void* array_of(const Argument& argument, const char* data) {
 }
 }  // namespace
 
-int main() {
-    std::vector<char> arguments = contents("/case/arguments");
+int main(int count, char** words) {
+    std::vector<char> arguments = contents(count > 1 ? words[1] : "");
     std::vector<void*> values;
     for (size_t at = 0; at + sizeof(Argument) <= arguments.size();) {
         const Argument& argument = *reinterpret_cast<const Argument*>(arguments.data() + at);

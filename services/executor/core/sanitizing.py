@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _WALL_SECONDS = 120
 """Of one case; kernels that check themselves take many times as long."""
-_CASE_FOLDER = Path("/case")
+_CASE = Path("/case/arguments")
 _DIVERGENCE_EXIT, _HIP_ERROR_EXIT, _NO_CASE_EXIT = 86, 87, 88
 """The first is `runtime/divergence.cpp`'s, the others `sanitize_harness.cpp`'s."""
 _MOST_TEXT = 400
@@ -100,8 +100,13 @@ class _CheckedRun:
         if case is not None and self.request.problem is not None:
             inputs = _folder(folder / "case")
             rng = np.random.default_rng(self.request.seed)
-            (inputs / "arguments").write_bytes(arguments_of(self.request.problem, case, rng))
-            command = replace(command, mounts=[*command.mounts, Mount(inputs, _CASE_FOLDER)])
+            (inputs / _CASE.name).write_bytes(arguments_of(self.request.problem, case, rng))
+            # Named on the command line: a box without a root of its own sees the file somewhere else.
+            command = replace(
+                command,
+                arguments=[*command.arguments, str(_CASE)],
+                mounts=[*command.mounts, Mount(inputs, _CASE.parent)],
+            )
         limits = self._limits()
         end = await run_to_end(self.equipment.sandbox, command, limits)
         name = case.name if case else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ from services.executor.core.failure import Failure
 from services.executor.core.findings import Check, Finding
 from services.executor.core.sanitizing import CheckRequest, findings_of
 from services.executor.core.verdict import Verdict
+from services.executor.sandboxes.launch_order import Hold
+from services.executor.sandboxes.process_sandbox import open_process_sandbox
 
 if TYPE_CHECKING:
     from services.executor.core.equipment import Equipment
@@ -107,3 +110,9 @@ async def test_a_source_that_does_not_compile_is_its_authors_fault(equipment: Eq
     with pytest.raises(Failure) as raised:
         await _findings(equipment, cpu_device, "int main() { return nothing; }")
     assert raised.value.verdict is Verdict.COMPILE_ERROR
+
+
+async def test_a_box_without_a_root_of_its_own_is_given_its_cases(equipment: Equipment, cpu_device: CpuDevice) -> None:
+    weaker = replace(equipment, sandbox=await open_process_sandbox(forgo=[Hold.NAMESPACES]))
+    found = await _findings(weaker, cpu_device, OFF_BY_ONE, "vector-addition")
+    assert {one.kind for one in found} == {"out-of-bounds"}
