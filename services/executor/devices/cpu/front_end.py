@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from dataclasses import dataclass
@@ -12,10 +13,12 @@ from services.executor.devices.cpu.included_files import dependency_options, for
 from services.executor.devices.device import ToolchainError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 # Errors of a source begin with its name; these are about what we made for it.
 _BROKEN_PRELUDE = re.compile(r"^(?:fatal )?error: .*\b(?:PCH|precompiled).*$", re.MULTILINE)
+_EMBEDDED = re.compile(r"""^[ \t]*#[ \t]*embed[ \t]*["<]([^">\n]+)""", re.MULTILINE)
 _LINES = ("-debug-info-kind=line-tables-only", "-dwarf-version=5")
 _DEPENDENCIES = ("host.d", "kernels.d")
 
@@ -32,7 +35,7 @@ class CompilerCrashError(Exception):
 class Parsed:
     """Both sides' IR and what clang said; the IR is None for a side that has errors.
 
-    `foreign_files` were included or embedded, and are neither the source nor a header of the toolchain.
+    `foreign_files` were to be included or embedded, and are neither the source nor a header of the toolchain.
     """
 
     host: str | None
@@ -57,7 +60,8 @@ def parse(folder: Path, source: str, *, lines: bool = False) -> Parsed:
     texts = [
         out if process.returncode == 0 else None for process, (out, _) in zip((host, kernels), outputs, strict=True)
     ]
-    return Parsed(texts[0], texts[1], _merge(outputs[0][1], outputs[1][1]), _foreign_files(folder, source))
+    foreign = _foreign_files(folder, source) or _missing_embeds(folder, source, texts)
+    return Parsed(texts[0], texts[1], _merge(outputs[0][1], outputs[1][1]), foreign)
 
 
 def _start(folder: Path, source: str, *more: str, kernels: bool) -> subprocess.Popen[str]:
@@ -77,6 +81,18 @@ def _foreign_files(folder: Path, source: str) -> tuple[str, ...]:
     # A side with errors may leave no rule; the source is refused for them.
     rules = [file.read_text(errors="replace") for name in _DEPENDENCIES if (file := folder / name).is_file()]
     return tuple(dict.fromkeys(name for rule in rules for name in foreign_files(rule, folder, own)))
+
+
+def _missing_embeds(folder: Path, source: str, texts: Sequence[str | None]) -> tuple[str, ...]:
+    """What `#embed` names and is not there.
+
+    Clang 22 takes a missing file for an empty one where it writes dependencies, and then leaves that side's rule out:
+    without this, one missing file would hide all others.
+    """
+    if all(text is None or (folder / name).is_file() for text, name in zip(texts, _DEPENDENCIES, strict=True)):
+        return ()
+    named = _EMBEDDED.findall((folder / source).read_text(errors="replace"))
+    return next(((name,) for name in named if not os.path.exists(folder / name)), ("#embed",))  # noqa: PTH110 - asks for no rights
 
 
 _SUMMARY = re.compile(r"^\d+ (?:error|warning)s?(?: and \d+ errors?)? generated.*\n", re.MULTILINE)

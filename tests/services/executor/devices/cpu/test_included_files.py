@@ -39,3 +39,18 @@ def test_a_file_that_one_side_alone_reads_is_found(tmp_path: Path, side: str) ->
     (tmp_path / "solution.hip").write_text(text)
     with pytest.raises(SourceError, match="/dev/null"):
         build(tmp_path, BuildKind.PROGRAM)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ('#embed "../missing"', "../missing"),
+        ("#define NAME </missing>\n#embed NAME", "#embed"),
+        ("#ifdef __HIP_DEVICE_COMPILE__\n#embed <missing>\n#endif", "missing"),
+        ('#embed "missing"\n#embed "/etc/passwd"', "missing"),
+    ],
+)
+def test_a_file_that_is_not_there_is_not_embedded_as_an_empty_one(tmp_path: Path, text: str, named: str) -> None:
+    (tmp_path / "solution.hip").write_text(f"const char bytes[] = {{\n{text}\n}};\nint main() {{}}\n")
+    with pytest.raises(SourceError, match=f"`{named}` is included or embedded"):
+        build(tmp_path, BuildKind.PROGRAM)
