@@ -54,7 +54,9 @@ async def test_an_executor_that_is_killed_in_every_stage_leaves_nothing(sandbox:
     await until(lambda: not any(_start_of(pid) == start for pid, start in processes.items()))
     await until(lambda: not any(group.exists() for group in groups))
     await until(lambda: not any(folder.exists() for folder in files))
-    await until(lambda: not containers & _existing_containers())
+    # Only there is an engine that must run.
+    if sandbox == "docker":
+        await until(lambda: not containers & _existing_containers())
 
 
 @asynccontextmanager

@@ -235,13 +235,15 @@ def _is_alive(pid: int) -> bool:
 def _is_boxed(pid: int) -> bool:
     """Whether it is one of ours that lives in a box, or a launcher or bwrap outside."""
     command = _command_line(pid)
-    return _is_alive(pid) and (b"bwrap" in command or b"process_launcher" in command or b"/build/" in command)
+    return _is_alive(pid) and (b"bwrap" in command or b"process_launcher" in command or _is_in_use(pid))
 
 
 def _is_in_use(pid: int) -> bool:
     """Whether it is a compiler or a submission, and not a box that waits for one."""
     command = _command_line(pid)
-    return _is_alive(pid) and (command.startswith(b"/build/") or b"boxed_build.py" in command.split(b"/bin/sh")[0])
+    # Not every box shows the program at /build.
+    program = Path(os.fsdecode(command.partition(b"\0")[0])).name
+    return _is_alive(pid) and (program in {"runner", "program"} or b"boxed_build.py" in command.split(b"/bin/sh")[0])
 
 
 def _is_used(folder: Path) -> bool:
