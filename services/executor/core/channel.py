@@ -1,4 +1,4 @@
-"""The judge's end of the channel to a runner.
+"""The judge's end of the channel to a runner: a private socket, and memory that both read and write.
 
 Everything is opened before the runner starts. The shared memory is read and written by system calls, never mapped: a
 runner that shrinks or swaps it gives short or stale reads, which are its own loss, and cannot crash the judge. What is
@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
-import struct
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from services.executor.core.messages import REPLY_BYTES, Order, ReplyMessage, order_bytes, reply_from_bytes
+from services.executor.core.private_socket import PrivateSocket, peer_pid
 from services.executor.sandboxes.sandbox import Mount
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Sequence
+
+    from services.executor.sandboxes.sandbox import BoxedProcess
 
 IN_BOX = Path("/channel")
 """Where the runner finds the channel."""
@@ -26,8 +28,6 @@ IN_BOX = Path("/channel")
 _Buffer = bytes | bytearray | memoryview
 # Linux takes at most 1,024 pieces in one call.
 _MOST_PIECES = 1024
-# Process, user and group, see unix(7).
-_CREDENTIALS = struct.Struct("3i")
 
 
 class ChannelClosedError(Exception):
@@ -35,43 +35,32 @@ class ChannelClosedError(Exception):
 
 
 class Channel:
-    """A socket and a memory file in `folder`, for one runner."""
+    """A socket and a memory file in `folder`, which is closed to all other users, for one runner."""
 
     def __init__(self, folder: Path) -> None:
-        folder.chmod(0o755)
+        self._private_socket = PrivateSocket(folder)
         self._folder = folder
         self._memory = os.open(folder / "memory", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
-        self._listener.bind(str(folder / "socket"))
-        (folder / "socket").chmod(0o666)
-        self._listener.listen(1)
         self._socket: socket.socket | None = None
 
     @property
     def mounts(self) -> tuple[Mount, ...]:
-        """The socket and the memory; only the latter needs to be writable."""
-        return (
-            Mount(self._folder / "socket", IN_BOX / "socket"),
-            Mount(self._folder / "memory", IN_BOX / "memory", writable=True),
-        )
+        """The socket with its key, and the memory."""
+        return (*self._private_socket.mounts(IN_BOX), Mount(self._folder / "memory", IN_BOX / "memory", writable=True))
 
     @property
     def peer_pid(self) -> int:
-        """The process that connected, as we see it; 0 where it has no number here."""
-        credentials = self._connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-        return int(_CREDENTIALS.unpack(credentials)[0])
+        """The process that connected, as we see it; 0 if it has no number here."""
+        return peer_pid(self._connected)
 
     @property
-    def arguments(self) -> tuple[str, str]:
-        """What the runner is told on its command line."""
-        return (str(IN_BOX / "socket"), str(IN_BOX / "memory"))
+    def arguments(self) -> tuple[str, str, str]:
+        """What the runner is started with."""
+        return (*self._private_socket.arguments(IN_BOX), str(IN_BOX / "memory"))
 
-    async def accept(self) -> None:
-        """Wait for the runner; there is only ever one."""
-        loop = asyncio.get_running_loop()
-        self._socket, _ = await loop.sock_accept(self._listener)
-        self._socket.setblocking(False)
-        self._listener.close()
+    async def accept(self, box: BoxedProcess) -> None:
+        """Wait for the runner in `box`; there is only ever one."""
+        self._socket = await self._private_socket.accept(box)
 
     async def send(self, order: Order, sequence: int, first: int = 0, second: int = 0) -> None:
         """Raises ChannelClosedError when nobody is there."""
@@ -121,7 +110,7 @@ class Channel:
 
     def close(self) -> None:
         """Let go of everything; safe to call twice."""
-        self._listener.close()
+        self._private_socket.close()
         if self._socket is not None:
             self._socket.close()
         if self._memory >= 0:

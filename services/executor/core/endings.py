@@ -27,6 +27,8 @@ _SIGNAL_STATUS_BASE = 128
 _ASSERT_MARK = b"ssertion"
 _STUCK_STATUS = 86
 """Of the `cpu` device, where threads wait for each other forever; it says which on stderr."""
+GAVE_UP_STATUS = 70
+"""Of a runner whose connection or shared memory is broken; it says which on stderr (`runner/channel.cpp`)."""
 _DIVERGED = re.compile(r"^(?:divergent|deadlock)")
 _STUCK = re.compile(rb"^wavepool: (.+)$", re.MULTILINE)
 _NOTABLE_SHARE = 1 / 16
@@ -57,18 +59,33 @@ def build_limit_failure(end: Exit, limits: Limits, text: str) -> Failure | None:
     return None
 
 
-def runner_failure(end: Exit, limits: Limits, calls: int) -> Failure:
-    """The verdict on a solution whose runner ended by itself, or by a limit, after `calls` finished calls."""
+def runner_failure(end: Exit, limits: Limits, calls: int, *, came_up: bool = True) -> Failure:
+    """The verdict on a solution whose runner ended by itself, or by a limit, after `calls` finished calls.
+
+    For one that never came up, or ended with GAVE_UP_STATUS, it holds only if a runner of our own does better.
+    """
     if failure := limit_failure(end, limits):
         return failure
     if end.signal is not None:
         return _signal_failure(end, end.signal)
     if failure := _stuck_failure(end):
         return failure
-    message = (
-        f"The program ended with exit status {end.code} after {calls} finished calls, before all were made: "
-        "`solution` must return, so do not call exit, _exit or quick_exit."
-    )
+    if not came_up:
+        message = (
+            f"The program ended with exit status {end.code} before `solution` was called: look at what its static "
+            "constructors do, and do not call exit there."
+        )
+    elif end.code == GAVE_UP_STATUS:
+        message = (
+            f"The program ended with exit status {end.code} after {calls} finished calls, as the runner does when its "
+            "connection or its memory is broken. This machine's are well, so leave descriptors, files and memory alone "
+            "that are not yours, and do not call exit, _exit or quick_exit."
+        )
+    else:
+        message = (
+            f"The program ended with exit status {end.code} after {calls} finished calls, before all were made: "
+            "`solution` must return, so do not call exit, _exit or quick_exit."
+        )
     return Failure(Verdict.RUNTIME_ERROR, message, reason="early_exit")
 
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from services.executor.core.benchmarking import Bench, benchmark, profile_of
 from services.executor.core.checking import Checker, check
 from services.executor.core.code_objects import require_unchanged
+from services.executor.core.failure import Failure
 from services.executor.core.job import Mode
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
 from services.executor.core.sampling import show_sample, smallest
 from services.executor.core.seeds import RunSeed
 from services.executor.core.session import RunnerSession
 from services.executor.core.timing_mode import default_mode, profile_in
-from services.executor.core.trusted_runner import trusted_runner
+from services.executor.core.trusted_runner import require_runner, trusted_runner
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -101,5 +102,9 @@ class Judging:
             async with session.open(place.run):
                 yield Checker(self._problem, self.seed, session, self._numbers)
             require_unchanged(place.run / _RUNNER, self._executable_sha256)
+        except Failure:
+            if not session.came_up or session.gave_up:
+                await require_runner(equipment, equipment.cache)
+            raise
         finally:
             progress.leave(session)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from services.executor.core.boxes import end_of, running
 from services.executor.core.channel import ChannelClosedError
-from services.executor.core.endings import runner_failure, strain
+from services.executor.core.endings import GAVE_UP_STATUS, runner_failure, strain
 from services.executor.core.failure import Failure
 from services.executor.core.messages import Order, ProtocolError, Reply, ReplyMessage
 from services.executor.core.run_place import runner_command
@@ -64,6 +64,7 @@ class RunnerSession:
     def __init__(self, device: Device, sandbox: Sandbox, limits: StageLimits, channel: Channel) -> None:
         self.channel = channel
         self.end: Exit | None = None
+        self.came_up = False
         self.calls = 0
         self.first_call_time: float | None = None
         self._device = device
@@ -89,6 +90,11 @@ class RunnerSession:
             if self._box is not None:
                 self.end = await end_of(self._box)
             self.channel.close()
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether it ended with the status of a runner of ours that cannot go on; submissions can do that as well."""
+        return self.end is not None and self.end.code == GAVE_UP_STATUS
 
     async def load(self) -> None:
         """Have the runner copy the published data to the device; raises Failure."""
@@ -149,7 +155,7 @@ class RunnerSession:
         return {} if self._device.describe().is_gpu else RunQueue(self.channel.peer_pid).waits_ns()
 
     async def _begin(self, box: BoxedProcess) -> None:
-        accepting = asyncio.ensure_future(self.channel.accept())
+        accepting = asyncio.ensure_future(self.channel.accept(box))
         ending = asyncio.ensure_future(box.wait())
         try:
             await asyncio.wait(
@@ -157,6 +163,7 @@ class RunnerSession:
             )
             if accepting.done():
                 await self._answer(Reply.READY, self._limits.start_seconds)
+                self.came_up = True
             elif ending.done():
                 await self._fail_by_end()
             else:
@@ -199,7 +206,7 @@ class RunnerSession:
                 end = await end_of(self._box)
         except TimeoutError as error:
             raise interference("the connection was closed by a program that goes on") from error
-        raise runner_failure(end, self._limits.runner, self.calls)
+        raise runner_failure(end, self._limits.runner, self.calls, came_up=self.came_up)
 
     async def _say_goodbye(self, box: BoxedProcess) -> None:
         with suppress(ChannelClosedError, TimeoutError):

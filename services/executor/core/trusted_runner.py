@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 from services.executor.core.build import Builder, Unit
+from services.executor.core.failure import Failure, InfrastructureFailure
 from services.executor.core.run_place import Provisions, RunPlace
 from services.executor.core.session import RunnerSession
 from services.executor.devices.device import BuildKind
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Generator
 
     from services.executor.core.cache import CompileCache
     from services.executor.core.events import Event
+    from services.executor.core.messages import Order, Reply, ReplyMessage
+    from services.executor.sandboxes.sandbox import BoxedProcess
 
 # Any arguments do, as nothing looks at them: one build serves all problems.
 _UNIT = Unit(
@@ -25,17 +28,56 @@ _UNIT = Unit(
 )
 
 
+class _TrustedSession(RunnerSession):
+    """A session without a submission: whatever fails in it is the machine's fault."""
+
+    async def _begin(self, box: BoxedProcess) -> None:
+        with _at_our_fault():
+            await super()._begin(box)
+
+    async def _order(self, order: Order, first: int = 0, second: int = 0) -> None:
+        with _at_our_fault():
+            await super()._order(order, first, second)
+
+    async def _answer(self, expected: Reply, seconds: float) -> ReplyMessage:
+        with _at_our_fault():
+            return await super()._answer(expected, seconds)
+
+
 @asynccontextmanager
 async def trusted_runner(provisions: Provisions, cache: CompileCache) -> AsyncGenerator[RunnerSession]:
-    """Its session; the build comes from the cache but for the first time. Raises Failure."""
+    """Its session; the build comes from the cache but for the first time. Raises InfrastructureFailure."""
     device, limits = provisions.device, provisions.limits
     async with AsyncExitStack() as cleanup:
         place = RunPlace(provisions, cleanup)
         builder = Builder(device, provisions.sandbox, cache, limits.builder)
-        await builder.build(_UNIT, place.compile, place.run, _tell_nobody)
-        session = RunnerSession(device, place.sandbox, limits, place.channel())
+        with _at_our_fault():
+            await builder.build(_UNIT, place.compile, place.run, _tell_nobody)
+        session = _TrustedSession(device, place.sandbox, limits, place.channel())
         async with session.open(place.run):
             yield session
+
+
+async def require_runner(provisions: Provisions, cache: CompileCache) -> None:
+    """Raises InfrastructureFailure if a runner of our own does not come up and answer here, now.
+
+    This decides whose fault a runner is that did not come up, or gave up: its exit status is also a submission's to
+    choose, this is not.
+    """
+    async with trusted_runner(provisions, cache) as session:
+        await session.null_call_ns()
+
+
+@contextmanager
+def _at_our_fault() -> Generator[None]:
+    try:
+        yield
+    except InfrastructureFailure:
+        raise
+    except Failure as failure:
+        message = "A runner of our own fails on this machine; run again elsewhere."
+        details = "\n".join(filter(None, (failure.message, failure.details)))
+        raise InfrastructureFailure(message, details=details) from failure
 
 
 def _tell_nobody(event: Event) -> None:

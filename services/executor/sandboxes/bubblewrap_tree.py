@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING
 
 from services.executor.sandboxes.child import Child, ProcessEnd
 from services.executor.sandboxes.exit_status import ExitWitness, wait_status_of
+from services.executor.sandboxes.process_tree import is_below
 from services.executor.sandboxes.sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -71,6 +72,10 @@ class BubblewrapTree:
             self._read_reports()
         finally:
             self._status.close()
+
+    def owns(self, pid: int) -> bool:
+        """Whether a live process is one of the box's."""
+        return is_below(pid, self.child.pid)
 
     def let_go(self) -> None:
         """Close what is open on our side."""

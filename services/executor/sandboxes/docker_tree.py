@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.child import ProcessEnd
 from services.executor.sandboxes.exit_status import ExitWitness, wait_status_of
-from services.executor.sandboxes.process_tree import children
+from services.executor.sandboxes.process_tree import children, is_below
 from services.executor.sandboxes.sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -35,10 +35,12 @@ class DockerTree:
         self._witness: ExitWitness | None = None
         self._counters: ContainerCounters | None = None
         self._destroyed = False
+        self._first_pid: int | None = None
 
     def watch(self, init_pid: int, counters: ContainerCounters, *, witnessed: bool) -> None:
         """Once the box is made: see the program's own process, whose parent is `init_pid`, where we can."""
         self._counters = counters
+        self._first_pid = init_pid if witnessed else None
         if witnessed:
             [pid] = children(init_pid)
             self._program = ProcessEnd(pid)
@@ -69,6 +71,10 @@ class DockerTree:
         """Kill what is left, and remove the container."""
         self._destroyed = True
         await self._engine.remove(self._name)
+
+    def owns(self, pid: int) -> bool:
+        """Whether a live process is one of the box's; nobody knows that of a runtime with a kernel of its own."""
+        return self._first_pid is None or is_below(pid, self._first_pid)
 
     def let_go(self) -> None:
         """Close what is open on our side."""

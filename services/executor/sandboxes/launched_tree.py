@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from services.executor.sandboxes.child import Child
 from services.executor.sandboxes.launch_order import GO, Hold, LaunchOrder
-from services.executor.sandboxes.process_tree import descendants
+from services.executor.sandboxes.process_tree import descendants, is_below
 from services.executor.sandboxes.sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -68,6 +68,10 @@ class LaunchedTree:
         self._control.close()
         with contextlib.suppress(OSError):
             await self._control.wait_closed()
+
+    def owns(self, pid: int) -> bool:
+        """Whether a live process is one of the box's."""
+        return is_below(pid, self.child.pid)
 
     async def _report(self) -> dict[str, Any]:
         try:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 # fields of /proc/PID/stat after the command's closing parenthesis: utime, stime, cutime, cstime
 _CPU_FIELDS = slice(11, 15)
+_PARENT_FIELD = 1
 _PROC = Path("/proc")
 
 
@@ -38,6 +39,19 @@ def children(pid: int) -> list[int]:
     except OSError:
         return []
     return [int(child) for thread in threads for child in _read(f"{pid}/task/{thread}/children").split()]
+
+
+def is_below(pid: int, ancestor: int) -> bool:
+    """Whether the live process `pid` descends from `ancestor`.
+
+    We look upwards: a list of children is not complete while some of them end.
+    """
+    while pid > 1:
+        fields = _read(f"{pid}/stat").rpartition(")")[2].split()
+        pid = int(fields[_PARENT_FIELD]) if fields else 0
+        if pid == ancestor:
+            return True
+    return False
 
 
 def tree_usage(pid: int) -> Usage:

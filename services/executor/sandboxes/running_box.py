@@ -35,6 +35,10 @@ class ProcessTree(Protocol):
         """Kill whatever is left and return when nothing is."""
         ...
 
+    def owns(self, pid: int) -> bool:
+        """Whether a live process is one of the box's."""
+        ...
+
 
 @dataclass
 class BoxParts:
@@ -102,6 +106,10 @@ class RunningBox:
         """End the whole tree at once."""
         self._killed.set()
         await self.wait()
+
+    def owns(self, pid: int) -> bool:
+        """Whether a live process is one of the tree's."""
+        return self._parts.tree.owns(pid)
 
     async def _live(self) -> Exit:
         parts = self._parts

@@ -107,6 +107,10 @@ class BoxedProcess(Protocol):
         """End the whole tree at once; nothing of it survives. Safe to call after the end."""
         ...
 
+    def owns(self, pid: int) -> bool:
+        """Whether a live process, by its number here, is one of the tree's; True for all if its processes hide."""
+        ...
+
 
 class PreparedBox(Protocol):
     """A box that is made, in which the program has not begun; it is used once, or discarded."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,17 +18,23 @@ if TYPE_CHECKING:
 def lend_writable_mounts(mounts: Sequence[Mount], uid: int) -> Generator[None]:
     """While the context lasts, the top of each writable mount belongs to `uid`; only root can do that.
 
-    We work on descriptors that were opened before the box starts, so nothing that it plants can redirect us.
+    We work on descriptors that were opened before the box starts, so nothing that it plants can redirect us. They are
+    O_PATH, as a socket has no others, and such a one is changed by its name in /proc.
     """
-    descriptors = [os.open(mount.source, os.O_RDONLY | os.O_NOFOLLOW) for mount in mounts if mount.writable]
+    sources = [mount.source for mount in mounts if mount.writable]
+    descriptors = [os.open(source, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC) for source in sources]
     before = [os.fstat(descriptor) for descriptor in descriptors]
     try:
         for descriptor, status in zip(descriptors, before, strict=True):
-            os.fchown(descriptor, uid, -1)
-            os.fchmod(descriptor, stat.S_IMODE(status.st_mode) | stat.S_IRWXU)
+            _change(descriptor, uid, stat.S_IMODE(status.st_mode) | stat.S_IRWXU)
         yield
     finally:
         for descriptor, status in zip(descriptors, before, strict=True):
-            os.fchown(descriptor, status.st_uid, -1)
-            os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
+            _change(descriptor, status.st_uid, stat.S_IMODE(status.st_mode))
             os.close(descriptor)
+
+
+def _change(descriptor: int, uid: int, mode: int) -> None:
+    path = Path(f"/proc/self/fd/{descriptor}")
+    os.chown(path, uid, -1)
+    path.chmod(mode)

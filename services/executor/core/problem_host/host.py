@@ -7,15 +7,15 @@ giving way to other tasks, as everything about a call is decided in order; each 
 from __future__ import annotations
 
 import asyncio
-import socket
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from services.executor.core.boxes import end_of, running
-from services.executor.core.failure import Failure
+from services.executor.core.failure import Failure, InfrastructureFailure
+from services.executor.core.private_socket import PrivateSocket
 from services.executor.core.problem_host.boxed.framing import FramingError, receive, send
 from services.executor.core.problem_host.interpreter import BOXED
 from services.executor.core.verdict import Verdict
@@ -23,6 +23,7 @@ from services.executor.sandboxes.box_files import write_source
 from services.executor.sandboxes.sandbox import Command, Limits, Mount
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import AsyncGenerator
 
     from services.executor.core.problem_host.interpreter import TorchPython
@@ -91,9 +92,12 @@ async def open_host(
     sandbox: Sandbox, python: TorchPython, definition: str, limits: HostLimits, folder: Path
 ) -> AsyncGenerator[ProblemHost]:
     """Start the host of `definition`, with the empty `folder` for its files; raises Failure."""
-    with _listener_in(folder, definition) as listener:
-        async with running(sandbox, _command(python, folder, limits.box), limits.box) as box:
-            with await _connected(listener, box, limits) as connection:
+    private_socket = PrivateSocket(folder)
+    write_source(folder / "problem_def.py", definition)
+    command = _command(python, folder, private_socket, limits.box)
+    with closing(private_socket):
+        async with running(sandbox, command, limits.box) as box:
+            with await _connected(private_socket, box, limits) as connection:
                 connection.setblocking(True)
                 try:
                     yield ProblemHost(connection, limits)
@@ -101,39 +105,31 @@ async def open_host(
                     raise _ended(await _end(box), limits.box) from error
 
 
-def _listener_in(folder: Path, definition: str) -> socket.socket:
-    """Put the definition into `folder`, and a socket beside it."""
-    folder.chmod(0o755)
-    address = folder / "socket"
-    write_source(folder / "problem_def.py", definition)
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
-    listener.bind(str(address))
-    address.chmod(0o666)
-    listener.listen(1)
-    return listener
-
-
-async def _connected(listener: socket.socket, box: BoxedProcess, limits: HostLimits) -> socket.socket:
-    accepting = asyncio.ensure_future(asyncio.get_running_loop().sock_accept(listener))
+async def _connected(private_socket: PrivateSocket, box: BoxedProcess, limits: HostLimits) -> socket.socket:
+    """The connection to the host, which reads nothing of the definition before: until then all that fails is ours."""
+    accepting = asyncio.ensure_future(private_socket.accept(box))
     ending = asyncio.ensure_future(end_of(box))
     try:
         await asyncio.wait((accepting, ending), timeout=limits.start_seconds, return_when=asyncio.FIRST_COMPLETED)
         if accepting.done():
-            return accepting.result()[0]
+            return accepting.result()
         if ending.done():
-            raise _ended(ending.result(), limits.box)
-        raise definition_failure(f"did not come up within {limits.start_seconds:g} seconds", "time")
+            details = ending.result().stderr.decode(errors="replace")[-_MOST_SAID:]
+        else:
+            details = f"it did not connect within {limits.start_seconds:g} seconds"
+        raise InfrastructureFailure(
+            "The host of problem definitions does not start; run again elsewhere.", details=details
+        )
     finally:
         accepting.cancel()
         ending.cancel()
         await asyncio.gather(accepting, ending, return_exceptions=True)
 
 
-def _command(python: TorchPython, folder: Path, limits: Limits) -> Command:
-    files = ("problem_def.py", "socket")
+def _command(python: TorchPython, folder: Path, private_socket: PrivateSocket, limits: Limits) -> Command:
     mounts = [Mount(place, place) for place in python.folders]
-    mounts += [Mount(folder / name, _IN_BOX / name) for name in files]
-    arguments = [str(python.program), "-I", "-B", str(BOXED / "main.py"), str(_IN_BOX / "socket")]
+    mounts += [Mount(folder / "problem_def.py", _IN_BOX / "problem_def.py"), *private_socket.mounts(_IN_BOX)]
+    arguments = [str(python.program), "-I", "-B", str(BOXED / "main.py"), *private_socket.arguments(_IN_BOX)]
     arguments += [str(_IN_BOX / "problem_def.py"), str(limits.memory_mib)]
     environment = {"HOME": "/tmp", "PATH": "/usr/bin:/bin", "OMP_WAIT_POLICY": "passive"}  # noqa: S108  the box's own
     return Command(arguments, Path("/"), mounts, environment)

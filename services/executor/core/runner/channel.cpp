@@ -15,6 +15,7 @@ namespace wavepool {
 namespace {
 
 constexpr int kGaveUp = 70;
+constexpr std::size_t kKeyBytes = 32;  // private_socket.py
 
 int connect_to(const char* path) {
   const int connected = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -27,6 +28,14 @@ int connect_to(const char* path) {
   return connected;
 }
 
+void prove_to_the_judge(int connected, const char* key_path) {
+  unsigned char key[kKeyBytes];
+  const int file = open(key_path, O_RDONLY | O_CLOEXEC);
+  if (file < 0 || read(file, key, sizeof key) != sizeof key) give_up("cannot read its key");
+  close(file);
+  if (::send(connected, key, sizeof key, MSG_NOSIGNAL) != sizeof key) give_up("cannot send its key");
+}
+
 }  // namespace
 
 void give_up(const char* what) {
@@ -34,9 +43,10 @@ void give_up(const char* what) {
   _exit(kGaveUp);
 }
 
-Channel::Channel(const char* socket_path, const char* memory_path)
+Channel::Channel(const char* socket_path, const char* key_path, const char* memory_path)
     : socket_(connect_to(socket_path)), file_(open(memory_path, O_RDWR | O_CLOEXEC)) {
   if (file_ < 0) give_up("cannot open the shared memory");
+  prove_to_the_judge(socket_, key_path);
 }
 
 bool Channel::receive(OrderMessage& order) const {

@@ -1,7 +1,7 @@
 // The runner: calls a submission as the judge orders. Not trusted: it shares its process with the submission, so all
 // that it says is a claim, and the judge believes only what it verified itself.
 //
-//   runner <judge's socket> <shared memory file>
+//   runner <judge's socket> <key of the socket> <shared memory file>
 #include <hip/hip_runtime.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +38,8 @@ ReplyMessage reply_of(Reply reply, std::uint64_t sequence) {
 
 class Runner {
  public:
-  Runner(const char* socket_path, const char* memory_path) : channel_(socket_path, memory_path) {}
+  Runner(const char* socket_path, const char* key_path, const char* memory_path)
+      : channel_(socket_path, key_path, memory_path) {}
 
   int serve() {
     check(hipEventCreate(&start_), Step::kAllocate, 0);
@@ -180,13 +181,13 @@ class Runner {
 }  // namespace wavepool
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    fprintf(stderr, "usage: runner SOCKET MEMORY_FILE\n");
+  if (argc != 4) {
+    fprintf(stderr, "usage: runner SOCKET KEY_FILE MEMORY_FILE\n");
     return 64;
   }
   // So that what a crashing submission printed is not lost in a buffer.
   setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
-  const int status = wavepool::Runner(argv[1], argv[2]).serve();
+  const int status = wavepool::Runner(argv[1], argv[2], argv[3]).serve();
   fflush(nullptr);
   _exit(status);
 }

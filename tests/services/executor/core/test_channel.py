@@ -9,6 +9,7 @@ import pytest
 
 from services.executor.core.channel import Channel, ChannelClosedError
 from services.executor.core.messages import Order, ProtocolError, order_bytes
+from tests.services.executor.core.owning_box import OWNING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,8 @@ def channel(tmp_path: Path) -> Iterator[Channel]:
 async def _connected(channel: Channel, folder: Path) -> socket.socket:
     runner = socket.socket(socket.AF_UNIX)
     runner.connect(str(folder / "socket"))
-    await channel.accept()
+    runner.send((folder / "key").read_bytes())
+    await channel.accept(OWNING)
     return runner
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import struct
 from contextlib import asynccontextmanager, suppress
@@ -46,6 +47,7 @@ class Impostor:
     def __init__(self, folder: Path, says: Callable[[bytes], bytes], *, listens: bool) -> None:
         self._connected = socket.socket(socket.AF_UNIX)
         self._connected.connect(str(folder / "socket"))
+        self._connected.send((folder / "key").read_bytes())
         self._connected.setblocking(False)
         self._says = says
         self._listens = listens
@@ -66,6 +68,9 @@ class Impostor:
     async def wait(self) -> Exit:
         await self._ended.wait()
         return Exit(code=0, signal=None, stdout=b"", stderr=b"")
+
+    def owns(self, pid: int) -> bool:
+        return pid == os.getpid()
 
     async def kill(self) -> None:
         self._task.cancel()

@@ -1,6 +1,6 @@
 """The host of a problem definition: loads it in a box, and answers the judge's questions about it.
 
-    python main.py SOCKET DEFINITION MEMORY_MIB
+    python main.py SOCKET KEY DEFINITION MEMORY_MIB
 
 What the definition prints is thrown away. Whatever it raises is an answer; what ends this process ends the run.
 """
@@ -26,7 +26,8 @@ def main() -> int:
     """Answer until the judge hangs up."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.connect(sys.argv[1])
-    limit = int(sys.argv[3]) << 20
+    connection.sendall(Path(sys.argv[2]).read_bytes())
+    limit = int(sys.argv[4]) << 20
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     sys.path.insert(0, str(_FOLDER))
     from framing import receive, send  # noqa: PLC0415 - the path is set only now
@@ -42,7 +43,7 @@ def main() -> int:
             if answers is None:
                 from answers import Answers  # noqa: PLC0415 - imports torch, whose failure is an answer, too
 
-                answers = Answers(Path(sys.argv[2]).read_text("utf-8", errors="replace"))
+                answers = Answers(Path(sys.argv[3]).read_text("utf-8", errors="replace"))
             reply, arrays = answers.to(question, payload)
         except BaseException as error:  # noqa: BLE001 - an author's SystemExit is an answer as well
             send(connection, {"error": said(error), "kind": kind_of(error)})

@@ -1,0 +1,69 @@
+"""Another user of the machine: lists, reads and connects to all that it can find below the folders that it is given.
+
+    python3 stranger.py FOLDER... <stdin
+
+Goes on until stdin ends, and then prints what it came to as JSON. To what it connects it says what a runner would say:
+that it came up, and that a launch was refused. Runs on any Python, without our packages.
+"""
+
+# The system's Python may be older than ours.
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import socket
+import struct
+import sys
+from pathlib import Path
+
+MARK, READY, FAILED, LAUNCH = 0x31525057, 1, 6, 4
+
+
+def reply(kind: int, sequence: int) -> bytes:
+    return struct.pack("<IIQIiQQQQ72s", MARK, kind, sequence, LAUNCH, 9, 0, 0, 0, 0, b"hipErrorInvalidConfiguration")
+
+
+class Stranger:
+    def __init__(self, folders: list[str]) -> None:
+        self.folders = folders
+        self.connections: list[socket.socket] = []
+        self.found: dict[str, set[str]] = {"seen": set(), "listed": set(), "read": set(), "connected": set()}
+
+    def look(self) -> None:
+        for folder in self.folders:
+            for path, inner, files in os.walk(folder):
+                self.found["seen"].update(f"{path}/{name}" for name in inner)
+                if path != folder:
+                    self.found["listed"].add(path)
+                for name in files:
+                    self.read(f"{path}/{name}")
+        for line in Path("/proc/net/unix").read_text().splitlines():
+            path = line.split()[-1]
+            if any(path.startswith(folder) for folder in self.folders):
+                self.connect(path)
+
+    def read(self, path: str) -> None:
+        with contextlib.suppress(OSError):
+            os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
+            self.found["read"].add(path)
+
+    def connect(self, path: str) -> None:
+        self.found["seen"].add(path)
+        connection = socket.socket(socket.AF_UNIX)
+        connection.setblocking(False)
+        with contextlib.suppress(OSError):
+            connection.connect(path)
+            self.connections.append(connection)
+            self.found["connected"].add(path)
+            connection.send(reply(READY, 0) + b"".join(reply(FAILED, sequence) for sequence in range(1, 4)))
+
+
+if __name__ == "__main__":
+    stranger = Stranger(sys.argv[1:])
+    sys.stdout.write("looking\n")
+    sys.stdout.flush()
+    while not select.select([sys.stdin], [], [], 0)[0]:
+        stranger.look()
+    sys.stdout.write(json.dumps({what: sorted(paths) for what, paths in stranger.found.items()}))

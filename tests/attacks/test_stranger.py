@@ -1,0 +1,100 @@
+"""Another user of the machine, beside a run: he comes to nothing, and the verdict is the submission's own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.executor.core import scratch
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.run import run
+from services.executor.core.verdict import Verdict
+from services.executor.sandboxes.file_tree import remove_tree
+from tests.attacks.conftest import PROBLEMS
+from tests.conftest import torch_program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from services.executor.core.equipment import Equipment
+
+STRANGERS_UID = 4242
+SYSTEM_PYTHON = "/usr/bin/python3"
+HONEST = (PROBLEMS / "vector-addition/solution.hip").read_text("utf-8")
+DEFINITIONS = Path(__file__).parents[1] / "services/executor/core/definitions"
+needs_another_user = pytest.mark.skipif(
+    os.geteuid() != 0 or not Path(SYSTEM_PYTHON).exists(),
+    reason="needs root, who can run a program as another user, and Python in /usr/bin",
+)
+
+
+@pytest.fixture
+def places(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, Path]]:
+    """Places as open to all users as /tmp and /dev/shm are, but for this test alone."""
+    memory, disk = (
+        Path(tempfile.mkdtemp(prefix="wavepool-test-", dir=parent)) for parent in (scratch._SHARED_MEMORY, None)
+    )
+    for place in (memory, disk):
+        place.chmod(0o1777)
+    monkeypatch.setattr(scratch, "_SHARED_MEMORY", memory)
+    yield memory, disk
+    for place in (memory, disk):
+        remove_tree(place)
+
+
+@contextmanager
+def a_stranger_in(places: tuple[Path, Path], found: dict[str, list[str]]) -> Iterator[None]:
+    program = Path(__file__).with_name("stranger.py").read_text()
+    with subprocess.Popen(
+        [SYSTEM_PYTHON, "-I", "-c", program, *map(str, places)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd="/",
+        env={},
+        user=STRANGERS_UID,
+        group=STRANGERS_UID,
+        extra_groups=[],
+    ) as stranger:
+        assert stranger.stdout is not None
+        assert stranger.stdout.readline() == b"looking\n"
+        yield
+        said, _ = stranger.communicate()
+        found.update(json.loads(said))
+
+
+@needs_another_user
+async def test_another_user_neither_forges_a_verdict_nor_reads_a_file(
+    judged: Equipment, places: tuple[Path, Path]
+) -> None:
+    found: dict[str, list[str]] = {}
+    beside = replace(judged, scratch_parent=places[1])
+    job = CoreJob(HONEST, Mode.BENCHMARK, "vector-addition")
+    with a_stranger_in(places, found):
+        finished = await run(job, beside, lambda _: None)
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    assert any(path.endswith("/socket") for path in found["seen"]), "he was not there in time"
+    assert (found["connected"], found["read"], found["listed"]) == ([], [], [])
+
+
+@needs_another_user
+@pytest.mark.torch
+async def test_another_user_neither_reads_a_definition_nor_answers_for_it(
+    judged: Equipment, places: tuple[Path, Path]
+) -> None:
+    found: dict[str, list[str]] = {}
+    beside = replace(judged, scratch_parent=places[1], torch_python=torch_program())
+    kernel, definition = (DEFINITIONS / "relu.hip").read_text(), (DEFINITIONS / "relu.py").read_text()
+    with a_stranger_in(places, found):
+        job = CoreJob(kernel, Mode.CHECK, "of-my-own", problem_def=definition)
+        finished = await run(job, beside, lambda _: None)
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    assert any(path.endswith("/socket") for path in found["seen"]), "he was not there in time"
+    assert (found["connected"], found["read"], found["listed"]) == ([], [], [])

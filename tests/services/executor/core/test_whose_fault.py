@@ -1,0 +1,72 @@
+"""A runner that does not come up: by what a runner of our own does, not by what the dead one said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.executor.core.channel import IN_BOX
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.run import run
+from services.executor.core.verdict import Verdict
+from tests.conftest import torch_program
+from tests.services.executor.core.test_chain import PROBLEMS
+
+if TYPE_CHECKING:
+    from services.executor.core.equipment import Equipment
+    from services.executor.sandboxes.sandbox import (
+        BoxedProcess,
+        Command,
+        Limits,
+        OutputListener,
+        PreparedBox,
+        Sandbox,
+    )
+
+DEFINITIONS = Path(__file__).with_name("definitions")
+HONEST = (PROBLEMS / "vector-addition/solution.hip").read_text()
+
+
+class Forgetful:
+    """A sandbox on a machine that loses one of the files that a runner needs."""
+
+    def __init__(self, sandbox: Sandbox, lost: Path) -> None:
+        self._sandbox = sandbox
+        self._lost = lost
+        self.name, self.gaps = sandbox.name, sandbox.gaps
+
+    def _without(self, command: Command) -> Command:
+        return replace(command, mounts=[mount for mount in command.mounts if mount.target != self._lost])
+
+    async def start(self, command: Command, limits: Limits, on_output: OutputListener | None = None) -> BoxedProcess:
+        return await self._sandbox.start(self._without(command), limits, on_output)
+
+    async def prepare(self, command: Command, limits: Limits) -> PreparedBox:
+        return await self._sandbox.prepare(self._without(command), limits)
+
+
+@pytest.mark.parametrize("lost", ["socket", "key", "memory"])
+async def test_a_machine_on_which_no_runner_comes_up_is_not_the_authors_fault(equipment: Equipment, lost: str) -> None:
+    broken = replace(equipment, sandbox=Forgetful(equipment.sandbox, IN_BOX / lost))
+    finished = await run(CoreJob(HONEST, Mode.CHECK, "vector-addition"), broken, lambda _: None)
+    assert finished.verdict is Verdict.INFRA_ERROR, finished
+    assert "runner of our own fails" in finished.message
+    assert "exit status 70" in finished.details
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("lost", ["socket", "key"])
+async def test_a_machine_on_which_no_definitions_host_comes_up_is_not_the_authors_fault(
+    equipment: Equipment, lost: str
+) -> None:
+    broken = replace(
+        equipment, sandbox=Forgetful(equipment.sandbox, Path("/problem", lost)), torch_python=torch_program()
+    )
+    kernel, definition = (DEFINITIONS / "relu.hip").read_text(), (DEFINITIONS / "relu.py").read_text()
+    job = CoreJob(kernel, Mode.CHECK, "of-my-own", problem_def=definition)
+    finished = await run(job, broken, lambda _: None)
+    assert finished.verdict is Verdict.INFRA_ERROR, finished
+    assert finished.details
