@@ -59,6 +59,9 @@ class Machine(BaseModel):
     fault: Annotated[str | None, Field(description="What went wrong, in a word that tells what to do next.")]
     exit_status: Annotated[int | None, Field(description="The executor's, where it ended by itself.")]
     sandbox: str
+    torch_version: Annotated[
+        str | None, Field(description="What evaluates problem definitions; null: they are not evaluated there.")
+    ]
     signing_public_key: Annotated[str, Field(description="Ed25519, in hex: what its reports are signed with.")]
     create_time: datetime | None
     ready_time: datetime | None

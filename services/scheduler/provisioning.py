@@ -137,5 +137,5 @@ def _starting(event: MachineEvent, why: str) -> scheduler_pb2.Provisioning:
         estimate=event.estimate if event.HasField("estimate") else None,
         estimate_p90=event.estimate_p90 if event.HasField("estimate_p90") else None,
         machine=event.machine,
-        message=f"Starting a machine: {why or stage}",
+        message=f"Starting a machine: {why or event.provider_stage or event.machine.reason or state}",
     )

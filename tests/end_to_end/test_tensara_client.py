@@ -68,6 +68,8 @@ def test_with_torch_the_definition_judges_the_kernel(wavepool: Wavepool) -> None
     assert {result["name"] for result in right["test_results"]} == {"33x65 x 65x17", "64x64 x 64x64"}
     wrong = curl(wavepool, broken(RIGHT))[-1]
     assert (wrong["status"], wrong["verdict"]) == ("WRONG_ANSWER", "WRONG_ANSWER"), wrong
+    machines = wavepool.http.get("/api/v1/machines").json()["machines"]
+    assert all(machine["torch_version"] for machine in machines)
 
 
 def test_without_torch_the_catalogue_judges_the_kernel_and_says_so(without_torch: Wavepool) -> None:
@@ -90,6 +92,7 @@ def test_without_torch_a_problem_of_the_client_s_own_is_our_fault_and_costs_noth
     assert without_torch.charges(last["submission_id"]) == []
     machines = without_torch.http.get("/api/v1/machines").json()["machines"]
     assert [machine["state"] for machine in machines] == ["WARM"], "the machine is well"
+    assert [machine["torch_version"] for machine in machines] == [None]
 
 
 def test_a_benchmark_tells_how_far_it_has_come_while_it_goes_on(without_torch: Wavepool) -> None:

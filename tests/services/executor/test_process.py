@@ -132,7 +132,9 @@ async def test_every_mode_goes_through_its_stages(
     async with executor.client() as client:
         events = await client.run(asked(source, mode))
 
-    assert list(dict.fromkeys(name for event in events if (name := name_of(event)))) == names
+    # Progress comes by the clock.
+    told = dict.fromkeys(name for event in events if (name := name_of(event)) not in {"", "benchmark_progress"})
+    assert list(told) == names
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
     assert events[-1].finished.verdict in {run_event_pb2.VERDICT_ACCEPTED, *DOUBTFUL_TIMES}
     assert events[-1].finished.billable.ToTimedelta().total_seconds() > 0

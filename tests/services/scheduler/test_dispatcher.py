@@ -82,11 +82,14 @@ async def test_cold_start_is_told_stage_by_stage_until_the_machine_is_there(stop
     assert "MI300X at hotaisle: sold out" in requested.message
     assert (await cluster.job(job.job_id)).state == scheduler_pb2.JOB_STATE_PROVISIONING
     await cluster.pool.tell("machine-1", "PROVISIONING", stage="pulling image")
-    assert (await told("pulling image")).elapsed.seconds == 3
+    pulling = await told("pulling image")
+    assert (pulling.elapsed.seconds, pulling.message) == (3, "Starting a machine: pulling image")
+    await cluster.pool.tell("machine-1", "STARTING", reason="its executor is starting")
+    assert (await told("starting")).message == "Starting a machine: its executor is starting"
     await cluster.pool.tell("machine-1", "WARM")
     events = await cluster.events_to_end(job.job_id)
-    assert kinds(events)[:4] == ["queued", "provisioning", "provisioning", "provisioning"]
-    ready = events[3].provisioning
+    assert kinds(events)[:5] == ["queued", "provisioning", "provisioning", "provisioning", "provisioning"]
+    ready = events[4].provisioning
     assert (ready.stage, ready.start_kind) == ("ready", vmpool_pb2.START_KIND_COLD_START)
 
 
