@@ -60,7 +60,7 @@ def show(
     if as_json:
         print_json(problem)
         return
-    results.print(f"[bold]{slug}[/bold]  void solution({problem.get('signature')})\n")
+    results.print(f"[bold]{problem.get('slug') or slug}[/bold]  void solution({problem.get('signature')})\n")
     results.print(Markdown(str(problem.get("statement") or "")))
 
 

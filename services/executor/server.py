@@ -171,7 +171,7 @@ def _torch_version(settings: ExecutorSettings) -> str:
     try:
         return torch_python(settings.torch_python).version
     except TorchMissingError as error:
-        log.info("problem definitions that come with submissions are refused", extra={"reason": str(error)})
+        log.info("problem definitions that come with submissions cannot be evaluated", extra={"reason": str(error)})
         return ""
 
 

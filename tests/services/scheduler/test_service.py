@@ -28,6 +28,14 @@ async def nothing_is_stored(cluster: Cluster) -> bool:
     return not listed.jobs and not cluster.billing.open_holds()
 
 
+async def test_an_alias_means_the_same_problem_in_a_submission_and_in_a_list(cluster: Cluster) -> None:
+    job = await cluster.submit(problem="lrelu")
+    assert (await cluster.job(job.job_id)).spec.problem == "leaky-relu"
+    for name, found in (("lrelu", 1), ("leaky-relu", 1), ("relu", 0)):
+        listed = await cluster.api.ListJobs(scheduler_pb2.ListJobsRequest(account_id=ACCOUNT, problem=name))
+        assert len(listed.jobs) == found, name
+
+
 async def test_submitted_job_comes_back_with_what_was_sent(cluster: Cluster) -> None:
     plan = '{"launches": [{"kernel": "k", "grid": ["n"], "block": [1], "args": ["input", "output"]}]}'
     definition = "class Mine: pass"
@@ -274,6 +282,8 @@ async def test_problems_are_listed_and_read_with_their_texts(cluster: Cluster) -
     said = await failure(cluster.api.GetProblem(scheduler_pb2.GetProblemRequest(slug="leaky-relu", dtype="float16")))
     assert (said.code, said.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, "dtype")
     assert "it has float32" in said.message
+    alias = await cluster.api.GetProblem(scheduler_pb2.GetProblemRequest(slug="LeakyReLU"))
+    assert alias.problem.slug == "leaky-relu"
     said = await failure(cluster.api.GetProblem(scheduler_pb2.GetProblemRequest(slug="leaky-rel")))
     assert said.code is grpc.StatusCode.NOT_FOUND
     assert "leaky-relu" in said.message
