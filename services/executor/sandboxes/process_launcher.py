@@ -41,6 +41,8 @@ def main() -> None:
             order = LaunchOrder.decode(lines.readline())
         die_with(order.parent_pid)
         if Hold.NAMESPACES in order.forgo or not _entered_namespaces():
+            # Killed with its owner it could not end what is below it; the closed socket tells it to.
+            prctl(PR_SET_PDEATHSIG, 0)
             _supervise(order, control, [])
             return
         init = os.fork()

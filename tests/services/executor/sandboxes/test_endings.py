@@ -117,6 +117,7 @@ def test_a_user_id_is_held_by_one_box_at_a_time() -> None:
         pytest.param("bubblewrap", marks=pytest.mark.bubblewrap),
         pytest.param("docker", marks=pytest.mark.docker),
         "process",
+        "process-without-namespaces",
     ],
 )
 async def test_a_box_dies_with_the_process_that_started_it(setting: str, marker: str) -> None:
