@@ -58,20 +58,25 @@ static void relay(int from, int to, bool orders) {
   }
 }
 
-static void find_memory() {
-  // The runner has mapped it; where it lies is the box's business.
+// The runner has mapped it; where its file lies is the box's business.
+static bool find_memory(char* path, size_t most) {
   FILE* maps = fopen("/proc/self/maps", "r");
   char line[4096];
-  while (memory < 0 && fgets(line, sizeof line, maps)) {
+  bool found = false;
+  while (!found && fgets(line, sizeof line, maps)) {
     line[strcspn(line, "\n")] = 0;
-    const char* path = strchr(line, '/');
-    if (path && strstr(path, "/memory")) memory = open(path, O_RDONLY);
+    const char* file = strchr(line, '/');
+    found = file && strstr(file, "/memory");
+    if (found) snprintf(path, most, "%s", file);
   }
   fclose(maps);
+  return found;
 }
 
 static void take_over() {
-  find_memory();
+  char path[4096];
+  if (!find_memory(path, sizeof path)) _exit(3);
+  memory = open(path, O_RDONLY);
   for (int descriptor = 3; descriptor < 64; ++descriptor) {
     sockaddr_un name;
     socklen_t size = sizeof name;
