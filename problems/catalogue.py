@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from problems.aliases import nearest_slugs, resolved_slug
-from problems.definition import CatalogueEntry, Problem
-from problems.element_types import DEFAULT, ELEMENT_TYPES
+from problems.definition import CatalogueEntry, Problem, SizeSet
+from problems.element_types import DEFAULT, ELEMENT_TYPES, is_floating
 from problems.signature import SignatureError, parse_signature
 from problems.variants import section_on_variants, variant_of
 
@@ -19,6 +22,16 @@ if TYPE_CHECKING:
 
 FILES = ("problem.py", "statement.md", "starter.hip", "solution.hip")
 """What every problem folder has."""
+
+ON_SIZES = (
+    "Sizes need not be multiples of anything, unless it is said above: odd ones are among the cases. So check every "
+    "index against the sizes, and load vectors of 8 or 16 bytes (`float2`, `float4`) only from addresses that are "
+    "multiples of as many."
+)
+"""In every statement of a problem with odd sizes."""
+_HIDDEN_SEEDS = range(4)
+_SHORTEST_SIZE = 17
+"""Strides, sides of windows and numbers of dimensions are smaller."""
 
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _DEFINITION = re.compile(r'extern\s+"C"\s+void\s+solution\s*\(([^)]*)\)')
@@ -83,10 +96,27 @@ def load_problem(folder: Path) -> CatalogueEntry:
     _check_slug(folder, problem)
     _check_dtypes(folder, problem)
     overrides = {path.name: path.read_text("utf-8") for path in sorted(folder.glob("*.*.hip"))}
-    entry = CatalogueEntry(problem, statement + section_on_variants(problem), starter, solution, str(folder), overrides)
+    entry = CatalogueEntry(problem, statement, starter, solution, str(folder), overrides)
     for dtype in problem.dtypes:
         _check_signatures(folder, entry, dtype)
-    return entry
+    return replace(entry, statement=_with_sizes(statement, problem) + section_on_variants(problem))
+
+
+def has_odd_sizes(problem: Problem, size_set: SizeSet, statement: str) -> bool:
+    """Whether a run has a case, public or hidden, with an odd size: a long one that the statement does not call odd."""
+    names = {p.name for p in problem.parameters if p.valid_on_host or not (p.pointer or is_floating(p.dtype))}
+    names -= {name for name in names if re.search(rf"^- `{name}`: .*\bodd\b", statement, re.MULTILINE)}
+    hidden = (problem.hidden_case(size_set, np.random.default_rng(seed)) for seed in _HIDDEN_SEEDS)
+    cases = chain(problem.sizes.of(size_set), hidden)
+    values = (case.values[name] for case in cases for name in names & set(case.values))
+    return any(int(size) % 2 and size >= _SHORTEST_SIZE for value in values for size in np.atleast_1d(value))
+
+
+def _with_sizes(statement: str, problem: Problem) -> str:
+    """The statement with what it says about sizes, if this is so on every device."""
+    if not all(has_odd_sizes(problem, size_set, statement) for size_set in SizeSet):
+        return statement
+    return statement.replace("\n## Tolerance", f"\n{ON_SIZES}\n\n## Tolerance", 1)
 
 
 def _problem(folder: Path) -> Problem:

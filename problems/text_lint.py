@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from problems.catalogue import ON_SIZES
 from problems.findings import Finding
 from problems.signature import Initial
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _MAX_LINE = 120
 _CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _CONSTANT = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.]*\d)")
+_RESTRICTED = re.compile(r"^- `\w+`: .*\b(?:multiple|power) of", re.MULTILINE)
 _INITIAL_WORDS = {Initial.POISON: "random bits", Initial.ZERO: "zeros"}
 
 
@@ -32,6 +34,9 @@ def lint_texts(entry: CatalogueEntry) -> Iterator[Finding]:
     yield from _signature(problem)
     yield from _statement(entry)
     yield from _constants(entry)
+    if ON_SIZES not in entry.statement and not _RESTRICTED.search(entry.statement):
+        message = "no case has an odd size on every device; add one, or say what the sizes are multiples of"
+        yield Finding(problem.slug, "sizes", message)
     if not problem.tolerance.rule.strip():
         yield Finding(problem.slug, "tolerance", "no rule; say in one sentence where its units come from")
     for name, source in (("starter.hip", entry.starter), ("solution.hip", entry.solution)):

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from problems.catalogue import Catalogue
+from problems.catalogue import ON_SIZES, Catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ class Twice(Elementwise):
 PROBLEM = Twice()
 """
 SOURCE = 'extern "C" void solution(const float* input, float* output, size_t n, size_t m) {}\n'
-STATEMENT = """# Twice
+STATEMENT = f"""# Twice
 
 ```cpp
 extern "C" void solution(const float* input, float* output, size_t n, size_t m);
@@ -44,6 +44,8 @@ extern "C" void solution(const float* input, float* output, size_t n, size_t m);
 - `m`: columns
 
 `output` holds random bits before every call: write every element.
+
+{ON_SIZES}
 
 ## Tolerance
 

@@ -6,9 +6,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from problems.catalogue import BrokenProblemError, Catalogue, UnknownProblemError, load_problem
+from problems.definition import SizeSet
 from problems.rounding import EXACT
 from problems.text_lint import constants_of
 
@@ -110,6 +112,22 @@ def test_the_published_constants_are_in_the_reference_or_an_alternative(catalogu
 def test_exact_problems_have_no_tolerance(catalogue: Catalogue, slug: str) -> None:
     assert PUBLISHED[slug]["exact"]
     assert catalogue.get(slug).problem.tolerance == EXACT
+
+
+def test_statements_say_once_that_sizes_need_not_be_multiples_wherever_they_are_not(catalogue: Catalogue) -> None:
+    counts = {entry.problem.slug: entry.statement.count("multiples of anything") for entry in catalogue.entries()}
+    assert {slug for slug, count in counts.items() if count != 1} == {"array-sort"}
+    assert "a power of two" in catalogue.get("array-sort").statement
+
+
+@pytest.mark.parametrize("slug", sorted(set(PUBLISHED) - {"array-sort"}))
+def test_every_run_has_cases_of_odd_sizes(catalogue: Catalogue, slug: str) -> None:
+    problem = catalogue.get(slug).problem
+    sizes = {parameter.name for parameter in problem.parameters if parameter.valid_on_host or not parameter.pointer}
+    for size_set in SizeSet:
+        hidden = [problem.hidden_case(size_set, np.random.default_rng(seed)) for seed in range(100, 104)]
+        values = [case.values.get(name, 0) for case in (*problem.sizes.of(size_set), *hidden) for name in sizes]
+        assert any(size > 16 and size % 2 == 1 for value in values for size in np.atleast_1d(value)), size_set
 
 
 def test_loading_needs_no_heavy_library() -> None:

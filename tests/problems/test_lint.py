@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pytest
 
-from problems.catalogue import Catalogue, load_problem
+from problems.catalogue import ON_SIZES, Catalogue, load_problem
 from problems.definition import Case, CatalogueEntry, Difficulty, Initial, Sizes, SizeSet, Tolerance
 from problems.distributions import Distribution
 from problems.domain import ANY, Domain
@@ -219,6 +219,18 @@ def test_a_constant_that_no_formula_has_is_found() -> None:
 def test_a_rounded_constant_that_the_tolerance_allows_is_no_fault() -> None:
     entry = replace(entry_of(AllowedConstant()), statement=STATEMENT.replace("numbers", "numbers times 2.0001"))
     assert not {finding.check for finding in lint(entry)} & {"alternatives", "constants"}
+
+
+class EvenSizes(Twice):
+    def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
+        return matrix_case(2 * int(rng.integers(10, 90)), 64, Distribution.NORMAL)
+
+
+def test_a_problem_without_odd_sizes_says_what_its_sizes_are() -> None:
+    entry = entry_of(EvenSizes())
+    assert [finding.check for finding in lint(replace(entry, statement=STATEMENT.replace(ON_SIZES, "")))] == ["sizes"]
+    said = STATEMENT.replace(ON_SIZES, "").replace("- `n`: rows", "- `n`: rows, a multiple of 2")
+    assert lint(replace(entry, statement=said)) == []
 
 
 def test_an_output_that_starts_at_zero_must_be_said_to() -> None:
