@@ -86,19 +86,21 @@ class MachineOrder(BaseModel):
     )
 
     gpu_type: Annotated[str, Field(max_length=40)] = "MI300X"
-    gpu_count: Annotated[int, Field(ge=-MOST_GPUS, le=MOST_GPUS, description="1, 2, 4 or 8.")] = 1
+    gpu_count: Annotated[int, Field(strict=True, ge=-MOST_GPUS, le=MOST_GPUS, description="1, 2, 4 or 8.")] = 1
     provider: Annotated[str, Field(max_length=100)] = ""
     backend: Annotated[str, Field(max_length=100, description="As `GET /offers` has them.")] = ""
     region: Annotated[str, Field(max_length=100, description="As `GET /offers` has them.")] = ""
     spot: Annotated[SpotChoice | None, Field(description="As the pool is set up, where left out.")] = None
     max_price_usd_per_hour: Annotated[
-        float, Field(ge=-MOST_USD, le=MOST_USD, description="Of the whole machine; 0: no limit.")
+        float, Field(strict=True, ge=-MOST_USD, le=MOST_USD, description="Of the whole machine; 0: no limit.")
     ] = 0.0
     max_duration_seconds: Annotated[
         float,
-        Field(ge=-LONGEST_SECONDS, le=LONGEST_SECONDS, description="Its provider ends it then; 0: no limit."),
+        Field(
+            strict=True, ge=-LONGEST_SECONDS, le=LONGEST_SECONDS, description="Its provider ends it then; 0: no limit."
+        ),
     ] = 0.0
-    force_new: Annotated[bool, Field(description="A new machine, even if one stands ready.")] = False
+    force_new: Annotated[bool, Field(strict=True, description="A new machine, even if one stands ready.")] = False
     reason: Annotated[str, Field(max_length=200, description="For people.")] = ""
 
 

@@ -12,7 +12,16 @@ from starlette.responses import Response
 from starlette.routing import Match
 
 from gateway.json_values import to_json
-from gateway.problems import FieldError, Problem, ProblemError, body_problem, our_fault, problem_of_rpc
+from gateway.problems import (
+    PROBLEM_MEDIA_TYPE,
+    SEED_PREFIXES,
+    FieldError,
+    Problem,
+    ProblemError,
+    body_problem,
+    our_fault,
+    problem_of_rpc,
+)
 from servicekit.logging import get_logger
 from servicekit.request_id import current_request_id
 
@@ -24,7 +33,6 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
-SEED_PREFIXES = ("/api/amd/", "/api/submissions/")
 STATUSES_OF_BODIES = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
 MISSING_KINDS = frozenset({"missing", "string_too_short"})
 METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
@@ -38,7 +46,9 @@ FIXES = {
     "int_parsing": "must be a whole number",
     "int_parsing_size": "must be a whole number, and a smaller one",
     "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
     "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
 }
 """By the validator's kind of error."""
 
@@ -58,7 +68,7 @@ def problem_response(problem: Problem, path: str) -> Response:
         body, media_type = _seed_body(problem), "application/json"
         status = 400 if "missing" in body else problem.status
     else:
-        body, media_type, status = _rfc_9457_body(problem, path), "application/problem+json", problem.status
+        body, media_type, status = _rfc_9457_body(problem, path), PROBLEM_MEDIA_TYPE, problem.status
     return Response(to_json(body), status, problem.headers, media_type)
 
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from servicekit.errors import RpcFailure
 
+PROBLEM_MEDIA_TYPE = "application/problem+json"
+SEED_PREFIXES = ("/api/amd/", "/api/submissions/")
+"""Below these, failures are plain JSON, as their clients know them."""
 HTTP_STATUS: Mapping[grpc.StatusCode, int] = {
     grpc.StatusCode.INVALID_ARGUMENT: 422,
     grpc.StatusCode.OUT_OF_RANGE: 422,

@@ -44,7 +44,10 @@ class SubmissionRequest(BaseModel):
     dtype: Annotated[str, Field(max_length=40)] = "float32"
     language: Annotated[str, Field(max_length=40)] = "hip"
     priority: Annotated[
-        int, Field(ge=-100, le=100, description="Each point is worth some waiting; above 0 for administrators.")
+        int,
+        Field(
+            strict=True, ge=-100, le=100, description="Each point is worth some waiting; above 0 for administrators."
+        ),
     ] = 0
 
 

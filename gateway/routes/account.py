@@ -10,7 +10,6 @@ from fastapi import APIRouter, Query
 from wavepool.billing.v1.billing_pb2 import GetBalanceRequest, ListPostingsRequest
 
 from gateway.dependencies import TheAccount, TheGateway
-from gateway.route_docs import problems
 from gateway.schemas import Costs, Me
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.views import costs_of
@@ -18,13 +17,13 @@ from gateway.views import costs_of
 router = APIRouter(tags=["account"])
 
 
-@router.get("/me", responses=problems(401, 503))
+@router.get("/me")
 async def get_me(account: TheAccount) -> Me:
     """Whose token this is."""
     return Me(**asdict(account))
 
 
-@router.get("/costs", responses=problems(401, 422, 503))
+@router.get("/costs")
 async def get_costs(
     account: TheAccount,
     gateway: TheGateway,

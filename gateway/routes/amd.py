@@ -9,7 +9,7 @@ from gateway import intake
 from gateway.dependencies import TheAccount, TheGateway
 from gateway.json_route import JsonRoute
 from gateway.modes import Endpoint, timing_mode_to_proto
-from gateway.route_docs import STREAM
+from gateway.route_docs import STREAM, problems
 from gateway.seed_schemas import AmdSubmitRequest
 from gateway.submission_fields import plan_text
 from gateway.views import submission_path
@@ -24,7 +24,7 @@ FIELD_NAMES = {
 }
 
 
-@router.post("/submit", response_class=Response, responses=STREAM)
+@router.post("/submit", response_class=Response, responses=STREAM | problems(402, 404, 409, 429))
 async def submit(body: AmdSubmitRequest, account: TheAccount, gateway: TheGateway) -> Response:
     """Submit and follow in one request. Resume at `/api/v1/submissions/{X-Submission-Id}/events`."""
     # Scripts send the definition of whatever problem is at hand along with a whole program, too.

@@ -18,14 +18,14 @@ DtypeQuery = Annotated[str, Query(max_length=40, description="The element type o
 router = APIRouter(prefix="/problems", tags=["problems"])
 
 
-@router.get("", responses=problems(401, 503))
+@router.get("")
 async def list_problems(_: TheAccount, gateway: TheGateway) -> ProblemList:
     """The catalogue, by slug."""
     answer = await gateway.upstreams.scheduler.ListProblems(ListProblemsRequest(), timeout=CALL_TIMEOUT_SECONDS)
     return ProblemList(problems=[problem_summary_of(problem) for problem in answer.problems])
 
 
-@router.get("/{slug}", responses=problems(401, 404, 422, 503))
+@router.get("/{slug}", responses=problems(404))
 async def get_problem(slug: str, _: TheAccount, gateway: TheGateway, dtype: DtypeQuery = "") -> ProblemDetail:
     """One problem with its statement and a source to begin from."""
     request = GetProblemRequest(slug=slug, dtype=dtype)

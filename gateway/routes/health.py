@@ -10,6 +10,7 @@ from fastapi import APIRouter, Response
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 
 from gateway.dependencies import TheGateway
+from gateway.route_docs import NOT_READY
 
 router = APIRouter(tags=["health"])
 
@@ -25,7 +26,7 @@ async def get_health() -> dict[str, str]:
 
 
 @router.head("/readyz", include_in_schema=False)
-@router.get("/readyz", responses={503: {"description": "`services` tells which one is missing."}})
+@router.get("/readyz", responses=NOT_READY)
 async def get_readiness(response: Response, gateway: TheGateway) -> dict[str, Any]:
     """Whether every service behind the gateway serves."""
     health = gateway.upstreams.health

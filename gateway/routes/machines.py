@@ -28,7 +28,7 @@ MachineId = Annotated[str, Path(max_length=100)]
 Reason = Annotated[str, Query(max_length=200, description="For people.")]
 
 
-@router.get("", responses=problems(401, 503))
+@router.get("")
 async def list_machines(
     jobs: TheVisibleJobs,
     gateway: TheGateway,
@@ -40,7 +40,7 @@ async def list_machines(
     return MachineList(machines=[machine_of(await jobs.hide_others(machine)) for machine in answer.machines])
 
 
-@router.post("", status_code=202, responses=problems(400, 401, 403, 409, 415, 422, 429, 503))
+@router.post("", status_code=202, responses=problems(403, 409, 429))
 async def request_machine(
     body: MachineOrder,
     response: Response,
@@ -57,7 +57,7 @@ async def request_machine(
     return OrderedMachine(machine=machine_of(answer.machine), started=answer.started, events_url=f"{path}/events")
 
 
-@router.get("/{machine_id}", responses=problems(401, 404, 503))
+@router.get("/{machine_id}", responses=problems(404))
 async def get_machine(machine_id: MachineId, jobs: TheVisibleJobs, gateway: TheGateway) -> Machine:
     """One machine, with what it has cost up to now."""
     request = GetMachineRequest(machine_id=machine_id)
@@ -68,7 +68,7 @@ async def get_machine(machine_id: MachineId, jobs: TheVisibleJobs, gateway: TheG
 @router.get(
     "/{machine_id}/events",
     response_class=Response,
-    responses={**MACHINE_STREAM, **NO_MORE_EVENTS, **problems(401, 404, 422)},
+    responses={**MACHINE_STREAM, **NO_MORE_EVENTS, **problems(404)},
 )
 async def follow_machine(
     machine_id: MachineId,
@@ -91,21 +91,21 @@ async def follow_machine(
     return EventStream(frames, gateway.settings.heartbeat, gateway.settings.send_timeout)
 
 
-@router.post("/{machine_id}/drain", responses=problems(401, 403, 404, 503))
+@router.post("/{machine_id}/drain", responses=problems(403, 404))
 async def drain_machine(machine_id: MachineId, _: TheAdmin, gateway: TheGateway, reason: Reason = "") -> Machine:
     """Let a machine finish what runs on it, and stop it then. One that drains or is over stays as it is."""
     request = DrainMachineRequest(machine_id=machine_id, reason=reason)
     return machine_of((await gateway.upstreams.vmpool.DrainMachine(request, timeout=CALL_TIMEOUT_SECONDS)).machine)
 
 
-@router.post("/{machine_id}/stop", responses=problems(401, 403, 404, 503))
+@router.post("/{machine_id}/stop", responses=problems(403, 404))
 async def stop_machine(machine_id: MachineId, _: TheAdmin, gateway: TheGateway, reason: Reason = "") -> Machine:
     """Stop a machine at once: what runs on it starts again elsewhere. One that is over stays as it is."""
     request = StopMachineRequest(machine_id=machine_id, reason=reason)
     return machine_of((await gateway.upstreams.vmpool.StopMachine(request, timeout=CALL_TIMEOUT_SECONDS)).machine)
 
 
-@router.get("/{machine_id}/logs", response_class=Response, responses={**LOG, **problems(401, 403, 404, 422, 503)})
+@router.get("/{machine_id}/logs", response_class=Response, responses={**LOG, **problems(403, 404)})
 async def get_machine_logs(
     machine_id: MachineId,
     _: TheAdmin,

@@ -18,7 +18,7 @@ PROVIDERS_TIMEOUT_SECONDS = 25.0
 """Providers are asked, and clouds take their time."""
 
 
-@router.get("/offers", responses=problems(401, 422, 503))
+@router.get("/offers")
 async def list_offers(
     _: TheAccount,
     gateway: TheGateway,
@@ -29,7 +29,7 @@ async def list_offers(
     return offers_of(await gateway.upstreams.vmpool.ListOffers(request, timeout=PROVIDERS_TIMEOUT_SECONDS))
 
 
-@router.get("/providers/diagnosis", responses=problems(401, 403, 503))
+@router.get("/providers/diagnosis", responses=problems(403))
 async def diagnose_providers(_: TheAdmin, gateway: TheGateway) -> ProviderDiagnosis:
     """What keeps the pool's providers from making machines, and what to do about it."""
     request = DiagnoseProvidersRequest()

@@ -9,7 +9,7 @@ from gateway import intake
 from gateway.dependencies import TheAccount, TheGateway
 from gateway.json_route import JsonRoute
 from gateway.modes import Mode, timing_mode_to_proto
-from gateway.route_docs import STREAM
+from gateway.route_docs import STREAM, problems
 from gateway.seed_schemas import CancelAnswer, CancelRequest, DirectSubmitRequest, SandboxRequest
 from gateway.submission_fields import plan_text
 from gateway.views import is_over, submission_of, submission_path
@@ -25,31 +25,31 @@ FIELD_NAMES = {
 }
 
 
-@router.post("/direct-submit", response_class=Response, responses=STREAM)
+@router.post("/direct-submit", response_class=Response, responses=STREAM | problems(402, 404, 409, 429))
 async def direct_submit(body: DirectSubmitRequest, account: TheAccount, gateway: TheGateway) -> Response:
     """Check and measure a submission that counts."""
     return await _submit(body, Mode.FULL, account, gateway)
 
 
-@router.post("/checker", response_class=Response, responses=STREAM)
+@router.post("/checker", response_class=Response, responses=STREAM | problems(402, 404, 409, 429))
 async def check(body: DirectSubmitRequest, account: TheAccount, gateway: TheGateway) -> Response:
     """Check a submission."""
     return await _submit(body, Mode.CHECK, account, gateway)
 
 
-@router.post("/benchmark", response_class=Response, responses=STREAM)
+@router.post("/benchmark", response_class=Response, responses=STREAM | problems(402, 404, 409, 429))
 async def benchmark(body: DirectSubmitRequest, account: TheAccount, gateway: TheGateway) -> Response:
     """Check and measure a submission."""
     return await _submit(body, Mode.BENCHMARK, account, gateway)
 
 
-@router.post("/sample", response_class=Response, responses=STREAM)
+@router.post("/sample", response_class=Response, responses=STREAM | problems(402, 404, 409, 429))
 async def run_sample(body: DirectSubmitRequest, account: TheAccount, gateway: TheGateway) -> Response:
     """Show one small case."""
     return await _submit(body, Mode.SAMPLE, account, gateway)
 
 
-@router.post("/sandbox", response_class=Response, responses=STREAM)
+@router.post("/sandbox", response_class=Response, responses=STREAM | problems(402, 409, 429))
 async def run_sandbox(body: SandboxRequest, account: TheAccount, gateway: TheGateway) -> Response:
     """Run a whole program."""
     spec = JobSpec(
@@ -62,7 +62,7 @@ async def run_sandbox(body: SandboxRequest, account: TheAccount, gateway: TheGat
     return await _streamed(spec, account, gateway)
 
 
-@router.post("/cancel")
+@router.post("/cancel", responses=problems(404))
 async def cancel(body: CancelRequest, account: TheAccount, gateway: TheGateway) -> CancelAnswer:
     """Cancel a submission; one that is over stays as it is."""
     job = await intake.cancel(gateway.upstreams, account, body.submission_id)

@@ -13,7 +13,7 @@ from gateway.dependencies import TheAccount, TheGateway
 from gateway.json_route import JsonRoute
 from gateway.modes import timing_mode_to_proto
 from gateway.problems import Problem, ProblemError
-from gateway.route_docs import NOTHING_LEFT, STREAM, problems
+from gateway.route_docs import NOTHING_LEFT, REPORT, STREAM, problems
 from gateway.run_frames import isa_fields
 from gateway.schemas import (
     Submission,
@@ -32,7 +32,7 @@ router = APIRouter(prefix="/submissions", tags=["submissions"], route_class=Json
 FIELD_NAMES = {"source": "code", "timing_mode": "timing"}
 
 
-@router.post("", status_code=202, responses=problems(400, 401, 402, 403, 404, 409, 413, 415, 422, 429, 503))
+@router.post("", status_code=202, responses=problems(402, 403, 404, 409, 429))
 async def submit(
     body: SubmissionRequest,
     response: Response,
@@ -62,7 +62,7 @@ async def submit(
     return submission_of(job)
 
 
-@router.get("", responses=problems(401, 422, 503))
+@router.get("")
 async def list_submissions(
     account: TheAccount,
     gateway: TheGateway,
@@ -78,15 +78,13 @@ async def list_submissions(
     return SubmissionPage(submissions=[submission_of(job) for job in page.jobs], next_page_token=page.next_page_token)
 
 
-@router.get("/{submission_id}", responses=problems(401, 404, 503))
+@router.get("/{submission_id}", responses=problems(404))
 async def get_submission(submission_id: str, account: TheAccount, gateway: TheGateway) -> SubmissionDetail:
     """One submission with its code, and its result once it is over."""
     return submission_detail_of(await intake.job_of(gateway.upstreams, account, submission_id))
 
 
-@router.get(
-    "/{submission_id}/events", response_class=Response, responses={**STREAM, **NOTHING_LEFT, **problems(401, 404, 422)}
-)
+@router.get("/{submission_id}/events", response_class=Response, responses={**STREAM, **NOTHING_LEFT, **problems(404)})
 async def follow_submission(
     submission_id: str,
     account: TheAccount,
@@ -106,7 +104,7 @@ async def follow_submission(
     return gateway.stream(job, after_seq)
 
 
-@router.get("/{submission_id}/isa", responses=problems(401, 404, 503))
+@router.get("/{submission_id}/isa", responses=problems(404))
 async def get_isa(submission_id: str, account: TheAccount, gateway: TheGateway) -> SubmissionIsa:
     """The MI300X's instructions for a submission that was compiled, with source lines, and a report on each kernel."""
     job = await intake.job_of(gateway.upstreams, account, submission_id)
@@ -117,7 +115,7 @@ async def get_isa(submission_id: str, account: TheAccount, gateway: TheGateway) 
     return SubmissionIsa(id=submission_id, listing=listing_of(compiled), **isa_fields(compiled.isa))
 
 
-@router.get("/{submission_id}/report", response_class=Response, responses=problems(401, 404, 503))
+@router.get("/{submission_id}/report", response_class=Response, responses=REPORT | problems(404))
 async def get_report(submission_id: str, account: TheAccount, gateway: TheGateway) -> Response:
     """The signed report of a submission that is over: a DSSE envelope, which `wavepool verify` checks."""
     job = await intake.job_of(gateway.upstreams, account, submission_id)
@@ -126,7 +124,7 @@ async def get_report(submission_id: str, account: TheAccount, gateway: TheGatewa
     return Response(job.result.signed_report, media_type="application/json")
 
 
-@router.post("/{submission_id}/cancel", status_code=202, responses=problems(401, 404, 503))
+@router.post("/{submission_id}/cancel", status_code=202, responses=problems(404))
 async def cancel_submission(submission_id: str, account: TheAccount, gateway: TheGateway) -> Submission:
     """End a submission wherever it is; it may take a moment. One that is over stays as it is."""
     return submission_of(await intake.cancel(gateway.upstreams, account, submission_id))

@@ -17,7 +17,7 @@ from gateway.views import token_of
 router = APIRouter(prefix="/tokens", tags=["tokens"], route_class=JsonRoute)
 
 
-@router.post("", status_code=201, responses=problems(400, 401, 403, 404, 415, 422, 503))
+@router.post("", status_code=201, responses=problems(403, 404))
 async def create_token(body: TokenRequest, admin: TheAdmin, gateway: TheGateway) -> NewToken:
     """Make a token. The answer is the only place where its secret ever stands."""
     request = CreateTokenRequest(account_id=body.account_id or admin.account_id, name=body.name)
@@ -25,7 +25,7 @@ async def create_token(body: TokenRequest, admin: TheAdmin, gateway: TheGateway)
     return NewToken(id=answer.token_id, token=answer.token)
 
 
-@router.get("", responses=problems(401, 403, 404, 503))
+@router.get("", responses=problems(403, 404))
 async def list_tokens(
     admin: TheAdmin,
     gateway: TheGateway,
@@ -37,7 +37,7 @@ async def list_tokens(
     return TokenList(tokens=[token_of(token) for token in answer.tokens])
 
 
-@router.delete("/{token_id}", status_code=204, responses=problems(401, 403, 404, 409, 503))
+@router.delete("/{token_id}", status_code=204, responses=problems(403, 404, 409))
 async def revoke_token(token_id: str, _: TheAdmin, gateway: TheGateway) -> Response:
     """End a token for good; it may go on working for some seconds. The last one of all administrators stays."""
     request = RevokeTokenRequest(token_id=token_id)

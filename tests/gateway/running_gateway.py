@@ -15,10 +15,13 @@ import httpx_sse
 from gateway.app import create_app
 from gateway.config import GatewaySettings
 from gateway.server import GatewayServer
+from tests.gateway.documented import Documented
 from tests.gateway.scripted_services import USER_TOKEN, ScriptedServices
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+
+    from fastapi import FastAPI
 
 DEADLINE_SECONDS = 20.0
 
@@ -65,10 +68,15 @@ def settings_for(services: ScriptedServices, **changes: Any) -> GatewaySettings:
     return GatewaySettings.model_validate(fields | {"token_cache": timedelta(0)} | changes)
 
 
-def client_of(url: str) -> httpx.AsyncClient:
-    """A client of a user; there is no TLS, whose context would take longer than most tests."""
+def client_of(url: str, app: FastAPI | None = None) -> httpx.AsyncClient:
+    """A client of a user; there is no TLS, whose context would take longer than most tests.
+
+    With the application, its answers must be those that its OpenAPI document has.
+    """
+    hooks = {"response": [Documented(app.openapi()).check]} if app else {}
     headers = {"Authorization": f"Bearer {USER_TOKEN}"}
-    return httpx.AsyncClient(base_url=url, headers=headers, trust_env=False, timeout=DEADLINE_SECONDS, verify=False)  # noqa: S501
+    options: dict[str, Any] = {"trust_env": False, "timeout": DEADLINE_SECONDS, "event_hooks": hooks}
+    return httpx.AsyncClient(base_url=url, headers=headers, verify=False, **options)  # noqa: S501
 
 
 @asynccontextmanager
@@ -79,7 +87,7 @@ async def serve(services: ScriptedServices, settings: GatewaySettings) -> AsyncG
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         serving = asyncio.create_task(server.serve([listener]))
-        async with client_of(url) as http:
+        async with client_of(url, app) as http:
             await _until_up(http)
             yield RunningGateway(url, http, services, settings, server, app)
         server.should_exit = True

@@ -140,7 +140,18 @@ async def test_an_order_that_the_pool_refuses_says_why_in_the_words_of_the_body(
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("spot", "sometimes"), ("gpu_count", "many"), ("max_price_usd_per_hour", 1e30), ("gpus", 8)],
+    [
+        ("spot", "sometimes"),
+        ("gpu_count", "many"),
+        ("gpu_count", "2"),
+        ("gpu_count", True),
+        ("force_new", "yes"),
+        ("force_new", 1),
+        ("max_price_usd_per_hour", 1e30),
+        ("max_price_usd_per_hour", "2.5"),
+        ("max_duration_seconds", True),
+        ("gpus", 8),
+    ],
 )
 async def test_an_order_of_a_wrong_shape_is_refused_by_field(gateway: RunningGateway, field: str, value: Any) -> None:
     answer = await gateway.http.post(MACHINES, json={field: value}, headers=ADMIN)

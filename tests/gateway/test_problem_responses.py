@@ -63,7 +63,7 @@ async def test_wrong_token_names_the_header(gateway: RunningGateway) -> None:
         ({"cdoe": "x"}, "cdoe", "is no field of this request; leave it out, or correct its name"),
         ({"code": 12}, "code", "must be a string"),
         ({"priority": "high"}, "priority", "must be a whole number"),
-        ({"priority": 1e30}, "priority", "must be a whole number, and a smaller one"),
+        ({"priority": 1e30}, "priority", "must be a whole number"),
         ({"priority": 101}, "priority", "must be less than or equal to 100"),
         ({"launch_plan": [1]}, "launch_plan", "must be a JSON object"),
         ({"fallback_gpu_types": "MI210"}, "fallback_gpu_types", "must be a JSON array"),

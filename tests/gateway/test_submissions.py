@@ -96,6 +96,10 @@ async def test_sandbox_needs_no_problem(gateway: RunningGateway) -> None:
         ({"fallback_gpu_types": ["MI210"] * 9}, "fallback_gpu_types", "8"),
         ({"mode": "fast"}, "mode", "'check'"),
         ({"priority": 101}, "priority", "100"),
+        ({"priority": "7"}, "priority", "whole number"),
+        ({"priority": True}, "priority", "whole number"),
+        ({"priority": 7.0}, "priority", "whole number"),
+        ({"priority": None}, "priority", "whole number"),
         ({"cod": "x"}, "cod", "leave it out"),
     ],
 )

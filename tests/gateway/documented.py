@@ -1,0 +1,37 @@
+"""Whether an answer is one that the OpenAPI document knows: of every request that the tests of the gateway make."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import httpx
+
+
+class Documented:
+    """A hook for a client; fails the test whose request was answered in a way that nobody could have read about."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self._operations = [
+            (method.upper(), re.compile(re.sub(r"\{\w+\}", "[^/]+", path)), operation["responses"])
+            for path, operations in document["paths"].items()
+            for method, operation in operations.items()
+        ]
+
+    async def check(self, response: httpx.Response) -> None:
+        """Look status and content type up."""
+        request = response.request
+        known = [
+            responses
+            for method, path, responses in self._operations
+            if method == request.method and path.fullmatch(request.url.path)
+        ]
+        if not known:
+            return
+        told = f"{request.method} {request.url.path} answered {response.status_code}"
+        documented = known[0].get(str(response.status_code))
+        assert documented is not None, f"{told}; OpenAPI has {', '.join(known[0])}"
+        content_type = response.headers.get("content-type", "").partition(";")[0]
+        if "content" in documented:
+            assert content_type in documented["content"], f"{told} with {content_type}, which OpenAPI does not have"
