@@ -104,7 +104,7 @@ def observed(attributes: Mapping[str, Any], port: int, reach_address: str) -> Ob
     if status in _ON_THE_WAY:
         return Observation(ProviderState.PENDING, stage=f"the container is {status}")
     if status in _OVER:
-        return _over(state, (attributes.get("Config") or {}).get("Labels") or {})
+        return _over(state, _labels(attributes))
     published = _published(attributes, port)
     if status == "running" and published:
         return Observation(ProviderState.RUNNING, endpoint=f"{reach_address}:{published}")
@@ -116,7 +116,7 @@ def observed(attributes: Mapping[str, Any], port: int, reach_address: str) -> Ob
 def order_in(attributes: Mapping[str, Any], machine_id: str, gpu_count: int) -> Order | None:
     """The order that a container's labels and environment tell of; None where they do not."""
     config: Mapping[str, Any] = attributes.get("Config") or {}
-    labels: Mapping[str, str] = config.get("Labels") or {}
+    labels = _labels(attributes)
     environment = dict(str(line).split("=", 1) for line in config.get("Env") or () if "=" in str(line))
     if GPU_TYPE_LABEL not in labels or TOKEN_VARIABLE not in environment:
         return None
@@ -133,6 +133,11 @@ def _over(state: Mapping[str, Any], labels: Mapping[str, str]) -> Observation:
     words += [str(state["Error"])] if state.get("Error") else []
     fault = Fault.MISCONFIGURED if exit_status in COMMAND_NOT_RUN else Fault.EXECUTOR_EXITED
     return Observation(ProviderState.ENDED, reason="; ".join(words), fault=fault, exit_status=exit_status)
+
+
+def _labels(attributes: Mapping[str, Any]) -> Mapping[str, str]:
+    config: Mapping[str, Any] = attributes.get("Config") or {}
+    return config.get("Labels") or {}
 
 
 def _published(attributes: Mapping[str, Any], port: int) -> str:
