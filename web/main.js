@@ -96,16 +96,17 @@ async function showHistory() {
 async function showProblem(slug, dtype = DEFAULT_DTYPE) {
   page.problem = await call("GET", `/api/v1/problems/${encodeURIComponent(slug)}?dtype=${encodeURIComponent(dtype)}`);
   page.dtype = dtype;
-  const { signature, statement, difficulty, title } = page.problem;
+  // It may have been named by an alias.
+  const { slug: known, signature, statement, difficulty, title } = page.problem;
   byId("problem-heading").textContent = title;
   byId("difficulty").textContent = difficulty.toLowerCase();
   byId("difficulty").hidden = !difficulty;
   byId("signature").textContent = `extern "C" void solution(\n    ${signature.split(/,\s*/).join(",\n    ")})`;
   byId("signature").hidden = false;
   byId("statement").replaceChildren(...rendered(statement).filter(isNews));
-  byId("problem-select").value = slug;
+  byId("problem-select").value = known;
   showDtypes(page.problem.dtypes, dtype);
-  session.go({ problem: slug });
+  session.go({ problem: known });
   showDraft();
 }
 
