@@ -16,6 +16,7 @@ class Gap(StrEnum):
 
     FILES = "a box reads and writes every file that its user may"
     NETWORK = "a box can use the network"
+    SOCKETS = "a box can connect to local sockets that its user may, such as those of a message bus or a Docker engine"
     SIGNALS = "a box can send signals to other processes of its user"
     PROCESS_LIST = "a box sees the command lines of other processes"
     MEMORY = (
@@ -32,6 +33,8 @@ def gaps_of(held: Collection[Hold], *, memory_limited: bool) -> tuple[Gap, ...]:
     closed = {
         Gap.FILES: private_root or Hold.LANDLOCK in held,
         Gap.NETWORK: namespaces or Hold.SECCOMP in held,
+        # Landlock has no rule for them, and runners need one of their own.
+        Gap.SOCKETS: private_root,
         Gap.SIGNALS: namespaces or Hold.LANDLOCK_SIGNALS in held or Hold.OWN_USER in held,
         Gap.PROCESS_LIST: private_root,
         Gap.MEMORY: memory_limited,
