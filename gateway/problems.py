@@ -120,7 +120,7 @@ def our_fault() -> Problem:
 def _detail(failure: RpcFailure, status: int) -> str:
     if status == HTTPStatus.INTERNAL_SERVER_ERROR:
         return our_fault().detail
-    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+    if status == HTTPStatus.SERVICE_UNAVAILABLE and failure.retry_after is None:
         return "A service behind the gateway cannot be reached now; nothing was changed. Try again."
     if status == HTTPStatus.GATEWAY_TIMEOUT:
         return "A service behind the gateway did not answer in time. Try again."

@@ -83,6 +83,12 @@ class ServiceSettings(Settings):
             return self.metrics_port
         return self.port + METRICS_PORT_OFFSET if self.port else 0
 
+    def state_folder(self) -> Path:
+        """Where what is kept in files lies: the data folder, or that of an SQLite file elsewhere."""
+        if self.database_url and self.database_url.startswith("sqlite"):
+            return Path(self.database_url.partition(":///")[2]).parent
+        return self.data_dir
+
     def resolved_database_url(self, service: str) -> str:
         """The database's URL; makes the data folder where the default is used."""
         if self.database_url:

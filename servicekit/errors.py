@@ -1,12 +1,14 @@
 """The one place where exceptions become gRPC statuses, and statuses become exceptions again.
 
 A service's pure modules raise their own exceptions; its `server.py` hands an ErrorMap to the interceptor. What is not
-in the map is our fault: the caller gets a neutral sentence with the request id, and the log gets everything.
+in the map is our fault: the caller gets a neutral sentence with the request id, and the log gets everything. A full
+disk is the one fault of ours that every service answers alike: UNAVAILABLE, and when to try again.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, cast
 
 import grpc
@@ -15,12 +17,14 @@ from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
 from servicekit.request_id import current_request_id
+from servicekit.storage import says_full
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from datetime import timedelta
 
 ErrorMap = dict[type[Exception], grpc.StatusCode]
+FULL_DISK_RETRY = timedelta(seconds=30)
+"""Somebody has to make room."""
 
 
 _to_status = cast("Callable[[status_pb2.Status], grpc.Status]", cast("Any", rpc_status).to_status)
@@ -40,9 +44,15 @@ def failure_of(error: Exception, error_map: Mapping[type[Exception], grpc.Status
     """What the caller is to be told of `error`; None where the map knows no class of it."""
     code = next((error_map[kind] for kind in type(error).__mro__ if kind in error_map), None)
     if code is None:
-        return None
+        return full_disk_failure() if says_full(error) else None
     violations: Sequence[tuple[str, str]] = getattr(error, "violations", ())
     return RpcFailure(code, str(error), tuple(violations), getattr(error, "retry_after", None))
+
+
+def full_disk_failure() -> RpcFailure:
+    """What the caller is told where nothing can be written."""
+    message = "The service has no room left on its disk, so nothing was changed. Try again later."
+    return RpcFailure(grpc.StatusCode.UNAVAILABLE, message, retry_after=FULL_DISK_RETRY)
 
 
 def neutral_failure() -> RpcFailure:

@@ -13,6 +13,7 @@ from servicekit import request_id
 from servicekit.errors import failure_of, neutral_failure, status_of
 from servicekit.logging import get_logger
 from servicekit.metrics import rpc_seconds, rpcs_in_flight
+from servicekit.storage import says_full
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
@@ -77,6 +78,8 @@ class Observer(grpc.aio.ServerInterceptor):
         if failure is None:
             log.error("unhandled error", exc_info=error, extra={"method": method})
             failure = neutral_failure()
+        elif says_full(error):
+            log.error("no room is left on the disk", extra={"method": method})
         await context.abort_with_status(status_of(failure))
 
 

@@ -18,6 +18,7 @@ from servicekit import logging, metrics
 from servicekit.channels import MAX_MESSAGE_BYTES
 from servicekit.config import settings_faults
 from servicekit.interceptors import Observer
+from servicekit.storage import has_room
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -55,6 +56,8 @@ class ServiceServer:
         self.metrics_port = 0
         self._settings = settings
         self._health: Any = cast("Any", health).aio.HealthServicer()
+        self._check_process = self._health.Check
+        self._health.Check = self._check
         self._names: list[str] = []
         self._stop_metrics: Callable[[], None] | None = None
 
@@ -109,6 +112,12 @@ class ServiceServer:
                 task.cancel()
             with suppress(asyncio.CancelledError):
                 await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _check(self, request: Any, context: Any) -> Any:  # noqa: ANN401 - grpc_health has no types
+        """Health's answer, for which a service that can write nothing does not serve."""
+        if not await asyncio.to_thread(has_room, self._settings.state_folder()):
+            return health_pb2.HealthCheckResponse(status=health_pb2.HealthCheckResponse.NOT_SERVING)
+        return await self._check_process(request, context)
 
     async def _report(self, status: health_pb2.HealthCheckResponse.ServingStatus.ValueType) -> None:
         for name in ("", *self._names):

@@ -9,6 +9,7 @@ ExecutorError
 ├── RunConflictError
 ├── StaleLeaseError
 ├── NoSlotError
+├── NoRoomError
 └── DrainingError
 """
 
@@ -18,6 +19,10 @@ from datetime import timedelta
 
 SLOT_RETRY = timedelta(seconds=1)
 """When it is worth asking for a slot again: most runs take a few seconds."""
+
+
+ROOM_RETRY = timedelta(seconds=30)
+"""When it is worth asking a machine again whose disk is full."""
 
 
 class ExecutorError(Exception):
@@ -81,6 +86,14 @@ class NoSlotError(ExecutorError):
     def __init__(self, runs_in_flight: int) -> None:
         super().__init__(f"All slots are in use, by {runs_in_flight} runs. Try again, or on another machine.")
         self.retry_after = SLOT_RETRY
+
+
+class NoRoomError(ExecutorError):
+    """The machine's disk is full."""
+
+    def __init__(self) -> None:
+        super().__init__("This machine has no room left on its disk and begins no run. Run elsewhere, or try again.")
+        self.retry_after = ROOM_RETRY
 
 
 class UnfitError(Exception):

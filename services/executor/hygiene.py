@@ -2,12 +2,15 @@
 
 A GPU's memory is scrubbed after every run, each of its devices by a canary of its own. On the cpu device a run leaves
 nothing behind with its process, so there the canary follows only runs that ended as a hurt machine would make them end.
-No run begins while a canary is under way.
+No run begins while a canary is under way. A full disk fails every canary and says nothing of the device: then no run
+begins either, and the canary runs again when there is room.
 """
 
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -27,6 +30,7 @@ log = logging.get_logger(__name__)
 STRIKES = 2
 """One canary may fail for a reason of its own; a second one in a row does not."""
 CANARY_SECONDS = 60.0
+_NO_ROOM = os.strerror(errno.ENOSPC)
 DOUBTFUL = frozenset(
     {
         Verdict.INFRA_ERROR,
@@ -42,11 +46,22 @@ DOUBTFUL = frozenset(
 class Hygiene:
     """`canary` is the job that proves a device; `always` has it follow every run, and go before the first.
 
-    `on_failure` is called after canaries that failed, when it is known whether the machine is fit.
+    `on_failure` is called after canaries that failed, when it is known whether the machine is fit. `has_room` looks
+    whether runs can write.
     """
 
-    def __init__(self, judges: JudgePool, canary: CoreJob, on_failure: Callable[[], None], *, always: bool) -> None:
+    def __init__(
+        self,
+        judges: JudgePool,
+        canary: CoreJob,
+        on_failure: Callable[[], None],
+        has_room: Callable[[], bool],
+        *,
+        always: bool,
+    ) -> None:
         self._on_failure = on_failure
+        self._has_room = has_room
+        self._waits_for_room = False
         self._judges = judges
         self._canary = canary
         self._always = always
@@ -68,8 +83,15 @@ class Hygiene:
             for device in devices:
                 self._begin(device)
 
+    @property
+    def lacks_room(self) -> bool:
+        """Whether nothing can run now for want of room on the disk."""
+        return self._waits_for_room or not self._has_room()
+
     async def settle(self) -> None:
-        """Wait for the canary that is under way, if one is."""
+        """Wait for the canary that is under way, if one is; one that waits for room is begun if there is some."""
+        if self._waits_for_room and self._has_room():
+            self._begin(self._unproved.pop())
         if self._proving is not None:
             await asyncio.wait({self._proving})
 
@@ -82,10 +104,11 @@ class Hygiene:
     def _begin(self, device: int) -> None:
         self._unproved.add(device)
         if not self.unfit_reason and (self._proving is None or self._proving.done()):
+            self._waits_for_room = False
             self._proving = asyncio.create_task(self._prove_all())
 
     async def _prove_all(self) -> None:
-        while self._unproved and not self.unfit_reason:
+        while self._unproved and not self.unfit_reason and not self._waits_for_room:
             await self._prove(self._unproved.pop())
 
     async def _prove(self, device: int) -> None:
@@ -94,6 +117,11 @@ class Hygiene:
             fault = await self._fault(replace(self._canary, devices=(device,)))
             if not fault:
                 break
+            if _NO_ROOM in fault or not self._has_room():
+                log.error("no room is left on the disk: no run begins until there is", extra={"fault": fault})
+                self._unproved.add(device)
+                self._waits_for_room = True
+                return
             metrics.canaries_failed.inc()
             log.warning("the canary failed", extra={"strike": len(faults) + 1, "fault": fault})
             faults.append(fault)

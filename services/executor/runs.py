@@ -13,6 +13,7 @@ from services.executor import metrics
 from services.executor.core.events import Finished
 from services.executor.errors import (
     DrainingError,
+    NoRoomError,
     NoSlotError,
     RunConflictError,
     StaleLeaseError,
@@ -93,7 +94,7 @@ class Runs:
     async def begin_or_attach(self, spec: RunSpec, after_seq: int) -> Run:
         """The run of this id, begun now if it is new and `after_seq` is 0.
 
-        Raises RunConflictError, UnknownRunError, StaleLeaseError, NoSlotError, DrainingError, UnfitError.
+        Raises RunConflictError, UnknownRunError, StaleLeaseError, NoSlotError, NoRoomError, DrainingError, UnfitError.
         """
         if spec.run_id not in self._executions:
             await self._settle()
@@ -149,6 +150,8 @@ class Runs:
             raise DrainingError
         if self._hygiene.unfit_reason:
             raise UnfitError(self._hygiene.unfit_reason)
+        if self._hygiene.lacks_room:
+            raise NoRoomError
         spec.lease.check_alive(self._clock.now())
         self._admit(spec)
         await self._end_superseded(spec)

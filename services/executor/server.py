@@ -13,6 +13,7 @@ from servicekit import logging
 from servicekit.clock import SystemClock
 from servicekit.plugins import BrokenPluginError, UnknownPluginError
 from servicekit.server import PortTakenError, ServiceServer
+from servicekit.storage import has_room
 from services.executor import errors
 from services.executor.capabilities import Capabilities
 from services.executor.config import CapacityError, ExecutorSettings
@@ -57,9 +58,12 @@ ERROR_MAP: ErrorMap = {
     errors.RunConflictError: grpc.StatusCode.ALREADY_EXISTS,
     errors.StaleLeaseError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.NoSlotError: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    errors.NoRoomError: grpc.StatusCode.UNAVAILABLE,
     errors.DrainingError: grpc.StatusCode.UNAVAILABLE,
     errors.UnfitError: grpc.StatusCode.UNAVAILABLE,
 }
+_ROOM_BYTES = 16 << 20
+"""A run fills some megabytes for its build, its executable and its data."""
 # What whoever starts the executor is told without a traceback: the message says what to do.
 _CANNOT_START = (
     SandboxError,
@@ -117,7 +121,7 @@ def build_server(
     """The server with all its parts; `start_judge` raises OSError where it cannot."""
     judges = JudgePool(start_judge, settings.judge_spares)
     inventory = capabilities.inventory
-    hygiene = Hygiene(judges, canary, inventory.refresh, always=capabilities.device.is_gpu)
+    hygiene = Hygiene(judges, canary, inventory.refresh, _room_for_runs(settings), always=capabilities.device.is_gpu)
     capacity = settings.capacity(inventory.current.device.gpus)
     runs = Runs(judges, hygiene, capabilities.clock, capacity, settings.fence())
     pool_watch = PoolWatch(settings.pool_timeout, lambda: bool(runs.in_flight)) if settings.pool_timeout else None
@@ -128,6 +132,12 @@ def build_server(
     executor_pb2_grpc.add_ExecutorServiceServicer_to_server(servicer, server.grpc)
     server.expose("wavepool.executor.v1.ExecutorService")
     return server
+
+
+def _room_for_runs(settings: ExecutorSettings) -> Callable[[], bool]:
+    """Looks at each place that a run writes to."""
+    folders = {settings.work_dir, settings.cache_dir, settings.data_dir, memory_parent(settings.work_dir)}
+    return lambda: all(has_room(folder, _ROOM_BYTES) for folder in folders)
 
 
 def prepare_folders(settings: ExecutorSettings) -> None:

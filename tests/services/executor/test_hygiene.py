@@ -8,8 +8,10 @@ import grpc
 import pytest
 
 from services.executor.devices.inventory import DeviceFacts
+from services.executor.errors import ROOM_RETRY
 from tests.services.executor.client import refusal, request, until
 from tests.services.executor.scripted_machine import ScriptedMachine, gpus
+from tests.small_disk import small_disk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,6 +73,30 @@ async def test_two_bad_canaries_condemn_the_machine_and_say_why(start_executor: 
     assert "canary failed 2 times" in refused.message
     assert "run elsewhere" in refused.message
     assert (await client.capabilities()).unfit_reason == server.runs.unfit_reason
+
+
+async def test_a_full_disk_condemns_no_machine_and_what_waited_goes_on_when_there_is_room(
+    start_executor: StartExecutor, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    with small_disk(tmp_path / "disk", size_mib=32) as disk:
+        trace = disk.folder / "trace"
+        server, client = await start_executor(canary=counting(trace, "finish ACCEPTED"), work_dir=disk.folder)
+        stream = client.stream(request(f"wait {gate}\nfinish RUNTIME_ERROR"))
+        await until(lambda: bool(server.runs.in_flight))
+        disk.fill()
+        gate.touch()
+        await stream.reach("finished")
+
+        refused = await refusal(client.run(request("finish ACCEPTED")))
+        assert (refused.code, refused.retry_after) == (grpc.StatusCode.UNAVAILABLE, ROOM_RETRY)
+        assert "no room left on its disk" in refused.message
+        assert (server.runs.unfit_reason, (await client.capabilities()).unfit_reason) == ("", "")
+
+        disk.free()
+        await client.run(request("finish ACCEPTED"))
+        assert canaries(trace) == 1, "the canary that was owed goes before the next run"
+        assert server.runs.unfit_reason == ""
 
 
 async def test_one_bad_canary_is_forgiven(start_executor: StartExecutor, tmp_path: Path) -> None:

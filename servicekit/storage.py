@@ -1,0 +1,50 @@
+"""A full disk: whether there is room where state is kept, and which errors say that there is none."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NEEDED_BYTES = 256 << 10
+"""A service with less room is not ready: some pages of a database and of its log."""
+_FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT})
+_POSTGRESQL_DISK_FULL = "53100"
+
+
+def has_room(folder: Path, needed_bytes: int = NEEDED_BYTES) -> bool:
+    """Whether our user can write so much more into `folder`; True for a folder that cannot be looked at."""
+    try:
+        status = os.statvfs(folder)
+    except OSError:
+        return True
+    blocks, entries = (status.f_bfree, status.f_ffree) if os.geteuid() == 0 else (status.f_bavail, status.f_favail)
+    has_entries = entries > 0 or status.f_files == 0
+    return has_entries and blocks * status.f_frsize >= needed_bytes
+
+
+def says_full(error: BaseException) -> bool:
+    """Whether an error, or one that it wraps, is of a disk that is full: ours, SQLite's or PostgreSQL's."""
+    return any(map(_is_full, _with_causes(error)))
+
+
+def _is_full(error: BaseException) -> bool:
+    if isinstance(error, OSError):
+        return error.errno in _FULL_ERRNOS
+    if isinstance(error, sqlite3.Error):
+        return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+    return getattr(error, "sqlstate", None) == _POSTGRESQL_DISK_FULL
+
+
+def _with_causes(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    next_one: BaseException | None = error
+    while next_one is not None and id(next_one) not in seen:
+        seen.add(id(next_one))
+        yield next_one
+        next_one = next_one.__cause__
