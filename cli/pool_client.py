@@ -43,8 +43,12 @@ class PoolClient:
 
     def machines(self, *, include_ended: bool = False) -> list[dict[str, Any]]:
         """The machines of the pool, those that are over last."""
+        return list(self.machine_list(include_ended=include_ended)["machines"])
+
+    def machine_list(self, *, include_ended: bool = False) -> dict[str, Any]:
+        """The machines of the pool, as `machines`, and the providers that did not start, as `refused_providers`."""
         query = {"include_ended": "true"} if include_ended else None
-        return list(self._transport.call("GET", MACHINES, query=query)["machines"])
+        return dict(self._transport.call("GET", MACHINES, query=query))
 
     def machine(self, machine_id: str) -> dict[str, Any]:
         """One machine, with what it has cost up to now."""

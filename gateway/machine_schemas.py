@@ -70,10 +70,20 @@ class Machine(BaseModel):
     release_time: Annotated[datetime | None, Field(description="When its provider had taken it back.")]
 
 
+class ProviderFailure(BaseModel):
+    """A provider that made no offers, or did not start, and why, in its own words."""
+
+    provider: str
+    message: str
+
+
 class MachineList(BaseModel):
     """The pool; machines that are over come last."""
 
     machines: list[Machine]
+    refused_providers: Annotated[
+        list[ProviderFailure], Field(description="Those that did not start; they are tried again.")
+    ]
 
 
 class MachineOrder(BaseModel):
@@ -125,13 +135,6 @@ class Offer(BaseModel):
     minimum_billed_seconds: float
     billing_increment_seconds: float
     available: Annotated[bool, Field(description="False: the provider lists it, and has none now.")]
-
-
-class ProviderFailure(BaseModel):
-    """A provider that made no offers, and why, in its own words."""
-
-    provider: str
-    message: str
 
 
 class OfferList(BaseModel):

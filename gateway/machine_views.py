@@ -12,6 +12,8 @@ from gateway.machine_figures import machine_figures
 from gateway.proto_time import instant_of, milliseconds_of, seconds_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from wavepool.vmpool.v1 import vmpool_pb2
 
 
@@ -83,10 +85,13 @@ def offers_of(answer: vmpool_pb2.ListOffersResponse) -> schemas.OfferList:
             )
             for offer in answer.offers
         ],
-        failures=[
-            schemas.ProviderFailure(provider=failure.provider, message=failure.message) for failure in answer.failures
-        ],
+        failures=failures_of(answer.failures),
     )
+
+
+def failures_of(failures: Iterable[vmpool_pb2.ProviderFailure]) -> list[schemas.ProviderFailure]:
+    """What providers said of why there is nothing to be had."""
+    return [schemas.ProviderFailure(provider=failure.provider, message=failure.message) for failure in failures]
 
 
 def diagnosis_of(answer: vmpool_pb2.DiagnoseProvidersResponse) -> schemas.ProviderDiagnosis:

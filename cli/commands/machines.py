@@ -66,11 +66,13 @@ def list_machines(
 ) -> None:
     """List the machines, with what each has cost up to now."""
     with PoolClient(endpoint, token) as pool:
-        found = pool.machines(include_ended=everything)
+        found = pool.machine_list(include_ended=everything)
     if as_json:
-        print_json(found)
+        print_json(found["machines"])
         return
-    results.print(table_of(MACHINE_COLUMNS, map(machine_row, found)))
+    results.print(table_of(MACHINE_COLUMNS, map(machine_row, found["machines"])))
+    for refused in found.get("refused_providers", ()):
+        say(f"provider {refused['provider']}: {refused['message']}")
 
 
 @app.command()

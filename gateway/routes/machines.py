@@ -17,7 +17,7 @@ from gateway import machine_desk
 from gateway.dependencies import TheAdmin, TheGateway, TheVisibleJobs
 from gateway.json_route import JsonRoute
 from gateway.machine_schemas import Machine, MachineList, MachineOrder, OrderedMachine
-from gateway.machine_views import machine_of, machine_path
+from gateway.machine_views import failures_of, machine_of, machine_path
 from gateway.route_docs import LOG, MACHINE_STREAM, NO_MORE_EVENTS, problems
 from gateway.sse import EventStream, resume_point
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
@@ -37,7 +37,10 @@ async def list_machines(
     """The machines of the pool, with what each has cost up to now."""
     request = ListMachinesRequest(include_ended=include_ended)
     answer = await gateway.upstreams.vmpool.ListMachines(request, timeout=CALL_TIMEOUT_SECONDS)
-    return MachineList(machines=[machine_of(await jobs.hide_others(machine)) for machine in answer.machines])
+    return MachineList(
+        machines=[machine_of(await jobs.hide_others(machine)) for machine in answer.machines],
+        refused_providers=failures_of(answer.refused_providers),
+    )
 
 
 @router.post("", status_code=202, responses=problems(403, 409, 429))

@@ -110,6 +110,7 @@ class VmPool:
             run_loop(self.sizer, settings.reconcile_interval, sizer_wake),
             run_loop(self.usage, USAGE_PASS),
             run_loop(self.pruner, PRUNE_PASS),
+            run_loop(self.pool.providers, settings.reconcile_interval),
             held.keep(),
         )
 
@@ -208,7 +209,7 @@ def _server(settings: VmPoolSettings, pool: Pool) -> ServiceServer:
 
 
 async def main() -> None:
-    """Serve until SIGTERM or SIGINT, then stop what ends with the pool; SystemExit where a provider cannot be had."""
+    """Serve until SIGTERM or SIGINT, then stop what ends with the pool; SystemExit if the settings name no provider."""
     settings = VmPoolSettings()
     logging.configure("vmpool", settings.log_level)
     try:

@@ -17,7 +17,12 @@ from services.vmpool.reporting.diagnosing import findings_of
 from services.vmpool.reporting.log_tail import check_tail_lines
 from services.vmpool.supplying.offering import offering_of
 from services.vmpool.wire_machine import event_to_proto, machine_to_proto
-from services.vmpool.wire_operators import findings_to_proto, machine_request_from_proto, offering_to_proto
+from services.vmpool.wire_operators import (
+    failures_to_proto,
+    findings_to_proto,
+    machine_request_from_proto,
+    offering_to_proto,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -95,7 +100,10 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         """List machines."""
         now = self._pool.clock.now()
         machines = await self._pool.machines.all(include_ended=request.include_ended)
-        return pb.ListMachinesResponse(machines=[machine_to_proto(machine, now) for machine in machines])
+        return pb.ListMachinesResponse(
+            machines=[machine_to_proto(machine, now) for machine in machines],
+            refused_providers=failures_to_proto(self._pool.providers.refusals),
+        )
 
     async def GetMachine(self, request: pb.GetMachineRequest, context: Context) -> pb.GetMachineResponse:
         """Get one machine."""

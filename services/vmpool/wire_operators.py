@@ -69,8 +69,13 @@ def offering_to_proto(offering: Offering, gpu_type: str) -> pb.ListOffersRespons
     )
     return pb.ListOffersResponse(
         offers=[offer_to_proto(offer) for offer in cheapest_first],
-        failures=[pb.ProviderFailure(provider=name, message=words) for name, words in offering.failures.items()],
+        failures=failures_to_proto(offering.failures),
     )
+
+
+def failures_to_proto(failures: Mapping[str, str]) -> list[pb.ProviderFailure]:
+    """Words of providers, by name."""
+    return [pb.ProviderFailure(provider=name, message=words) for name, words in failures.items()]
 
 
 def offer_to_proto(offer: Offer) -> pb.Offer:

@@ -36,7 +36,8 @@ class ScriptedVmPool(vmpool_pb2_grpc.VmPoolServiceServicer):
 
     async def ListMachines(self, request: Any, context: Any) -> vmpool_pb2.ListMachinesResponse:
         await self.refusals.meet("ListMachines", request, context)
-        return vmpool_pb2.ListMachinesResponse(machines=[self.machine])
+        refused = vmpool_pb2.ProviderFailure(provider="dstack", message="Access denied")
+        return vmpool_pb2.ListMachinesResponse(machines=[self.machine], refused_providers=[refused])
 
     async def GetPoolMetrics(self, request: Any, context: Any) -> vmpool_pb2.GetPoolMetricsResponse:
         await self.refusals.meet("GetPoolMetrics", request, context)

@@ -1,8 +1,11 @@
-"""The providers of a pool, by name."""
+"""The providers of a pool, by name, and which of them have refused to start."""
 
 from __future__ import annotations
 
+import asyncio
+import time
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from servicekit.logging import get_logger
@@ -10,20 +13,49 @@ from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import TracebackType
 
     from services.vmpool.providers.provider import MachineProvider
 
 log = get_logger(__name__)
 
+START_SECONDS = 30.0
+"""A provider that has not started by then counts as refused, so that the others need not wait for it."""
+FIRST_RETRY_SECONDS = 10.0
+LONGEST_RETRY_SECONDS = 300.0
+_MOST_DOUBLINGS = 16
+
+
+@dataclass(frozen=True)
+class _Refusal:
+    reason: str
+    count: int
+    monotonic_seconds: float
+
+    @property
+    def retry_seconds(self) -> float:
+        """When to try again, on the monotonic clock."""
+        pause = FIRST_RETRY_SECONDS * 2 ** min(self.count - 1, _MOST_DOUBLINGS)
+        return self.monotonic_seconds + min(pause, LONGEST_RETRY_SECONDS)
+
 
 class ProviderSet:
-    """Starts its providers on entry, in order, and closes those that were started on exit."""
+    """Starts its providers on entry, in order, and closes all of them on exit.
 
-    def __init__(self, providers: Sequence[MachineProvider]) -> None:
+    A provider that refuses keeps no other from its machines: it makes no offers, and is tried again. Machines that it
+    has are looked at and released all the same.
+    """
+
+    name = "provider starts"
+
+    def __init__(
+        self, providers: Sequence[MachineProvider], monotonic_seconds: Callable[[], float] = time.monotonic
+    ) -> None:
         self._providers = {provider.name: provider for provider in providers}
-        self._started = AsyncExitStack()
+        self._monotonic_seconds = monotonic_seconds
+        self._refusals: dict[str, _Refusal] = {}
+        self._entered = AsyncExitStack()
 
     def __iter__(self) -> Iterator[MachineProvider]:
         """The providers, in the order of the settings, which is the order of preference."""
@@ -33,6 +65,15 @@ class ProviderSet:
     def names(self) -> tuple[str, ...]:
         """What they are called."""
         return tuple(self._providers)
+
+    @property
+    def refusals(self) -> Mapping[str, str]:
+        """By the names of those that have refused to start, why, and when they are tried again."""
+        now = self._monotonic_seconds()
+        return {
+            name: f"it refused to start: {refused.reason}; tried again in {max(0.0, refused.retry_seconds - now):.0f} s"
+            for name, refused in self._refusals.items()
+        }
 
     def named(self, name: str) -> MachineProvider:
         """The provider of that name; ProviderError for one that was taken out of the settings with machines left."""
@@ -45,16 +86,44 @@ class ProviderSet:
                 Fault.MISCONFIGURED,
             ) from None
 
+    async def run_once(self) -> None:
+        """Try again those that have refused, if it is time."""
+        now = self._monotonic_seconds()
+        due = [name for name, refused in self._refusals.items() if now >= refused.retry_seconds]
+        await asyncio.gather(*(self.start(name) for name in due))
+
+    async def start(self, name: str) -> None:
+        """Start a provider, or note why it refuses."""
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await self._providers[name].start()
+        except TimeoutError:
+            self._note_refusal(name, f"it has not answered for {START_SECONDS:g} s")
+        except (ProviderError, OSError) as error:
+            self._note_refusal(name, str(error) or type(error).__name__)
+        except Exception:
+            # A plug-in's own fault, which must not keep the pool from the machines of the others.
+            log.exception("a provider broke at its start", extra={"provider": name})
+            self._note_refusal(name, "see vmpool's log")
+        else:
+            self._refusals.pop(name, None)
+            log.info("provider %s is ready", name, extra={"provider": name})
+
+    def _note_refusal(self, name: str, reason: str) -> None:
+        before = self._refusals.get(name)
+        count = before.count + 1 if before else 1
+        self._refusals[name] = _Refusal(reason, count, self._monotonic_seconds())
+        log.error("provider %s refuses to start: %s", name, reason, extra={"provider": name})
+
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:
             for provider in self:
                 stack.push_async_callback(provider.close)
-                await provider.start()
-                log.info("provider %s is ready", provider.name, extra={"provider": provider.name})
-            self._started = stack.pop_all()
+                await self.start(provider.name)
+            self._entered = stack.pop_all()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._started.aclose()
+        await self._entered.aclose()

@@ -23,15 +23,22 @@ DIAGNOSIS_SECONDS = 20.0
 
 async def findings_of(providers: ProviderSet) -> Mapping[str, Sequence[ProviderFinding]]:
     """What each provider found, by its name, all asked at once."""
-    asked = await asyncio.gather(*(_findings(provider) for provider in providers))
+    asked = await asyncio.gather(*(_findings(provider, providers) for provider in providers))
     return dict(zip(providers.names, asked, strict=True))
 
 
-async def _findings(provider: MachineProvider) -> Sequence[ProviderFinding]:
+async def _findings(provider: MachineProvider, providers: ProviderSet) -> Sequence[ProviderFinding]:
+    refused: list[ProviderFinding] = []
     try:
         async with asyncio.timeout(DIAGNOSIS_SECONDS):
+            if provider.name in providers.refusals:
+                # Whoever asks may just have mended it.
+                await providers.start(provider.name)
+            if refusal := providers.refusals.get(provider.name):
+                remedy = "correct what it names; it is tried again by itself, and machines of other providers go on"
+                refused = [ProviderFinding("start", ok=False, message=refusal, remedy=remedy)]
             own = await provider.diagnose() if isinstance(provider, Diagnosable) else ()
-            return [*own, await _offers(provider)]
+            return [*refused, *own, await _offers(provider)]
     except TimeoutError:
         message = f"it has not answered for {DIAGNOSIS_SECONDS:g} s"
     except (ProviderError, OSError) as error:
@@ -40,7 +47,7 @@ async def _findings(provider: MachineProvider) -> Sequence[ProviderFinding]:
         log.exception("a provider's diagnosis failed", extra={"provider": provider.name})
         message = "its own diagnosis broke"
     remedy = "see vmpool's log, and the provider's settings"
-    return [ProviderFinding("answer", ok=False, message=message, remedy=remedy)]
+    return [*refused, ProviderFinding("answer", ok=False, message=message, remedy=remedy)]
 
 
 async def _offers(provider: MachineProvider) -> ProviderFinding:

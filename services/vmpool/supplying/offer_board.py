@@ -81,6 +81,6 @@ class OfferBoard:
         return task
 
     async def _keep_answer(self, provider: MachineProvider) -> None:
-        offers, words = await offers_of(provider, HANG_SECONDS)
+        offers, words = await offers_of(provider, self._providers.refusals.get(provider.name, ""), HANG_SECONDS)
         failure = f"provider {provider.name} makes no offers now: {words}" if words else ""
         self._answers[provider.name] = _Answer(offers, self._clock.now(), failure)

@@ -32,13 +32,21 @@ class Offering:
 
 async def offering_of(providers: ProviderSet) -> Offering:
     """Ask all providers at once; one that does not answer, or breaks, costs nobody's offers but its own."""
-    answers = await asyncio.gather(*(offers_of(provider, OFFERS_SECONDS) for provider in providers))
+    refusals = providers.refusals
+    answers = await asyncio.gather(
+        *(offers_of(provider, refusals.get(provider.name, ""), OFFERS_SECONDS) for provider in providers)
+    )
     failures = {name: words for name, (_, words) in zip(providers.names, answers, strict=True) if words}
     return Offering([offer for offers, _ in answers for offer in offers], failures)
 
 
-async def offers_of(provider: MachineProvider, seconds: float) -> tuple[Sequence[Offer], str]:
-    """One provider's offers, or why there are none, within the time; nothing that it does reaches the caller."""
+async def offers_of(provider: MachineProvider, refusal: str, seconds: float) -> tuple[Sequence[Offer], str]:
+    """One provider's offers, or why there are none, within the time; nothing that it does reaches the caller.
+
+    `refusal`: why it did not start; then it is not asked.
+    """
+    if refusal:
+        return (), refusal
     try:
         async with asyncio.timeout(seconds):
             return await provider.offers(), ""

@@ -61,6 +61,14 @@ def test_machines_are_listed_with_what_each_has_cost(gateway: ScriptedGateway, w
     assert machines(gateway, *words, "--json").json == [MACHINE]
 
 
+def test_a_provider_that_refused_to_start_is_named_below_the_machines(gateway: ScriptedGateway) -> None:
+    refused = {"provider": "dstack", "message": "it refused to start: Access denied; tried again in 20 s"}
+    gateway.on("GET", MACHINES, Answer({"machines": [MACHINE], "refused_providers": [refused]}))
+    run = machines(gateway)
+    assert "provider dstack: it refused to start: Access denied; tried again in 20 s" in run.err
+    assert ID in run.out
+
+
 def test_machines_that_are_over_are_listed_when_asked_for(gateway: ScriptedGateway) -> None:
     gateway.on("GET", MACHINES, Answer({"machines": []}))
     machines(gateway, "--all")

@@ -6,7 +6,9 @@ import asyncio
 import json
 import os
 import signal
+import threading
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
 import pytest
@@ -89,3 +91,45 @@ async def test_a_dead_executor_is_noticed_and_replaced(pool: PoolProcess) -> Non
                     break
         watch.cancel()
         assert (await leased(stub, "next")).machine_id != lease.machine_id
+
+
+class Refusing(BaseHTTPRequestHandler):
+    """Answers as dstack's server does to a token that was rotated."""
+
+    def do_POST(self) -> None:
+        body = json.dumps({"detail": [{"code": "invalid_credentials", "msg": "Access denied"}]}).encode()
+        self.send_response(403)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Not on the test's output."""
+
+
+@contextmanager
+def refusing_server() -> Generator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+async def test_a_provider_that_refuses_at_the_start_keeps_no_other_from_its_machines(pool: PoolProcess) -> None:
+    async with pool.stub() as stub:
+        before = await leased(stub)
+    pool.kill()
+    with refusing_server() as url:
+        rotated = {"VMPOOL_DSTACK_SERVER_URL": url, "VMPOOL_DSTACK_TOKEN": "rotated"}
+        pool.start(VMPOOL_PROVIDERS="dstack,local", **rotated)
+        async with pool.stub() as stub:
+            assert await leased(stub) == before
+            (refused,) = (await stub.ListMachines(pb.ListMachinesRequest())).refused_providers
+            findings = (await stub.DiagnoseProviders(pb.DiagnoseProvidersRequest())).findings
+    assert refused.provider == "dstack"
+    assert "set VMPOOL_DSTACK_TOKEN to a token of the server" in refused.message
+    assert next((found.check, found.ok) for found in findings if found.provider == "dstack") == ("start", False)
+    assert all(found.ok for found in findings if found.provider == "local")

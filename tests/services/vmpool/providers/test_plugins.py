@@ -14,6 +14,8 @@ from services.vmpool.machines.machine import MachineState
 from services.vmpool.providers.local_provider import LocalProvider
 from services.vmpool.providers.plugins import PoolContext, open_providers
 from services.vmpool.providers.provider_set import ProviderSet
+from services.vmpool.reporting.diagnosing import findings_of
+from services.vmpool.supplying.offering import offering_of
 from tests.services.vmpool.conftest import bench_on
 from tests.services.vmpool.scripted_provider import ScriptedProvider
 
@@ -90,22 +92,42 @@ def test_a_broken_provider_is_named_with_what_is_wrong(
         open_providers(["cellar"], context)
 
 
-async def test_providers_are_started_in_order_and_those_started_are_closed_when_one_fails() -> None:
+async def test_a_provider_that_refuses_keeps_no_other_from_starting_and_is_tried_again_later_each_time() -> None:
     told: list[str] = []
+    seconds = 0.0
 
     class Telling(ScriptedProvider):
         async def start(self) -> None:
-            await super().start()
             told.append(f"start {self.name}")
+            await super().start()
 
         async def close(self) -> None:
             told.append(f"close {self.name}")
 
-    broken = Telling("third", failing={"start": ProviderError("no token: set VMPOOL_THIRD_TOKEN")})
-    with pytest.raises(ProviderError, match="VMPOOL_THIRD_TOKEN"):
-        async with ProviderSet([Telling("first"), Telling("second"), broken]):
-            told.append("never")
-    assert told == ["start first", "start second", "close third", "close second", "close first"]
+    refusing = Telling("first", failing={"start": ProviderError("no token: set VMPOOL_FIRST_TOKEN")})
+    broken = Telling("second", failing={"start": ZeroDivisionError()})
+    async with ProviderSet([refusing, broken, Telling("third")], lambda: seconds) as providers:
+        assert told == ["start first", "start second", "start third"]
+        assert providers.refusals == {
+            "first": "it refused to start: no token: set VMPOOL_FIRST_TOKEN; tried again in 10 s",
+            "second": "it refused to start: see vmpool's log; tried again in 10 s",
+        }
+        assert (await offering_of(providers)).failures == providers.refusals
+        await providers.run_once()
+        assert len(told) == 3
+        seconds = 10.0
+        del broken.failing["start"]
+        await providers.run_once()
+        assert told[3:] == ["start first", "start second"]
+        assert [words[-20:] for words in providers.refusals.values()] == ["; tried again in 20 s"[-20:]]
+        findings = await findings_of(providers)
+        assert [(finding.check, finding.ok) for finding in findings["first"]] == [("start", False), ("offers", True)]
+        assert "VMPOOL_FIRST_TOKEN" in findings["first"][0].message
+        # Whoever has mended it need not wait.
+        del refusing.failing["start"]
+        assert all(finding.ok for finding in (await findings_of(providers))["first"])
+        assert providers.refusals == {}
+    assert told[-3:] == ["close third", "close second", "close first"]
 
 
 async def test_a_machine_whose_provider_was_taken_out_of_the_settings_is_told_of_and_kept() -> None:
