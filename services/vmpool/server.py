@@ -160,7 +160,13 @@ async def build(
         stack.push_async_callback(offers.close)
         funding = funding or BillingFunding(parts.usage, billing, clock)
         facts = Facts(
-            machines, DemandBoard(settings.demand_lifetime), PaceStore(db, clock), offers, funding, parts.tokens
+            providers,
+            machines,
+            DemandBoard(settings.demand_lifetime),
+            PaceStore(db, clock),
+            offers,
+            funding,
+            parts.tokens,
         )
         sizer = Sizer(facts, settings.limits(), clock, new_id)
         driver = _driver(parts, executors)

@@ -105,9 +105,11 @@ class MachineDriver:
         now = self._clock.now()
         try:
             provider = self._provider(machine)
+            self._releaser.order_sent(machine.machine_id)
             async with asyncio.timeout(provider.start_timeout.total_seconds()):
                 await provider.provision(order_for(machine))
         except ProviderError as error:
+            self._releaser.order_answered(machine.machine_id)
             await self._record.change(machine, machine.fail(now, str(error), error.fault))
         except Exception as error:
             if not self._is_late(machine, self._clock.now()):
@@ -116,6 +118,7 @@ class MachineDriver:
                 machine, self._too_late(machine, now, f"the provider does not take the order ({error})")
             )
         else:
+            self._releaser.order_answered(machine.machine_id)
             await self._record.change(machine, machine.provision(now))
 
     async def _await_provider(self, machine: Machine) -> None:
@@ -131,7 +134,7 @@ class MachineDriver:
             late = self._too_late(machine, now, seen.stage or "the provider is making it")
             await self._record.change(machine, replace(late, rented=seen.rented))
         elif seen.state is ProviderState.PENDING and seen.stage != machine.provider_stage:
-            await self._record.change(machine, machine.progress(seen.stage))
+            await self._record.change(machine, placed(machine, seen).progress(seen.stage))
 
     async def _await_executor(self, machine: Machine) -> None:
         seen = await self._observer.observe(machine)
@@ -170,6 +173,9 @@ class MachineDriver:
         elif seen.state in _BROKEN_AT_PROVIDER:
             lost = machine.lose(self._clock.now(), seen.reason, seen.fault or Fault.PROVIDER, seen.exit_status)
             await self._record.change(machine, lost)
+        elif seen.resource.resource_id and seen.resource.resource_id != machine.resource_id:
+            # Ordered by a vmpool that did not write it down.
+            await self._record.change(machine, placed(machine, seen), "it is known at its provider")
         elif isinstance(health, ExecutorUnreachableError):
             await self._unanswered(machine, health)
         elif health is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from services.vmpool.providers.provider import Order
+from services.vmpool.providers.provider import Order, Resource
 
 if TYPE_CHECKING:
     from services.vmpool.machines.machine import Machine
@@ -24,7 +24,13 @@ def order_for(machine: Machine) -> Order:
         spot=machine.spot,
         max_price_micros_per_hour=machine.max_price_micros_per_hour,
         max_duration=machine.max_duration,
+        name=machine.resource_name,
     )
+
+
+def resource_of(machine: Machine) -> Resource:
+    """What the machine's provider finds it by."""
+    return Resource(machine.resource_name, machine.resource_id)
 
 
 def placed(machine: Machine, seen: Observation) -> Machine:
@@ -35,5 +41,7 @@ def placed(machine: Machine, seen: Observation) -> Machine:
         "billing_increment": seen.billing_increment,
         "backend": seen.backend or None,
         "region": seen.region or None,
+        "resource_name": seen.resource.name or None,
+        "resource_id": seen.resource.resource_id or None,
     }
     return replace(machine, **{name: value for name, value in told.items() if value is not None})

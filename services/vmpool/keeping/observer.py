@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from servicekit.logging import get_logger
 from services.vmpool import metrics
 from services.vmpool.errors import ProviderError
+from services.vmpool.keeping.machine_order import resource_of
 from services.vmpool.providers.provider import Observation, ProviderState
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ class Observer:
     async def _look(self, machine: Machine) -> Observation:
         try:
             async with asyncio.timeout(HANG_SECONDS):
-                return await self._providers.named(machine.provider).observe(machine.machine_id)
+                provider = self._providers.named(machine.provider)
+                return await provider.observe(machine.machine_id, resource_of(machine))
         except (ProviderError, OSError) as error:
             metrics.provider_errors.labels(machine.provider).inc()
             reason = str(error) or type(error).__name__

@@ -35,7 +35,10 @@ SOON_SECONDS = 0.05
 CLOSE_ATTEMPTS = 3
 
 ORDER_SECONDS = 30.0
-"""How long a pool that is stopped waits for the answers to its orders: what is ordered meanwhile has to be released."""
+"""How long a pool that is stopped waits for the answers to its orders, so that it can release what they come to.
+
+An order that is not answered by then stays in the record, and the next vmpool releases what it came to.
+"""
 
 
 class Reconciler:

@@ -17,6 +17,7 @@ from servicekit.database import EPOCH, MICROSECOND
 from servicekit.logging import get_logger
 from services.vmpool import metrics
 from services.vmpool.errors import MachineNotFoundError, ProviderError
+from services.vmpool.keeping.machine_order import resource_of
 from services.vmpool.machines.machine import Machine, MachineState, Origin
 from services.vmpool.machines.stranger_policy import StrangerPolicy
 
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
-INTERVAL = timedelta(minutes=1)
+INTERVAL = timedelta(seconds=20)
+"""Between two looks at one provider: no machine is to be without a record for as long as a minute."""
 LOOK_SECONDS = 10.0
 """A provider that hangs, or is long about a release, does not hold up the others for longer."""
 MEETING_SECONDS = 900.0
@@ -40,7 +42,7 @@ MEETING_SECONDS = 900.0
 
 
 class Strangers:
-    """Looks for them at every provider, once a minute."""
+    """Looks for them at every provider, again and again."""
 
     def __init__(
         self,
@@ -124,9 +126,9 @@ class Strangers:
             log.exception("could not deal with a stranger", extra=about)
 
     async def _meet(self, provider: MachineProvider, machine_id: str) -> None:
-        if await self._was_ours(machine_id):
+        if (known := await self._known(machine_id)) is not None:
             log.warning("releasing a machine once more", extra={"machine_id": machine_id, "provider": provider.name})
-            await provider.release(machine_id)
+            await provider.release(machine_id, resource_of(known))
             return
         order = await provider.order_of(machine_id)
         if order is None:
@@ -147,12 +149,11 @@ class Strangers:
                 extra={"machine_id": machine_id, "provider": provider.name},
             )
 
-    async def _was_ours(self, machine_id: str) -> bool:
+    async def _known(self, machine_id: str) -> Machine | None:
         try:
-            await self._machines.get(machine_id)
+            return await self._machines.get(machine_id)
         except MachineNotFoundError:
-            return False
-        return True
+            return None
 
 
 def adopted_machine(provider: str, order: Order, now: datetime) -> Machine:

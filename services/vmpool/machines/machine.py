@@ -110,8 +110,9 @@ class Machine:
     `occupied` is described in `slot.py`. `fencing_token` is that of the newest lease. `idle` is the time spent WARM
     before `state_time`, the moment at which the present state began. Cost accrues from `provision_time` to
     `release_time`, by the tariff, for one that is `rented`: false of a machine that its provider never made. `backend`,
-    `region` and `spot` are what was ordered, in the provider's terms; `origin` tells what it was started for. `fault`
-    and `exit_status`, the executor's, tell of one that ended badly.
+    `region` and `spot` are what was ordered, in the provider's terms; `origin` tells what it was started for.
+    `resource_name` is what it was ordered under, and `resource_id` the provider's own id of what that made. `fault` and
+    `exit_status`, the executor's, tell of one that ended badly.
     """
 
     machine_id: str
@@ -131,6 +132,8 @@ class Machine:
     max_duration: timedelta = timedelta(0)
     origin: Origin = Origin.DEMAND
     request_id: str = ""
+    resource_name: str = ""
+    resource_id: str = ""
     rented: bool = True
     fault: Fault = Fault.NONE
     exit_status: int | None = None

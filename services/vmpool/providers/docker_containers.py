@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from services.vmpool.fault import Fault
-from services.vmpool.providers.provider import Observation, Order, ProviderState
+from services.vmpool.providers.provider import Observation, Order, ProviderState, Resource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,7 +49,7 @@ class ContainerPlan:
     stop_grace: timedelta = timedelta(seconds=15)
 
     def name(self, machine_id: str) -> str:
-        """The container's name, which no two machines share."""
+        """The container's name by the present settings; no two machines share one."""
         return f"{self.pool_name}-{machine_id}"
 
     def arguments(self, order: Order) -> dict[str, Any]:
@@ -58,7 +58,7 @@ class ContainerPlan:
         return {
             "image": self.image,
             "command": [*self._guard(life_seconds), *self.command],
-            "name": self.name(order.machine_id),
+            "name": order.name or self.name(order.machine_id),
             "labels": {
                 POOL_LABEL: self.pool_name,
                 MACHINE_LABEL: order.machine_id,
@@ -99,6 +99,11 @@ class ContainerPlan:
 
 def observed(attributes: Mapping[str, Any], port: int, reach_address: str) -> Observation:
     """What the engine's answer to `inspect` means; words of newer engines that we do not know mean UNKNOWN."""
+    resource = Resource(str(attributes.get("Name", "")).removeprefix("/"), str(attributes.get("Id", "")))
+    return replace(_state(attributes, port, reach_address), resource=resource)
+
+
+def _state(attributes: Mapping[str, Any], port: int, reach_address: str) -> Observation:
     state: Mapping[str, Any] = attributes.get("State") or {}
     status = str(state.get("Status", ""))
     if status in _ON_THE_WAY:

@@ -14,7 +14,7 @@ from servicekit.logging import get_logger
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
 from services.vmpool.providers.docker_containers import MACHINE_LABEL, POOL_LABEL, ContainerPlan, observed, order_in
-from services.vmpool.providers.provider import Observation, Offer, Order, ProviderState
+from services.vmpool.providers.provider import UNNAMED, Observation, Offer, Order, ProviderState, Resource
 from services.vmpool.providers.scope import Scope
 
 if TYPE_CHECKING:
@@ -108,6 +108,10 @@ class DockerProvider:
             for gpu_type in self._config.gpu_types
         ]
 
+    def resource_name(self, machine_id: str) -> str:
+        """Its container's."""
+        return self._plan.name(machine_id)
+
     async def provision(self, order: Order) -> None:
         """Create the container and start it."""
 
@@ -117,14 +121,14 @@ class DockerProvider:
             except APIError as error:
                 if error.status_code != CONFLICT_STATUS:
                     raise
-            self._find(client, order.machine_id).start()
+            self._find(client, order.machine_id, Resource(order.name)).start()
 
         await self._ask(create_and_start)
 
-    async def observe(self, machine_id: str) -> Observation:
+    async def observe(self, machine_id: str, resource: Resource = UNNAMED) -> Observation:
         """What the engine says; a container that ended is told of with the end of its log."""
         try:
-            container = await self._ask(lambda client: self._find(client, machine_id))
+            container = await self._ask(lambda client: self._find(client, machine_id, resource))
         except _NotThereError:
             return Observation(ProviderState.GONE, reason="the engine has no such container")
         seen = observed(container.attrs, self._plan.executor_port, self._config.reach_address)
@@ -134,12 +138,12 @@ class DockerProvider:
         lines = " | ".join(told.decode(errors="replace").split("\n")).strip(" |")
         return replace(seen, reason=f"{seen.reason}; its log ends: {lines or '(empty)'}")
 
-    async def release(self, machine_id: str) -> None:
+    async def release(self, machine_id: str, resource: Resource = UNNAMED) -> None:
         """Ask the executor to end, then remove its container with its volumes."""
         grace_seconds = int(self._config.stop_grace.total_seconds())
 
         def stop_and_remove(client: docker.DockerClient) -> None:
-            container = self._find(client, machine_id)
+            container = self._find(client, machine_id, resource)
             container.stop(timeout=grace_seconds)
             container.remove(force=True, v=True)
 
@@ -157,16 +161,16 @@ class DockerProvider:
     async def order_of(self, machine_id: str) -> Order | None:
         """What the container's labels and environment tell."""
         try:
-            container = await self._ask(lambda client: self._find(client, machine_id))
+            container = await self._ask(lambda client: self._find(client, machine_id, UNNAMED))
         except _NotThereError:
             return None
         return order_in(container.attrs, machine_id, self._config.gpu_count)
 
-    async def logs(self, machine_id: str, *, follow: bool) -> AsyncIterator[bytes]:
+    async def logs(self, machine_id: str, resource: Resource = UNNAMED, *, follow: bool) -> AsyncIterator[bytes]:
         """What the container printed, both streams in one."""
 
         def read(client: docker.DockerClient) -> CancellableStream[bytes]:
-            return self._find(client, machine_id).logs(stream=True, follow=follow)
+            return self._find(client, machine_id, resource).logs(stream=True, follow=follow)
 
         pieces = await self._ask(read)
         try:
@@ -182,8 +186,13 @@ class DockerProvider:
             lambda client: client.containers.list(all=True, filters={"label": labels}, ignore_removed=True)
         )
 
-    def _find(self, client: docker.DockerClient, machine_id: str) -> Container:
-        return client.containers.get(self._plan.name(machine_id))
+    def _find(self, client: docker.DockerClient, machine_id: str, resource: Resource) -> Container:
+        found = client.containers.get(resource.resource_id or resource.name or self._plan.name(machine_id))
+        # Typed only as far as `Any` by the client.
+        labels = cast("dict[str, str]", found.labels)  # pyright: ignore[reportUnknownMemberType]
+        if labels.get(MACHINE_LABEL) != machine_id:
+            raise _NotThereError(f"container {found.name} has machine {machine_id}'s name, and is not that machine")
+        return found
 
     async def _ask(self, question: Callable[[docker.DockerClient], T], threads: ThreadPoolExecutor | None = None) -> T:
         """Ask in a thread; ProviderError where the engine refuses, OSError where it does not answer."""

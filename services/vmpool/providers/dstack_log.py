@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
 from services.vmpool.errors import ProviderError
-from services.vmpool.providers.dstack_name import run_name
 from services.vmpool.providers.dstack_state import FINAL_RUN_STATUSES
 
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from services.vmpool.providers.dstack_config import DstackConfig
     from services.vmpool.providers.dstack_run import Run
     from services.vmpool.providers.dstack_runs import Runs
+    from services.vmpool.providers.provider import Resource
 
 log = get_logger(__name__)
 
@@ -32,10 +32,9 @@ class Logs:
         self._config = config
         self._folder = config.data_dir.resolve() / "logs"
 
-    async def read(self, machine_id: str, *, follow: bool) -> AsyncIterator[bytes]:
+    async def read(self, machine_id: str, resource: Resource, *, follow: bool) -> AsyncIterator[bytes]:
         """In pieces, oldest first; ProviderError where there is none of that machine."""
-        name = run_name(self._config.pool_name, machine_id)
-        if (run := await self._runs.get(name)) is None:
+        if (run := await self._runs.of_machine(machine_id, resource)) is None:
             yield self._kept(machine_id)
             return
         after: str | None = None
@@ -48,7 +47,7 @@ class Logs:
             if is_over or not follow:
                 return
             await asyncio.sleep(self._config.patience.poll_interval.total_seconds())
-            run = await self._runs.get(name)
+            run = await self._runs.of_machine(machine_id, resource)
 
     async def keep(self, machine_id: str, run: Run) -> None:
         """Write the log down before the server forgets the run; one that cannot be had holds up no release."""

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING
 from servicekit.logging import get_logger
 from services.vmpool import metrics
 from services.vmpool.errors import ProviderError
-from services.vmpool.providers.provider import Observation, ProviderState
+from services.vmpool.providers.provider import UNNAMED, Observation, ProviderState
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+
+    from services.vmpool.providers.provider import Resource
 
 log = get_logger(__name__)
 
@@ -35,20 +37,20 @@ class _Seen:
 class Looks:
     """Remembers and shares looks; `look` asks the server."""
 
-    def __init__(self, look: Callable[[str], Awaitable[Observation]], interval_seconds: float) -> None:
+    def __init__(self, look: Callable[[str, Resource], Awaitable[Observation]], interval_seconds: float) -> None:
         self._look = look
         self._interval_seconds = interval_seconds
         self._seen: dict[str, _Seen] = {}
         self._under_way: dict[str, asyncio.Task[Observation]] = {}
 
-    async def at(self, machine_id: str) -> Observation:
+    async def at(self, machine_id: str, resource: Resource = UNNAMED) -> Observation:
         """How the machine is, or was a moment ago; UNKNOWN where the server does not tell."""
         seen = self._seen.get(machine_id)
         if seen is not None and time.monotonic() - seen.time < self._interval_seconds:
             return seen.observation
         look = self._under_way.get(machine_id)
         if look is None:
-            look = self._under_way[machine_id] = asyncio.create_task(self._ask(machine_id))
+            look = self._under_way[machine_id] = asyncio.create_task(self._ask(machine_id, resource))
             look.add_done_callback(lambda done: self._finish(machine_id, done))
         await asyncio.wait({look}, timeout=PATIENCE_SECONDS)
         if not look.done() or look.cancelled():
@@ -76,9 +78,9 @@ class Looks:
             if not look.cancelled():
                 self._seen[machine_id] = _Seen(time.monotonic(), look.result())
 
-    async def _ask(self, machine_id: str) -> Observation:
+    async def _ask(self, machine_id: str, resource: Resource) -> Observation:
         try:
-            return await self._look(machine_id)
+            return await self._look(machine_id, resource)
         except (ProviderError, OSError) as error:
             metrics.provider_errors.labels("dstack").inc()
             log.warning("dstack does not tell of a machine", extra={"machine_id": machine_id, "error": str(error)})

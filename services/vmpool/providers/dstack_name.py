@@ -62,16 +62,10 @@ def token_digest(token: str) -> str:
     return _digest(token)[:32]
 
 
-def owned_machine_id(pool_name: str, name: str, tags: Mapping[str, str], token: str) -> str | None:
-    """The machine that a run of that name, with those tags and that executor's token, is to our pool; None: none."""
-    machine_id = tags.get(MACHINE_TAG, "")
-    is_ours = (
-        tags.get(POOL_TAG) == pool_name
-        and run_name(pool_name, machine_id) == name
-        and bool(token)
-        and tags.get(TOKEN_TAG) == token_digest(token)
-    )
-    return machine_id if is_ours else None
+def marked_machine_id(tags: Mapping[str, str], token: str) -> str:
+    """The machine that a run with those tags and that executor's token was made for; empty: for none of any pool."""
+    is_marked = bool(token) and tags.get(TOKEN_TAG) == token_digest(token)
+    return tags.get(MACHINE_TAG, "") if is_marked else ""
 
 
 def _digest(text: str) -> str:

@@ -22,7 +22,7 @@ from services.vmpool.providers.dstack_release import INSTANCE_PREFIX, Release
 from services.vmpool.providers.dstack_runs import Runs
 from services.vmpool.providers.dstack_state import billed, observation
 from services.vmpool.providers.dstack_task import plan_request
-from services.vmpool.providers.provider import Observation, ProviderState
+from services.vmpool.providers.provider import UNNAMED, Observation, ProviderState, Resource
 from services.vmpool.providers.scope import Scope
 
 if TYPE_CHECKING:
@@ -102,31 +102,34 @@ class DstackProvider:
                 return offers
             return self._offers[1]
 
+    def resource_name(self, machine_id: str) -> str:
+        """Its run's."""
+        return run_name(self._config.pool_name, machine_id)
+
     async def provision(self, order: Order) -> None:
-        """Submit the machine's run; a run of its name, active or over, is that machine already."""
+        """Submit the machine's run; a run of its name with its mark, active or over, is that machine already."""
         await self._examine()
-        name = run_name(self._config.pool_name, order.machine_id)
-        if await self._runs.get(name) is not None:
+        if await self._is_ordered(order):
             return
         await self._fleets.ensure()
         try:
             await self._runs.submit(order, self._reach.public_key)
         except RefusedError:
             # A request that timed out before may have come through in between.
-            if await self._runs.get(name) is None:
+            if not await self._is_ordered(order):
                 raise
         finally:
             self._looks.forget(order.machine_id)
 
-    async def observe(self, machine_id: str) -> Observation:
+    async def observe(self, machine_id: str, resource: Resource = UNNAMED) -> Observation:
         """How the machine is; UNKNOWN while the server does not tell."""
         self._reach.resume(machine_id)
-        return await self._looks.at(machine_id)
+        return await self._looks.at(machine_id, resource)
 
-    async def release(self, machine_id: str) -> None:
-        """Stop the run, delete the machine, and wait until it is gone."""
+    async def release(self, machine_id: str, resource: Resource = UNNAMED) -> None:
+        """Stop the run, delete the machine, and wait until it is gone; one without its run is ended all the same."""
         try:
-            found = await self._release.release(machine_id)
+            found = await self._release.release(machine_id, resource)
         finally:
             self._looks.forget(machine_id)
         if not found and (host := await self._forgotten_host(machine_id)):
@@ -141,19 +144,21 @@ class DstackProvider:
     async def list_all(self) -> Sequence[str]:
         """Runs with our name and token, and machines of ours whose run was deleted."""
         runs = await self._runs.list_all()
-        ours = [machine_id for run in runs if (machine_id := run.machine_id(self._config.pool_name))]
-        return [*ours, *await self._without_run({run.name for run in runs})]
+        known = [run for run in runs if not run.deleted]
+        ours = [machine_id for run in known if (machine_id := run.machine_id(self._config.pool_name))]
+        deleted = [run for run in runs if run.deleted and run.machine_id(self._config.pool_name)]
+        return [*ours, *await self._without_run({run.name for run in known}, {run.name for run in deleted})]
 
     async def order_of(self, machine_id: str) -> Order | None:
         """What the run's tags tell; None for a machine whose run was deleted."""
-        run = await self._runs.get(run_name(self._config.pool_name, machine_id))
-        if run is None or run.machine_id(self._config.pool_name) != machine_id:
+        run = await self._runs.of_machine(machine_id)
+        if run is None:
             return None
         return ordered_as(machine_id, run.tags, run.token)
 
-    async def logs(self, machine_id: str, *, follow: bool) -> AsyncIterator[bytes]:
+    async def logs(self, machine_id: str, resource: Resource = UNNAMED, *, follow: bool) -> AsyncIterator[bytes]:
         """What the executor printed; kept here when the machine is released."""
-        async for piece in self._logs.read(machine_id, follow=follow):
+        async for piece in self._logs.read(machine_id, resource, follow=follow):
             yield piece
 
     async def _examine(self) -> None:
@@ -161,18 +166,31 @@ class DstackProvider:
             await self._examination.require()
             self._examined = True
 
-    async def _look(self, machine_id: str) -> Observation:
-        run = await self._runs.get(run_name(self._config.pool_name, machine_id))
+    async def _is_ordered(self, order: Order) -> bool:
+        """Whether the machine's run is there; ProviderError if somebody else's has its name."""
+        run = await self._runs.get(self._runs.name_of(order.machine_id, Resource(order.name)))
+        if run is not None and not (run.is_machine(order.machine_id) and run.token == order.token):
+            raise ProviderError(f"dstack has a run {run.name!r} that is not ours: delete it, or rename the pool")
+        return run is not None
+
+    async def _look(self, machine_id: str, resource: Resource) -> Observation:
+        run = await self._runs.of_machine(machine_id, resource)
         if run is None:
-            host = await self._forgotten_host(machine_id)
-            reason = "dstack's server knows no such run" + (
-                f", and its host {host} answers all the same" if host else ""
-            )
-            return Observation(ProviderState.UNKNOWN if host else ProviderState.GONE, reason=reason)
+            return await self._look_without_run(machine_id, resource)
         seen = billed(observation(run), self._config.market)
         if seen.state is not ProviderState.RUNNING or run.job is None or run.job.address is None:
             return seen
         return replace(seen, endpoint=self._reach.endpoint(machine_id, run.job.address, run.job.proxy))
+
+    async def _look_without_run(self, machine_id: str, resource: Resource) -> Observation:
+        """A machine may well be there without its run: deleted by hand, or lost by the server."""
+        unknown = "dstack's server knows no such run"
+        if left := await self._release.left_without_run(machine_id, resource):
+            names = ", ".join(f"{each.fleet}-{each.number}" for each in left)
+            return Observation(ProviderState.UNKNOWN, reason=f"{unknown}, and lists its instance {names} all the same")
+        if host := await self._forgotten_host(machine_id):
+            return Observation(ProviderState.UNKNOWN, reason=f"{unknown}, and its host {host} answers all the same")
+        return Observation(ProviderState.GONE, reason=unknown)
 
     async def _forgotten_host(self, machine_id: str) -> str:
         """The host of a machine that the server lost with its record and that answers all the same; else empty."""
@@ -189,13 +207,13 @@ class DstackProvider:
         ]
         return best_offers((offer for plan in plans for offer in offers_from_plan(plan, market)), market)
 
-    async def _without_run(self, run_names: set[str]) -> Sequence[str]:
+    async def _without_run(self, known: set[str], deleted: set[str]) -> Sequence[str]:
+        """Idle machines in whatever fleet, whose only runs were deleted and had our mark."""
         left: list[str] = []
-        for instance in await self._fleets.instances():
-            if not instance.is_idle or instance.fleet != self._config.fleet.name or instance.is_ssh_host:
+        for instance in await self._fleets.instances() if deleted else ():
+            if not instance.is_idle or instance.is_ssh_host:
                 continue
             names = await self._runs.run_names_on(instance.instance_id)
-            prefix = f"{self._config.pool_name}-"
-            if not names & run_names and any(name.startswith(prefix) for name in names):
+            if not names & known and names & deleted:
                 left.append(f"{INSTANCE_PREFIX}{instance.instance_id}")
         return left

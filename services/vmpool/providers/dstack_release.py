@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from servicekit.logging import get_logger
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
-from services.vmpool.providers.dstack_name import run_name
 from services.vmpool.providers.dstack_refusal import RefusedError
 from services.vmpool.providers.dstack_state import FINAL_RUN_STATUSES, TERMINATING
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from services.vmpool.providers.dstack_fleet import Fleets, Instance
     from services.vmpool.providers.dstack_run import Run
     from services.vmpool.providers.dstack_runs import Runs
+    from services.vmpool.providers.provider import Resource
 
 log = get_logger(__name__)
 
@@ -48,7 +48,7 @@ class Release:
         self._keep_log = keep_log
         self._poll_seconds = config.patience.poll_interval.total_seconds()
 
-    async def release(self, machine_id: str) -> bool:
+    async def release(self, machine_id: str, resource: Resource) -> bool:
         """End the machine; False where the server knows none.
 
         TimeoutError where it takes too long, to be called again.
@@ -59,16 +59,42 @@ class Release:
             async with asyncio.timeout(seconds):
                 if machine_id.startswith(INSTANCE_PREFIX):
                     return await self._end_instance(machine_id.removeprefix(INSTANCE_PREFIX), step)
-                return await self._end_run(machine_id, step)
+                return await self._end_run(machine_id, resource, step)
         except TimeoutError as error:
             # A request's own timeout tells more than ours.
             told = str(error) or f"not within {seconds:g} s"
             raise TimeoutError(f"machine {machine_id} is not released yet, {step[0]}: {told}") from error
 
-    async def _end_run(self, machine_id: str, step: list[str]) -> bool:
-        name = run_name(self._config.pool_name, machine_id)
-        if (run := await self._runs.get(name)) is None:
-            return False
+    async def left_without_run(self, machine_id: str, resource: Resource) -> Sequence[Instance]:
+        """The instances that a machine's run had, that run being unknown by now, and that no other run has since.
+
+        SSH fleets' hosts are left out: they are never deleted.
+        """
+        listed = [each for each in await self._fleets.instances() if not each.is_ssh_host]
+        if not listed:
+            return []
+        ids = await self._runs.instance_ids(resource.resource_id) if resource.resource_id else None
+        if not ids:
+            ids = await self._ids_by_name(machine_id, resource, listed)
+        return [each for each in listed if each.instance_id in ids and not await self._is_taken_over(each)]
+
+    async def _ids_by_name(self, machine_id: str, resource: Resource, listed: Sequence[Instance]) -> frozenset[str]:
+        """For a run that was deleted before its id was seen: its name proves nothing, its tags do."""
+        name = self._runs.name_of(machine_id, resource)
+        is_ours = any(run.name == name and run.is_machine(machine_id) for run in await self._runs.list_all())
+        if not is_ours:
+            return frozenset()
+        return frozenset(
+            [each.instance_id for each in listed if name in await self._runs.run_names_on(each.instance_id)]
+        )
+
+    async def _end_run(self, machine_id: str, resource: Resource, step: list[str]) -> bool:
+        if (run := await self._runs.of_machine(machine_id, resource)) is None:
+            left = await self.left_without_run(machine_id, resource)
+            for instance in left:
+                step[0] = f"deleting instance {instance.fleet}-{instance.number}, whose run is not known any more"
+                await self._delete(instance)
+            return bool(left)
         step[0] = "stopping its run"
         await self._stop(run)
         step[0] = "finding its instance"
@@ -77,7 +103,7 @@ class Release:
         for instance in instances:
             step[0] = f"deleting instance {instance.fleet}-{instance.number}"
             await self._delete(instance)
-        await self._runs.delete(name)
+        await self._runs.delete(run.name)
         return True
 
     async def _end_instance(self, instance_id: str, step: list[str]) -> bool:
@@ -108,7 +134,7 @@ class Release:
 
     async def _instances_of(self, run: Run) -> Sequence[Instance]:
         """By the server's events; by address for a server that keeps none, though addresses are given out again."""
-        ids = await self._runs.instance_ids(run)
+        ids = await self._runs.instance_ids(run.run_id)
         host = run.job.address.host if run.job and run.job.address else ""
         return [
             instance

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-from services.vmpool.providers.dstack_name import owned_machine_id
+from services.vmpool.providers.dstack_name import POOL_TAG, marked_machine_id, run_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,10 +56,17 @@ class Run:
     job: Job | None = None
     tags: Mapping[str, str] = field(default_factory=dict[str, str])
     token: str = field(default="", repr=False)
+    deleted: bool = False
 
     def machine_id(self, pool_name: str) -> str | None:
         """Which machine of the pool it is; None: none of ours."""
-        return owned_machine_id(pool_name, self.name, self.tags, self.token)
+        is_of_pool = self.tags.get(POOL_TAG) == pool_name
+        machine_id = marked_machine_id(self.tags, self.token)
+        return machine_id if is_of_pool and machine_id and run_name(pool_name, machine_id) == self.name else None
+
+    def is_machine(self, machine_id: str, run_id: str = "") -> bool:
+        """Whether it was made for that machine, under whatever name of the pool; by its id too, if that is known."""
+        return marked_machine_id(self.tags, self.token) == machine_id and run_id in {"", self.run_id}
 
 
 def run_from_json(answer: Json) -> Run:
@@ -76,6 +83,7 @@ def run_from_json(answer: Json) -> Run:
         job=_job_from_json(submission) if submission else None,
         tags={name: str(value) for name, value in _part(configuration, "tags").items()},
         token=_text(_part(configuration, "env"), TOKEN_VARIABLE),
+        deleted=bool(answer.get("deleted")),
     )
 
 

@@ -9,18 +9,23 @@ from dstack._internal.server.schemas.events import ListEventsRequest
 from dstack._internal.server.schemas.logs import PollLogsRequest
 from dstack._internal.server.schemas.runs import DeleteRunsRequest, GetRunRequest, ListRunsRequest, StopRunsRequest
 
+from servicekit.logging import get_logger
+from services.vmpool.providers.dstack_name import run_name
 from services.vmpool.providers.dstack_refusal import RefusedError
 from services.vmpool.providers.dstack_run import Run, run_from_json
 from services.vmpool.providers.dstack_task import submit_request
+from services.vmpool.providers.provider import UNNAMED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from services.vmpool.providers.dstack_client import DstackClient
     from services.vmpool.providers.dstack_config import DstackConfig
-    from services.vmpool.providers.provider import Order
+    from services.vmpool.providers.provider import Order, Resource
 
     Json = Mapping[str, Any]
+
+log = get_logger(__name__)
 
 PAGE = 100
 """The most that the server lists at a time."""
@@ -59,15 +64,27 @@ class Runs:
         """Have the server forget a run that is over; an unknown one is no error."""
         await self._client.ask_project("runs/delete", DeleteRunsRequest(runs_names=[name]).model_dump_json())
 
+    async def of_machine(self, machine_id: str, resource: Resource = UNNAMED) -> Run | None:
+        """The machine's run as it is now; None if the server knows none, or one of that name that is not ours."""
+        run = await self.get(self.name_of(machine_id, resource))
+        if run is None or run.is_machine(machine_id, resource.resource_id):
+            return run
+        log.warning("a run has a machine's name and is not that machine", extra={"run": run.name, "run_id": run.run_id})
+        return None
+
+    def name_of(self, machine_id: str, resource: Resource = UNNAMED) -> str:
+        """What the machine's run is called."""
+        return resource.name or run_name(self._config.pool_name, machine_id)
+
     async def list_all(self) -> Sequence[Run]:
-        """All active runs of the project, and the latest that are over."""
+        """All active runs of the project, and the latest that are over, those among them that were deleted too."""
         active = await self._pages(only_active=True, most=None)
         latest = await self._pages(only_active=False, most=ENDED_PAGES)
         return list({run.run_id: run for run in (*latest, *active)}.values())
 
-    async def instance_ids(self, run: Run) -> frozenset[str]:
+    async def instance_ids(self, run_id: str) -> frozenset[str]:
         """The instances that the run's job ever had: the server's events are the one place that tells."""
-        targets = await self._event_targets(within_runs=[run.run_id])
+        targets = await self._event_targets(within_runs=[run_id])
         return frozenset(str(target["id"]) for target in targets if target.get("type") == "instance")
 
     async def run_names_on(self, instance_id: str) -> frozenset[str]:
@@ -106,8 +123,7 @@ class Runs:
             found += page
             if len(page) < PAGE:
                 break
-        # What was deleted is listed for ever.
-        return [run_from_json(answer) for answer in found if not answer.get("deleted")]
+        return [run_from_json(answer) for answer in found]
 
     async def _event_targets(self, **where: object) -> list[Json]:
         """What the latest events of that place are about."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from services.vmpool.providers.dstack_fault import fault_of, note_unknown_word
 from services.vmpool.providers.dstack_offer import micros_of
-from services.vmpool.providers.provider import Observation, ProviderState
+from services.vmpool.providers.provider import Observation, ProviderState, Resource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,6 +57,10 @@ _STOPPED_JOB_REASONS = frozenset({"done_by_runner", "terminated_by_user", "abort
 
 def observation(run: Run) -> Observation:
     """How the machine is; a RUNNING one is still without its endpoint."""
+    return replace(_observed(run), resource=Resource(run.name, run.run_id))
+
+
+def _observed(run: Run) -> Observation:
     state, stage = _state(run)
     job = run.job
     if state is _S.ENDED:

@@ -60,7 +60,7 @@ def machine_task(config: DstackConfig, order: Order) -> TaskConfiguration:
     market = config.market
     return _task(
         config,
-        name=run_name(config.pool_name, order.machine_id),
+        name=order.name or run_name(config.pool_name, order.machine_id),
         tags=tags_of(config.pool_name, order),
         env=_environment(config, order),
         gpu=_gpu((order.gpu_type,), order.gpu_count),

@@ -14,7 +14,7 @@ from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
 from services.vmpool.providers import local_keeper, machine_folder
 from services.vmpool.providers.local_checkup import findings_on
-from services.vmpool.providers.provider import Observation, Offer, Order, ProviderState
+from services.vmpool.providers.provider import UNNAMED, Observation, Offer, Order, ProviderState, Resource
 from services.vmpool.providers.scope import Scope
 
 if TYPE_CHECKING:
@@ -65,6 +65,10 @@ class LocalProvider:
         price = self._config.price_micros_per_hour
         return [Offer(self.name, gpu_type, 1, price) for gpu_type in self._config.gpu_types]
 
+    def resource_name(self, machine_id: str) -> str:
+        """Its folder's, which no setting changes."""
+        return machine_id
+
     async def provision(self, order: Order) -> None:
         """Start a keeper; one that finds its machine kept already ends at once."""
         self._prepare(order)
@@ -74,11 +78,11 @@ class LocalProvider:
                 f"the keeper of the executor ended with status {status}: {self._last_words(order.machine_id)}"
             )
 
-    async def observe(self, machine_id: str) -> Observation:
+    async def observe(self, machine_id: str, resource: Resource = UNNAMED) -> Observation:  # noqa: ARG002 - the protocol's
         """What the machine's folder and lock tell; looking keeps the machine alive."""
         return self._observe(machine_id)
 
-    async def release(self, machine_id: str) -> None:
+    async def release(self, machine_id: str, resource: Resource = UNNAMED) -> None:  # noqa: ARG002 - the protocol's
         """Have the keeper end the executor, wait for both, and remove the machine's folder; its log stays."""
         await asyncio.to_thread(self._release, machine_id)
 
@@ -86,7 +90,7 @@ class LocalProvider:
         """Every folder: also those of machines that ended have to be released."""
         return sorted(folder.name for folder in self._machines.glob("*"))
 
-    async def logs(self, machine_id: str, *, follow: bool) -> AsyncIterator[bytes]:
+    async def logs(self, machine_id: str, resource: Resource = UNNAMED, *, follow: bool) -> AsyncIterator[bytes]:  # noqa: ARG002 - the protocol's
         """The machine's log file, and what is added to it until the machine is over."""
         path = self._log(machine_id)
         if not path.exists():

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PROVIDERS = PluginGroup(
     "wavepool.providers",
     "provider",
-    ("start", "close", "offers", "provision", "observe", "release", "list_all", "order_of", "logs"),
+    ("start", "close", "offers", "resource_name", "provision", "observe", "release", "list_all", "order_of", "logs"),
 )
 
 

@@ -32,6 +32,22 @@ class ProviderState(StrEnum):
 
 
 @dataclass(frozen=True)
+class Resource:
+    """What a provider calls a machine, as far as it is known.
+
+    The `name` is chosen before the order and kept in the record, because the settings that it was made from may change;
+    `resource_id` is the provider's own, once it has made something. An empty name: the one that the present settings
+    give the machine.
+    """
+
+    name: str = ""
+    resource_id: str = ""
+
+
+UNNAMED = Resource()
+
+
+@dataclass(frozen=True)
 class Observation:
     """What a provider says of a machine now.
 
@@ -53,11 +69,12 @@ class Observation:
     price_micros_per_hour: int | None = None
     minimum_billed: timedelta | None = None
     billing_increment: timedelta | None = None
+    resource: Resource = UNNAMED
 
 
 @dataclass(frozen=True)
 class Order:
-    """A machine to make. `token` is what its executor is to ask of callers.
+    """A machine to make under `name`; empty: what `resource_name` gives. Its executor asks callers for `token`.
 
     `backend` and `region` empty: any. A `max_price_micros_per_hour` of 0 sets no limit, nor does a `max_duration` of 0;
     otherwise the provider ends the machine by itself after that time, as the last guard against leaks.
@@ -72,6 +89,7 @@ class Order:
     spot: bool = False
     max_price_micros_per_hour: int = 0
     max_duration: timedelta = timedelta(0)
+    name: str = ""
 
 
 class MachineProvider(Protocol):
@@ -97,9 +115,10 @@ class MachineProvider(Protocol):
         ...
 
     async def start(self) -> None:
-        """Get ready, and check what the settings name; ProviderError, which ends vmpool, where they are wrong.
+        """Get ready, and check what the settings name; ProviderError if they are wrong.
 
-        A provider that cannot be reached now is no reason to end: it may come back.
+        One that refuses so makes no offers until it starts, and is tried again; its other methods are called all the
+        same, for the machines that it has. A provider that cannot be reached now does not refuse: it may come back.
         """
         ...
 
@@ -111,15 +130,19 @@ class MachineProvider(Protocol):
         """What can be had now, cheapest first for each GPU type."""
         ...
 
+    def resource_name(self, machine_id: str) -> str:
+        """What the machine is to be called here, by the present settings."""
+        ...
+
     async def provision(self, order: Order) -> None:
         """Begin to make the machine; does nothing where it exists already."""
         ...
 
-    async def observe(self, machine_id: str) -> Observation:
+    async def observe(self, machine_id: str, resource: Resource = UNNAMED) -> Observation:
         """How the machine is now."""
         ...
 
-    async def release(self, machine_id: str) -> None:
+    async def release(self, machine_id: str, resource: Resource = UNNAMED) -> None:
         """End the machine; once this returns it is gone and costs nothing more. Unknown machines are no error."""
         ...
 
@@ -131,7 +154,7 @@ class MachineProvider(Protocol):
         """What the machine was ordered as, with its executor's token; None where no executor of ours can be there."""
         ...
 
-    def logs(self, machine_id: str, *, follow: bool) -> AsyncIterator[bytes]:
+    def logs(self, machine_id: str, resource: Resource = UNNAMED, *, follow: bool) -> AsyncIterator[bytes]:
         """What the machine's executor printed, in pieces, oldest first; then, with `follow`, what comes until its end.
 
         ProviderError where the provider keeps none of that machine.

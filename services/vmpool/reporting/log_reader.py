@@ -7,6 +7,7 @@ from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING
 
 from services.vmpool.errors import LogNotFoundError, ProviderError, ProviderUnreachableError
+from services.vmpool.providers.provider import Resource
 from services.vmpool.reporting.log_tail import LogTail
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ class LogReader:
                         yield piece
 
     async def _pieces(self, machine: Machine, *, follow: bool) -> AsyncGenerator[bytes]:
-        log = self._providers.named(machine.provider).logs(machine.machine_id, follow=follow)
+        resource = Resource(machine.resource_name, machine.resource_id)
+        log = self._providers.named(machine.provider).logs(machine.machine_id, resource, follow=follow)
         try:
             async for data in log:
                 for piece in _cut(data):

@@ -33,6 +33,8 @@ _LATER = {
     "spot": False,
     "origin": Origin.DEMAND,
     "request_id": "",
+    "resource_name": "",
+    "resource_id": "",
     "rented": True,
     "fault": Fault.NONE,
     "exit_status": None,

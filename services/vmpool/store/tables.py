@@ -28,6 +28,8 @@ machines = Table(
     Column("max_duration_us", BigInteger, nullable=False),
     Column("origin", Text, nullable=False),
     Column("request_id", Text, nullable=False),
+    Column("resource_name", Text, nullable=False),
+    Column("resource_id", Text, nullable=False),
     Column("rented", Boolean, nullable=False),
     Column("fault", Text, nullable=False),
     Column("exit_status", Integer),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from services.vmpool.policy.demand_board import DemandBoard
     from services.vmpool.policy.failures import Failures
     from services.vmpool.policy.sizing import Limits, Start
+    from services.vmpool.providers.provider_set import ProviderSet
     from services.vmpool.store.machine_store import MachineStore
     from services.vmpool.store.pace_store import PaceStore
     from services.vmpool.supplying.funding import Funding
@@ -38,6 +39,7 @@ _REASONS = {Origin.DEMAND: "jobs wait for it", Origin.SCHEDULE: "the schedule ke
 class Facts:
     """What the sizer looks at."""
 
+    providers: ProviderSet
     machines: MachineStore
     demand: DemandBoard
     paces: PaceStore
@@ -82,7 +84,11 @@ class Sizer:
     def ordered(self, start: Start) -> Machine:
         """The machine to add to the record, with an id of its own."""
         machine_id = self._new_id("mach")
-        return ordered_machine(start, machine_id, self.facts.tokens.of(machine_id), self._limits, self._clock.now())
+        token = self.facts.tokens.of(machine_id)
+        machine = ordered_machine(start, machine_id, token, self._limits, self._clock.now())
+        # In the record before the order: the settings that the name is made from may be others when it is released.
+        name = self.facts.providers.named(machine.provider).resource_name(machine_id)
+        return replace(machine, resource_name=name)
 
     async def resting(self) -> Mapping[Source, Failures]:
         """The sources that failed lately, and are left alone for now."""

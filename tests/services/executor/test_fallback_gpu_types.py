@@ -25,7 +25,7 @@ from services.vmpool.config import VmPoolSettings
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
 from services.vmpool.keeping.executor_client import ExecutorClient
-from services.vmpool.providers.provider import Observation, ProviderState
+from services.vmpool.providers.provider import UNNAMED, Observation, ProviderState, Resource
 from services.vmpool.providers.provider_set import ProviderSet
 from services.vmpool.server import build as build_vmpool
 from tests.services.executor.client import QUICK
@@ -66,8 +66,8 @@ class HalfSoldOutProvider(ScriptedProvider):
             self.observations[order.machine_id] = Observation(ProviderState.RUNNING, endpoint=endpoint)
         await super().provision(order)
 
-    async def observe(self, machine_id: str) -> Observation:
-        observed = await super().observe(machine_id)
+    async def observe(self, machine_id: str, resource: Resource = UNNAMED) -> Observation:
+        observed = await super().observe(machine_id, resource)
         if observed.state is ProviderState.RUNNING and not self.up.is_set():
             return replace(observed, state=ProviderState.PENDING)
         return observed

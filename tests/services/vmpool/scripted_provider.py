@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from services.vmpool.errors import ProviderError
 from services.vmpool.keeping.executor_client import ExecutorUnreachableError, Health
 from services.vmpool.machines.machine import Inventory
-from services.vmpool.providers.provider import Observation, Offer, ProviderState
+from services.vmpool.providers.provider import UNNAMED, Observation, Offer, ProviderState, Resource
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -29,10 +29,12 @@ class ScriptedProvider:
     """
 
     name: str = "scripted"
+    pool_name: str = "wavepool"
     ends_with_pool: bool = True
     gpu_types: Sequence[str] = ("MI300X", "MI210")
     price_micros_per_hour: int = 3_600_000_000
     machines: dict[str, Order] = field(default_factory=dict[str, "Order"])
+    names: dict[str, str] = field(default_factory=dict[str, str])
     observations: dict[str, Observation] = field(default_factory=dict[str, Observation])
     failing: dict[str, Exception] = field(default_factory=dict[str, Exception])
     provisioned: list[str] = field(default_factory=list[str])
@@ -65,6 +67,9 @@ class ScriptedProvider:
             for gpu_type in self.gpu_types
         ]
 
+    def resource_name(self, machine_id: str) -> str:
+        return f"{self.pool_name}-{machine_id}"
+
     async def provision(self, order: Order) -> None:
         self._fail("provision")
         if self.slow_order is not None:
@@ -81,16 +86,22 @@ class ScriptedProvider:
     def _make(self, order: Order) -> None:
         self.provisioned.append(order.machine_id)
         self.machines.setdefault(order.machine_id, order)
+        self.names.setdefault(order.machine_id, order.name or self.resource_name(order.machine_id))
 
-    async def observe(self, machine_id: str) -> Observation:
+    def _has(self, machine_id: str, resource: Resource) -> bool:
+        wanted = resource.name or self.resource_name(machine_id)
+        return machine_id in self.machines and self.names.get(machine_id, wanted) == wanted
+
+    async def observe(self, machine_id: str, resource: Resource = UNNAMED) -> Observation:
         self._fail("observe")
-        if machine_id not in self.machines:
+        if not self._has(machine_id, resource):
             return Observation(ProviderState.GONE, reason="no such machine")
         return self.observations.get(machine_id, RUNNING)
 
-    async def release(self, machine_id: str) -> None:
+    async def release(self, machine_id: str, resource: Resource = UNNAMED) -> None:
         self._fail("release")
-        self.machines.pop(machine_id, None)
+        if self._has(machine_id, resource):
+            del self.machines[machine_id]
 
     async def list_all(self) -> Sequence[str]:
         self._fail("list_all")
@@ -102,7 +113,7 @@ class ScriptedProvider:
         self._fail("order_of")
         return None if machine_id in self.empty else self.machines.get(machine_id)
 
-    async def logs(self, machine_id: str, *, follow: bool) -> AsyncIterator[bytes]:
+    async def logs(self, machine_id: str, resource: Resource = UNNAMED, *, follow: bool) -> AsyncIterator[bytes]:
         self._fail("logs")
         if machine_id not in self.machines:
             raise ProviderError(f"no log of {machine_id}")

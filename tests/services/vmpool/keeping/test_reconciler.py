@@ -186,6 +186,21 @@ async def test_a_machine_that_was_stopped_at_its_provider_is_stopped_and_tells_w
             await bench.leases.renew(taken[0].lease_id, timedelta(seconds=1))
 
 
+async def test_a_machine_is_found_kept_and_released_under_its_old_name_after_the_pool_was_renamed(
+    bench: Bench,
+) -> None:
+    machine = await bench.warm_machine()
+    assert machine.resource_name == f"wavepool-{machine.machine_id}"
+    bench.provider.pool_name = "renamed"
+    async with bench_on(bench.settings, bench.provider, bench.clock) as later:
+        await later.passes(2)
+        assert await later.state_of(machine.machine_id) is MachineState.WARM
+        await later.machines.drain(machine.machine_id, "asked")
+        await later.passes(2)
+        assert await later.state_of(machine.machine_id) is MachineState.STOPPED
+    assert bench.provider.machines == {}
+
+
 async def test_a_provider_that_cannot_be_asked_changes_nothing(bench: Bench) -> None:
     machine = await bench.warm_machine()
     for method in ("observe", "release", "list_all"):

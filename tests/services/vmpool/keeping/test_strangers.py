@@ -214,7 +214,7 @@ async def test_a_stranger_that_cannot_be_released_keeps_nobody_from_the_others(
         bench.provider.empty.add(machine_id)
     tried: list[str] = []
 
-    async def release(machine_id: str) -> None:
+    async def release(machine_id: str, *_: object) -> None:
         tried.append(machine_id)
         if machine_id == "b-hung":
             await asyncio.Event().wait()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import pytest
 
 from services.vmpool.errors import ProviderError
 from services.vmpool.keeping.executor_client import ExecutorClient, ExecutorUnreachableError
-from services.vmpool.providers.provider import MachineProvider, Order, ProviderState
+from services.vmpool.providers.provider import MachineProvider, Order, ProviderState, Resource
 from tests.dstack_lab.fixtures import cloud_of_module, dstack_server, fake_cloud, lab_client, run_key
 from tests.services.vmpool.local_machines import DEADLINE_SECONDS, local_config, local_machines
 from tests.services.vmpool.providers.docker_machines import container_plan, docker_machines
@@ -58,6 +60,21 @@ async def test_it_offers_what_can_be_ordered(provider: MachineProvider) -> None:
     offers = await provider.offers()
     assert offers
     assert all(offer.gpu_count >= 1 and offer.price_micros_per_hour >= 0 for offer in offers)
+
+
+async def test_a_machine_is_found_by_what_it_was_ordered_as_whatever_the_settings_call_it_now(
+    provider: MachineProvider,
+) -> None:
+    name = f"before-{uuid4().hex[:12]}" if provider.name != "local" else "mach_1"
+    await provider.provision(replace(ORDER, name=name))
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        while (seen := await provider.observe("mach_1", Resource(name))).state is not ProviderState.RUNNING:
+            await asyncio.sleep(0.02)
+    assert seen.resource.name in {"", name}
+    known = Resource(name, seen.resource.resource_id)
+    await provider.release("mach_1", known)
+    assert (await provider.observe("mach_1", known)).state is ProviderState.GONE
+    assert await provider.list_all() == []
 
 
 async def test_a_machine_that_was_never_made_is_gone(provider: MachineProvider) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from services.vmpool.providers import dstack_config as config
 from services.vmpool.providers.dstack_provider import DstackProvider
-from services.vmpool.providers.provider import Order
+from services.vmpool.providers.provider import UNNAMED, Order
 from tests.services.vmpool.local_machines import TINY_EXECUTOR
 from tests.services.vmpool.providers.dstack.dstack_words import CONFIG
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
     from pathlib import Path
 
-    from services.vmpool.providers.provider import Observation, ProviderState
+    from services.vmpool.providers.provider import Observation, ProviderState, Resource
     from tests.dstack_lab.server import DstackServer
 
 DEADLINE_SECONDS = 90
@@ -76,9 +76,11 @@ def an_order(machine_id: str = "mach_1", backend: str = "amddevcloud", **more: A
     return Order(machine_id, "MI300X", 1, "token", backend=backend, **more)
 
 
-async def observed(provider: DstackProvider, *states: ProviderState, machine_id: str = "mach_1") -> Observation:
+async def observed(
+    provider: DstackProvider, *states: ProviderState, machine_id: str = "mach_1", resource: Resource = UNNAMED
+) -> Observation:
     """Look until the machine is in one of the states."""
     async with asyncio.timeout(DEADLINE_SECONDS):
-        while (seen := await provider.observe(machine_id)).state not in states:
+        while (seen := await provider.observe(machine_id, resource)).state not in states:
             await asyncio.sleep(0.1)
     return seen

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,11 +11,10 @@ from services.vmpool.providers.dstack_name import (
     MACHINE_TAG,
     POOL_TAG,
     TOKEN_TAG,
-    owned_machine_id,
     run_name,
     tags_of,
 )
-from services.vmpool.providers.dstack_run import run_from_json
+from services.vmpool.providers.dstack_run import Run, run_from_json
 from tests.services.vmpool.providers.dstack.dstack_words import ORDER, a_run
 
 DSTACKS_RULE = re.compile(r"[a-z][a-z0-9-]{1,40}")
@@ -41,13 +41,25 @@ def test_a_usual_name_can_be_read() -> None:
 
 def test_ours_is_what_has_our_name_and_knows_the_token() -> None:
     tags = tags_of("wavepool", ORDER)
-    assert owned_machine_id("wavepool", NAME, tags, ORDER.token) == ORDER.machine_id
-    assert owned_machine_id("other", NAME, tags, ORDER.token) is None
-    assert owned_machine_id("wavepool", "wavepool-of-somebody", tags, ORDER.token) is None
-    assert owned_machine_id("wavepool", NAME, tags, "another token") is None
-    assert owned_machine_id("wavepool", NAME, {**tags, TOKEN_TAG: ""}, "") is None
+    run = Run("run-1", NAME, "running", tags=tags, token=ORDER.token)
+    assert run.machine_id("wavepool") == ORDER.machine_id
+    assert run.machine_id("other") is None
+    assert replace(run, name="wavepool-of-somebody").machine_id("wavepool") is None
+    assert replace(run, token=ORDER.token[1:]).machine_id("wavepool") is None
+    assert replace(run, tags={**tags, TOKEN_TAG: ""}, token="").machine_id("wavepool") is None
     for tag in (POOL_TAG, MACHINE_TAG, TOKEN_TAG):
-        assert owned_machine_id("wavepool", NAME, {**tags, tag: "else"}, ORDER.token) is None
+        assert replace(run, tags={**tags, tag: "else"}).machine_id("wavepool") is None
+
+
+def test_a_machine_s_run_is_the_one_with_its_mark_and_id_whatever_its_pool_is_called_now() -> None:
+    tags = tags_of("an-older-name", ORDER)
+    run = Run("run-1", NAME, "running", tags=tags, token=ORDER.token)
+    assert run.is_machine(ORDER.machine_id)
+    assert run.is_machine(ORDER.machine_id, "run-1")
+    assert not run.is_machine(ORDER.machine_id, "run-2")
+    assert not run.is_machine("mach_other")
+    assert not replace(run, tags={}).is_machine(ORDER.machine_id)
+    assert not replace(run, token=ORDER.token[1:]).is_machine(ORDER.machine_id)
 
 
 def test_the_token_itself_is_in_no_tag() -> None:

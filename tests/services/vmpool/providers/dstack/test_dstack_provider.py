@@ -341,6 +341,52 @@ async def test_a_machine_whose_run_somebody_deleted_is_found_and_released_and_st
     await asyncio.to_thread(lab_client.clear)
 
 
+async def test_a_machine_outlives_the_name_of_its_pool_and_the_run_that_somebody_deleted(
+    provider: DstackProvider, settings: DstackConfig, lab_client: LabClient, fake_cloud: FakeCloud
+) -> None:
+    await provider.provision(an_order())
+    known = (await observed(provider, RUNNING)).resource
+    assert (known.name, bool(known.resource_id)) == ("wavepool-1", True)
+    # The default fleet is called like the pool, and so has another name too.
+    fleet = replace(settings.fleet, name="renamed")
+    async with lab_provider(replace(settings, pool_name="renamed", fleet=fleet)) as renamed:
+        await observed(renamed, GONE)
+        await observed(renamed, RUNNING, resource=known)
+        await asyncio.to_thread(stop, lab_client, "wavepool-1", False)
+        await asyncio.to_thread(lab_client.wait, "wavepool-1", "terminated")
+        lab_client.api.client.runs.delete(settings.server.project, ["wavepool-1"])
+        for found_by in (known, replace(known, resource_id="")):
+            async with asyncio.timeout(DEADLINE_SECONDS):
+                while "lists its instance" not in (seen := await renamed.observe("mach_1", found_by)).reason:
+                    await asyncio.sleep(0.1)
+            assert seen.state is UNKNOWN
+        assert len(fake_cloud.existing()) == 1
+        await renamed.release("mach_1", known)
+        assert fake_cloud.existing() == []
+        await observed(renamed, GONE, resource=known)
+
+
+async def test_a_run_that_has_our_name_and_not_our_mark_is_never_taken_for_ours(
+    provider: DstackProvider, lab_client: LabClient, fake_cloud: FakeCloud
+) -> None:
+    await provider.offers()
+    lab_client.submit("wavepool-1", "sleep 600", fleets=["wavepool"])
+    await asyncio.to_thread(lab_client.wait, "wavepool-1", "running")
+    with pytest.raises(ProviderError, match=r"a run 'wavepool-1' that is not ours: delete it, or rename the pool"):
+        await provider.provision(an_order())
+    await observed(provider, GONE)
+    await provider.release("mach_1")
+    assert await provider.list_all() == []
+    assert lab_client.run("wavepool-1").status.value == "running"
+    # Nor when it is over and deleted, and its machine stands idle in our fleet.
+    await asyncio.to_thread(stop, lab_client, "wavepool-1", False)
+    await asyncio.to_thread(lab_client.wait, "wavepool-1", "terminated")
+    lab_client.api.client.runs.delete("main", ["wavepool-1"])
+    assert await provider.list_all() == []
+    assert len(fake_cloud.existing()) == 1
+    await asyncio.to_thread(lab_client.clear)
+
+
 def stop(client: LabClient, name: str, abort: bool) -> None:
     """As a person does in dstack: until it is seen to, since the server may forget a stop that comes with a start."""
 
