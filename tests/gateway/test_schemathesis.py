@@ -1,0 +1,84 @@
+"""Requests that schemathesis makes up from the OpenAPI document, to a whole Wavepool of real processes.
+
+Unlike the requests of our other tests nobody thought of these: no answer may be a 5xx, have a status, a content type or
+a body that the document does not know, accept what the document forbids, or do without a token.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sysconfig
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.end_to_end.wavepool_processes import Wavepool, start
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# In the same folder as our own command, and not to be found by name where nobody activated the environment.
+PROGRAM = Path(sysconfig.get_path("scripts")) / "schemathesis"
+# A submission that is right runs, and its answer ends with it: some seconds for each.
+STREAMS = "^/api/(amd/submit|submissions/(direct-submit|checker|benchmark|sample|sandbox))$"
+LEAST_CASES = 20
+"""A run whose time was over before it began proves nothing."""
+OPTIONS = (
+    "--no-color",
+    "--continue-on-failure",
+    "--generation-database=none",
+    # Beyond the document: a GPU type, a language and a problem that there are, credit, and as many jobs as are allowed.
+    "--exclude-checks=positive_data_acceptance",
+    "--request-timeout=60",
+)
+
+
+@pytest.fixture(scope="module")
+def wavepool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wavepool]:
+    """One that no other test sees: what is made up here fills queues, and makes and ends machines and tokens."""
+    running = start(tmp_path_factory.mktemp("wavepool"))
+    yield running
+    running.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    "budget",
+    [
+        # Some 600 cases that follow from the document, and then others for as long as there is time.
+        (f"--exclude-path-regex={STREAMS}", "--phases=examples,coverage,fuzzing", "--max-time=30"),
+        # Some 300 cases, which end by themselves sooner.
+        (f"--include-path-regex={STREAMS}", "--phases=coverage", "--mode=negative", "--max-time=30"),
+    ],
+    ids=["routes that answer at once", "routes that answer with a stream"],
+)
+def test_no_request_is_answered_otherwise_than_documented(
+    wavepool: Wavepool, tmp_path: Path, budget: tuple[str, ...]
+) -> None:
+    token = (wavepool.data_dir / "token").read_text().strip()
+    same_each_time = ("--generation-deterministic",) if os.environ.get("REQUIRE_ALL") == "1" else ()
+    done = subprocess.run(
+        [
+            PROGRAM,
+            "run",
+            f"{wavepool.endpoint}/api/openapi.json",
+            f"--header=Authorization: Bearer {token}",
+            *OPTIONS,
+            *same_each_time,
+            *budget,
+        ],
+        cwd=tmp_path,
+        env=os.environ | {"NO_PROXY": "*"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    cases = re.search(r"(\d+) generated", done.stdout)
+    assert cases, done.stdout
+    assert int(cases[1]) >= LEAST_CASES, done.stdout
