@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 _SIGNAL_HINTS = {
     "SIGSEGV": (
         "memory outside an allocation was touched, or the stack ran over (endless recursion, large local arrays): "
-        "check indices against the sizes; `wavepool core check --memcheck` names the line of a kernel's"
+        "check indices against the sizes, and that vectors such as float4 are aligned; "
+        "`wavepool core check --memcheck` names the line of a kernel's"
     ),
     "SIGBUS": "memory that does not exist was touched: check indices and alignment",
     "SIGFPE": "an integer was divided by zero",
@@ -29,6 +30,12 @@ _STUCK_STATUS = 86
 """Of the `cpu` device, where threads wait for each other forever; it says which on stderr."""
 GAVE_UP_STATUS = 70
 """Of a runner whose connection or shared memory is broken; it says which on stderr (`runner/channel.cpp`)."""
+_MISALIGNED = "misaligned"
+_MISALIGNED_MESSAGE = (
+    "A vector such as float4 was loaded from or stored to an address that is not a multiple of its size, which CUDA "
+    "refuses too: check that offsets and row lengths are multiples of the vector's elements, or use its elements one "
+    "by one. `wavepool core check --memcheck` names the line."
+)
 _DIVERGED = re.compile(r"^(?:divergent|deadlock)")
 _STUCK = re.compile(rb"^wavepool: (.+)$", re.MULTILINE)
 _NOTABLE_SHARE = 1 / 16
@@ -108,6 +115,11 @@ def program_failure(end: Exit, limits: Limits) -> Failure | None:
     return None
 
 
+def misaligned() -> Failure:
+    """The verdict on a vector access that the device refused for its address."""
+    return Failure(Verdict.RUNTIME_ERROR, _MISALIGNED_MESSAGE, reason="misaligned")
+
+
 def limit_failure(end: Exit, limits: Limits) -> Failure | None:
     """The verdict on a run that a limit of its box ended."""
     if end.wall_exceeded:
@@ -161,6 +173,8 @@ def _stuck_failure(end: Exit) -> Failure | None:
     if not found:
         return None
     said = found[1].decode(errors="replace").strip()
+    if said.startswith(_MISALIGNED):
+        return misaligned()
     message = f"The kernel was stopped, since its threads would wait forever: {said}."
     if _DIVERGED.search(said):
         message += " Take the barrier, or the cross-lane operation, out of the branch, so that all threads reach it."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from services.executor.core.endings import misaligned
 from services.executor.core.failure import Failure
 from services.executor.core.messages import Reply, Step
 from services.executor.core.verdict import Verdict
@@ -38,6 +39,8 @@ def claimed_failure(message: ReplyMessage) -> Failure:
     if message.status == _OUT_OF_MEMORY:
         text = f"Device memory ran out ({name}). Allocate less, and free in `solution` what it allocates."
         return Failure(Verdict.MEMORY_LIMIT_EXCEEDED, text, reason="vram")
+    if name.endswith("MisalignedAddress"):
+        return misaligned()
     if message.step is Step.LAUNCH and name not in _FAULTS:
         return Failure(Verdict.LAUNCH_ERROR, _refusal(name), reason=name)
     text = f"The device reported {name} after a call: check indices, pointers and sizes in your kernels."

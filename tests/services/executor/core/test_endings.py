@@ -40,6 +40,7 @@ def test_a_runner_that_ends_by_itself_never_succeeds(end: Exit) -> None:
         (replace(WELL, code=3), Verdict.RUNTIME_ERROR, "early_exit"),
         (replace(WELL, code=86), Verdict.RUNTIME_ERROR, "early_exit"),
         (replace(WELL, code=86, stderr=b"x\nwavepool: divergent"), Verdict.RUNTIME_ERROR, "deadlock"),
+        (replace(WELL, code=86, stderr=b"wavepool: misaligned vector access"), Verdict.RUNTIME_ERROR, "misaligned"),
         (_killed(signal.SIGSEGV), Verdict.RUNTIME_ERROR, "signal:SIGSEGV"),
         (_killed(signal.SIGABRT, b"a.hip:3: f: Assertion `x' failed."), Verdict.RUNTIME_ERROR, "assert"),
         (_killed(signal.SIGABRT), Verdict.RUNTIME_ERROR, "signal:SIGABRT"),

@@ -60,6 +60,8 @@ def test_an_order_has_the_size_that_the_runner_reads() -> None:
         (Step.LAUNCH, 9, b"hipErrorInvalidConfiguration", Verdict.LAUNCH_ERROR, "hipErrorInvalidConfiguration"),
         (Step.LAUNCH, 700, b"hipErrorIllegalAddress", Verdict.RUNTIME_ERROR, "gpu_fault"),
         (Step.RUN, 700, b"hipErrorIllegalAddress", Verdict.RUNTIME_ERROR, "gpu_fault"),
+        (Step.LAUNCH, 716, b"cudaErrorMisalignedAddress", Verdict.RUNTIME_ERROR, "misaligned"),
+        (Step.RUN, 716, b"cudaErrorMisalignedAddress", Verdict.RUNTIME_ERROR, "misaligned"),
         (Step.LAUNCH, 77, b"\x1b[31m\n\xff", Verdict.LAUNCH_ERROR, "31m"),
         (Step.LAUNCH, 77, b"", Verdict.LAUNCH_ERROR, "HIP error 77"),
     ],

@@ -98,6 +98,13 @@ async def test_a_flood_of_output_is_cut_and_no_verdict(equipment: Equipment) -> 
     assert "thrown away" in finished.message
 
 
+async def test_a_misaligned_vector_is_not_said_to_be_outside_of_memory(submit: Submit) -> None:
+    finished = await submit("misaligned_vectors", Mode.CHECK)
+    assert (finished.verdict, finished.reason) == (Verdict.RUNTIME_ERROR, "misaligned"), finished
+    assert "an address that is not a multiple of its size" in finished.message
+    assert "`wavepool core check --memcheck` names the line" in finished.message
+
+
 async def test_a_clock_forged_between_runner_and_judge_is_found_out_by_the_wall(
     submit: Submit, told: list[Event], monkeypatch: pytest.MonkeyPatch
 ) -> None:
