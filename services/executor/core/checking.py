@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from services.executor.core.case_judge import CaseJudge
 from services.executor.core.events import Checked, Checking, TestResult
 from services.executor.core.failure import Failure, in_case
+from services.executor.core.problem_host.authors_problem import AuthorsProblem
+from services.executor.core.runner_claims import NEVER_ENDING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,7 +77,10 @@ class Checker:
             await self.session.load()
             if flush_bytes:
                 await self.session.flush(flush_bytes)
-            return await self.session.call(self.problem.time_limit_seconds)
+            advice = (
+                self.problem.advice_when_slow(judge.case) if isinstance(self.problem, AuthorsProblem) else NEVER_ENDING
+            )
+            return await self.session.call(self.problem.time_limit_seconds, advice)
 
 
 async def check(checker: Checker, cases: Sequence[Case], progress: Progress) -> None:

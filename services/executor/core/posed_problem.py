@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Protocol, cast
 
 from problems.catalogue import CatalogueError
 from problems.definition import SizeSet
 from problems.variants import UnknownElementTypeError, variant_of
 from services.executor.core.declared_parameters import signature_hint
 from services.executor.core.failure import Failure, InfrastructureFailure
+from services.executor.core.job import Mode
 from services.executor.core.launched_problem import launched
 from services.executor.core.problem_host.authors_problem import authors_problem
-from services.executor.core.problem_host.description import CaseSize
-from services.executor.core.problem_host.host import HostLimits, open_host
+from services.executor.core.problem_host.description import CaseLimits
+from services.executor.core.problem_host.host import HostLimits, MissingPackageError, open_host
 from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
 from services.executor.core.run_place import Provisions
 from services.executor.core.scratch import ScratchFolder, memory_parent
@@ -27,8 +29,13 @@ if TYPE_CHECKING:
     from services.executor.core.job import CoreJob
     from services.executor.core.limits import StageLimits
 
-_LARGEST_CASES = {SizeSet.CPU: CaseSize(80 << 20, 5e8), SizeSet.GPU: CaseSize(8 << 30, float("inf"))}
+_LARGEST_CASES = {
+    SizeSet.CPU: CaseLimits(80 << 20, 5e8, seconds=5.0),
+    SizeSet.GPU: CaseLimits(8 << 30, float("inf"), seconds=30.0),
+}
 """Of an author's cases, those that a device can be expected to run in seconds."""
+_CASE_SHARE = 1 / 4
+"""Of the time of an answer: seconds of a processor can take three times as long on the clock."""
 
 
 MISSING_TORCH = "missing_torch"
@@ -61,11 +68,12 @@ async def posed(
 
 def substitution_note(report: Mapping[str, object]) -> str:
     """What the author should know if the definition was not used; empty if it was, or if none was sent."""
-    if "problem_definition_unused" not in report:
+    unused = cast("Mapping[str, object] | None", report.get("problem_definition_unused"))
+    if not unused:
         return ""
     return (
-        f"The problem definition that was sent is not used, as this machine has no torch: the catalogue's "
-        f"`{report['problem']}` is used in its place."
+        f"The problem definition that was sent is not used, as this machine has no {unused['missing']}: the "
+        f"catalogue's `{report['problem']}` is used in its place."
     )
 
 
@@ -79,23 +87,30 @@ async def _authored(
     try:
         python = torch_python(equipment.torch_python)
     except TorchMissingError as error:
-        problem = _substitute(job, equipment, error)
-        report["problem"] = problem.slug
-        report["problem_definition_unused"] = {"sha256": _sha256(job.problem_def), "because": MISSING_TORCH}
-        yield problem
+        yield _substitute(job, equipment, report, "torch", error)
         return
+    limits = _case_limits(_LARGEST_CASES[job.size_set], equipment.limits)
     with ScratchFolder(memory_parent(equipment.scratch_parent)) as folder:
         async with open_host(equipment.sandbox, python, job.problem_def, _limits(equipment.limits), folder) as host:
-            problem = authors_problem(host, job.dtype, _LARGEST_CASES[job.size_set])
-            report["problem_definition"] = {
-                "sha256": _sha256(job.problem_def),
-                "torch": python.version,
-                "cases_left_out": list(problem.left_out),
-            }
-            yield problem
+            try:
+                problem = authors_problem(host, job.dtype, limits, sample_only=job.mode is Mode.SAMPLE)
+            except MissingPackageError as error:
+                problem, missing = None, error
+            else:
+                report["problem_definition"] = {
+                    "sha256": _sha256(job.problem_def),
+                    "torch": python.version,
+                    "cases_left_out": [asdict(one) for one in problem.left_out],
+                    "is_sample": problem.sample_case is not None,
+                }
+                yield problem
+                return
+    yield _substitute(job, equipment, report, missing.package, missing)
 
 
-def _substitute(job: CoreJob, equipment: TorchProvisions, missing: TorchMissingError) -> Problem:
+def _substitute(
+    job: CoreJob, equipment: TorchProvisions, report: MutableMapping[str, object], missing: str, error: Exception
+) -> Problem:
     """The catalogue's problem of that name; raises InfrastructureFailure if the source may be for another.
 
     A name can stand for another problem in the definition. Then the parameters of `solution`, or the launch plan, are
@@ -106,20 +121,33 @@ def _substitute(job: CoreJob, equipment: TorchProvisions, missing: TorchMissingE
         why = signature_hint(job.source, problem.parameters)
         if job.launch_plan:
             launched(problem, job.launch_plan, equipment.device.describe())
-    except (CatalogueError, UnknownElementTypeError, Failure) as error:
-        why = str(error)
+    except (CatalogueError, UnknownElementTypeError, Failure) as problems:
+        why = str(problems)
     else:
         if not why:
+            report["problem"] = problem.slug
+            report["problem_definition_unused"] = {"sha256": _sha256(job.problem_def), "missing": missing}
             return problem
+    if isinstance(error, MissingPackageError) and not error.can_be_had:
+        raise error
     message = (
-        f"This machine has no torch, which evaluates problem definitions, and the catalogue's problem cannot be used "
-        f"in place of the one that was sent: {why}"
+        f"This machine has no {missing}, which the problem definition needs, and the catalogue's problem cannot be "
+        f"used in place of the one that was sent: {why}"
     )
-    raise InfrastructureFailure(message, reason=MISSING_TORCH, details=str(missing)) from missing
+    raise InfrastructureFailure(message, reason=MISSING_TORCH, details=str(error)) from error
 
 
 def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()
+
+
+def _case_limits(largest: CaseLimits, limits: StageLimits) -> CaseLimits:
+    """What a device can run, and what one answer of the host may hold and take."""
+    return CaseLimits(
+        min(largest.input_bytes, limits.definition_array_mib << 20),
+        largest.operations,
+        min(largest.seconds, limits.definition_seconds * _CASE_SHARE),
+    )
 
 
 def _limits(limits: StageLimits) -> HostLimits:

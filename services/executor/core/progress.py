@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from services.executor.core.events import (
     Benchmarked,
@@ -21,12 +21,16 @@ from services.executor.core.posed_problem import substitution_note
 from services.executor.core.verdict import Verdict, status_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     from services.executor.core.failure import Failure
     from services.executor.core.job import CoreJob
     from services.executor.core.session import RunnerSession
     from services.executor.sandboxes.sandbox import Exit
+
+_MOST_NAMED = 5
+"""Of the cases that were left out for one reason, and of such reasons."""
+_MOST_NAME = 60
 
 
 @dataclass
@@ -101,18 +105,44 @@ class Progress:
         return {"benchmark": asdict(self.benchmarked)} if self.benchmarked else {}
 
     def _success(self) -> str:
-        if self.benchmarked is not None:
-            mean_ms = self.benchmarked.mean_runtime_ns / 1e6
-            simulated = ", simulated" if self.benchmarked.simulated else ""
-            return f"All {self.total_tests} cases are right; geometric mean {mean_ms:.6g} ms{simulated}."
         if self.sample is not None:
             return "The sample is right; of large arrays only the corner at index 0 is shown."
-        return f"All {self.total_tests} cases are right." if self.total_tests else "The program ended well."
+        if not self.total_tests:
+            return "The program ended well."
+        mean = ""
+        if self.benchmarked is not None:
+            simulated = ", simulated" if self.benchmarked.simulated else ""
+            mean = f"; geometric mean {self.benchmarked.mean_runtime_ns / 1e6:.6g} ms{simulated}"
+        return f"{self._how_many()}{mean}.{self._left_out()}"
+
+    def _how_many(self) -> str:
+        """Which cases are right, and that these were not all of an author's own."""
+        authored = self._authored()
+        left_out = len(authored.get("cases_left_out", ()))
+        if authored.get("is_sample"):
+            return f"Only the sample was run, and it is right: no test case was, of {left_out}"
+        if left_out:
+            were = "cases was run, and is" if self.total_tests == 1 else "cases were run, and are"
+            return f"{self.total_tests} of {self.total_tests + left_out} {were} right"
+        return "The only case is right" if self.total_tests == 1 else f"All {self.total_tests} cases are right"
+
+    def _left_out(self) -> str:
+        names: dict[str, list[str]] = {}
+        for one in self._authored().get("cases_left_out", ()):
+            names.setdefault(one["reason"], []).append(f"`{one['name'][:_MOST_NAME]}`")
+        if not names:
+            return ""
+        said = [f"{_listed(these)} ({reason})" for reason, these in names.items()]
+        more = f"; and {len(said) - _MOST_NAMED} more" if len(said) > _MOST_NAMED else ""
+        return f" Left out: {'; '.join(said[:_MOST_NAMED])}{more}."
+
+    def _authored(self) -> Mapping[str, Any]:
+        """What the report says of an author's own problem definition; nothing where there is none."""
+        return cast("Mapping[str, Any]", self.report.get("problem_definition", {}))
 
     def _whose(self) -> str:
-        authored = "problem_definition" in self.report
         own = " The problem is by its author's own definition, so this ranks beside no other."
-        return own if authored else self._substitution()
+        return own if self._authored() else self._substitution()
 
     def _substitution(self) -> str:
         note = substitution_note(self.report)
@@ -152,6 +182,11 @@ class Pulse:
         if self._place is not None and now - self._told >= pause:
             self._told = now
             self._tell(replace(self._place, samples=self._samples))
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
 
 
 def _with_flag(message: str, *, truncated: bool) -> str:

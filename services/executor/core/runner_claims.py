@@ -26,11 +26,13 @@ _REFUSED_LAUNCHES = (
 _LAUNCH_ADVICE = "check the block size (at most 1,024 threads), the shared memory (at most 64 KiB) and the grid"
 _WAITING_FOR = {
     Reply.READY: "The program did not come up within {:g} seconds: look at what its static constructors do.",
-    Reply.DONE: (
-        "A call of `solution` took more than {:g} seconds. Look for endless loops, and for blocks that wait for each "
-        "other (only cooperative launches run all blocks at once), or make it faster."
-    ),
+    Reply.DONE: "A call of `solution` took more than {:g} seconds.",
 }
+NEVER_ENDING = (
+    "Look for endless loops, and for blocks that wait for each other (only cooperative launches run all blocks at "
+    "once), or make it faster."
+)
+"""Advice where honest calls are known to take far less than their time."""
 
 
 def claimed_failure(message: ReplyMessage) -> Failure:
@@ -56,10 +58,10 @@ def _refusal(name: str) -> str:
     )
 
 
-def hung(expected: Reply, seconds: float) -> Failure:
+def hung(expected: Reply, seconds: float, advice: str = "") -> Failure:
     """The verdict on a runner that did not answer in time."""
     text = _WAITING_FOR.get(expected, "The program did not let its data be copied within {:g} seconds.")
-    return Failure(Verdict.TIME_LIMIT_EXCEEDED, text.format(seconds), reason="wall")
+    return Failure(Verdict.TIME_LIMIT_EXCEEDED, f"{text.format(seconds)} {advice}".rstrip(), reason="wall")
 
 
 def never_came_up(seconds: float) -> Failure:

@@ -19,7 +19,7 @@ from services.executor.core.failure import Failure
 from services.executor.core.messages import Order, ProtocolError, Reply, ReplyMessage
 from services.executor.core.run_place import runner_command
 from services.executor.core.run_queue import RunQueue, waited_ns
-from services.executor.core.runner_claims import claimed_failure, hung, interference, never_came_up
+from services.executor.core.runner_claims import NEVER_ENDING, claimed_failure, hung, interference, never_came_up
 from services.executor.core.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -101,13 +101,16 @@ class RunnerSession:
         await self._order(Order.LOAD)
         await self._answer(Reply.LOADED, self._limits.copy_seconds)
 
-    async def call(self, seconds: float) -> CallTimes:
-        """Have it call the solution, for at most `seconds`, and copy all data back; raises Failure."""
+    async def call(self, seconds: float, advice: str = NEVER_ENDING) -> CallTimes:
+        """Have it call the solution, for at most `seconds`, and copy all data back; raises Failure.
+
+        `advice` is for the author of a call that takes longer.
+        """
         self.first_call_time = self.first_call_time or time.time()
         waits_ns = self._waits_ns()
         begin_ns = time.perf_counter_ns()
         await self._order(Order.CALL)
-        done = await self._answer(Reply.DONE, min(seconds, self._limits.call_seconds))
+        done = await self._answer(Reply.DONE, min(seconds, self._limits.call_seconds), advice)
         wall_ns = time.perf_counter_ns() - begin_ns
         waited = waited_ns(waits_ns, self._waits_ns())
         await self._answer(Reply.STORED, self._limits.copy_seconds)
@@ -134,7 +137,7 @@ class RunnerSession:
         waits_ns = self._waits_ns()
         begin_ns = time.perf_counter_ns()
         await self._order(Order.CHAIN, nonce)
-        await self._answer(Reply.DONE, seconds)
+        await self._answer(Reply.DONE, seconds, NEVER_ENDING)
         wall_ns = time.perf_counter_ns() - begin_ns
         return ChainTimes(wall_ns, waited_ns(waits_ns, self._waits_ns()))
 
@@ -180,7 +183,7 @@ class RunnerSession:
         except ChannelClosedError:
             await self._fail_by_end()
 
-    async def _answer(self, expected: Reply, seconds: float) -> ReplyMessage:
+    async def _answer(self, expected: Reply, seconds: float, advice: str = "") -> ReplyMessage:
         try:
             async with asyncio.timeout(seconds):
                 message = await self.channel.receive()
@@ -188,7 +191,7 @@ class RunnerSession:
             await self._fail_by_end()
             raise
         except TimeoutError as error:
-            raise hung(expected, seconds) from error
+            raise hung(expected, seconds, advice) from error
         except ProtocolError as error:
             raise interference(str(error)) from error
         if message.reply is Reply.FAILED:

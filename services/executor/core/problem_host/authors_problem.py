@@ -7,6 +7,8 @@ Times of such a run say nothing to others, who have another definition: it never
 from __future__ import annotations
 
 import math
+import time
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -14,23 +16,36 @@ import numpy as np
 from problems.chaining import FIXED
 from problems.definition import Case, Difficulty, Problem, Sizes, SizeSet, Tolerance
 from problems.element_types import is_floating
-from problems.signature import Initial, Parameter
-from services.executor.core.problem_host.description import CaseSize, Description, case_values
-from services.executor.core.problem_host.host import definition_failure, shown
+from services.executor.core.problem_host.description import CaseLimits, CaseSize, Description, case_values
+from services.executor.core.problem_host.host import TooMuchError, definition_failure, shown
+from services.executor.core.runner_claims import NEVER_ENDING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from problems.signature import Parameter
     from services.executor.core.problem_host.host import ProblemHost
 
 _SEED_LIMIT = 1 << 31
 _MOST_CASES = 64
 _MOST_NAME = 200
-_LONGEST_SECONDS = 60.0
+_LONGEST_SECONDS = 100.0
 """Of a call, whatever the definition grants."""
+_LOOKING_SECONDS = 30.0
+"""After which no further case is tried."""
+_SAMPLE = -1
+_MOST_NAMED = 5
 _ANY_FINITE = Tolerance(math.inf, "Every finite number, for the definition's verify_result to judge.")
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A case that is not run here, and why not."""
+
+    name: str
+    reason: str
 
 
 class SeededInputs(dict[str, Any]):
@@ -53,8 +68,7 @@ class AuthorsProblem(Problem):
     declared: tuple[Parameter, ...]
     sample_case: Case | None
     case_sizes: dict[int, CaseSize]
-    left_out: Sequence[str] = ()
-    """The names of cases that are too large here."""
+    left_out: Sequence[LeftOut] = ()
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -73,12 +87,11 @@ class AuthorsProblem(Problem):
         answer, payload = self.host.ask("inputs", case=_index(case), seed=values.seed)
         wanted = [parameter for parameter in self.declared if not parameter.output]
         values.update(case_values(wanted, answer.get("values"), payload))
-        self._shapes_for(case, values.seed)
         return values
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        """Known from the last call's reference on."""
-        return self._shapes_for(case, 0)
+        """As the reference gave them when the case was chosen."""
+        return self.description.shapes_of(_index(case))
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         """What `reference_solution` gives for these inputs; raises Failure."""
@@ -86,7 +99,7 @@ class AuthorsProblem(Problem):
         answer, payload = self.host.ask("reference", case=_index(case), seed=seed)
         outputs = self.description.outputs
         arrays = case_values(outputs, [{"shape": shape} for shape in _list(answer.get("shapes"))], payload)
-        shapes = self._shapes_for(case, seed)
+        shapes = self.output_shapes(case)
         if {name: np.shape(array) for name, array in arrays.items()} != shapes:
             raise definition_failure("gives outputs of other shapes for other inputs of one case", "answer")
         return {name: array.astype(np.float64) if is_floating(array.dtype) else array for name, array in arrays.items()}
@@ -100,13 +113,23 @@ class AuthorsProblem(Problem):
 
     def flops(self, case: Case) -> float:
         """By the definition's `get_flops`; 0 where it has none."""
-        return self._size(case).flops
+        return self.case_sizes[_index(case)].flops
 
     def bytes(self, case: Case) -> float:
         """Inputs and outputs."""
         sizes = {parameter.name: parameter.dtype.itemsize for parameter in self.declared}
         written = sum(math.prod(shape) * sizes[name] for name, shape in self.output_shapes(case).items())
-        return self._size(case).input_bytes + written
+        return (self.case_sizes[_index(case)].input_bytes or 0.0) + written
+
+    def advice_when_slow(self, case: Case) -> str:
+        """What to tell the author of a call that took too long: without get_flops, it may be that much work."""
+        size = self.case_sizes[_index(case)]
+        if size.flops:
+            return NEVER_ENDING
+        return (
+            f"The definition has no get_flops that says how much work this case is; its reference does "
+            f"{size.operations or 0.0:.2g} operations. Make the case smaller, or the kernel faster."
+        )
 
     def verdict(self, case: Case, inputs: Mapping[str, Any], outputs: Mapping[str, NDArray[Any]]) -> Any:  # noqa: ANN401
         """`verify_result` of the last call: whether it is right, and what else it says (untrusted)."""
@@ -117,50 +140,94 @@ class AuthorsProblem(Problem):
         ]
         return self.host.ask("verify", *arrays)[0]
 
-    def _size(self, case: Case) -> CaseSize:
-        index = _index(case)
-        if index not in self.case_sizes:
-            self.case_sizes[index] = CaseSize.asked(self.host, index)
-        return self.case_sizes[index]
 
-    def _shapes_for(self, case: Case, seed: int) -> dict[str, tuple[int, ...]]:
-        return self.description.shapes_of(self.host, _index(case), seed)
+@dataclass
+class _Choice:
+    """Of a definition's cases those that can be run here; sizes, and why the others are left out, by their index."""
+
+    host: ProblemHost
+    limits: CaseLimits
+    description: Description | None = None
+    sizes: dict[int, CaseSize] = field(default_factory=dict[int, CaseSize])
+    left_out: dict[int, str] = field(default_factory=dict[int, str])
+    reason: str = "size"
+    """Of the last one's failure."""
+
+    def look_at(self, count: int) -> None:
+        """Measure all cases, then try those that may fit, the smallest first."""
+        end = time.monotonic() + _LOOKING_SECONDS
+        unknown = CaseSize(None, None)
+        for at in range(count):
+            self.sizes[at] = CaseSize.asked(self.host, at, self.limits.seconds) if time.monotonic() < end else unknown
+        hopeless: list[CaseSize] = []
+        for at in sorted(self.sizes, key=lambda at: (self.sizes[at].input_bytes is None, self.sizes[at].input_bytes)):
+            if reason := self.limits.exceeded_by(self.sizes[at]):
+                self.left_out[at] = reason
+            elif time.monotonic() > end:
+                self.left_out[at] = f"not tried within {_LOOKING_SECONDS:g} s"
+            elif any(self.sizes[at].contains(size) for size in hopeless):
+                self.left_out[at] = "not tried, as a smaller one is too much"
+            elif not self.try_case(at):
+                hopeless.append(self.sizes[at])
+
+    def try_case(self, at: int) -> bool:
+        """Make a case's inputs and its outputs: whether that can be done here."""
+        try:
+            answer, _ = self.host.ask("describe", case=at, seed=0, seconds=self.limits.seconds)
+        except TooMuchError as failure:
+            self.reason = failure.reason.partition(":")[2]
+            seconds = f"its inputs and reference take more than {self.limits.seconds:g} s"
+            self.left_out[at] = {"time": seconds}.get(self.reason, "its inputs or reference take too much memory")
+            return False
+        self.sizes[at] = CaseSize.told(answer)
+        self.description = self.description or Description.told(answer)
+        reason = self.limits.exceeded_by(self.sizes[at]) or self.description.keep(
+            at, answer.get("shapes"), self.host.most_array_bytes
+        )
+        if reason:
+            self.left_out[at] = reason
+        return not reason
 
 
-def authors_problem(host: ProblemHost, dtype: str, most_case: CaseSize) -> AuthorsProblem:
+def authors_problem(host: ProblemHost, dtype: str, limits: CaseLimits, *, sample_only: bool = False) -> AuthorsProblem:
     """Ask for everything that is the same for all calls; raises Failure.
 
-    Of the definition's cases those are taken that are no larger than `most_case`, and its sample where none is.
+    Of the definition's cases those are taken that `limits` allow, and its sample where there is none of them, or
+    where it alone is wanted.
     """
     answer, _ = host.ask("open", dtype=dtype)
     names = [shown(name, _MOST_NAME) for name in _list(answer.get("cases"))]
     if len(names) > _MOST_CASES:
         raise definition_failure(f"has {len(names)} test cases; at most {_MOST_CASES} are taken", "size")
-    sizes: dict[int, CaseSize] = {}
-    cases: list[Case] = []
-    for at, name in enumerate(names):
-        sizes[at] = CaseSize.asked(host, at)
-        if sizes[at].fits(most_case):
-            cases.append(Case(name, {"case": at}))
-    sample = Case("sample", {"case": -1}) if answer.get("has_sample") is True else None
+    has_sample = answer.get("has_sample") is True
+    choice = _Choice(host, limits)
+    if not (sample_only and has_sample):
+        choice.look_at(len(names))
+    cases = [
+        Case(name, {"case": at}) for at, name in enumerate(names) if at in choice.sizes and at not in choice.left_out
+    ]
+    left_out = [LeftOut(names[at], reason) for at, reason in sorted(choice.left_out.items())]
+    sample = Case("sample", {"case": _SAMPLE}) if not cases and has_sample and choice.try_case(_SAMPLE) else None
     cases = cases or ([sample] if sample else [])
-    if not cases:
-        raise definition_failure(f"has no test case that fits this machine: at most {most_case}", "size")
-    description = Description.asked(host, _index(cases[0]))
+    if not cases or choice.description is None:
+        left_out += [LeftOut("sample", choice.left_out[at]) for at in choice.left_out if at == _SAMPLE]
+        what = "; ".join(f"`{one.name}`: {one.reason}" for one in left_out[-_MOST_NAMED:])
+        raise definition_failure(f"has no test case that can be run here ({what})", choice.reason)
+    description = choice.description
     figures = {
         "sizes": Sizes(cases, cases),
         "time_limit_seconds": _time_limit(answer.get("time_limit")),
         "signature": ", ".join(parameter.declaration for parameter in description.parameters),
-        "outputs": {parameter.name: Initial.POISON for parameter in description.outputs},
+        "outputs": {parameter.name: parameter.initial for parameter in description.outputs},
         "dtype": dtype,
-        "left_out": [name for at, name in enumerate(names) if not sizes[at].fits(most_case)],
+        "left_out": left_out,
         "host": host,
         "description": description,
         "declared": description.parameters,
         # The host has the answers to inputs that it drew itself, and to no others: there can be no chain.
         "chain": {parameter.name: FIXED for parameter in description.parameters},
         "sample_case": sample,
-        "case_sizes": sizes,
+        "case_sizes": choice.sizes,
     }
     return cast("AuthorsProblem", type("AuthorsProblem", (AuthorsProblem,), figures)())
 

@@ -14,7 +14,7 @@ from problems.signature import DTYPES, Initial, Parameter
 from services.executor.core.problem_host.host import definition_failure
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,23 +30,49 @@ _ROLES = ("input", "output", "extra")
 
 @dataclass(frozen=True)
 class CaseSize:
-    """How large a case is: the bytes of its inputs, and its operations where the definition counts them."""
+    """How large a case is, None for what is not known: the bytes of its inputs, and the operations that it asks for.
 
-    input_bytes: float
-    flops: float
+    `flops` are those that the definition counts, 0 where it does not; then its reference's are taken for `operations`.
+    """
+
+    input_bytes: float | None
+    operations: float | None
+    flops: float = 0.0
 
     @classmethod
-    def asked(cls, host: ProblemHost, case: int) -> Self:
-        """Have the host make a case's inputs."""
-        answer, _ = host.ask("size", case=case, seed=0)
-        return cls(_amount(answer.get("bytes")), _amount(answer.get("flops")))
+    def asked(cls, host: ProblemHost, case: int, seconds: float) -> Self:
+        """Have the host measure a case without making its inputs, for at most so long."""
+        return cls.told(host.ask("size", case=case, seconds=seconds)[0])
 
-    def fits(self, most: CaseSize) -> bool:
-        """Neither is larger than `most`'s."""
-        return self.input_bytes <= most.input_bytes and self.flops <= most.flops
+    def contains(self, other: CaseSize) -> bool:
+        """Whether it has no fewer bytes than `other`, as is known, and no fewer operations, as far as is known."""
+        if self.input_bytes is None or other.input_bytes is None or self.input_bytes < other.input_bytes:
+            return False
+        return self.operations is None or other.operations is None or self.operations >= other.operations
 
-    def __str__(self) -> str:
-        return f"{self.input_bytes / (1 << 20):.0f} MiB of inputs and {self.flops:.2g} operations"
+    @classmethod
+    def told(cls, answer: Mapping[str, Any]) -> Self:
+        """As an answer of the host has it; raises Failure."""
+        known = [_unless_unknown(answer.get(what)) for what in ("bytes", "operations")]
+        return cls(*known, flops=_amount(answer.get("flops")))
+
+
+@dataclass(frozen=True)
+class CaseLimits:
+    """The largest case that is taken; `seconds` of a processor are for its inputs and its reference together."""
+
+    input_bytes: float
+    operations: float
+    seconds: float
+
+    def exceeded_by(self, size: CaseSize) -> str:
+        """What is too large, for people; empty where nothing is known to be."""
+        if size.input_bytes is not None and size.input_bytes > self.input_bytes:
+            return f"{_mebibytes(size.input_bytes)} of inputs, of at most {_mebibytes(self.input_bytes)}"
+        if size.operations is not None and size.operations > self.operations:
+            counted = "" if size.flops else " by its reference, as there is no get_flops"
+            return f"{size.operations:.2g} operations{counted}, of at most {self.operations:.2g}"
+        return ""
 
 
 @dataclass(frozen=True)
@@ -57,41 +83,36 @@ class Description:
     shapes: dict[int, list[tuple[int, ...]]] = field(default_factory=dict[int, list[tuple[int, ...]]])
 
     @classmethod
-    def asked(cls, host: ProblemHost, case: int) -> Self:
-        """Have the host work one case out."""
-        answer, _ = host.ask("describe", case=case, seed=0)
+    def told(cls, answer: Mapping[str, Any]) -> Self:
+        """As an answer of the host has it; raises Failure."""
         listed = answer.get("parameters")
         if not isinstance(listed, list) or not 0 < len(cast("list[Any]", listed)) <= _MOST_PARAMETERS:
             raise definition_failure(f"must have 1 to {_MOST_PARAMETERS} parameters", "answer")
         parameters = tuple(_parameter(item) for item in cast("list[Any]", listed))
         if len({parameter.name for parameter in parameters}) != len(parameters):
             raise definition_failure("has two parameters of one name", "answer")
-        description = cls(parameters)
-        description.keep(case, answer.get("shapes"), host.most_array_bytes)
-        return description
+        return cls(parameters)
 
     @property
     def outputs(self) -> list[Parameter]:
         """In order."""
         return [parameter for parameter in self.parameters if parameter.output]
 
-    def shapes_of(self, host: ProblemHost, case: int, seed: int) -> dict[str, tuple[int, ...]]:
-        """The shape of each output of a case."""
-        if case not in self.shapes:
-            shapes = host.ask("describe", case=case, seed=seed)[0].get("shapes")
-            self.keep(case, shapes, host.most_array_bytes)
+    def shapes_of(self, case: int) -> dict[str, tuple[int, ...]]:
+        """The shape of each output of a case that was kept."""
         return {p.name: shape for p, shape in zip(self.outputs, self.shapes[case], strict=True)}
 
-    def keep(self, case: int, shapes: object, most_bytes: int) -> None:
-        """Note what the host said of a case, whose outputs may take `most_bytes`."""
+    def keep(self, case: int, shapes: object, most_bytes: int) -> str:
+        """Note the shapes that the host gave for a case, or say that its outputs take more than `most_bytes`."""
         listed = cast("list[Any]", shapes) if isinstance(shapes, list) else []
         if len(listed) != len(self.outputs):
             raise definition_failure("has another number of outputs than its signature", "answer")
         extents = [_shape(shape) for shape in listed]
         size = sum(math.prod(shape) * p.dtype.itemsize for shape, p in zip(extents, self.outputs, strict=True))
         if size > most_bytes:
-            raise definition_failure(f"has outputs of more than the {most_bytes >> 20} MiB that are taken", "size")
+            return f"{_mebibytes(size)} of outputs, of at most {_mebibytes(most_bytes)}"
         self.shapes[case] = extents
+        return ""
 
 
 def case_values(parameters: Sequence[Parameter], listed: object, payload: bytearray) -> dict[str, Any]:
@@ -149,7 +170,8 @@ def _parameter(item: object) -> Parameter:
         # What the definition passes in is read-only, whatever it calls it.
         const=pointer and not output,
         output=output,
-        initial=Initial.POISON,
+        # So it is where such classes come from, and people's kernels accumulate into it.
+        initial=Initial.ZERO if output else Initial.POISON,
         valid_on_host=pointer and role == "extra",
     )
 
@@ -162,6 +184,14 @@ def _shape(value: object) -> tuple[int, ...]:
     if math.prod(max(1, extent) for extent in cast("list[int]", extents)) > _MOST_ELEMENTS:
         raise definition_failure("gave an array that no machine holds", "size")
     return tuple(cast("list[int]", extents))
+
+
+def _unless_unknown(value: object) -> float | None:
+    return None if value is None else _amount(value)
+
+
+def _mebibytes(size: float) -> str:
+    return f"{size / (1 << 20):,.0f} MiB"
 
 
 def _amount(value: object) -> float:

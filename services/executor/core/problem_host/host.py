@@ -11,7 +11,7 @@ import time
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from services.executor.core.boxes import end_of, running
 from services.executor.core.failure import Failure, InfrastructureFailure
@@ -33,6 +33,15 @@ _IN_BOX = Path("/problem")
 _FAREWELL_SECONDS = 5.0
 _MOST_SAID = 4000
 _LEAST_SECONDS = 0.001
+_MOST_PACKAGE = 100
+INSTALLABLE = frozenset({"torchao"})
+PACKAGES = {
+    "torchao": "its operator can install it beside torch",
+    "flashinfer": "it runs on GPUs of NVIDIA alone, and definitions are evaluated on a processor",
+}
+"""What definitions are known to need beside torch, and why a machine may not have it."""
+
+_Kind = TypeVar("_Kind", bound=Failure)
 
 
 @dataclass(frozen=True)
@@ -43,6 +52,21 @@ class HostLimits:
     start_seconds: float
     answer_seconds: float
     array_bytes: int
+
+
+class TooMuchError(Failure):
+    """A question took more time or memory than there is for it; the host goes on to answer others."""
+
+
+class MissingPackageError(Failure):
+    """The definition needs a package that this machine has not."""
+
+    package = ""
+
+    @property
+    def can_be_had(self) -> bool:
+        """Whether a machine may have it."""
+        return self.package in INSTALLABLE
 
 
 class _HostGoneError(Exception):
@@ -163,9 +187,24 @@ def _ended(end: Exit | None, limits: Limits) -> Failure:
 def _raised(what: str, answer: dict[str, Any]) -> Failure:
     text = shown(answer["error"], _MOST_SAID)
     if answer.get("kind") == "memory":
-        return definition_failure(f"ran out of memory ({what}): make its test cases smaller", "memory", text)
+        message = f"ran out of memory ({what}): make its test cases smaller"
+        return _like(TooMuchError, definition_failure(message, "memory", text))
+    if answer.get("kind") == "time":
+        message = f"took too long ({what}): make its test cases smaller, or the reference faster"
+        return _like(TooMuchError, definition_failure(message, "time", text))
+    package = shown(answer.get("missing", ""), _MOST_PACKAGE).partition(".")[0]
+    if package in PACKAGES:
+        failure = _like(
+            MissingPackageError, definition_failure(f"needs {package}: {PACKAGES[package]}", "missing", text)
+        )
+        failure.package = package
+        return failure
     last = text.strip().splitlines()[-1] if text.strip() else "an exception without words"
     return definition_failure(f"failed ({what}): {last[:300]}", "raised", text)
+
+
+def _like(kind: type[_Kind], failure: Failure) -> _Kind:
+    return kind(failure.verdict, failure.message, reason=failure.reason, details=failure.details)
 
 
 def definition_failure(what: str, reason: str, details: str = "") -> Failure:

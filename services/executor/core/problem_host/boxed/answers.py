@@ -12,17 +12,22 @@ import json
 import random
 import re
 import sys
+from contextlib import nullcontext
 from typing import Any
 
 import host_processor
 from author_class import loaded
+from deadline import TooLongError, at_most
+from operation_count import OperationCount
 from problem import DTYPES, Problem
-from signature import DefinitionError, Parameter, parameters_of, passed, settle_type
+from signature import DefinitionError, Parameter, as_passed, parameters_of, passed, settle_type
 
 torch: Any = importlib.import_module("torch")
 _DTYPES = {"float32": "float", "float64": "double", "float16": "half", "bfloat16": "__hip_bfloat16"}
 _MOST_DEBUG = 16 << 10
 _SAMPLE = -1
+_WITHOUT_DATA_SECONDS = 2.0
+"""The longest that a case may take to be measured by tensors that have no elements."""
 
 
 class Answers:
@@ -30,8 +35,11 @@ class Answers:
 
     def __init__(self, source: str) -> None:
         host_processor.install()
+        _warm_up()
+        self._source = source
         with host_processor.HostProcessorMode():
             self._definition = loaded(source)
+        self._without_data: Any = None
         self._dtype: Any = torch.float32
         self._place: tuple[int, int] | None = None
         self._case: dict[str, Any] = {}
@@ -43,14 +51,14 @@ class Answers:
     def to(self, question: dict[str, Any], payload: bytearray) -> tuple[dict[str, Any], list[bytes]]:
         """The answer's object and the bytes of its arrays."""
         place = int(question.get("case", 0)), int(question.get("seed", 0))
+        if question["ask"] == "size":
+            return self._size(place[0], float(question["seconds"])), []
         with torch.no_grad(), host_processor.HostProcessorMode():
             match question["ask"]:
                 case "open":
                     return self._open(str(question["dtype"])), []
-                case "size":
-                    return self._size(*place), []
                 case "describe":
-                    return self._describe(*place), []
+                    return self._describe(*place, float(question["seconds"])), []
                 case "inputs":
                     return self._values(*place)
                 case "reference":
@@ -64,21 +72,45 @@ class Answers:
 
     def _open(self, dtype: str) -> dict[str, Any]:
         self._dtype = DTYPES[_DTYPES.get(dtype, "float")]
-        names = [str(case.get("name", f"case {at + 1}"))[:200] for at, case in enumerate(self._cases(0))]
+        cases = self._cases(self._definition, 0)
+        names = [str(case.get("name", f"case {at + 1}"))[:200] for at, case in enumerate(cases)]
         return {
             "cases": names,
             "has_sample": hasattr(self._definition, "generate_sample"),
             "time_limit": float(self._definition.time_limit),
         }
 
-    def _size(self, case: int, seed: int) -> dict[str, Any]:
-        self._create(case, seed)
-        size = sum(tensor.numel() * tensor.element_size() for tensor in self._inputs if torch.is_tensor(tensor))
-        flops = float(self._definition.get_flops(self._case)) if hasattr(self._definition, "get_flops") else 0.0
-        return {"bytes": size, "flops": flops}
+    def _size(self, case: int, seconds: float) -> dict[str, Any]:
+        """What a case asks for, by tensors without elements; `bytes` or `operations` are null where that cannot be."""
+        size: dict[str, Any] = {"bytes": None, "operations": None, "flops": 0.0}
+        try:
+            with (
+                torch.no_grad(),
+                host_processor.HostProcessorMode("meta"),
+                at_most(min(seconds, _WITHOUT_DATA_SECONDS)),
+            ):
+                # Another instance, which may keep such tensors as it likes.
+                definition = self._without_data = self._without_data or loaded(self._source)
+                drawn = self._drawn(definition, case, 0)
+                size["flops"] = _flops(definition, drawn)
+                inputs = _inputs_of(drawn)
+                size["bytes"] = _bytes_in(inputs)
+                size["operations"] = size["flops"] or None
+                if not size["flops"]:
+                    with OperationCount() as count:
+                        definition.reference_solution(*inputs)
+                    size["operations"] = count.total
+        except (Exception, TooLongError):  # noqa: BLE001  what cannot be done without data is done with it
+            return size
+        return size
 
-    def _describe(self, case: int, seed: int) -> dict[str, Any]:
-        self._work_out(case, seed)
+    def _describe(self, case: int, seed: int, seconds: float) -> dict[str, Any]:
+        """Make a case's inputs and what is right for them, in so many seconds."""
+        with at_most(seconds):
+            self._create(case, seed)
+            flops = _flops(self._definition, self._case)
+            with nullcontext() if flops else OperationCount() as count:
+                self._work_out(case, seed)
         first, outputs = len(self._inputs), _tuple(self._expected)
         return {
             "parameters": [
@@ -92,18 +124,25 @@ class Answers:
                 for at, p in enumerate(self._parameters)
             ],
             "shapes": [list(output.shape) for output in outputs],
+            "bytes": _bytes_in(self._inputs),
+            "flops": flops,
+            "operations": flops if count is None else count.total,
         }
 
-    def _cases(self, seed: int) -> list[dict[str, Any]]:
+    def _drawn(self, definition: Any, case: int, seed: int) -> dict[str, Any]:  # noqa: ANN401
+        """A test case, or the sample."""
+        return self._sample(definition, seed) if case == _SAMPLE else self._cases(definition, seed)[case]
+
+    def _cases(self, definition: Any, seed: int) -> list[dict[str, Any]]:  # noqa: ANN401
         _seed_all(seed)
-        cases = self._with_dtype(self._definition.generate_test_cases)
+        cases = self._with_dtype(definition.generate_test_cases)
         if not isinstance(cases, list | tuple) or not cases or not all(isinstance(case, dict) for case in cases):
             raise DefinitionError("generate_test_cases must return a list of dicts, at least one")
         return list(cases)
 
-    def _sample(self, seed: int) -> dict[str, Any]:
+    def _sample(self, definition: Any, seed: int) -> dict[str, Any]:  # noqa: ANN401
         _seed_all(seed)
-        sample = self._with_dtype(self._definition.generate_sample)
+        sample = self._with_dtype(definition.generate_sample)
         sample = sample[0] if isinstance(sample, list | tuple) and sample else sample
         if not isinstance(sample, dict):
             raise DefinitionError("generate_sample must return a dict, or a list of one")
@@ -114,11 +153,8 @@ class Answers:
         if self._place == (case, seed):
             return
         self._place, self._expected = None, None
-        self._case = self._sample(seed) if case == _SAMPLE else self._cases(seed)[case]
-        if not callable(self._case.get("create_inputs")):
-            raise DefinitionError("a test case needs `create_inputs`, which gives a tuple of tensors and numbers")
-        created = self._case["create_inputs"]()
-        self._inputs = tuple(created) if isinstance(created, tuple | list) else (created,)
+        self._case = self._drawn(self._definition, case, seed)
+        self._inputs = _inputs_of(self._case)
         self._place = case, seed
 
     def _work_out(self, case: int, seed: int) -> None:
@@ -133,7 +169,7 @@ class Answers:
         if not self._parameters:
             self._parameters = self._resolved(outputs)
         declared = self._parameters[len(self._inputs) :]
-        outputs = tuple(o.to(DTYPES[p.ctype]) for p, o in zip(declared, outputs, strict=False))
+        outputs = tuple(as_passed(o, p.ctype).cpu() for p, o in zip(declared, outputs, strict=False))
         self._expected = outputs if isinstance(answer, tuple | list) else outputs[0]
 
     def _resolved(self, outputs: tuple[Any, ...]) -> list[Parameter]:
@@ -161,7 +197,7 @@ class Answers:
 
     def _extras(self, rest: list[Parameter]) -> list[Any]:
         """The parameters after the outputs: what the definition says, or what the case has under their names."""
-        if hasattr(self._definition, "get_extra_params"):
+        if type(self._definition).get_extra_params is not Problem.get_extra_params:
             return list(self._definition.get_extra_params(self._case) or [])
         by_name = {str(name).lower(): value for name, value in self._case.items()}
         for parameter in rest:
@@ -186,12 +222,35 @@ class Answers:
         return method(*args, self._dtype) if len(names) > len(args) and names[len(args)] == "dtype" else method(*args)
 
 
+def _warm_up() -> None:
+    """Have torch load what it only loads when it is used: no case's time is to pass with that."""
+    for place in ("cpu", "meta"):
+        with OperationCount():
+            square = torch.rand(2, 2, device=place) * 2 - 1
+            torch.relu(square @ square).sum()
+
+
 def _seed_all(seed: int) -> None:
     Problem.call_seed = seed
     random.seed(seed)
     torch.default_generator.manual_seed(seed)
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(seed % (1 << 32))
+
+
+def _inputs_of(case: dict[str, Any]) -> tuple[Any, ...]:
+    if not callable(case.get("create_inputs")):
+        raise DefinitionError("a test case needs `create_inputs`, which gives a tuple of tensors and numbers")
+    return _tuple(case["create_inputs"]())
+
+
+def _flops(definition: Any, case: dict[str, Any]) -> float:  # noqa: ANN401
+    """What the definition counts; 0 where it does not."""
+    return float(definition.get_flops(case) or 0.0)
+
+
+def _bytes_in(inputs: tuple[Any, ...]) -> int:
+    return sum(tensor.numel() * tensor.element_size() for tensor in inputs if torch.is_tensor(tensor))
 
 
 def _bytes_of(tensor: Any) -> bytes:  # noqa: ANN401

@@ -1,4 +1,7 @@
-"""Lets definitions that ask for a GPU work on the host's processor: `device="cuda"` means `cpu` here."""
+"""Lets definitions that ask for a GPU work on the host's processor: their tensors on `cuda` are kept there.
+
+Definitions are told that such tensors are on `cuda`, as some make sure of it; torch and other packages are not.
+"""
 
 # pyright: basic
 # torch is not installed where types are checked, and everything here is its.
@@ -6,35 +9,98 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
+
+from author_class import FILE_NAME
+from deadline import raise_if_up
+from operation_count import tensors_in
+from scaled_product import scaled_mm
 
 torch: Any = importlib.import_module("torch")
 _overrides: Any = importlib.import_module("torch.overrides")
-
-
-def _on_cpu(value: Any) -> Any:  # noqa: ANN401  any argument of any torch function
-    if isinstance(value, str) and value.split(":")[0] in {"cuda", "hip"}:
-        return "cpu"
-    return torch.device("cpu") if isinstance(value, torch.device) else value
+_GPU = torch.device("cuda", 0)
+_MARK = "_wavepool_is_on_gpu"
+# What a tensor on a GPU says.
+_SAID = {
+    torch.Tensor.device.__get__: _GPU,
+    torch.Tensor.is_cuda.__get__: True,
+    torch.Tensor.is_cpu.__get__: False,
+    torch.Tensor.get_device: _GPU.index,
+}
 
 
 class HostProcessorMode(_overrides.TorchFunctionMode):  # type: ignore[misc]
-    """Every torch function in its block works on the cpu."""
+    """What is asked of a GPU in its block happens in `place`: `cpu`, or `meta`, where tensors have no elements."""
+
+    def __init__(self, place: str = "cpu") -> None:
+        super().__init__()
+        self._place = place
 
     def __torch_function__(self, function: Any, _: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
-        if function is torch.Tensor.cuda:
-            return args[0]
-        changed = {name: _on_cpu(value) for name, value in (kwargs or {}).items()}
-        return function(*(_on_cpu(value) for value in args), **changed)
+        kwargs = kwargs or {}
+        raise_if_up()
+        if function in _SAID and _is_on_gpu(args[0]) and _asked_by_definition():
+            return _SAID[function]
+        target = _target(function, args, kwargs)
+        if function is torch.Tensor.cuda or (function is torch.Tensor.cpu and args[0].is_meta):
+            result = args[0].to(self._place)
+        else:
+            changed = {name: self._there(value) for name, value in kwargs.items()}
+            result = function(*(self._there(value) for value in args), **changed)
+        if target is None:
+            if any(map(_is_on_gpu, tensors_in((args, kwargs)))):
+                _mark_as_on_gpu(result)
+            return result
+        if any(result is value for value in args) and _is_on_gpu(result) is not (target == "gpu"):
+            # From one memory to the other there is always a copy.
+            result = result.clone()
+        if target == "gpu":
+            _mark_as_on_gpu(result)
+        return result
+
+    def _there(self, value: Any) -> Any:  # noqa: ANN401  any argument of any torch function
+        return self._place if _place_named(value) == "gpu" else value
 
 
 class _Generator(torch.Generator):  # type: ignore[misc]
     def __new__(cls, device: Any = "cpu") -> Any:  # noqa: ANN401
-        return super().__new__(cls, _on_cpu(device))
+        return super().__new__(cls, "cpu" if _place_named(device) == "gpu" else device)
 
 
 def install() -> None:
-    """Replace what the mode does not see."""
+    """Replace what the mode does not see, and what torch has for GPUs alone."""
     torch.Generator = _Generator
     for name in ("synchronize", "empty_cache", "manual_seed", "manual_seed_all"):
         setattr(torch.cuda, name, lambda *_, **__: None)
+    torch.nn.functional.scaled_mm = scaled_mm
+
+
+def _mark_as_on_gpu(value: Any) -> None:  # noqa: ANN401
+    """Have definitions be told of these tensors that they are on a GPU."""
+    for tensor in tensors_in(value):
+        setattr(tensor, _MARK, True)
+
+
+def _is_on_gpu(value: Any) -> bool:  # noqa: ANN401
+    return _MARK in getattr(value, "__dict__", ())
+
+
+def _target(function: Any, args: Any, kwargs: Any) -> str | None:  # noqa: ANN401
+    """`gpu` or `cpu`, if the call names the memory that its result is to be in."""
+    if function is torch.Tensor.cuda:
+        return "gpu"
+    if function is torch.Tensor.cpu:
+        return "cpu"
+    return next(filter(None, map(_place_named, (*args, *kwargs.values()))), None)
+
+
+def _place_named(value: Any) -> str | None:  # noqa: ANN401
+    if not isinstance(value, str | torch.device):
+        return None
+    name = str(value).split(":")[0]
+    return "gpu" if name in {"cuda", "hip"} else name if name == "cpu" else None
+
+
+def _asked_by_definition() -> bool:
+    return sys._getframe(2).f_code.co_filename == FILE_NAME  # noqa: SLF001  the way to see a caller

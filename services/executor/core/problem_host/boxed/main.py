@@ -46,7 +46,7 @@ def main() -> int:
                 answers = Answers(Path(sys.argv[3]).read_text("utf-8", errors="replace"))
             reply, arrays = answers.to(question, payload)
         except BaseException as error:  # noqa: BLE001 - an author's SystemExit is an answer as well
-            send(connection, {"error": said(error), "kind": kind_of(error)})
+            send(connection, {"error": said(error), "kind": kind_of(error), "missing": missing_for(error)})
             continue
         send(connection, reply, arrays)
 
@@ -69,12 +69,21 @@ def said(error: BaseException) -> str:
     return ("".join(lines[-10:]) + what)[-_MOST_TEXT:].encode(errors="replace").decode()
 
 
+def missing_for(error: BaseException | None) -> str:
+    """The package without which it would not have come to this, if there is one."""
+    while error is not None:
+        if isinstance(error, ModuleNotFoundError):
+            return str(error.name)
+        error = error.__cause__ or error.__context__
+    return ""
+
+
 def kind_of(error: BaseException) -> str:
-    """`memory`, `definition` or `raised`."""
+    """`memory`, `time`, `definition` or `raised`."""
     text = str(error) if isinstance(error, RuntimeError) else ""
     if isinstance(error, MemoryError) or "allocate memory" in text or "not enough memory" in text:
         return "memory"
-    return "definition" if type(error).__name__ == "DefinitionError" else "raised"
+    return {"DefinitionError": "definition", "TooLongError": "time"}.get(type(error).__name__, "raised")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import Any
 
 torch: Any = importlib.import_module("torch")
 
-# By the C type that a parameter is declared with.
+# By the C type that a parameter is declared with: what is passed to `solution`.
 DTYPES: dict[str, Any] = {
     "float": torch.float32,
     "double": torch.float64,
@@ -35,6 +35,18 @@ DTYPES: dict[str, Any] = {
     "size_t": torch.uint64,
 }
 
+# Narrow types, of which torch has several for each name: whatever the tensors are, their bytes are passed.
+OPAQUE = frozenset({"float8", "float4"})
+# What authors make tensors of, where it is another type than the one that is passed: torch does little with unsigned
+# numbers. The bits are the same.
+_AUTHORS_DTYPES = {
+    **DTYPES,
+    "uint32_t": torch.int32,
+    "uint64_t": torch.int64,
+    "size_t": torch.int64,
+    "float8": torch.float8_e4m3fn,
+    "float4": torch.float4_e2m1fn_x2,
+}
 _SEED_LIMIT = 1 << 31
 
 
@@ -42,7 +54,7 @@ class Problem:
     """A problem by its author; methods that a definition does not have are these."""
 
     is_exact = False
-    time_limit: float = 10.0
+    time_limit: float = 100.0
     parameters: list[dict[str, Any]] | None = None
     call_seed = 0
     """Differs from call to call, and set by us: what `get_seed` gives differs with it."""
@@ -58,11 +70,29 @@ class Problem:
         digest = hashlib.sha256(f"{Problem.call_seed} {text}".encode(errors="replace")).digest()
         return int.from_bytes(digest[:8], "little") % _SEED_LIMIT
 
-    def param_dtype(self, index: int) -> Any:  # noqa: ANN401  torch has no types here
-        """The torch type of a parameter, by its place."""
-        if self.parameters is None:
-            raise TypeError("param_dtype: this class has no `parameters`")
-        return DTYPES[self.parameters[index]["type"]]
+    def param_dtype(self, key: str | int) -> Any:  # noqa: ANN401  torch has no types here
+        """The torch type of a parameter, by its name or its place; raises ValueError, KeyError or IndexError."""
+        if not self.parameters:
+            raise ValueError("param_dtype: this class has no `parameters`")
+        if isinstance(key, int):
+            return _AUTHORS_DTYPES.get(self.parameters[key]["type"], torch.float32)
+        for parameter in self.parameters:
+            if parameter["name"] == key:
+                return _AUTHORS_DTYPES.get(parameter["type"], torch.float32)
+        raise KeyError(f"param_dtype: no parameter is called {key!r}")
+
+    def get_flops(self, test_case: dict[str, Any]) -> float | None:
+        """The operations of a test case; None says that they are not known."""
+        del test_case
+
+    def supports_flops(self) -> bool:
+        """Whether the class counts operations itself."""
+        return type(self).get_flops is not Problem.get_flops
+
+    def get_extra_params(self, test_case: dict[str, Any]) -> list[Any]:
+        """The parameters after the outputs; without a method of its own, a class has them in its test case by name."""
+        del test_case
+        return []
 
     def verify_result(self, expected: Any, actual: Any) -> tuple[bool, dict[str, Any]]:  # noqa: ANN401
         """Close to the reference, or equal to it where the problem is exact."""

@@ -11,7 +11,7 @@ import inspect
 from dataclasses import dataclass
 from typing import Any
 
-from problem import DTYPES
+from problem import DTYPES, OPAQUE
 
 torch: Any = importlib.import_module("torch")
 
@@ -67,8 +67,13 @@ def _declared(item: Any, at: int) -> Parameter:  # noqa: ANN401
         name, ctype, pointer = str(item["name"]), item["type"], bool(item["pointer"])
     except (TypeError, KeyError) as error:
         raise DefinitionError(f"parameters[{at}] needs name, type and pointer") from error
+    if ctype in OPAQUE and pointer:
+        ctype = "uint8_t"
     if ctype not in DTYPES:
-        raise DefinitionError(f"parameters[{at}].type is {ctype!r}; known are {', '.join(DTYPES)}")
+        by_pointer = ", ".join(sorted(OPAQUE))
+        raise DefinitionError(
+            f"parameters[{at}].type is {ctype!r}; known are {', '.join(DTYPES)}, and by pointer {by_pointer}"
+        )
     return Parameter(name, str(ctype), pointer, bool(item.get("const", False)))
 
 
@@ -97,13 +102,26 @@ def settle_type(parameter: Parameter, value: Any) -> None:  # noqa: ANN401
         raise DefinitionError(f"the type of parameter {parameter.name} is not known")
 
 
+def as_passed(tensor: Any, ctype: str) -> Any:  # noqa: ANN401
+    """The tensor with elements as C has them: converted, unless its own bits are the same numbers, or are but bytes."""
+    dtype = DTYPES[ctype]
+    if tensor.dtype == dtype or (tensor.element_size() == dtype.itemsize and _has_same_bits(tensor.dtype, dtype)):
+        return tensor
+    return tensor.to(dtype)
+
+
+def _has_same_bits(have: Any, want: Any) -> bool:  # noqa: ANN401
+    whole = not (have.is_floating_point or want.is_floating_point or want is torch.bool)
+    return want is torch.uint8 or whole
+
+
 def passed(parameter: Parameter, value: Any) -> Any:  # noqa: ANN401
     """The value in the type that it is passed in: a tensor for a pointer, a number otherwise."""
     if parameter.pointer:
+        dtype = DTYPES[parameter.ctype]
         if isinstance(value, ctypes.Array):
             value = list(value)
-        dtype = DTYPES[parameter.ctype]
-        return value.to(dtype) if torch.is_tensor(value) else torch.tensor(value, dtype=dtype)
+        return as_passed(value, parameter.ctype) if torch.is_tensor(value) else torch.tensor(value, dtype=dtype)
     if hasattr(value, "item"):
         value = value.item()
     if not isinstance(value, bool | int | float):

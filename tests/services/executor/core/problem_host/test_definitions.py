@@ -72,6 +72,8 @@ async def judged(
         ("softmax", "softmax"),
         ("older_relu", "relu"),
         ("min_and_max", "min_and_max"),
+        ("everything", "everything"),
+        ("shortest_paths", "shortest_paths"),
     ],
 )
 async def test_a_definition_in_the_seeds_style_is_used(with_torch: Equipment, definition: str, kernel: str) -> None:
@@ -88,7 +90,22 @@ async def test_a_definition_in_the_seeds_style_is_used(with_torch: Equipment, de
 
 async def test_cases_that_are_too_large_here_are_left_out_and_named(with_torch: Equipment) -> None:
     finished = await judged(with_torch, (DEFINITIONS / "relu.py").read_text())
-    assert finished.report["problem_definition"]["cases_left_out"] == ["4096x8192"]  # type: ignore[index]
+    left_out = finished.report["problem_definition"]["cases_left_out"]  # type: ignore[index]
+    assert left_out == [{"name": "4096x8192", "reason": "128 MiB of inputs, of at most 80 MiB"}]
+    assert "2 of 3 cases were run, and are right" in finished.message
+    assert "`4096x8192` (128 MiB of inputs, of at most 80 MiB)" in finished.message
+
+
+async def test_slow_work_that_nothing_counts_is_not_called_endless(with_torch: Equipment) -> None:
+    slow = RELU.replace("{", "{ for (volatile long i = 0; i < (1L << 40); i = i + 1);", 1)
+    finished = await judged(hurried(with_torch, call_seconds=0.5), BASE, slow)
+    assert finished.verdict is Verdict.TIME_LIMIT_EXCEEDED, finished
+    assert "no get_flops" in finished.message
+    assert "endless" not in finished.message
+    counted = BASE.replace(
+        "    def reference_solution", "    def get_flops(self, case):\n        return 15\n    def reference_solution"
+    )
+    assert "endless" in (await judged(hurried(with_torch, call_seconds=0.5), counted, slow)).message
 
 
 async def test_its_times_are_measured_without_chains(with_torch: Equipment) -> None:
@@ -167,7 +184,8 @@ async def test_nan_is_no_wildcard_whatever_its_own_check_says(with_torch: Equipm
 )
 async def test_a_hostile_definition_gets_its_verdict(with_torch: Equipment, change: str, to: str, reason: str) -> None:
     assert change in BASE
-    finished = await judged(hurried(with_torch, definition_seconds=2.0), BASE.replace(change, to))
+    seconds = 8.0 if reason == "time" else 60.0
+    finished = await judged(hurried(with_torch, definition_seconds=seconds), BASE.replace(change, to))
     assert (finished.verdict, finished.reason) == (Verdict.PROBLEM_ERROR, f"problem_def:{reason}"), finished
     assert finished.status == "ERROR"
 
@@ -228,7 +246,7 @@ async def test_without_torch_the_catalogue_s_problem_is_used_and_said(equipment:
         assert "The problem definition that was sent is not used, as this machine has no torch" in text
     assert finished.report["problem"] == "relu"
     unused = finished.report["problem_definition_unused"]
-    assert unused == {"sha256": hashlib.sha256(BASE.encode()).hexdigest(), "because": MISSING_TORCH}
+    assert unused == {"sha256": hashlib.sha256(BASE.encode()).hexdigest(), "missing": "torch"}
     assert "problem_definition" not in finished.report
 
 
@@ -246,6 +264,27 @@ async def test_without_torch_nobody_is_judged_by_a_problem_that_may_be_another(
     job = replace(CoreJob(RELU, Mode.CHECK, "relu", problem_def=BASE), **change)  # type: ignore[arg-type]
     finished = await run(job, without_torch(equipment), lambda _: None)
     assert (finished.verdict, finished.reason) == (Verdict.INFRA_ERROR, MISSING_TORCH), finished
+
+
+@pytest.mark.parametrize("package", ["torchao", "flashinfer"])
+async def test_a_package_that_is_missing_is_named(with_torch: Equipment, package: str) -> None:
+    definition = f"""{BASE}
+    def get_extra_params(self, case):
+        try:
+            import {package}.formats
+        except Exception as error:
+            raise RuntimeError("install it") from error
+"""
+    finished = await judged(with_torch, definition)
+    ending = {
+        "torchao": (Verdict.INFRA_ERROR, MISSING_TORCH),
+        "flashinfer": (Verdict.PROBLEM_ERROR, "problem_def:missing"),
+    }
+    assert (finished.verdict, finished.reason) == ending[package], finished
+    assert package in finished.message
+    catalogues = await run(CoreJob(RELU, Mode.CHECK, "relu", problem_def=definition), with_torch, lambda _: None)
+    assert catalogues.verdict is Verdict.ACCEPTED, catalogues
+    assert f"as this machine has no {package}" in catalogues.message
 
 
 async def test_a_whole_program_has_no_definition(equipment: Equipment) -> None:

@@ -1,0 +1,68 @@
+"""A limit on the time of a part of a definition's work, inside its own process."""
+
+# pyright: basic
+# Its neighbours are found by the host, not where types are checked.
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from author_class import FILE_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from types import FrameType
+
+_IMPORTING = "<frozen importlib._bootstrap>"
+_LOOK_SECONDS = 0.05
+CLOCK_FACTOR = 3
+"""Of the time on the clock, which a busy machine stretches, to the processor's."""
+
+
+class TooLongError(BaseException):
+    """The time is up. No Exception, so that a definition does not take it for one of its own."""
+
+
+class _Clock:
+    """Whether the time of the block that runs now is up."""
+
+    is_up = False
+
+
+@contextmanager
+def at_most(seconds: float) -> Generator[None]:
+    """Raise TooLongError when the block takes more of this thread's processor time, or CLOCK_FACTOR times that in all.
+
+    It comes in the definition's own code, or before the next call of torch: torch's state would not survive it within.
+    """
+    processor_end, clock_end = time.thread_time() + seconds, time.monotonic() + CLOCK_FACTOR * seconds
+
+    def look(_: int, frame: FrameType | None) -> None:
+        _Clock.is_up = time.thread_time() >= processor_end or time.monotonic() >= clock_end
+        if _Clock.is_up and frame is not None and frame.f_code.co_filename == FILE_NAME:
+            raise TooLongError
+
+    before = signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, _LOOK_SECONDS, _LOOK_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        _Clock.is_up = False
+
+
+def raise_if_up() -> None:
+    """Raise TooLongError when the time is up; imports are let finish, as half a package is worse than none."""
+    if not _Clock.is_up:
+        return
+    frame = sys._getframe()  # noqa: SLF001  the way to see who calls
+    while frame is not None:
+        if frame.f_code.co_filename == _IMPORTING:
+            return
+        frame = frame.f_back
+    raise TooLongError

@@ -1,0 +1,117 @@
+"""Which cases of an author's definition are run: sizes are known before anything is made, and the rest is named."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from services.executor.core.failure import Failure
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.posed_problem import posed
+from services.executor.core.problem_host.authors_problem import AuthorsProblem
+from tests.conftest import torch_program
+
+if TYPE_CHECKING:
+    from services.executor.core.equipment import Equipment
+
+pytestmark = pytest.mark.torch
+
+SHORTEST_PATHS = (Path(__file__).parents[1] / "definitions" / "shortest_paths.py").read_text()
+BASE = """
+import torch
+from problem import Problem
+class mine(Problem):
+    parameters = [
+        {"name": "x", "type": "float", "pointer": True}, {"name": "y", "type": "float", "pointer": True},
+        {"name": "n", "type": "size_t", "pointer": False},
+    ]
+    sizes = (1 << 30, 3, 1 << 34, 1000)
+    def generate_test_cases(self):
+        return [{"name": str(n), "n": n, "create_inputs": lambda n=n: self.create(n)} for n in self.sizes]
+    def generate_sample(self):
+        return {"name": "small", "n": 2, "create_inputs": lambda: self.create(2)}
+    def create(self, n):
+        return (torch.rand(n, device="cuda") * 2 - 1,)
+    def reference_solution(self, x):
+        return torch.relu(x)
+"""
+
+
+async def chosen(
+    equipment: Equipment, definition: str, mode: Mode = Mode.CHECK
+) -> tuple[AuthorsProblem, dict[str, str], list[str]]:
+    """The problem, why cases were left out by their names, and the names of those that are run."""
+    report: dict[str, object] = {}
+    prepared = replace(equipment, torch_python=torch_program())
+    job = CoreJob("", mode, "mine", problem_def=definition)
+    async with posed(job, None, prepared, report) as problem:
+        assert isinstance(problem, AuthorsProblem)
+        told = cast("dict[str, list[dict[str, str]]]", report["problem_definition"])
+        names = [case.name for case in problem.sizes.cpu]
+        return problem, {one["name"]: one["reason"] for one in told["cases_left_out"]}, names
+
+
+async def test_what_no_memory_holds_is_never_made(equipment: Equipment) -> None:
+    _, left_out, names = await chosen(equipment, BASE)
+    assert names == ["3", "1000"]
+    assert left_out == {
+        "1073741824": "4,096 MiB of inputs, of at most 80 MiB",
+        "17179869184": "65,536 MiB of inputs, of at most 80 MiB",
+    }
+
+
+async def test_what_cannot_be_measured_without_data_is_measured_with_it(equipment: Equipment) -> None:
+    problem, left_out, names = await chosen(equipment, SHORTEST_PATHS)
+    assert names == ["n = 40", "n = 17"]
+    assert list(left_out) == ["n = 900"]
+    # Which comes first depends on the machine.
+    assert "operations by its reference" in left_out["n = 900"] or "take more than" in left_out["n = 900"]
+    assert problem.case_sizes[1].operations == pytest.approx(2 * 40**3, rel=0.1)
+    assert problem.flops(problem.sizes.cpu[0]) == 0.0
+
+
+async def test_products_count_as_products(equipment: Equipment) -> None:
+    product = BASE.replace("return torch.relu(x)", "return (x.expand(n := len(x), n) @ x.expand(n, n))")
+    _, left_out, _ = await chosen(equipment, product.replace("1000)", "900)"))
+    assert left_out["900"] == "1.5e+09 operations by its reference, as there is no get_flops, of at most 5e+08"
+
+
+async def test_what_takes_too_long_is_left_out_and_what_is_larger_is_not_tried(equipment: Equipment) -> None:
+    hurried = replace(equipment, limits=replace(equipment.limits, definition_seconds=20.0))
+    definition = BASE.replace("sizes = (1 << 30, 3, 1 << 34, 1000)", "sizes = (2000, 1000, 3)")
+    slow = definition.replace("return torch.relu(x)", "while len(x) > 3: pass\n        return x")
+    _, left_out, names = await chosen(hurried, slow)
+    assert names == ["3"]
+    assert left_out == {
+        "1000": "its inputs and reference take more than 5 s",
+        "2000": "not tried, as a smaller one is too much",
+    }
+
+
+async def test_what_takes_too_much_memory_is_left_out(equipment: Equipment) -> None:
+    greedy = BASE.replace(
+        "return torch.relu(x)", "return x + (torch.zeros(1 << 36, dtype=torch.uint8)[0] if len(x) > 3 else 0)"
+    )
+    _, left_out, names = await chosen(equipment, greedy)
+    assert names == ["3"]
+    assert left_out["1000"] == "its inputs or reference take too much memory"
+
+
+async def test_where_no_case_can_be_run_the_sample_is_and_where_there_is_no_sample_the_author_hears_why(
+    equipment: Equipment,
+) -> None:
+    large = BASE.replace("sizes = (1 << 30, 3, 1 << 34, 1000)", "sizes = (1 << 30,)")
+    problem, left_out, names = await chosen(equipment, large)
+    assert (names, list(left_out)) == (["sample"], ["1073741824"])
+    assert problem.sample_case is not None
+    with pytest.raises(Failure, match=r"`1073741824`: 4,096 MiB of inputs") as raised:
+        await chosen(equipment, large.replace("generate_sample", "generate_none"))
+    assert raised.value.reason == "problem_def:size"
+
+
+async def test_for_the_sample_alone_no_case_is_looked_at(equipment: Equipment) -> None:
+    problem, left_out, names = await chosen(equipment, BASE, Mode.SAMPLE)
+    assert (names, left_out, list(problem.case_sizes)) == (["sample"], {}, [-1])
