@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from servicekit.clock import ManualClock
 
+DEADLINE_SECONDS = 60
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -100,9 +102,15 @@ class Bench:
     async def warm_machine(self, gpu_type: str = "MI300X") -> Machine:
         await self.demand(gpu_type)
         await self.passes(3)
-        (machine,) = [m for m in await self.machines.unreleased() if m.gpu_type == gpu_type]
-        assert machine.state is MachineState.WARM
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            # On a busy computer a pass may end before a machine's step does.
+            while (machine := await self._only_machine(gpu_type)).state is not MachineState.WARM:
+                await self.passes()
         await self.no_demand()
+        return machine
+
+    async def _only_machine(self, gpu_type: str) -> Machine:
+        (machine,) = [m for m in await self.machines.unreleased() if m.gpu_type == gpu_type]
         return machine
 
     async def state_of(self, machine_id: str) -> MachineState:
