@@ -37,6 +37,15 @@ def unroll_more() -> None:
     llvm.set_option("wavepool", f"-unroll-threshold={_UNROLL_THRESHOLD}")
 
 
+@cache
+def leave_addresses() -> None:
+    """Leave out loop strength reduction from now on, in the whole process. Safe to call again.
+
+    It took most of the time in which code was generated for hundreds of loops; x86 computes their addresses anyway.
+    """
+    llvm.set_option("wavepool", "-disable-lsr")
+
+
 def processor() -> tuple[str, str]:
     """The name and the features of the processor that code is compiled for: this one."""
     initialise()

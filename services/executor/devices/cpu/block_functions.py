@@ -7,7 +7,7 @@ other way round.
 
 Where the host side is seen to launch a kernel with meetings in one or two shapes of block, such a function is made for
 each of these, with the numbers of threads as constants, and a slow one for any other. Without meetings that gains
-little.
+little, and a kernel with many regions takes long enough to compile once.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from services.executor.devices.cpu.index_values import parameter
 from services.executor.devices.cpu.meeting_area import BROUGHT, VALUES
 from services.executor.devices.cpu.region_code import REST
-from services.executor.devices.cpu.thread_loops import RegionCall, Threads, index_loads
+from services.executor.devices.cpu.thread_loops import RegionCall, Threads, index_loads, too_many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +56,7 @@ class BlockCode:
 
     def functions(self, shapes: Sequence[Shape]) -> list[str]:
         """The function for any block, which leaves those of `shapes` to functions of their own."""
-        frequent = shapes if self.cut.meetings else ()
+        frequent = shapes if self.cut.meetings and not too_many(len(self.cut.functions)) else ()
         return [self._any_shape(frequent), *(self._one_shape(shape) for shape in frequent)]
 
     def _any_shape(self, shapes: Sequence[Shape]) -> str:
@@ -64,15 +64,17 @@ class BlockCode:
         for number, shape in enumerate(shapes):
             lines += _choice(number, shape, block_symbol(self.kernel, shape))
         threads = Threads(("0", "0", "0"), _operands([parameter(name) for name in _DIMENSIONS]))
-        return "\n".join([*lines, *self._body(replace(threads, rare=bool(shapes))), "}"])
+        body = self._body(block_symbol(self.kernel), replace(threads, rare=bool(shapes)))
+        return "\n".join([*lines, *body, "}"])
 
     def _one_shape(self, shape: Shape) -> str:
-        header = f"define internal void {block_symbol(self.kernel, shape)}({_PARAMETERS}) {{"
+        symbol = block_symbol(self.kernel, shape)
+        header = f"define internal void {symbol}({_PARAMETERS}) {{"
         sizes = _operands([str(size) for size in shape])
         threads = Threads(("0", "0", "0"), sizes, dict(zip(_DIMENSIONS, sizes, strict=True)))
-        return "\n".join([header, "entry:", *index_loads(), *self._body(threads), "}"])
+        return "\n".join([header, "entry:", *index_loads(), *self._body(symbol, threads), "}"])
 
-    def _body(self, threads: Threads) -> list[str]:
+    def _body(self, symbol: str, threads: Threads) -> list[str]:
         lines = [
             *self.loads,
             f"  %brought.first = getelementptr i8, ptr %wp.meeting_area, i64 {BROUGHT}",
@@ -85,21 +87,22 @@ class BlockCode:
             "  br label %r0",
         ]
         for number in range(len(self.cut.functions)):
-            lines += self._region(number, threads)
+            lines += self._region(symbol, number, threads)
         for number in range(len(self.cut.meetings)):
             lines += self._meeting(number, threads)
         if self.cut.apart:
-            lines += self._rest(threads)
+            lines += self._rest(symbol, threads)
         return [*lines, "end:", "  ret void"]
 
-    def _region(self, number: int, threads: Threads) -> list[str]:
+    def _region(self, symbol: str, number: int, threads: Threads) -> list[str]:
         r = f"r{number}"
         lines, passed = self._passed(r, self.cut.uniforms[number])
         exits = self.cut.exits[number]
         parts = bool(set(exits) & set(self.cut.apart))
-        call = RegionCall(self.kernel, number, self.cut.functions[number], self.arguments, passed, parts, threads.rare)
+        function = self.cut.functions[number]
+        call = RegionCall(self.kernel, number, function, self.arguments, passed, parts, threads.rare, self.cut.kept)
         narrowing, fewer = _narrowed(r, threads, self.cut.firsts[number])
-        lines = [f"{r}:", *lines, *narrowing, *self.writer.loop(call, fewer)]
+        lines = [f"{r}:", *lines, *narrowing, *self._loop(call, fewer, symbol)]
         if parts:
             lines += [
                 f"  %{r}.same = icmp eq i32 %{r}.or.new, %{r}.and.new",
@@ -108,13 +111,16 @@ class BlockCode:
             ]
         return [*lines, _onwards(f"%{r}.id", exits)]
 
-    def _rest(self, threads: Threads) -> list[str]:
+    def _rest(self, symbol: str, threads: Threads) -> list[str]:
         """Each thread that is where others are not goes on by itself, to where all come."""
         r = f"r{REST}"
         lines, passed = self._passed(r, self.cut.rest_uniforms)
-        call = RegionCall(self.kernel, REST, self.cut.rest, self.arguments, passed, rarely=True)
+        call = RegionCall(self.kernel, REST, self.cut.rest, self.arguments, passed, rarely=True, kept=self.cut.kept)
         places = [place for place in self.cut.places if place not in self.cut.apart]
-        return [f"{r}:", *lines, *self.writer.loop(call, threads), _onwards(f"%{r}.id", places)]
+        return [f"{r}:", *lines, *self._loop(call, threads, symbol), _onwards(f"%{r}.id", places)]
+
+    def _loop(self, call: RegionCall, threads: Threads, symbol: str) -> list[str]:
+        return self.writer.loop_of_many(call, threads, symbol, len(self.cut.functions))
 
     def _passed(self, r: str, uniforms: Sequence[Uniform]) -> tuple[list[str], list[str]]:
         """The IR that fetches what a region is passed, and how it is passed."""

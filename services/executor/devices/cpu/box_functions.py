@@ -47,7 +47,8 @@ def regions_function(
     for number, function in enumerate(cut.functions):
         uniform_loads, uniforms = _uniform_variables(number, cut)
         call = RegionCall(kernel, number, function, arguments, [*_PASSED, *uniforms], records=True)
-        lines += [f"r{number}:", *uniform_loads, *writer.loop(call, _THREADS), *_answer(f"r{number}")]
+        loop = writer.loop_of_many(call, _THREADS, regions_symbol(kernel), len(cut.functions))
+        lines += [f"r{number}:", *uniform_loads, *loop, *_answer(f"r{number}")]
     return "\n".join([*lines, "}"])
 
 

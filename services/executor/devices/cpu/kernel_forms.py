@@ -78,7 +78,9 @@ def with_forms(
         else:
             parts.append(thunk(kernel, function))
             rows.append(TableRow(kernel.symbol, size, run=thunk_symbol(kernel.symbol)))
-    return "\n".join([text, COUNT_PREDICATES, *parts, *writer.metadata_lines]), rows
+    if writer.functions:
+        back_end.leave_addresses()
+    return "\n".join([text, COUNT_PREDICATES, *parts, *writer.functions, *writer.metadata_lines]), rows
 
 
 def can_be_cut(functions: Mapping[str, Function], function: Function) -> bool:

@@ -84,7 +84,7 @@ class RegionCode:
     def _entry(self, used: set[str], live: frozenset[str], passed: frozenset[str]) -> list[str]:
         lines: list[str] = []
         for name, variable in self._plan.variables.items():
-            if name not in used and name not in live:
+            if name not in used:
                 continue
             if not variable.simple:
                 lines.append(f"  {name} = {self._slot_address(name)}")

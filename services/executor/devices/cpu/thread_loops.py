@@ -7,6 +7,9 @@ accesses come without it: LLVM would try to vectorise those too, and fail an ass
 
 A loop whose number of threads is known would be unrolled before it is vectorised, and then not be vectorised: unrolling
 is for the vectorised loop only.
+
+Several of LLVM's passes take a time that grows with the square of the loops in a function. So each loop of a kernel
+with many regions is a function of its own: a flash attention with 160 shuffles took 47 s to compile as one function.
 """
 
 from __future__ import annotations
@@ -22,9 +25,17 @@ from services.executor.devices.cpu.region_code import region_symbol
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from services.executor.devices.cpu.region_plan import Uniform
+
 _UNIFORM_OFFSET = 12  # bytes, after the three thread indices in BlockIndex
+_MOST_LOOPS_IN_A_FUNCTION = 24
 _AXES = "xyz"
 _ORDERED_ACCESS = re.compile(r"\b(?:load|store) (?:volatile|atomic)\b")
+
+
+def too_many(loops: int) -> bool:
+    """Whether so many loops are not to be in one function."""
+    return loops > _MOST_LOOPS_IN_A_FUNCTION
 
 
 @dataclass(frozen=True)
@@ -42,6 +53,12 @@ class Threads:
         """The operand for one of `UNIFORM`."""
         return self.index.get(index, parameter(index))
 
+    @property
+    def operands(self) -> list[str]:
+        """Each name that is used, with its type."""
+        values = [*map(self.of_block, UNIFORM), *self.begin, *self.end]
+        return [f"i32 {value}" for value in dict.fromkeys(values) if value.startswith("%")]
+
 
 @dataclass(frozen=True)
 class RegionCall:
@@ -56,6 +73,8 @@ class RegionCall:
     """Whether it is remembered where each thread has come, and whether all have come to the same place."""
     rarely: bool = False
     """Whether it is not worth vectorising."""
+    kept: Sequence[Uniform] = ()
+    """Those variables of the calling function that are among what is passed."""
 
 
 class LoopWriter:
@@ -64,6 +83,46 @@ class LoopWriter:
     def __init__(self, metadata: int) -> None:
         self._metadata = metadata
         self.metadata_lines: list[str] = []
+        self.functions: list[str] = []
+
+    def loop_of_many(self, call: RegionCall, threads: Threads, caller: str, count: int) -> list[str]:
+        """The same as `loop`, for one of the `count` loops of the function `caller`: too many become `functions`."""
+        if not too_many(count):
+            return self.loop(call, threads)
+        results = [f"%r{call.number}.id"]
+        if call.records:
+            results += [f"%r{call.number}.or.new", f"%r{call.number}.and.new"]
+        type_ = f"{{ {', '.join(['i32'] * len(results))} }}"
+        symbol = f'{caller[:-1]}.loop.{call.number}"'
+        operands = [*call.arguments, *threads.operands, *call.passed]
+        self.functions.append(self._function(f"{type_} {symbol}", operands, call, threads, results))
+        return [
+            f"  %r{call.number}.result = call {type_} {symbol}({', '.join(operands)})",
+            *(f"  {name} = extractvalue {type_} %r{call.number}.result, {at}" for at, name in enumerate(results)),
+        ]
+
+    def _function(
+        self, title: str, operands: Sequence[str], call: RegionCall, threads: Threads, results: Sequence[str]
+    ) -> str:
+        """The loop by itself. It has copies of the variables that it changes, so that LLVM can use registers."""
+        changed = [uniform for uniform in call.kept if f"ptr {uniform.variable}\n" in call.function]
+        homes = {f"ptr {uniform.variable}": f"ptr {uniform.variable}.home" for uniform in changed}
+        type_ = title.partition(" @")[0]
+        lines = [
+            f"define internal {title}({', '.join(homes.get(each, each) for each in operands)}) noinline {{",
+            "entry:",
+            *(f"  {uniform.variable} = alloca {uniform.type}" for uniform in changed),
+            *(line for uniform in changed for line in _copied(uniform, f"{uniform.variable}.home", uniform.variable)),
+            f"  br label %r{call.number}",
+            f"r{call.number}:",
+            *self.loop(call, threads),
+            *(line for uniform in changed for line in _copied(uniform, uniform.variable, f"{uniform.variable}.home")),
+        ]
+        packed = "poison"
+        for at, name in enumerate(results):
+            lines.append(f"  %wp.result.{at} = insertvalue {type_} {packed}, i32 {name}, {at}")
+            packed = f"%wp.result.{at}"
+        return "\n".join([*lines, f"  ret {type_} {packed}", "}"])
 
     def loop(self, call: RegionCall, threads: Threads) -> list[str]:
         """From label `%r<number>` on. `%r<number>.id` is what the last thread returned.
@@ -117,6 +176,11 @@ class LoopWriter:
             f"!{group + 5} = distinct !{{!{group + 5}, !{group + 1}, !{group + 2}, !{group + 4}}}",
         ]
         return group, group + 5
+
+
+def _copied(uniform: Uniform, source: str, target: str) -> list[str]:
+    value = f"{target}.copied"
+    return [f"  {value} = load {uniform.type}, ptr {source}", f"  store {uniform.type} {value}, ptr {target}"]
 
 
 def index_loads() -> list[str]:

@@ -16,7 +16,18 @@ _KERNELS = Path(__file__).parent / "kernels"
 
 @pytest.mark.parametrize(
     "case",
-    ["language", "cross_lane", "arithmetic", "host_api", "foreign", "rare_names", "strangers", "collectives", "loops"],
+    [
+        "language",
+        "cross_lane",
+        "arithmetic",
+        "host_api",
+        "foreign",
+        "rare_names",
+        "strangers",
+        "collectives",
+        "loops",
+        "flash_attention",
+    ],
 )
 def test_program_computes_what_hip_says(case: str, program_of: Callable[[str], Path]) -> None:
     source = (_KERNELS / "check.h").read_text() + (_KERNELS / f"{case}.hip").read_text()

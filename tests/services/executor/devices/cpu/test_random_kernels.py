@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.devices.cpu import kernel_forms
+from services.executor.devices.cpu import kernel_forms, thread_loops
 from services.executor.devices.cpu.build import build
 from services.executor.devices.device import BuildKind
 from tests.services.executor.devices.cpu.random_kernels import random_program
@@ -32,9 +32,13 @@ def test_loops_over_threads_compute_what_threads_do(seed: int, tmp_path: Path, m
     source = random_program(seed, _KERNELS)
     cut = _said(tmp_path / "cut", source)
 
+    with monkeypatch.context() as many:
+        many.setattr(thread_loops, "_MOST_LOOPS_IN_A_FUNCTION", 0)
+        functions = _said(tmp_path / "functions", source)
+
     monkeypatch.setattr(kernel_forms, "can_be_cut", lambda *_: False)
     threads = _said(tmp_path / "threads", source)
 
-    assert cut == threads
+    assert cut == functions == threads
     assert len(set(cut)) >= 3 * _KERNELS
     assert all("status 0" in line for line in cut)
