@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Errors of a source begin with its name; these are about what we made for it.
-_BROKEN_PRELUDE = re.compile(r"^(?:fatal )?error: .*\b(?:PCH|precompiled).*$", re.MULTILINE)
+BROKEN_PRELUDE = re.compile(r"^(?:fatal )?error: .*\b(?:PCH|precompiled).*$", re.MULTILINE)
 _EMBEDDED = re.compile(r"""^[ \t]*#[ \t]*embed[ \t]*["<]([^">\n]+)""", re.MULTILINE)
 _LINES = ("-debug-info-kind=line-tables-only", "-dwarf-version=5")
 _DEPENDENCIES = ("host.d", "kernels.d")
+_CUDA_NAME = re.compile(r"\bcuda[A-Z]\w*")
+_OWN_CUDA_NAME = re.compile(r"^[ \t]*#[ \t]*define[ \t]+cuda[A-Z]", re.MULTILINE)
 
 
 class CompilerCrashError(Exception):
@@ -51,11 +53,11 @@ def parse(folder: Path, source: str, *, lines: bool = False) -> Parsed:
     """
     host = _start(folder, source, kernels=False)
     kernels = _start(folder, source, *(_LINES if lines else ()), kernels=True)
-    outputs = [process.communicate() for process in (host, kernels)]
+    outputs = [(text, _shown(messages)) for text, messages in (host.communicate(), kernels.communicate())]
     for process, (_, messages) in zip((host, kernels), outputs, strict=True):
         if process.returncode < 0:
             raise CompilerCrashError(-process.returncode, messages)
-        if found := _BROKEN_PRELUDE.search(messages):
+        if found := BROKEN_PRELUDE.search(messages):
             raise ToolchainError(f"the precompiled headers cannot be used: {found[0]}")
     texts = [
         out if process.returncode == 0 else None for process, (out, _) in zip((host, kernels), outputs, strict=True)
@@ -64,10 +66,20 @@ def parse(folder: Path, source: str, *, lines: bool = False) -> Parsed:
     return Parsed(texts[0], texts[1], _merge(outputs[0][1], outputs[1][1]), foreign)
 
 
+def header_options(source: Path) -> list[str]:
+    """Options that include what nvcc includes by itself, if the source has CUDA's names and no definitions of them.
+
+    Clang then proposes no other spelling: the nearest name that it knows is HIP's.
+    """
+    text = source.read_text(errors="replace")
+    is_cuda = _CUDA_NAME.search(text) and not _OWN_CUDA_NAME.search(text)
+    return ["-include", "cuda_runtime.h", "-fno-spell-checking"] if is_cuda else []
+
+
 def _start(folder: Path, source: str, *more: str, kernels: bool) -> subprocess.Popen[str]:
     prepared = toolchain.prepared()
     prelude = prepared.kernel_prelude if kernels else prepared.host_prelude
-    options = ["-include-pch", str(prelude), "-emit-llvm", source, "-o", "-", *more]
+    options = ["-include-pch", str(prelude), *header_options(folder / source), "-emit-llvm", source, "-o", "-", *more]
     options += dependency_options(folder / _DEPENDENCIES[kernels])
     command = toolchain.compiler().hip(prepared.include, *options, kernels=kernels)
     return subprocess.Popen(  # noqa: S603 - our own compiler, in the build's box
@@ -93,6 +105,10 @@ def _missing_embeds(folder: Path, source: str, texts: Sequence[str | None]) -> t
         return ()
     named = _EMBEDDED.findall((folder / source).read_text(errors="replace"))
     return next(((name,) for name in named if not os.path.exists(folder / name)), ("#embed",))  # noqa: PTH110 - asks for no rights
+
+
+def _shown(messages: str) -> str:
+    return toolchain.compiler().without_folders(messages, toolchain.prepared().include)
 
 
 _SUMMARY = re.compile(r"^\d+ (?:error|warning)s?(?: and \d+ errors?)? generated.*\n", re.MULTILINE)

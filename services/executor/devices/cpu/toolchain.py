@@ -79,6 +79,13 @@ class Compiler:
             options += ["-D", define]
         return options
 
+    def without_folders(self, messages: str, include: Path) -> str:
+        """Messages in which headers are named as people include them, `hip/hip_fp16.h:3:1`, not by where they lie."""
+        folders = [include, *(self.folder / "lib" / folder for folder in _SYSTEM_HEADERS), self.folder]
+        for folder in folders:
+            messages = messages.replace(f"{folder}/", "")
+        return messages
+
     def hip(self, include: Path, *options: str, kernels: bool) -> list[str]:
         """A clang frontend command for one pass over HIP: the kernels, or the host's side with their launch stubs.
 

@@ -1,7 +1,8 @@
 """Make the report of one submission: `python boxed_report.py FOLDER`, in a box.
 
 Reads FOLDER/solution.hip and leaves FOLDER/report.json: `toolchain`, `note` (why there is nothing, or what is missing),
-and what `analysis.report_of` gives. Exit status 0 whenever the file is there.
+and what `analysis.report_of` gives. Exit status 0 whenever the file is there. Raises ToolchainError if the toolchain is
+at fault.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from services.executor.devices.cpu import toolchain as cpu
+from services.executor.devices.cpu.front_end import BROKEN_PRELUDE, header_options
+from services.executor.devices.device import ToolchainError
 from services.executor.devices.gfx942 import toolchain
 from services.executor.devices.gfx942.analysis import Texts, report_of
 
@@ -37,11 +41,11 @@ def report(folder: Path) -> dict[str, Any]:
 
     ir_bytes, messages = compiling.communicate()
     if compiling.returncode != 0:
-        return {**said, "note": f"The source does not compile for gfx942: {_first_error(messages)}"}
+        return {**said, "note": f"The source does not compile for gfx942: {_first_error(messages, prepared)}"}
     ir = ir_bytes.decode(errors="replace")
     if "amdgpu_kernel" not in ir:
         return {**said, "note": "The source has no kernel that is launched or that is not a template."}
-    if fault := _assembler_fault(ir_bytes):
+    if fault := _assembler_fault(ir_bytes, prepared):
         return {**said, "note": f"The source does not compile for gfx942: {fault}"}
     source = (folder / toolchain.SOURCE).read_text(errors="replace")
     found = report_of(Texts(assembly_from_ir(ir), source, toolchain.SOURCE, ir))
@@ -50,24 +54,29 @@ def report(folder: Path) -> dict[str, Any]:
 
 def _start_clang(folder: Path, prepared: toolchain.Prepared) -> subprocess.Popen[bytes]:
     """Writes optimised IR to stdout."""
-    command = toolchain.clang(prepared.include, "-include-pch", str(prepared.prelude))
+    command = toolchain.clang(
+        prepared.include, "-include-pch", str(prepared.prelude), *header_options(folder / toolchain.SOURCE)
+    )
     command += ["-mlink-builtin-bitcode", str(prepared.mathematics), "-emit-llvm", toolchain.SOURCE, "-o", "-"]
     return subprocess.Popen(  # noqa: S603  our own compiler, boxed
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
 
 
-def _assembler_fault(ir: bytes) -> str:
+def _assembler_fault(ir: bytes, prepared: toolchain.Prepared) -> str:
     """Why the assembler rejects inline assembly, which no other step reads; empty where it does not."""
     if _INLINE_ASSEMBLY not in ir.replace(_OUR_ASSEMBLY, b""):
         return ""
     command = [*toolchain.clang_of_ir(), "-emit-obj", "-o", "/dev/null", "-"]
     done = subprocess.run(command, input=ir, capture_output=True, check=False)  # noqa: S603  our own compiler, boxed
-    return _first_error(done.stderr) if done.returncode else ""
+    return _first_error(done.stderr, prepared) if done.returncode else ""
 
 
-def _first_error(text: bytes) -> str:
-    lines = [line.strip() for line in text.decode(errors="replace").splitlines()]
+def _first_error(text: bytes, prepared: toolchain.Prepared) -> str:
+    messages = cpu.compiler().without_folders(text.decode(errors="replace"), prepared.include)
+    if BROKEN_PRELUDE.search(messages):
+        raise ToolchainError("the precompiled headers for gfx942 cannot be used")
+    lines = [line.strip() for line in messages.splitlines()]
     first = next((line for line in lines if "error:" in line), lines[0] if lines else "no reason given")
     return first[:_MOST_ERROR_CHARACTERS]
 

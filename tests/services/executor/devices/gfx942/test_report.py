@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from services.executor.devices.device import ToolchainError
+from services.executor.devices.gfx942 import toolchain
+from services.executor.devices.gfx942.report import report
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -181,3 +186,23 @@ def test_functions_without_code_are_named(report_on: Callable[[str], dict[str, A
     missing = "no device library" in found["toolchain"]
     assert found["kernels"]["k"]["uncounted"] == (["tanhf"] if missing else [])
     assert ("tanhf" in found["note"]) == missing
+
+
+def test_cuda_needs_no_include(report_on: Callable[[str], dict[str, Any]]) -> None:
+    kernel = "__global__ void k(float* p) { p[threadIdx.x] = 1; }\n"
+    found = report_on(f"{kernel}void run(float* p) {{ k<<<1, 64>>>(p); cudaDeviceSynchronize(); }}")
+    assert (set(found["kernels"]), found["note"]) == ({"k"}, "")
+
+
+def test_a_main_does_no_harm(report_on: Callable[[str], dict[str, Any]]) -> None:
+    kernel = f"{HEADER}__global__ void k(float* p) {{ p[threadIdx.x] = 1; }}\n"
+    found = report_on(f'{kernel}extern "C" void solution(float* p) {{ k<<<1, 64>>>(p); }}\nint main() {{ return 0; }}')
+    assert (set(found["kernels"]), found["note"]) == ({"k"}, "")
+
+
+def test_headers_that_cannot_be_read_are_our_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = toolchain.prepared()
+    monkeypatch.setattr(toolchain, "prepared", lambda: replace(whole, compiled=tmp_path / "gone"))
+    (tmp_path / "solution.hip").write_text(f"{HEADER}__global__ void k(float* p) {{ *p = 1; }}")
+    with pytest.raises(ToolchainError, match="the precompiled headers for gfx942 cannot be used"):
+        report(tmp_path)
