@@ -12,18 +12,15 @@
 // As HIP's own headers say it: threads of a block, and wavefronts that shall fit on each SIMD.
 #define WP_LAUNCH_BOUNDS_1(THREADS) __attribute__((amdgpu_flat_work_group_size(1, THREADS)))
 #define WP_LAUNCH_BOUNDS_2(THREADS, WAVES) WP_LAUNCH_BOUNDS_1(THREADS) __attribute__((amdgpu_waves_per_eu(WAVES)))
-#define WP_LAUNCH_BOUNDS_OF(ONE, TWO, CHOSEN, ...) CHOSEN
-#define __launch_bounds__(...) \
-    WP_LAUNCH_BOUNDS_OF(__VA_ARGS__, WP_LAUNCH_BOUNDS_2, WP_LAUNCH_BOUNDS_1)(__VA_ARGS__)
 #else
 #define WP_LAUNCH_BOUNDS_1(THREADS) __attribute__((launch_bounds(THREADS)))
 #define WP_LAUNCH_BOUNDS_2(THREADS, BLOCKS) __attribute__((launch_bounds(THREADS, BLOCKS)))
+#endif
 // A third number is for clusters of blocks, which only NVIDIA has.
-#define WP_LAUNCH_BOUNDS_3(THREADS, BLOCKS, CLUSTER) WP_LAUNCH_BOUNDS_2(THREADS, BLOCKS)
+#define WP_LAUNCH_BOUNDS_3(THREADS, SECOND, CLUSTER) WP_LAUNCH_BOUNDS_2(THREADS, SECOND)
 #define WP_LAUNCH_BOUNDS_OF(ONE, TWO, THREE, CHOSEN, ...) CHOSEN
 #define __launch_bounds__(...) \
     WP_LAUNCH_BOUNDS_OF(__VA_ARGS__, WP_LAUNCH_BOUNDS_3, WP_LAUNCH_BOUNDS_2, WP_LAUNCH_BOUNDS_1)(__VA_ARGS__)
-#endif
 #else
 #define __host__
 #define __device__

@@ -31,4 +31,5 @@ __device__ __forceinline__ void __threadfence_system() { __builtin_amdgcn_fence(
 
 __device__ __forceinline__ long long clock64() { return (long long)__builtin_readcyclecounter(); }
 __device__ __forceinline__ long long wall_clock64() { return (long long)__builtin_readsteadycounter(); }
+__device__ __forceinline__ void __trap() { __builtin_trap(); }
 __device__ __forceinline__ void __nanosleep(unsigned) { __builtin_amdgcn_s_sleep(1); }

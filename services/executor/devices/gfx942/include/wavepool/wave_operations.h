@@ -17,6 +17,11 @@ template <class M> __device__ __forceinline__ unsigned long long wp_mask(M mask)
     unsigned long long bits = static_cast<unsigned long long>(mask);
     return sizeof(M) < 8 ? (bits & 0xffffffffull) | bits << 32 : bits;
 }
+// The lanes among `mask`, numbered as the mask numbers them.
+template <class M> __device__ __forceinline__ unsigned long long wp_named_lanes(unsigned long long lanes, M mask) {
+    lanes &= wp_mask(mask);
+    return sizeof(M) < 8 ? lanes >> (__wp_lane() & 32) & 0xffffffffull : lanes;
+}
 
 template <class T> __device__ __forceinline__ T wp_exchange(T value, int source, unsigned long long, int) {
     static_assert(std::is_trivially_copyable<T>::value, "a shuffled value is copied bit by bit");
