@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 
 from services.executor.core.boxes import run_to_end
 from services.executor.core.cache import CachedBuild, CompileCache
-from services.executor.core.compiler_text import compile_error, compiler_crash, crash_of, missing_build
+from services.executor.core.compiler_text import (
+    compile_error,
+    compiler_crash,
+    crash_of,
+    missing_build,
+    without_placeless_warnings,
+)
 from services.executor.core.endings import build_limit_failure
 from services.executor.core.events import Compiled, Compiling, Event
 from services.executor.core.failure import Failure, InfrastructureFailure
@@ -152,8 +158,8 @@ async def _inspection(report: asyncio.Task[Inspection] | None) -> Inspection:
 
 
 def _text(end: Exit) -> str:
-    parts = (end.stderr, end.stdout)
-    text = "\n".join(part.decode(errors="replace").strip() for part in parts if part.strip())
+    parts = [without_placeless_warnings(part.decode(errors="replace")).strip() for part in (end.stderr, end.stdout)]
+    text = "\n".join(part for part in parts if part)
     return f"{text}\n[the rest of the compiler's text was cut off]" if end.output_truncated else text
 
 

@@ -22,12 +22,19 @@ _MOST_LAST_WORDS = 200
 _NOTE = re.compile(r"^note: ([^\n]+)", re.MULTILINE)
 _WITHOUT_LINE = re.compile(r"solution\.hip: error: ([^\n]*)")
 _ANY_DECLARATION = 'extern "C" void solution(...)'
+# What an optimiser says of code whose lines it does not know, e.g. `warning: <unknown>:0:0: loop not unrolled: ...`.
+_PLACELESS = re.compile(r"^warning: <unknown>:0:0: [^\n]*(?:\n|\Z)", re.MULTILINE)
 _UNDEFINED = re.compile(r"undefined (?:symbol|reference)[^\n]*\b(solution|main)\b")
 
 
 def compile_error(text: str, declaration: str) -> Failure:
     """The verdict on a source that does not compile; `declaration` is what it has to define."""
     return Failure(Verdict.COMPILE_ERROR, _sentence(text, declaration), details=text)
+
+
+def without_placeless_warnings(text: str) -> str:
+    """The text without warnings that name no line: their author could not act on them."""
+    return _PLACELESS.sub("", text)
 
 
 def crash_of(end: Exit, text: str) -> str | None:

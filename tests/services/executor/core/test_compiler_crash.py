@@ -104,3 +104,13 @@ async def test_words_of_a_crash_in_an_error_of_the_source_are_no_crash(builds: C
     script = "echo 'solution.hip:3:2: error: PLEASE submit a bug report' >&2; exit 1"
     failure = await _failure_of(script, builds, tmp_path)
     assert (failure.verdict, failure.reason) == (Verdict.COMPILE_ERROR, "")
+
+
+async def test_warnings_without_a_line_are_left_out(builds: CompileCache, tmp_path: Path) -> None:
+    script = "echo 'warning: <unknown>:0:0: loop not unrolled: the optimizer was unable' >&2; "
+    script += "echo 'solution.hip:3:2: warning: unused' >&2; echo built >runner"
+    scratch = tmp_path / "compile"
+    scratch.mkdir(mode=0o755)
+    builder = Builder(ScriptedCompiler(script), await choose_sandbox("auto"), builds, StageLimits().builder)
+    build = await builder.build(Unit(BuildKind.SOLUTION, "", "harness", ""), scratch, tmp_path, lambda _: None)
+    assert build.warnings == "solution.hip:3:2: warning: unused"
