@@ -73,6 +73,13 @@ def internalise(module: Module, public: frozenset[str]) -> None:
             value.linkage = _INTERNAL
 
 
+def hide(module: Module, names: frozenset[str]) -> None:
+    """Make the functions of these names internal."""
+    for function in module.functions:
+        if not function.is_declaration and function.name in names:
+            function.linkage = _INTERNAL
+
+
 def inline_everything(module: Module, public: frozenset[str]) -> None:
     """Ask for every function but those named to be inlined wherever it is called."""
     for function in module.functions:

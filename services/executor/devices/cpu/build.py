@@ -51,7 +51,7 @@ def build(folder: Path, kind: BuildKind, link_options: Sequence[str] = (), *, sa
     if kind is BuildKind.KERNELS:
         contents = join_kernels(host, parsed.kernels)
     else:
-        contents = join(host, parsed.kernels, sanitize=sanitize)
+        contents = join(host, parsed.kernels, sanitize=sanitize, own_main=kind is BuildKind.PROGRAM)
     objects = _write_objects(folder, contents)
     if kind is not BuildKind.PROGRAM:
         objects.append(compile_harness(folder))

@@ -48,19 +48,21 @@ __all__ = ["ForeignAssemblyError", "ForeignCallError", "join", "join_kernels"]
 
 KERNEL_TABLE = "wavepool_kernels"
 """The symbol under which a build of kernels alone has its table."""
+_MAIN = frozenset({"main"})
 
 
 class ForeignAssemblyError(Exception):
     """Device code holds inline assembly, which is for another processor."""
 
 
-def join(host: HostModule, device_text: str, *, sanitize: bool = False) -> list[bytes]:
+def join(host: HostModule, device_text: str, *, sanitize: bool = False, own_main: bool = False) -> list[bytes]:
     """The object files of a program, whose kernels check their accesses with `sanitize`.
 
+    Only with `own_main` is its `main` seen by other objects: a driver that people keep beside `solution` is not run.
     Raises ForeignAssemblyError, and ValueError where clang's output is unknown.
     """
     back_end.initialise()
-    host_object, shapes = _host_object(host)
+    host_object, shapes = _host_object(host, frozenset() if own_main else _MAIN)
     # For kernels only: it is no gain for host code.
     back_end.unroll_more()
     return [host_object, _device_object(host, device_text, shapes, sanitize=sanitize)]
@@ -77,9 +79,10 @@ def join_kernels(host: HostModule, device_text: str) -> list[bytes]:
     return [_device_object(alone, device_text, {}, check=refuse_foreign_calls)]
 
 
-def _host_object(host: HostModule) -> tuple[bytes, dict[str, tuple[Shape, ...]]]:
+def _host_object(host: HostModule, hidden: frozenset[str]) -> tuple[bytes, dict[str, tuple[Shape, ...]]]:
     machine = back_end.target_machine()
     module = back_end.parse(with_init_array(without_cpu_attributes(host.text)))
+    back_end.hide(module, hidden)
     back_end.optimise(module, machine, level=3)
     return back_end.object_file(module, machine), launch_shapes(str(module))
 

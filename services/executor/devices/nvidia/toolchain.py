@@ -59,6 +59,7 @@ def driver(architecture: str) -> Driver:
         link=(cuda().nvcc, f"-arch={architecture}", "-cudart", "static"),
         kernels=(*common, "-x", "cu", "-fatbin"),
         assemble=("as",),
+        hide_main=("objcopy", "--localize-symbol=main"),
     )
 
 

@@ -23,12 +23,14 @@ class Driver:
     """How a compiler driver is called; each is a command line to which the files are added.
 
     `assemble` turns an assembly file into an object. `kernels` writes the code object of a source alone.
+    `hide_main` makes the `main` of an object invisible to others.
     """
 
     compile: Sequence[str]
     link: Sequence[str]
     kernels: Sequence[str]
     assemble: Sequence[str]
+    hide_main: Sequence[str]
 
 
 _HEAD = """cd /build || exit 2
@@ -37,6 +39,10 @@ fault() { case "$1" in 126|127) exit 2 ;; 70) exit 70 ;; esac; if [ "$1" -lt 128
 _OURS = """{compile} -c harness.cpp -o harness.o >harness.txt 2>&1 & ours=$!
 wait "$theirs" || fault $?
 wait "$ours" || {{ cat harness.txt >&2; exit 2; }}
+"""
+# A driver that people keep beside `solution` is never run: the runner's `main` is. A name that macros put together is
+# not found here, and then the link fails.
+_HIDE_MAIN = """if grep -qw main solution.hip; then {hide_main} solution.o || exit 2; fi
 """
 # A link fails for what the source lacks or has twice.
 _LINK = """{link} {objects} -o runner >link.txt 2>&1 || {{ cat link.txt >&2; fault 1; }}
@@ -72,6 +78,7 @@ def build_script(kind: BuildKind, driver: Driver, runner_objects: Sequence[Path]
     objects = ["harness.o", *map(str, runner_objects)]
     if kind is BuildKind.SOLUTION:
         theirs = f"{compiled} -c solution.hip -o solution.o & theirs=$!\n"
+        ours += _HIDE_MAIN.format(hide_main=shlex.join(driver.hide_main))
         return _HEAD + theirs + ours + _LINK.format(link=link, objects=shlex.join(["solution.o", *objects]))
     theirs = f"{shlex.join(driver.kernels)} solution.hip -o kernels.image & theirs=$!\n"
     image = _KERNELS.format(assemble=shlex.join(driver.assemble))

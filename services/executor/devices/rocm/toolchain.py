@@ -59,13 +59,14 @@ def rocm() -> Rocm:
 
 def driver(architecture: str) -> Driver:
     """How hipcc is called for one GPU, e.g. `gfx942`."""
-    hipcc = rocm().hipcc
+    hipcc, programs = rocm().hipcc, rocm().folder / "llvm" / "bin"
     target = f"--offload-arch={architecture}"
     return Driver(
         compile=(hipcc, *_OPTIONS, target, "-I", str(RUNNER)),
         link=(hipcc, target),
         kernels=(hipcc, *_OPTIONS, target, "--genco"),
-        assemble=(str(rocm().folder / "llvm" / "bin" / "clang"), "-c"),
+        assemble=(str(programs / "clang"), "-c"),
+        hide_main=(str(programs / "llvm-objcopy"), "--localize-symbol=main"),
     )
 
 

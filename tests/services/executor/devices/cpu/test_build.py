@@ -37,6 +37,63 @@ def test_solution_is_linked_into_a_static_runner(tmp_path: Path) -> None:
     assert b"/ld-linux" not in (tmp_path / "runner").read_bytes()
 
 
+_MAINS = (
+    "int main() { std::exit(77); }",
+    "int main(int, char**) { std::exit(77); }",
+    "__attribute__((weak)) int main() { std::exit(77); }",
+    'extern "C" int driver() asm("main");\nextern "C" int driver() { std::exit(77); }',
+)
+
+
+@pytest.mark.parametrize("main", _MAINS)
+def test_a_main_beside_the_solution_is_never_run(tmp_path: Path, main: str) -> None:
+    source = f'#include <cstdlib>\n{_KERNEL}extern "C" void solution(float* p) {{ k<<<1, 64>>>(p); }}\n{main}\n'
+
+    # The runner ends with its own status here, where nobody asks it for anything.
+    assert _build(tmp_path, source, "solution") == 0
+    done = subprocess.run([tmp_path / "runner"], capture_output=True, timeout=60, check=False)
+    without = tmp_path / "without"
+    without.mkdir()
+    assert _build(without, source.removesuffix(f"{main}\n"), "solution") == 0
+    other = subprocess.run([without / "runner"], capture_output=True, timeout=60, check=False)
+
+    assert done.returncode != 77
+    assert (done.returncode, done.stderr) == (other.returncode, other.stderr)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'int f() { return 7; }\nextern "C" __attribute__((alias("_Z1fv"))) int main();\n',
+        'asm(".globl main\\nmain: ret");\n',
+    ],
+)
+def test_a_main_that_is_hidden_from_us_is_refused(
+    tmp_path: Path, source: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _build(tmp_path, source + 'extern "C" void solution(float*) {}', "solution") == 1
+
+    assert "duplicate symbol: main" in capsys.readouterr().err
+
+
+def test_cuda_needs_no_include(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    body = "float* p; cudaError_t error = cudaMalloc(&p, 256); k<<<1, 64>>>(p); return error + cudaDeviceSynchronize();"
+
+    assert _build(tmp_path, f"{_KERNEL}int main() {{ {body} }}") == 0
+
+    assert subprocess.run([tmp_path / "program"], timeout=60, check=False).returncode == 0
+    assert _build(tmp_path, f"{_KERNEL}int main() {{ cudaDeviceSynchronise(); }}") == 1
+    assert "hipDevice" not in capsys.readouterr().err
+
+
+def test_names_of_cuda_that_a_source_defines_are_its_own(tmp_path: Path) -> None:
+    own = "#define cudaMalloc(bytes) (void*)(7 + bytes)\n"
+
+    assert _build(tmp_path, f"{own}int main() {{ return cudaMalloc(1) == (void*)8 ? 0 : 1; }}") == 0
+    assert (tmp_path / "diagnostics.json").read_text() == "[]"
+    assert subprocess.run([tmp_path / "program"], timeout=60, check=False).returncode == 0
+
+
 def test_compiler_error_has_the_submission_s_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _build(tmp_path, _KERNEL + "int main() { return undeclared; }") == 1
 
@@ -46,6 +103,16 @@ def test_compiler_error_has_the_submission_s_line(tmp_path: Path, capsys: pytest
     assert str(tmp_path) not in text
     (found,) = json.loads((tmp_path / "diagnostics.json").read_text())
     assert (found["line"], found["column"], found["severity"]) == (2, 21, "error")
+
+
+def test_error_in_a_header_has_no_folder_of_the_toolchain(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wide = "struct Wide { long values[2]; };\n__global__ void k(Wide* p) { __match_any_sync(~0ull, *p); }\n"
+    assert _build(tmp_path, f"#include <vector>\n{wide}int main() {{ std::vector<int&> x; }}") == 1
+
+    text = capsys.readouterr().err
+    assert "wavepool/wave_operations.h:" in text
+    assert str(toolchain.cache_folder()) not in text
+    assert str(toolchain.compiler().folder) not in text
 
 
 def test_error_in_a_kernel_is_reported_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -60,7 +127,6 @@ def test_error_in_a_kernel_is_reported_once(tmp_path: Path, capsys: pytest.Captu
         (_KERNEL + "void solution(float* p) {}", 'not extern "C"'),
         ('extern "C" __global__ void solution(float* p) { *p = 1; }', "a host function `solution` is needed"),
         (_KERNEL, "no function `solution` is defined"),
-        ('extern "C" void solution(float*) {}\nint main() {}', "must not define `main`"),
     ],
 )
 def test_classic_mistake_gets_a_hint(

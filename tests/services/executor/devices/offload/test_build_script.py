@@ -40,7 +40,7 @@ class Bench:
         compiler = folder / "compiler"
         compiler.write_text(COMPILER)
         compiler.chmod(0o755)
-        self.driver = Driver(*[(str(compiler),)] * 4)
+        self.driver = Driver(*[(str(compiler),)] * 5)
 
     def build(self, kind: BuildKind, source: str, harness: str = HARNESS) -> subprocess.CompletedProcess[str]:
         (self.work / "solution.hip").write_text(source)
@@ -58,6 +58,19 @@ def test_a_solution_is_linked_with_our_harness_and_runner(bench: Bench) -> None:
     done = bench.build(BuildKind.SOLUTION, "theirs\n")
     assert (done.returncode, done.stderr) == (0, "")
     assert (bench.work / "runner").read_text() == f"theirs\n{HARNESS}runner\n"
+
+
+@pytest.mark.parametrize(
+    "main", ["", "int main() { return 77; }\n", "__attribute__((weak)) int main() { return 77; }\n"]
+)
+def test_a_main_beside_the_solution_is_never_run(bench: Bench, main: str) -> None:
+    (bench.work / "ours.cpp").write_text("int solution();\nint main() { return solution(); }\n")
+    compiler = ("c++", "-x", "c++")
+    subprocess.run([*compiler, "-c", "ours.cpp", "-o", bench.runner], cwd=bench.work, check=True)
+    bench.driver = Driver(compiler, ("c++",), compiler, ("as",), ("objcopy", "--localize-symbol=main"))
+    done = bench.build(BuildKind.SOLUTION, f"int solution() {{ return 5; }}\n{main}", "\n")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert subprocess.run([bench.work / "runner"], check=False).returncode == 5
 
 
 def test_a_program_stands_alone(bench: Bench) -> None:
@@ -92,7 +105,7 @@ def test_a_build_ends_as_a_compiler_that_crashes(bench: Bench, kind: BuildKind) 
 
 @pytest.mark.parametrize("kind", list(BuildKind))
 def test_a_compiler_that_is_missing_is_the_toolchains_fault(bench: Bench, kind: BuildKind) -> None:
-    bench.driver = Driver(*[("/nowhere/compiler",)] * 4)
+    bench.driver = Driver(*[("/nowhere/compiler",)] * 5)
     assert bench.build(kind, "fill scale_rows\n").returncode == 2
 
 
