@@ -24,8 +24,8 @@ lint: setup ## Check style, types, imports, protos and dependencies
 	$(RUN)/ruff check && $(RUN)/ruff format --check && $(RUN)/pyright
 	$(RUN)/lint-imports && $(RUN)/buf lint && $(RUN)/deptry .
 
-test: setup ## Run all tests that can run here
-	$(RUN)/pytest -n $(WORKERS)
+test: setup ## Run all tests that can run here, or those in TESTS
+	$(RUN)/pytest -n $(WORKERS) $(TESTS)
 
 test-docker: setup ## Run the tests that need a Docker engine; fail where there is none
 	REQUIRE_ALL=1 $(RUN)/pytest -m docker
