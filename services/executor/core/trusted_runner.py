@@ -39,9 +39,9 @@ class _TrustedSession(RunnerSession):
         with _at_our_fault():
             await super()._order(order, first, second)
 
-    async def _answer(self, expected: Reply, seconds: float) -> ReplyMessage:
+    async def _answer(self, expected: Reply, seconds: float, advice: str = "") -> ReplyMessage:
         with _at_our_fault():
-            return await super()._answer(expected, seconds)
+            return await super()._answer(expected, seconds, advice)
 
 
 @asynccontextmanager
