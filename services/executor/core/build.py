@@ -23,7 +23,7 @@ from services.executor.core.failure import Failure, InfrastructureFailure
 from services.executor.core.isa import Inspection, shown
 from services.executor.core.isa_report import IsaReport
 from services.executor.core.report import canonical_json
-from services.executor.devices.device import BuildKind, Device, Toolchain, ToolchainError
+from services.executor.devices.device import NO_ROOM_STATUS, BuildKind, Device, Toolchain, ToolchainError
 from services.executor.sandboxes.box_files import LeftFileError, new_source_folder, read_left, write_source
 
 if TYPE_CHECKING:
@@ -130,6 +130,8 @@ class Builder:
             raise failure
         if how := crash_of(end, text):
             raise await self._crash(how, text, scratch)
+        if end.code == NO_ROOM_STATUS:
+            raise missing_build(text)
         if end.code == 1:
             raise compile_error(text, unit.declaration)
         if end.code != 0:

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import Command
 
 
+NO_ROOM_STATUS = 75
+"""Of a build that could start no other process on this machine now: EX_TEMPFAIL of sysexits.h."""
+
+
 class BuildKind(StrEnum):
     """What a build folder holds."""
 
@@ -67,8 +71,8 @@ class Device(Protocol):
 
     A build folder holds the inputs named by its BuildKind. The build command runs in a box with that folder mounted
     writable at `/build`; exit status 0 leaves the executable `/build/runner` (for PROGRAM: `/build/program`) there,
-    status 1 means that the source is at fault, with the compiler's text on stderr, and any other status means that
-    the toolchain is at fault.
+    status 1 means that the source is at fault, with the compiler's text on stderr, NO_ROOM_STATUS that the machine is,
+    and any other status that the toolchain is.
     """
 
     def describe(self) -> DeviceDescription:

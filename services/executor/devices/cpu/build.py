@@ -1,7 +1,8 @@
 """Compile one submission: `python -m services.executor.devices.cpu.build FOLDER solution|kernels|program [sanitize]`.
 
 Exit status 0: FOLDER/runner (or FOLDER/program) is there. 1: the source is at fault; the compiler's text is on stderr
-and in FOLDER/diagnostics.json. 2: the toolchain is at fault. 128 + n: signal n ended clang.
+and in FOLDER/diagnostics.json. 2: the toolchain is at fault. 75: the machine has no room for another process. 128 + n:
+signal n ended clang.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from services.executor.devices.cpu.host_module import host_module_from_text
 from services.executor.devices.cpu.join import ForeignAssemblyError, ForeignCallError, join, join_kernels
 from services.executor.devices.cpu.linking import SymbolError, link
 from services.executor.devices.cpu.sanitizer.device import SANITIZE
-from services.executor.devices.device import BuildKind, ToolchainError
+from services.executor.devices.device import NO_ROOM_STATUS, BuildKind, ToolchainError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,7 +113,8 @@ def _status(folder: Path, kind: BuildKind, link_options: Sequence[str], *, sanit
         return _SOURCE_AT_FAULT
     except (ToolchainError, ValueError, RuntimeError, OSError) as error:
         sys.stderr.write(f"toolchain failure: {error}\n")
-        return _TOOLCHAIN_AT_FAULT
+        # EAGAIN: our user has as many processes as it may, in other boxes. A source starts none here.
+        return NO_ROOM_STATUS if isinstance(error, BlockingIOError) else _TOOLCHAIN_AT_FAULT
     return _OK
 
 

@@ -100,6 +100,14 @@ async def test_a_compiler_that_works_on_no_source_is_our_fault(
     assert "last words" in failure.details
 
 
+async def test_a_machine_without_room_for_a_process_is_our_fault_whatever_it_does_next(
+    builds: CompileCache, tmp_path: Path
+) -> None:
+    failure = await _failure_of("if grep -q THEIRS $1; then echo no room >&2; exit 75; fi", builds, tmp_path)
+    assert failure.verdict is Verdict.INFRA_ERROR
+    assert failure.details == "no room"
+
+
 async def test_words_of_a_crash_in_an_error_of_the_source_are_no_crash(builds: CompileCache, tmp_path: Path) -> None:
     script = "echo 'solution.hip:3:2: error: PLEASE submit a bug report' >&2; exit 1"
     failure = await _failure_of(script, builds, tmp_path)
