@@ -61,8 +61,8 @@ class SqliteConnection(aiosqlite.Connection):
         """End the thread after what it was asked before; later calls answer the same as the first."""
         if not self._was_stopped:
             self._was_stopped = True
-            self._tx.put_nowait((None, self._close_opened))
-            # aiosqlite leaves out what the future holds.
+            # aiosqlite leaves out what its futures hold.
+            self._tx.put_nowait((None, self._close_opened))  # pyright: ignore[reportUnknownMemberType]
             self._stopping = super().stop()  # pyright: ignore[reportUnknownMemberType]
         return self._stopping
 
