@@ -36,7 +36,7 @@ def test_a_kernel_is_a_line_and_its_hints_say_what_why_and_what_to_do() -> None:
 
 def test_progress_tells_it_after_the_compile() -> None:
     event = Event(1, "COMPILED", {"duration_ms": 12, "warnings": "", "isa": {"gemm": KERNEL}})
-    assert narrate(event).startswith("compiled in 12 ms\n  MI300X gemm: 128 VGPR")
+    assert narrate(event).startswith("Compiled in 12 ms\n  MI300X gemm: 128 VGPR")
 
 
 def test_a_gateway_that_knows_nothing_of_it_adds_nothing() -> None:

@@ -68,8 +68,8 @@ def test_instruments_are_reported_as_bands_and_their_absence_as_none() -> None:
     session = _session([100, 100])
     read = replace(session, readings=(Reading(clock_mhz=2000, power_watts=500), Reading(clock_mhz=2100)))
     result = result_of(PROBLEM, CaseTimes(CASE, 0, (read,)), 4, SCALE, Timing.VALID)
-    assert result.clock_mhz == Band(2000, 2050, 2100)
-    assert result.power_watts == Band(500, 500, 500)
+    assert result.clock_mhz == Band(2000, 2050, 2100, mean=2050)
+    assert result.power_watts == Band(500, 500, 500, mean=500)
     assert result.temperature_celsius is None
 
 

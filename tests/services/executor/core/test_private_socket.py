@@ -43,7 +43,9 @@ def connected(folder: Path, said: bytes = b"") -> socket.socket:
     connection = socket.socket(socket.AF_UNIX)
     connection.settimeout(20)
     connection.connect(str(folder / "socket"))
-    connection.sendall(said)
+    # Even of nothing, a connection that was hung up on takes no more.
+    if said:
+        connection.sendall(said)
     return connection
 
 
