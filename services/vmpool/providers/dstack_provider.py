@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from services.vmpool.machines.offer import Offer
     from services.vmpool.providers.diagnosis import ProviderFinding
     from services.vmpool.providers.dstack_config import DstackConfig
+    from services.vmpool.providers.dstack_run import Run
     from services.vmpool.providers.provider import Order
 
 log = get_logger(__name__)
@@ -147,7 +148,7 @@ class DstackProvider:
         known = [run for run in runs if not run.deleted]
         ours = [machine_id for run in known if (machine_id := run.machine_id(self._config.pool_name))]
         deleted = [run for run in runs if run.deleted and run.machine_id(self._config.pool_name)]
-        return [*ours, *await self._without_run({run.name for run in known}, {run.name for run in deleted})]
+        return [*ours, *await self._without_run({run.name for run in known}, deleted)]
 
     async def order_of(self, machine_id: str) -> Order | None:
         """What the run's tags tell; None for a machine whose run was deleted."""
@@ -207,13 +208,15 @@ class DstackProvider:
         ]
         return best_offers((offer for plan in plans for offer in offers_from_plan(plan, market)), market)
 
-    async def _without_run(self, known: set[str], deleted: set[str]) -> Sequence[str]:
+    async def _without_run(self, known: set[str], deleted: Sequence[Run]) -> Sequence[str]:
         """Idle machines in whatever fleet, whose only runs were deleted and had our mark."""
         left: list[str] = []
         for instance in await self._fleets.instances() if deleted else ():
             if not instance.is_idle or instance.is_ssh_host:
                 continue
             names = await self._runs.run_names_on(instance.instance_id)
-            if not names & known and names & deleted:
+            # Another's run may have had the name of one of ours, so the name alone proves nothing.
+            named = [] if names & known else [run for run in deleted if run.name in names]
+            if any([instance.instance_id in await self._runs.instance_ids(run.run_id) for run in named]):
                 left.append(f"{INSTANCE_PREFIX}{instance.instance_id}")
         return left
