@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -69,8 +70,11 @@ class SshFront(asyncssh.SSHServer):
         except OSError as error:
             raise asyncssh.ChannelOpenError(asyncssh.OPEN_CONNECT_FAILED, str(error)) from error
         writer.write(json.dumps(target).encode() + b"\n")
-        answer = await reader.readline()
-        if answer != b"ok\n":
+        answer = b""
+        with contextlib.suppress(ConnectionError):
+            answer = await reader.readline()
+        # asyncssh drops a session whose connection ended meanwhile, without a word to it.
+        if answer != b"ok\n" or self._connection not in self._connections:
             writer.close()
             raise asyncssh.ChannelOpenError(asyncssh.OPEN_CONNECT_FAILED, answer.decode().strip() or "it went down")
         return RelaySession(reader, writer)
