@@ -41,6 +41,17 @@ def format_number(value: object, unit: str = "") -> str:
     return f"{digits} {unit}".strip()
 
 
+def timing_text(fields: Fields) -> str:
+    """The timing of a case or of a run in a word; empty where nothing was timed.
+
+    For a VALID time that is not known well and never ranks, its interval takes the place of the word.
+    """
+    timing, half_width = str(fields.get("timing") or ""), fields.get("shown_interval")
+    if timing == "VALID" and isinstance(half_width, int | float):
+        return f"± {100 * half_width:.2g} %"
+    return "" if timing == "UNSPECIFIED" else timing
+
+
 def _message(fields: Fields) -> str:
     return str(fields.get("message") or "")
 
@@ -96,10 +107,10 @@ def _benchmark_result(fields: Fields) -> str:
 
 
 def _benchmarked(fields: Fields) -> str:
-    timing = str(fields.get("timing") or "")
+    timing = timing_text(fields)
     notes = [str(fields["timing_mode"])] if fields.get("timing_mode") else []
     notes += ["caches not seen to be empty"] if fields.get("flush_verified") is False else []
-    notes += [f"timing {timing}"] if timing not in {"", "VALID"} else []
+    notes += [f"timing {timing}"] if timing else []
     notes += ["not converged"] if fields.get("converged") is False else []
     notes += ["simulated"] if fields.get("simulated") else []
     note = f" ({', '.join(notes)})" if notes else ""
@@ -107,9 +118,9 @@ def _benchmarked(fields: Fields) -> str:
 
 
 def _doubts(result: Fields) -> tuple[str, str]:
-    timing = str(result.get("timing") or "")
+    timing = timing_text(result)
     capped = "not converged" if result.get("converged") is False else ""
-    return (f"timing {timing}" if timing in {"INVALID", "UNSTABLE"} else "", capped)
+    return (f"timing {timing}" if timing else "", capped)
 
 
 _NARRATORS: dict[str, Callable[[Fields], str]] = {

@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from cli.machine_text import cost_text
-from cli.narration import format_milliseconds, format_number
+from cli.narration import format_milliseconds, format_number, timing_text
 from cli.sample_text import sample_text
 from cli.terminal import results
 
@@ -113,8 +113,6 @@ def _print_benchmarks(result: Result) -> None:
     if not rows:
         return
     results.print(table_of(("test", "median", "arithmetic", "traffic", "95 % interval", "trust"), rows))
-    for name, why in doubts_of(cast("list[dict[str, Any]]", entries)):
-        results.print(f"[yellow]{escape(name)}: the audit was inconclusive: {escape(why)}[/yellow]")
     device = str(result.data.get("device_title") or result.data.get("device") or "")
     if result.data.get("simulated"):
         results.print("[bold]simulated times: they say nothing of any hardware[/bold]")
@@ -126,16 +124,7 @@ def _print_benchmarks(result: Result) -> None:
 
 def trust_of(entry: dict[str, Any]) -> str:
     """What a reader must know before believing a time, in a word."""
-    timing = str(entry.get("timing") or "")
-    if timing in {"INVALID", "UNSTABLE"}:
-        return timing
-    word = "not converged" if entry.get("converged") is False else "converged"
-    return f"{word}, audit inconclusive" if entry.get("audit_inconclusive_because") else word
-
-
-def doubts_of(entries: Iterable[dict[str, Any]]) -> list[tuple[str, str]]:
-    """The cases whose audit was inconclusive, and why."""
-    return [(str(entry.get("name")), str(why)) for entry in entries if (why := entry.get("audit_inconclusive_because"))]
+    return timing_text(entry) + (", not converged" if entry.get("converged") is False else "")
 
 
 def _interval(entry: dict[str, Any]) -> str:

@@ -43,7 +43,6 @@ export function benchmarkTable(results, device, timing) {
     element("h3", {}, "Benchmark"),
     timedHow(timing) ? element("p", { className: "hint" }, timedHow(timing)) : null,
     ORIGINS[device?.name] ? element("p", { className: "hint" }, ORIGINS[device.name](device.title)) : null,
-    ...results.filter(isDoubtful).map((result) => element("p", { className: "hint" }, doubt(result))),
     element(
       "div",
       { className: "table-scroll", tabindex: 0, role: "region", "aria-label": "Times" },
@@ -56,31 +55,39 @@ function samples({ samples: count, session_medians_ms: sessions }) {
   return sessions?.length ? `${count} in ${sessions.length}` : String(count);
 }
 
+// The timing of a case or of a run; for a time that is not known well and never ranks, its interval instead of VALID.
+export function timingWord({ timing, shown_interval: half }) {
+  return timing === "VALID" && half ? `± ${Number((100 * half).toPrecision(2))} %` : timing;
+}
+
+// Words of newer servers are no reason to believe a time.
+export function timingKind({ timing, shown_interval: half }) {
+  if (timing === "VALID") return half ? "warn" : "good";
+  return timing === "INVALID" || timing === "UNSTABLE" ? "bad" : "warn";
+}
+
 // What a reader must know before believing the time: a word, and the reason when pointed at.
 function trust(result) {
   const [word, kind, why] = judgement(result);
   return element("span", { className: `trust ${kind}`, title: why }, word);
 }
 
-function isDoubtful({ audit_inconclusive_because: why }) {
-  return Boolean(why);
-}
-
-function doubt({ name, audit_inconclusive_because: why }) {
-  return `${name}: the audit was inconclusive: ${why}. Run again when the host is quieter.`;
-}
-
 function judgement(result) {
-  const { timing, converged, disagreement, audit_ratio: ratio, floor_ms: floor } = result;
+  const { timing, converged, audit_ratio: ratio, floor_ms: floor } = result;
   const audit = Number.isFinite(ratio) ? `, ${figure(ratio)} times what the judge's clock allows` : "";
   const least = Number.isFinite(floor) ? `; the hardware needs at least ${milliseconds(floor)}` : "";
-  if (timing === "INVALID") return ["INVALID", "bad", `This time cannot be true${audit}${least}`];
-  if (timing === "UNSTABLE")
-    return ["UNSTABLE", "bad", `Separate processes are ${figure(100 * disagreement)} % apart: no time to rank`];
-  if (isDoubtful(result)) return ["audit inconclusive", "warn", doubt(result)];
+  const word = timingWord(result);
+  if (timing === "INVALID") return [word, "bad", `This time cannot be true${audit}${least}`];
+  if (timing === "UNSTABLE") return [word, "bad", unstable(result)];
+  if (timing === "UNPROVEN") return [word, "warn", result.unproven_because ?? ""];
   if (converged === false)
-    return ["not converged", "warn", "A cap ended the measurement before the interval was as narrow as wanted"];
-  return ["converged", "good", `The interval of the median is as narrow as wanted${audit}`];
+    return [`${word}, not converged`, "warn", "A cap ended the measurement before the interval was as narrow as wanted"];
+  return [word, timingKind(result), `The interval of the median is as narrow as wanted${audit}`];
+}
+
+function unstable({ disagreement, ci, runtime_ms: median }) {
+  const half = figure((100 * (ci.high_ms - ci.low_ms)) / 2 / median);
+  return `Separate processes are ${figure(100 * disagreement)} % apart, and the interval is ± ${half} %: no time to rank`;
 }
 
 function interval({ ci, runtime_ms: median }) {

@@ -44,6 +44,8 @@ def benchmarked_to_proto(benchmarked: events.Benchmarked) -> run_event_pb2.Bench
         simulated=benchmarked.simulated,
         timing_mode=benchmarked.timing_mode,
         flush_verified=benchmarked.flush_verified,
+        unproven_because=well_formed(benchmarked.unproven_because),
+        shown_interval=benchmarked.shown_interval,
     )
 
 

@@ -6,10 +6,14 @@ import tomllib
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from services.executor.core.benchmark_result import Timing
 from services.executor.core.job import Mode
 from services.executor.core.verdict import Verdict
+
+if TYPE_CHECKING:
+    from services.executor.core.events import Finished
 
 FOLDER = Path(__file__).parent
 
@@ -25,12 +29,14 @@ class Attempt:
     `undisturbed` attempts are judged as on a machine where nothing else runs: by clocks that no busy host excuses.
     Where `sessions_agree`, the sessions must agree as they must on a GPU. `gpu_verdict` is the verdict on a real GPU,
     where the trick is more than its twin on the cpu device. `other_verdict`, with `other_says`, is for an attempt that
-    leaves to chance which of two verdicts refuses it: docs/attacks.md says why.
+    leaves to chance which of two verdicts refuses it: docs/attacks.md says why. `timing` is what must stand beside the
+    verdict, on every device; None if it says nothing of the attack.
     """
 
     attack: int
     file: Path
     verdict: Verdict
+    timing: Timing | None = None
     reason: str = ""
     says: tuple[str, ...] = ()
     prints: str = ""
@@ -45,6 +51,10 @@ class Attempt:
     gpu_verdict: Verdict | None = None
     other_verdict: Verdict | None = None
     other_says: str = ""
+
+    def has_timing(self, finished: Finished) -> bool:
+        """Whether the timing of a finished run is the one that it must have."""
+        return self.timing is None or (finished.benchmarked is not None and finished.benchmarked.timing is self.timing)
 
     @property
     def name(self) -> str:
@@ -98,6 +108,8 @@ def _attempts(folder: Path) -> list[Attempt]:
         for key in ("verdict", "gpu_verdict", "other_verdict"):
             if key in fields:
                 fields[key] = Verdict(fields[key])
+        if "timing" in fields:
+            fields["timing"] = Timing(fields["timing"])
         says = fields.get("says", [])
         fields["says"] = (says,) if isinstance(says, str) else tuple(says)
         fields["mode"] = Mode(fields.get("mode", Mode.CHECK))

@@ -30,6 +30,7 @@ async def test_an_attack_gets_its_verdict(attack: Attack, attempt: Attempt) -> N
         assert attempt.other_says in finished.message
         return
     assert finished.verdict is attempt.verdict, finished
+    assert attempt.has_timing(finished), finished
     assert re.fullmatch(attempt.reason, finished.reason), finished
     assert not attempt.says or any(piece in finished.message for piece in attempt.says), finished
     assert re.search(attempt.prints, finished.stdout), finished.stdout

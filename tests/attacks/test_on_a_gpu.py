@@ -39,6 +39,7 @@ async def test_an_attack_gets_its_verdict_on_a_real_gpu(gpu: Equipment, attempt:
         pytest.skip("no AMD GPU here")
     finished = await run(CoreJob(attempt.source(), attempt.mode, attempt.problem), gpu, lambda _: None)
     assert finished.verdict is attempt.gpu_verdict, finished
+    assert attempt.has_timing(finished), finished
 
 
 @pytest.mark.gpu

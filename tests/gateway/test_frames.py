@@ -170,11 +170,20 @@ def test_a_case_that_cannot_be_ranked_says_so_and_what_is_not_known_is_null() ->
     )
 
 
-def test_an_inconclusive_audit_says_why() -> None:
-    result = run_event_pb2.BenchmarkResult(audit_inconclusive_because="the host was too busy")
-    for told, why in ((result, "the host was too busy"), (run_event_pb2.BenchmarkResult(), None)):
-        fields = shown(event(3, run=run_event_pb2.RunEvent(benchmark_result=told))).fields["result"]
-        assert fields["audit_inconclusive_because"] == why
+def test_an_unproven_time_says_why_and_a_wide_interval_how_wide() -> None:
+    unproven = run_event_pb2.BenchmarkResult(timing=run_event_pb2.TIMING_UNPROVEN, unproven_because="busy")
+    wide = run_event_pb2.BenchmarkResult(timing=run_event_pb2.TIMING_VALID, shown_interval=0.21)
+    for result, shown_as in ((unproven, ("UNPROVEN", "busy", None)), (wide, ("VALID", None, 0.21))):
+        fields = shown(event(3, run=run_event_pb2.RunEvent(benchmark_result=result))).fields["result"]
+        assert (fields["timing"], fields["unproven_because"], fields["shown_interval"]) == shown_as
+    run = run_event_pb2.Benchmarked(timing=run_event_pb2.TIMING_UNPROVEN, unproven_because="busy", shown_interval=0.21)
+    fields = shown(event(3, run=run_event_pb2.RunEvent(benchmarked=run))).fields
+    assert (fields["timing"], fields["unproven_because"], fields["shown_interval"]) == ("UNPROVEN", "busy", 0.21)
+
+
+def test_a_timing_of_a_newer_core_is_shown_by_its_number_and_is_not_valid() -> None:
+    newer = run_event_pb2.Benchmarked.FromString(bytes([4 << 3, 99]))
+    assert shown(event(3, run=run_event_pb2.RunEvent(benchmarked=newer))).fields["timing"] == "UNKNOWN_99"
 
 
 def test_instruments_are_shown_as_bands() -> None:

@@ -19,21 +19,25 @@ _HEAD = (
 def table_of(benchmarked: Benchmarked) -> str:
     """All cases, and what a reader must know of them."""
     rows = [_HEAD, *(_row(result) for result in benchmarked.results)]
-    doubtful = (result for result in benchmarked.results if result.audit_inconclusive_because)
-    rows += [f"  {one.name}: the audit was inconclusive: {one.audit_inconclusive_because}" for one in doubtful]
     made_up = "SIMULATED times, of no hardware: " if benchmarked.simulated else ""
-    note = f"{made_up}times of device `{benchmarked.device}`, {benchmarked.timing_mode}, timing {benchmarked.timing}"
+    note = f"{made_up}times of device `{benchmarked.device}`, {benchmarked.timing_mode}, timing {word_of(benchmarked)}"
+    note += ", never ranked" if benchmarked.device == "cpu" else ""
     note += ", the sweep was not seen to empty the caches" if benchmarked.flush_verified is False else ""
     capped = "" if benchmarked.converged else ", not all converged"
-    return "\n".join([*rows, f"{note}{capped}; geometric mean {benchmarked.mean_runtime_ns / 1e6:.6f} ms"])
+    why = [f"UNPROVEN: {benchmarked.unproven_because}"] if benchmarked.unproven_because else []
+    return "\n".join([*rows, f"{note}{capped}; geometric mean {benchmarked.mean_runtime_ns / 1e6:.6f} ms", *why])
 
 
 def trust_of(result: BenchmarkResult) -> str:
     """How far the time of a case can be believed, in a few words."""
-    if result.timing is not Timing.VALID:
-        return f"{result.timing}"
-    word = "converged" if result.converged else f"not converged ({result.stopped_by})"
-    return f"{word}, audit inconclusive" if result.audit_inconclusive_because else word
+    return word_of(result) + ("" if result.converged else f", not converged ({result.stopped_by})")
+
+
+def word_of(timed: BenchmarkResult | Benchmarked) -> str:
+    """The timing in a word; the interval takes its place for a VALID time that is not known well."""
+    if timed.timing is Timing.VALID and timed.shown_interval:
+        return f"+-{100 * timed.shown_interval:.2g} %"
+    return f"{timed.timing}"
 
 
 def _row(result: BenchmarkResult) -> str:

@@ -7,11 +7,16 @@ from enum import StrEnum
 
 
 class Timing(StrEnum):
-    """Whether times can be ranked."""
+    """Whether times can be ranked; the verdict is about the answers, and this stands beside it."""
 
     VALID = "VALID"
+    """Only these rank: launched by our own process, and borne out by every audit that the device has."""
     INVALID = "INVALID"
+    """They cannot be true."""
     UNSTABLE = "UNSTABLE"
+    """There is no single time: sessions disagree, or the interval is too wide."""
+    UNPROVEN = "UNPROVEN"
+    """They may be true, and we could not find out; `unproven_because` says why."""
 
 
 class Bound(StrEnum):
@@ -51,18 +56,22 @@ class BenchmarkResult:
     `runtime_ns` is the median of the sessions' medians (`session_median_ns`), and `ci_low_ns`..`ci_high_ns` the 95 %
     order-statistic interval of the median of all samples, widened for samples that depend on each other
     (`correlation_time` of them make an independent one). `converged` says that the stopping rule reached its precision
-    in every session before a cap; `stopped_by` names what ended the first that did not. `timing` is the case's own.
-    `disagreement` is how far the sessions' medians are apart, relative to the time. `bimodality` is above 5/9 where two
+    in every session before a cap; `stopped_by` names what ended the first that did not. `disagreement`
+    is how far the sessions' medians are apart, relative to the time. `bimodality` is above 5/9 where two
     modes or a long tail are likely.
 
     `wall_runtime_ns` is the median by the judge's own clock, with the way to the runner and back (`null_ns`) in it.
     `audit_ratio` is the claimed time over what the judge's clock allows: below 1 it needs a reason. It is by chained
-    calls, `audited_calls` of them, or by single ones, with `not_chained_because`. `audit_inconclusive_because` says why
-    the audit neither bears the time out nor proves it untrue. `hot_ns` is the median in the chains, where caches are
-    warm, and `first_call_ns` that of each session's first call. `floor_ns` is the least time that the hardware allows;
-    None where its roofs are not known. `arithmetic_intensity` is in operations a byte. `flush_bytes` were swept through
-    the caches before each sample; 0 where nothing was. `stream_span_ns` and `device_span_ns` are medians by the
-    device's own clock (`spans.py`). They and the bands are None where the device has no such instrument.
+    calls, `audited_calls` of them, or by single ones, with `not_chained_because`. `hot_ns` is the median in
+    the chains, where caches are warm, and `first_call_ns` that of each session's first call. `floor_ns` is the least
+    time that the hardware allows; None where its roofs are not known. `arithmetic_intensity` is in operations a byte.
+    `flush_bytes` were swept through the caches before each sample; 0 where nothing was. `stream_span_ns` and
+    `device_span_ns` are medians by the device's own clock (`spans.py`). They and the bands are None where the device
+    has no such instrument.
+
+    `timing` is decided in `case_timing.py`. `unproven_because` is a sentence for the author: why the time is not
+    proven, and what to change; empty if it is. `shown_interval` is half the width of the interval over the time if
+    front ends show that instead of VALID, else 0.
     """
 
     test_id: int
@@ -89,6 +98,8 @@ class BenchmarkResult:
     bound: Bound
     sample_ns: tuple[float, ...]
     timing: Timing = Timing.VALID
+    unproven_because: str = ""
+    shown_interval: float = 0.0
     session_median_ns: tuple[float, ...] = ()
     disagreement: float = 0.0
     correlation_time: float = 1.0
@@ -98,7 +109,6 @@ class BenchmarkResult:
     audit_ratio: float | None = None
     audited_calls: int = 0
     not_chained_because: str = ""
-    audit_inconclusive_because: str = ""
     hot_ns: float | None = None
     first_call_ns: float = 0.0
     stream_span_ns: float | None = None

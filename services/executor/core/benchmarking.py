@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from services.executor.core.benchmark_result import BenchmarkResult, Timing
 from services.executor.core.case_judge import CaseJudge
-from services.executor.core.case_result import CaseTimes, Scale, fault_of, result_of, timing_of
+from services.executor.core.case_result import CaseTimes, Scale, facts_of, fault_of, result_of
+from services.executor.core.case_timing import unproven_run_because, worst_timing
 from services.executor.core.chain import CPU_CHAINS, GPU_CHAINS, audit_case, quiet_null_ns
 from services.executor.core.chain_audit import CPU_CHAIN_RULE, GPU_CHAIN_RULE
 from services.executor.core.events import Benchmarked, Benchmarking, BenchmarkProgress, BenchmarkStage
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from problems.definition import Case, Problem
+    from services.executor.core.benchmark_result import BenchmarkResult
     from services.executor.core.checking import Checker
     from services.executor.core.flushing import Flush
     from services.executor.core.progress import Progress
@@ -47,7 +48,8 @@ class Bench:
     """What cases are measured with. `open_session` starts a fresh runner, `open_trusted` one of our own.
 
     `hidden` is called once in each session, somewhere between the public cases, so that their sizes are no sign of
-    being measured.
+    being measured. `launched_by_submission` says that host code of the submission runs in the process that launches
+    the calls, and what to change (`case_timing.py`); it is empty if none does.
     """
 
     problem: Problem
@@ -57,6 +59,7 @@ class Bench:
     open_trusted: Callable[[], AbstractAsyncContextManager[RunnerSession]]
     hidden: Case | None = None
     mode: TimingMode = TimingMode.COLD
+    launched_by_submission: str = ""
 
 
 def profile_of(device: DeviceDescription) -> StoppingProfile:
@@ -67,7 +70,7 @@ def profile_of(device: DeviceDescription) -> StoppingProfile:
 
 
 async def benchmark(bench: Bench, cases: Sequence[Case], progress: Progress) -> None:
-    """Measure every case; raises Failure for a wrong call, and for times that cannot be true or are none."""
+    """Measure every case; raises Failure for a wrong call, and for times that cannot be true."""
     progress.tell(Benchmarking(len(cases), bench.mode))
     scale = _scale(bench, progress.job.dtype)
     async with bench.open_trusted() as trusted:
@@ -77,17 +80,22 @@ async def benchmark(bench: Bench, cases: Sequence[Case], progress: Progress) -> 
         pulse = Pulse(progress.tell)
         measured = await measure_all(bench, cases, flush_bytes, pulse)
         measured = await _audited(bench, trusted, measured, scale, pulse)
-    faults = [fault_of(bench.problem, times, scale) for times in measured]
+    facts = [facts_of(bench.problem, times, scale, bench.launched_by_submission) for times in measured]
     results = [
-        result_of(bench.problem, times, len(cases), scale, timing_of(times, fault, bench.profile.sessions))
-        for times, fault in zip(measured, faults, strict=True)
+        result_of(bench.problem, times, len(cases), scale, facts_of_case)
+        for times, facts_of_case in zip(measured, facts, strict=True)
     ]
     for result in results:
         progress.tell(result)
     progress.benchmarked = _summary(results, bench, flush)
     progress.tell(progress.benchmarked)
-    named = zip(cases, faults, strict=True)
-    _raise_for(results, [f"case `{case.name}`: {fault}" for case, fault in named if fault])
+    faults = [f"case `{case.name}`: {one.fault}" for case, one in zip(cases, facts, strict=True) if one.fault]
+    if faults:
+        message = (
+            f"The times cannot be true ({faults[0]}): do all work on streams that the default stream waits for, and "
+            "start no work that goes on after `solution` has returned."
+        )
+        raise Failure(Verdict.TIMING_INVALID, message, details="\n".join(faults))
 
 
 async def _flush(bench: Bench, trusted: RunnerSession, progress: Progress) -> Flush | None:
@@ -172,43 +180,28 @@ def _judge_of_ours(bench: Bench, times: CaseTimes) -> CaseJudge:
 def _scale(bench: Bench, dtype: str) -> Scale:
     device = bench.device.describe()
     rules = (GPU_RULE, GPU_CHAIN_RULE) if device.is_gpu else (CPU_RULE, CPU_CHAIN_RULE)
-    return Scale(roofs_of(device.architecture), dtype, *rules, bench.profile.sessions, has_device_clock=device.is_gpu)
+    return Scale(
+        roofs_of(device.architecture),
+        dtype,
+        *rules,
+        bench.profile.sessions,
+        has_device_clock=device.is_gpu,
+        may_be_wide=not (device.is_gpu or device.is_simulated),
+    )
 
 
 def _summary(results: Sequence[BenchmarkResult], bench: Bench, flush: Flush | None) -> Benchmarked:
     device = bench.device.describe()
-    timings = {result.timing for result in results}
-    worst = next((timing for timing in (Timing.INVALID, Timing.UNSTABLE) if timing in timings), Timing.VALID)
     return Benchmarked(
         results=tuple(results),
         mean_runtime_ns=geometric_mean([result.runtime_ns for result in results]),
         mean_gflops=geometric_mean([result.gflops for result in results]),
-        timing=worst,
+        timing=worst_timing(result.timing for result in results),
         device=device.name,
         converged=all(result.converged for result in results),
         simulated=device.is_simulated,
         timing_mode=bench.mode,
         flush_verified=flush.verified if flush else None,
+        unproven_because=unproven_run_because([(result.name, result.unproven_because) for result in results]),
+        shown_interval=max((result.shown_interval for result in results), default=0.0),
     )
-
-
-def _raise_for(results: Sequence[BenchmarkResult], faults: Sequence[str]) -> None:
-    if faults:
-        message = (
-            f"The times cannot be true ({faults[0]}): do all work on streams that the default stream waits for, and "
-            "start no work that goes on after `solution` has returned."
-        )
-        raise Failure(Verdict.TIMING_INVALID, message, details="\n".join(faults))
-    unstable = [_apart(result) for result in results if result.timing is Timing.UNSTABLE]
-    if unstable:
-        message = (
-            f"The times of separate processes disagree ({unstable[0]}): there is no time to rank. Look for "
-            "what differs from process to process, such as work that depends on where memory lies, and "
-            "run again."
-        )
-        raise Failure(Verdict.UNSTABLE, message, details="\n".join(unstable))
-
-
-def _apart(result: BenchmarkResult) -> str:
-    medians = ", ".join(f"{value / 1e6:.6g}" for value in result.session_median_ns)
-    return f"case `{result.name}`: {100 * result.disagreement:.2g} % between sessions with medians of {medians} ms"

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
-from services.executor.core.benchmark_result import Band, BenchmarkResult, Bound, ReplacedSample, Timing
+from services.executor.core.benchmark_result import Band, BenchmarkResult, Bound, ReplacedSample
+from services.executor.core.case_timing import TimingFacts, shown_interval, timing_of
 from services.executor.core.chain_audit import ChainRule, audit_ratio, chain_doubt, chain_fault
 from services.executor.core.roofline import Work, bound_of, floor_of
 from services.executor.core.sessions import Agreement, SessionRule, agreement, disagreement, score
@@ -36,7 +37,8 @@ _SHORTEST_NS = 1.0
 class Scale:
     """What times of a device are measured against; `dtype` is the run's.
 
-    `has_device_clock` says that the device has a clock of its own, as a second instrument (`spans.py`).
+    `has_device_clock` says that the device has a clock of its own, as a second instrument (`spans.py`), and
+    `may_be_wide` that its times never rank, so that an interval of any width is shown beside them.
     """
 
     roofs: Roofs | None
@@ -45,6 +47,7 @@ class Scale:
     chain_rule: ChainRule
     sessions: SessionRule
     has_device_clock: bool = False
+    may_be_wide: bool = False
 
 
 @dataclass(frozen=True)
@@ -114,18 +117,27 @@ def doubt_of(times: CaseTimes, scale: Scale) -> str:
     return ""
 
 
-def timing_of(times: CaseTimes, fault: str | None, rule: SessionRule) -> Timing:
-    """Whether the case's time can be ranked."""
-    if fault is not None:
-        return Timing.INVALID
-    return Timing.UNSTABLE if agreement(times.medians_ns, rule) is Agreement.UNSTABLE else Timing.VALID
+def facts_of(problem: Problem, times: CaseTimes, scale: Scale, launched_by_submission: str) -> TimingFacts:
+    """What decides the timing of a case (`case_timing.py`)."""
+    summary, runtime_ns = summarise(times.claimed_ns), score(times.medians_ns)
+    low_ns, high_ns = _interval_ns(summary, runtime_ns)
+    doubt = doubt_of(times, scale)
+    return TimingFacts(
+        fault=fault_of(problem, times, scale) or "",
+        launched_by_submission=launched_by_submission,
+        sessions_agree=agreement(times.medians_ns, scale.sessions) is not Agreement.UNSTABLE,
+        half_width=(high_ns - low_ns) / 2 / runtime_ns if runtime_ns > 0 else math.inf,
+        may_be_wide=scale.may_be_wide,
+        doubts=(doubt,) if doubt else (),
+    )
 
 
-def result_of(problem: Problem, times: CaseTimes, total: int, scale: Scale, timing: Timing) -> BenchmarkResult:
+def result_of(problem: Problem, times: CaseTimes, total: int, scale: Scale, facts: TimingFacts) -> BenchmarkResult:
     """All that is reported of a case."""
     samples = times.claimed_ns
     summary = summarise(samples)
     runtime_ns = score(times.medians_ns)
+    ci_low_ns, ci_high_ns = _interval_ns(summary, runtime_ns)
     reasons = [session.stopped_by for session in times.sessions]
     stopped_by = next((reason for reason in reasons if reason is not StopReason.PRECISION), StopReason.PRECISION)
     return BenchmarkResult(
@@ -133,20 +145,26 @@ def result_of(problem: Problem, times: CaseTimes, total: int, scale: Scale, timi
         name=times.case.name,
         total_tests=total,
         runtime_ns=runtime_ns,
-        ci_low_ns=min(summary.ci_low, runtime_ns),
-        ci_high_ns=max(summary.ci_high, runtime_ns),
+        ci_low_ns=ci_low_ns,
+        ci_high_ns=ci_high_ns,
         converged=stopped_by is StopReason.PRECISION,
         stopped_by=stopped_by,
         sample_ns=tuple(samples),
-        timing=timing,
+        timing=timing_of(facts),
+        unproven_because=facts.unproven_because,
+        shown_interval=shown_interval(facts),
         session_median_ns=times.medians_ns,
         disagreement=disagreement(times.medians_ns, scale.sessions) if runtime_ns > 0 else 0.0,
         replaced=tuple(_replaced(times)),
         **_spread(summary),
         **_rates(problem, times, scale, runtime_ns),
-        **_audit(times, scale),
+        **_audit(times),
         **_bands(times),
     )
+
+
+def _interval_ns(summary: Summary, runtime_ns: float) -> tuple[float, float]:
+    return min(summary.ci_low, runtime_ns), max(summary.ci_high, runtime_ns)
 
 
 def work_of(problem: Problem, case: Case, dtype: str) -> Work:
@@ -188,7 +206,7 @@ def _rates(problem: Problem, times: CaseTimes, scale: Scale, runtime_ns: float) 
     }
 
 
-def _audit(times: CaseTimes, scale: Scale) -> dict[str, Any]:
+def _audit(times: CaseTimes) -> dict[str, Any]:
     chains = times.audit.chains if times.audit else ()
     spans = spans_of(times.calls)
     ratio = audit_ratio(score(times.medians_ns), chains) if chains else None
@@ -198,7 +216,6 @@ def _audit(times: CaseTimes, scale: Scale) -> dict[str, Any]:
         "audit_ratio": ratio or wall_ratio(times.claimed_ns, times.walls_ns, times.nulls_ns),
         "audited_calls": sum(chain.calls for chain in chains),
         "not_chained_because": times.audit.why_none if times.audit else "",
-        "audit_inconclusive_because": doubt_of(times, scale),
         "stream_span_ns": spans.stream_ns if spans else None,
         "device_span_ns": spans.device_ns if spans else None,
         "hot_ns": median(chain.device_median_ns for chain in chains) if chains else None,

@@ -66,7 +66,7 @@ def compare_times(first: Sequence[TimedCase], second: Sequence[TimedCase]) -> Co
 
 def compare_reports(first: Mapping[str, Any], second: Mapping[str, Any]) -> Compared:
     """Compare two canonical reports; UNCLEAR where a time cannot be ranked. Raises NotComparableError."""
-    for name in ("problem", "dtype", "size_set", "device", "simulated"):
+    for name in ("problem", "dtype", "size_set", "device", "simulated", "timing_mode"):
         if first.get(name) != second.get(name):
             raise NotComparableError(f"{name}: {first.get(name)!r} and {second.get(name)!r} cannot be compared")
     compared = compare_times(_cases(first), _cases(second))

@@ -95,9 +95,11 @@ class BenchmarkProgress:
 class Benchmarked:
     """All test cases are measured; means are geometric. Times from device `cpu` never rank beside GPU times.
 
-    `converged` says so of every case. `timing` is the worst of the cases. Times of a `simulated` device are made up.
-    `timing_mode` is a TimingMode: times of different modes never rank beside each other either. `flush_verified` says
-    that the sweep before each call was seen to empty the caches (`flushing.py`); None where nothing was swept.
+    `converged` says so of every case. `timing` is the worst of the cases (`case_timing.py`), `unproven_because` a
+    sentence for the author if one of them is not proven, and `shown_interval` the widest of theirs. Times of a
+    `simulated` device are made up. `timing_mode` is a TimingMode: times of different modes never rank beside each other
+    either. `flush_verified` says that the sweep before each call was seen to empty the caches (`flushing.py`); None
+    where nothing was swept.
     """
 
     results: tuple[BenchmarkResult, ...]
@@ -109,6 +111,8 @@ class Benchmarked:
     simulated: bool = False
     timing_mode: str = "cold"
     flush_verified: bool | None = None
+    unproven_because: str = ""
+    shown_interval: float = 0.0
 
 
 @dataclass(frozen=True)

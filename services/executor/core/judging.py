@@ -7,8 +7,10 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from services.executor.core.benchmarking import Bench, benchmark, profile_of
+from services.executor.core.case_timing import LAUNCHED_BY_SUBMISSION
 from services.executor.core.checking import Checker, check
 from services.executor.core.code_objects import require_unchanged
+from services.executor.core.contract import Contract, contract_of
 from services.executor.core.failure import Failure
 from services.executor.core.job import Mode
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
@@ -89,6 +91,7 @@ class Judging:
             open_trusted=lambda: trusted_runner(self._equipment, self._equipment.cache),
             hidden=next(iter(self._hidden("hidden case when ranked")), None),
             mode=mode,
+            launched_by_submission=LAUNCHED_BY_SUBMISSION if contract_of(self._job) is Contract.HOST else "",
         )
         with progress.stage("benchmark"):
             await benchmark(bench, self._problem.sizes.of(self._job.size_set), progress)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
+from services.executor.core.case_timing import timing_note
 from services.executor.core.events import (
     Benchmarked,
     BenchmarkProgress,
@@ -113,7 +114,12 @@ class Progress:
         if self.benchmarked is not None:
             simulated = ", simulated" if self.benchmarked.simulated else ""
             mean = f"; geometric mean {self.benchmarked.mean_runtime_ns / 1e6:.6g} ms{simulated}"
-        return f"{self._how_many()}{mean}.{self._left_out()}"
+        return f"{self._how_many()}{mean}.{self._left_out()}{self._timing()}"
+
+    def _timing(self) -> str:
+        one = self.benchmarked
+        note = timing_note(one.timing, one.results, one.unproven_because) if one else ""
+        return f" {note}" if note else ""
 
     def _how_many(self) -> str:
         """Which cases are right, and that these were not all of an author's own."""

@@ -33,8 +33,7 @@ class Verdict(StrEnum):
     OUTPUT_LIMIT_EXCEEDED = "OUTPUT_LIMIT_EXCEEDED"
     """A whole program printed too much; in a solution this is a flag and no verdict."""
     TIMING_INVALID = "TIMING_INVALID"
-    """The claimed times cannot be true."""
-    UNSTABLE = "UNSTABLE"
+    """The claimed times cannot be true. Times that are unstable or unproven are no verdict (`Timing`)."""
     PROBLEM_ERROR = "PROBLEM_ERROR"
     """The problem definition that came with the submission cannot be used; the reason says why."""
     CANCELLED = "CANCELLED"
@@ -59,7 +58,6 @@ _STATUS = {
     Verdict.MEMORY_LIMIT_EXCEEDED: "MEMORY_LIMIT_EXCEEDED",
     Verdict.OUTPUT_LIMIT_EXCEEDED: "RUNTIME_ERROR",
     Verdict.TIMING_INVALID: "ERROR",
-    Verdict.UNSTABLE: "ERROR",
     Verdict.PROBLEM_ERROR: "ERROR",
     Verdict.CANCELLED: "CANCELLED",
     Verdict.INFRA_ERROR: "ERROR",

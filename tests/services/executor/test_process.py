@@ -106,7 +106,7 @@ def asked(source: str, mode: executor_pb2.RunMode.ValueType, **fields: Any) -> e
 
 
 # On a machine that others use at the same time, honest times may look wrong to the audit.
-DOUBTFUL_TIMES = {run_event_pb2.VERDICT_TIMING_INVALID, run_event_pb2.VERDICT_UNSTABLE}
+DOUBTFUL_TIMES = {run_event_pb2.VERDICT_TIMING_INVALID}
 CHECKED = ["compiling", "compiled", "checking", "test_result", "checked"]
 MEASURED = ["benchmarking", "benchmark_result", "benchmarked"]
 

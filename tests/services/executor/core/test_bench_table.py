@@ -19,11 +19,12 @@ CASE = BenchmarkResult(
 @pytest.mark.parametrize(
     ("case", "trust"),
     [
-        (CASE, "converged"),
-        (replace(CASE, converged=False, stopped_by="wall_time"), "not converged (wall_time)"),
-        (replace(CASE, audit_inconclusive_because="busy"), "converged, audit inconclusive"),
+        (CASE, "VALID"),
+        (replace(CASE, converged=False, stopped_by="wall_time"), "VALID, not converged (wall_time)"),
+        (replace(CASE, timing=Timing.UNPROVEN), "UNPROVEN"),
+        (replace(CASE, shown_interval=0.21), "+-21 %"),
         (replace(CASE, timing=Timing.UNSTABLE), "UNSTABLE"),
-        (replace(CASE, timing=Timing.INVALID, converged=False), "INVALID"),
+        (replace(CASE, timing=Timing.INVALID, shown_interval=0.21), "INVALID"),
     ],
 )
 def test_it_says_in_words_what_a_time_is_worth(case: BenchmarkResult, trust: str) -> None:
@@ -33,14 +34,20 @@ def test_it_says_in_words_what_a_time_is_worth(case: BenchmarkResult, trust: str
 
 def test_a_row_has_the_interval_the_roof_and_the_audit() -> None:
     row = table_of(Benchmarked((CASE,), 2e6, 1.0, Timing.VALID, "rocm")).splitlines()[1]
-    assert row.split() == ["small", "2.000000", "0.5", "3", "300", "1.00", "2.00", "81.5", "%", "1.01", "converged"]
+    assert row.split() == ["small", "2.000000", "0.5", "3", "300", "1.00", "2.00", "81.5", "%", "1.01", "VALID"]
 
 
-def test_an_inconclusive_audit_is_said_outright() -> None:
-    doubtful = replace(CASE, audit_inconclusive_because="the host was too busy")
-    table = table_of(Benchmarked((CASE, doubtful), 2e6, 1.0, Timing.VALID, "cpu"))
-    assert table.splitlines()[3] == "  small: the audit was inconclusive: the host was too busy"
-    assert table.count("was inconclusive") == 1
+def test_an_unproven_run_says_so_and_why() -> None:
+    run = Benchmarked((CASE,), 2e6, 1.0, Timing.UNPROVEN, "cpu", unproven_because="case `small`: the host was too busy")
+    *_, summary, why = table_of(run).splitlines()
+    assert "timing UNPROVEN" in summary
+    assert why == "UNPROVEN: case `small`: the host was too busy"
+
+
+def test_the_widest_interval_takes_the_place_of_the_word_on_a_processor_whose_times_never_rank() -> None:
+    table = table_of(Benchmarked((CASE,), 2e6, 1.0, Timing.VALID, "cpu", shown_interval=0.213))
+    assert "timing +-21 %, never ranked" in table
+    assert "timing VALID" not in table
 
 
 def test_simulated_times_are_called_so() -> None:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from problems.catalogue import Catalogue
 from services.executor.core.benchmark_result import Band, ReplacedSample, Timing
-from services.executor.core.case_result import CaseTimes, Scale, fault_of, result_of, timing_of
+from services.executor.core.case_result import CaseTimes, Scale, facts_of, fault_of, result_of
+from services.executor.core.case_timing import TimingFacts, timing_of
 from services.executor.core.chain import ChainAudit
 from services.executor.core.chain_audit import CPU_CHAIN_RULE, GPU_CHAIN_RULE, ChainMeasurement
 from services.executor.core.measuring import Measurement
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 PROBLEM = Catalogue.load().get("vector-addition").problem
 CASE = PROBLEM.sizes.gpu[-1]
+PROVEN = TimingFacts()
 SCALE = Scale(roofs_of("gfx942"), "float32", GPU_RULE, GPU_CHAIN_RULE, GPU_SESSIONS)
 sessions = st.lists(st.lists(st.integers(1, 10**9), min_size=1, max_size=30), min_size=1, max_size=5)
 
@@ -42,7 +44,7 @@ def _times(*samples_ns: Sequence[int]) -> CaseTimes:
 
 @given(sessions)
 def test_no_sample_is_lost_and_the_time_lies_in_its_interval(samples_ns: list[list[int]]) -> None:
-    result = result_of(PROBLEM, _times(*samples_ns), 4, SCALE, Timing.VALID)
+    result = result_of(PROBLEM, _times(*samples_ns), 4, SCALE, PROVEN)
     assert list(result.sample_ns) == [float(ns) for session in samples_ns for ns in session]
     assert result.samples == len(result.sample_ns)
     assert result.min_ns <= result.ci_low_ns <= result.runtime_ns <= result.ci_high_ns <= result.max_ns
@@ -51,7 +53,7 @@ def test_no_sample_is_lost_and_the_time_lies_in_its_interval(samples_ns: list[li
 
 
 def test_the_time_is_the_median_of_the_sessions_and_not_of_the_samples() -> None:
-    result = result_of(PROBLEM, _times([100] * 1000, [200] * 10, [300] * 10), 4, SCALE, Timing.VALID)
+    result = result_of(PROBLEM, _times([100] * 1000, [200] * 10, [300] * 10), 4, SCALE, PROVEN)
     assert result.runtime_ns == 200
     assert result.disagreement == 1.0
 
@@ -59,15 +61,15 @@ def test_the_time_is_the_median_of_the_sessions_and_not_of_the_samples() -> None
 def test_it_converged_only_where_every_session_did() -> None:
     times = _times([100], [100], [100])
     capped = replace(times, sessions=(*times.sessions[:2], replace(times.sessions[2], stopped_by=StopReason.WALL_TIME)))
-    assert result_of(PROBLEM, times, 4, SCALE, Timing.VALID).converged
-    result = result_of(PROBLEM, capped, 4, SCALE, Timing.VALID)
+    assert result_of(PROBLEM, times, 4, SCALE, PROVEN).converged
+    result = result_of(PROBLEM, capped, 4, SCALE, PROVEN)
     assert (result.converged, result.stopped_by) == (False, "wall_time")
 
 
 def test_instruments_are_reported_as_bands_and_their_absence_as_none() -> None:
     session = _session([100, 100])
     read = replace(session, readings=(Reading(clock_mhz=2000, power_watts=500), Reading(clock_mhz=2100)))
-    result = result_of(PROBLEM, CaseTimes(CASE, 0, (read,)), 4, SCALE, Timing.VALID)
+    result = result_of(PROBLEM, CaseTimes(CASE, 0, (read,)), 4, SCALE, PROVEN)
     assert result.clock_mhz == Band(2000, 2050, 2100, mean=2050)
     assert result.power_watts == Band(500, 500, 500, mean=500)
     assert result.temperature_celsius is None
@@ -75,7 +77,7 @@ def test_instruments_are_reported_as_bands_and_their_absence_as_none() -> None:
 
 def test_a_replaced_sample_is_named_with_its_session() -> None:
     replaced = replace(_session([100]), replaced=(Replaced(0, 170.0, Cause.CLOCK),))
-    result = result_of(PROBLEM, CaseTimes(CASE, 0, (_session([100]), replaced)), 4, SCALE, Timing.VALID)
+    result = result_of(PROBLEM, CaseTimes(CASE, 0, (_session([100]), replaced)), 4, SCALE, PROVEN)
     assert result.replaced == (ReplacedSample(1, 0, 170.0, "clock"),)
 
 
@@ -83,10 +85,10 @@ def test_a_replaced_sample_is_named_with_its_session() -> None:
 def test_a_sample_of_no_time_makes_the_case_invalid_and_the_mean_nothing(forged: int) -> None:
     times = _times([1000, forged, 1000], [1000], [1000])
     assert "no time at all" in (fault_of(PROBLEM, times, SCALE) or "")
-    assert timing_of(times, fault_of(PROBLEM, times, SCALE), GPU_SESSIONS) is Timing.INVALID
+    assert timing_of(facts_of(PROBLEM, times, SCALE, "")) is Timing.INVALID
     nothing = _times([0])
     assert not nothing.wants_more(GPU_SESSIONS)
-    assert math.isfinite(result_of(PROBLEM, nothing, 4, SCALE, Timing.INVALID).gflops)
+    assert math.isfinite(result_of(PROBLEM, nothing, 4, SCALE, facts_of(PROBLEM, nothing, SCALE, "")).gflops)
 
 
 def test_a_time_below_the_floor_is_invalid_with_the_numbers() -> None:
@@ -99,32 +101,33 @@ def test_a_chain_that_took_longer_is_believed_before_the_claim() -> None:
     times = _times([10**9] * 9)
     chained = ChainAudit((ChainMeasurement(8, 24 * 10**9, 0, 0.9e9, 8),))
     assert "needed the answer of the one before" in (fault_of(PROBLEM, replace(times, audit=chained), SCALE) or "")
-    result = result_of(PROBLEM, replace(times, audit=chained), 4, SCALE, Timing.INVALID)
+    result = result_of(PROBLEM, replace(times, audit=chained), 4, SCALE, PROVEN)
     assert (result.audit_ratio, result.audited_calls, result.hot_ns) == (pytest.approx(1 / 3), 8, 0.9e9)
     not_chained = replace(times, audit=ChainAudit((), "no rule"))
     assert fault_of(PROBLEM, not_chained, SCALE) is None
-    result = result_of(PROBLEM, not_chained, 4, SCALE, Timing.VALID)
+    result = result_of(PROBLEM, not_chained, 4, SCALE, PROVEN)
     assert (result.audit_ratio, result.not_chained_because) == (pytest.approx(1), "no rule")
 
 
-def test_an_audit_that_a_busy_host_kept_from_deciding_says_so() -> None:
+def test_an_audit_that_a_busy_host_kept_from_deciding_leaves_the_time_unproven() -> None:
     scale = replace(SCALE, roofs=None, audit_rule=CPU_RULE, chain_rule=CPU_CHAIN_RULE)
     times = _times([10**8] * 9)
     chain = ChainMeasurement(2, 10**9, 10**6, 0.9e8, 2)
     quiet, busy = (chain, chain), (replace(chain, null_ns=9 * 10**6), chain)
-    doubtful = replace(times, audit=ChainAudit(busy * 10))
-    assert fault_of(PROBLEM, doubtful, scale) is None
-    result = result_of(PROBLEM, doubtful, 4, scale, Timing.VALID)
-    assert result.audit_inconclusive_because.startswith("the host was too busy: ")
-    convicted = replace(times, audit=ChainAudit(quiet * 10))
-    assert fault_of(PROBLEM, convicted, scale) is not None
-    few = replace(times, audit=ChainAudit(quiet))
-    assert "time for 2 of 20 chains" in result_of(PROBLEM, few, 4, scale, Timing.VALID).audit_inconclusive_because
-    for settled in (convicted, replace(_times([10**9] * 9), audit=ChainAudit(busy * 10)), times):
-        assert result_of(PROBLEM, settled, 4, scale, Timing.VALID).audit_inconclusive_because == ""
+    doubtful = facts_of(PROBLEM, replace(times, audit=ChainAudit(busy * 10)), scale, "")
+    assert timing_of(doubtful) is Timing.UNPROVEN
+    assert doubtful.unproven_because.startswith("the host was too busy: ")
+    convicted = facts_of(PROBLEM, replace(times, audit=ChainAudit(quiet * 10)), scale, "")
+    assert timing_of(convicted) is Timing.INVALID
+    few = facts_of(PROBLEM, replace(times, audit=ChainAudit(quiet)), scale, "")
+    assert timing_of(few) is Timing.UNPROVEN
+    assert "time for 2 of 20 chains" in few.unproven_because
+    borne_out = facts_of(PROBLEM, replace(_times([10**9] * 9), audit=ChainAudit(busy * 10)), scale, "")
+    for settled in (convicted, borne_out, facts_of(PROBLEM, times, scale, "")):
+        assert settled.unproven_because == ""
 
 
-def test_single_calls_that_nobody_could_judge_are_inconclusive_without_chains() -> None:
+def test_single_calls_that_nobody_could_judge_are_unproven_without_chains() -> None:
     scale = replace(SCALE, roofs=None, audit_rule=CPU_RULE, chain_rule=CPU_CHAIN_RULE)
     session = _session([10**8] * 9)
     busy = replace(session, nulls_ns=(10**5,) * 6 + (5 * 10**6,) * 3)
@@ -133,9 +136,20 @@ def test_single_calls_that_nobody_could_judge_are_inconclusive_without_chains() 
     )
     too_busy = "the host was too busy to judge single calls, and there were no "
     for measured, begins in ((session, ""), (busy, too_busy), (waited, too_busy)):
-        assert fault_of(PROBLEM, CaseTimes(CASE, 0, (measured,)), scale) is None
-        result = result_of(PROBLEM, CaseTimes(CASE, 0, (measured,), ChainAudit((), "fixed")), 4, scale, Timing.VALID)
-        assert result.audit_inconclusive_because == (f"{begins}chains (fixed)" if begins else "")
+        facts = facts_of(PROBLEM, CaseTimes(CASE, 0, (measured,), ChainAudit((), "fixed")), scale, "")
+        assert facts.unproven_because == (f"{begins}chains (fixed)" if begins else "")
+        assert timing_of(facts) is (Timing.UNPROVEN if begins else Timing.VALID)
+
+
+def test_an_interval_is_of_all_samples_and_decides_on_a_gpu() -> None:
+    wide = _times([100] * 50 + [120] * 50)
+    facts = facts_of(PROBLEM, wide, replace(SCALE, roofs=None), "")
+    assert facts.half_width > 0.05
+    assert timing_of(facts) is Timing.UNSTABLE
+    on_a_processor = facts_of(PROBLEM, wide, replace(SCALE, roofs=None, may_be_wide=True), "")
+    result = result_of(PROBLEM, wide, 4, SCALE, on_a_processor)
+    assert (result.timing, result.shown_interval) == (Timing.VALID, facts.half_width)
+    assert result.shown_interval == (result.ci_high_ns - result.ci_low_ns) / 2 / result.runtime_ns
 
 
 def test_forging_most_sessions_is_found_out() -> None:
@@ -146,13 +160,14 @@ def test_forging_most_sessions_is_found_out() -> None:
 
 def test_sessions_that_stay_apart_are_unstable_but_not_on_a_processor() -> None:
     apart = _times([10**9], [2 * 10**9], [3 * 10**9], [4 * 10**9], [5 * 10**9])
-    assert timing_of(apart, None, GPU_SESSIONS) is Timing.UNSTABLE
-    assert timing_of(apart, None, CPU_SESSIONS) is Timing.VALID
+    on_a_processor = replace(SCALE, sessions=CPU_SESSIONS, may_be_wide=True)
+    assert timing_of(facts_of(PROBLEM, apart, SCALE, "")) is Timing.UNSTABLE
+    assert timing_of(facts_of(PROBLEM, apart, on_a_processor, "")) is Timing.VALID
 
 
 def test_arithmetic_intensity_and_the_floor_are_reported() -> None:
-    result = result_of(PROBLEM, _times([10**6]), 4, SCALE, Timing.VALID)
+    result = result_of(PROBLEM, _times([10**6]), 4, SCALE, PROVEN)
     assert result.arithmetic_intensity == pytest.approx(1 / 12)
     assert result.floor_ns is not None
     assert result.floor_ns > 1000
-    assert result_of(PROBLEM, _times([10**6]), 4, replace(SCALE, roofs=None), Timing.VALID).floor_ns is None
+    assert result_of(PROBLEM, _times([10**6]), 4, replace(SCALE, roofs=None), PROVEN).floor_ns is None

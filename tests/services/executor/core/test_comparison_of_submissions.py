@@ -81,9 +81,10 @@ def _report(ns: float, **changes: object) -> dict[str, Any]:
 
 
 def test_times_that_cannot_be_ranked_are_not_compared() -> None:
-    unstable = {"timing": "UNSTABLE", "results": _report(500.0)["benchmark"]["results"]}
     assert compare_reports(_report(1000.0), _report(500.0)).order is Order.FASTER
-    assert compare_reports(_report(1000.0), _report(500.0, benchmark=unstable)).order is Order.UNCLEAR
+    for timing in ("UNSTABLE", "UNPROVEN", "INVALID", "OF_A_NEWER_CORE"):
+        benchmark = {"timing": timing, "results": _report(500.0)["benchmark"]["results"]}
+        assert compare_reports(_report(1000.0), _report(500.0, benchmark=benchmark)).order is Order.UNCLEAR
 
 
 @pytest.mark.parametrize(
@@ -92,6 +93,7 @@ def test_times_that_cannot_be_ranked_are_not_compared() -> None:
         ({"device": {"name": "cpu"}}, "device"),
         ({"problem": "gelu"}, "problem"),
         ({"simulated": True}, "simulated"),
+        ({"timing_mode": "hot"}, "timing_mode"),
         ({"benchmark": None}, "benchmark"),
         ({"benchmark": {"results": [{"name": "a"}]}}, "benchmark.results"),
         ({"benchmark": {"results": []}}, "cases"),

@@ -11,6 +11,7 @@ import pytest
 
 from services.executor.core import events, scratch
 from services.executor.core.benchmark_result import Bound, Timing
+from services.executor.core.case_timing import LAUNCHED_BY_SUBMISSION
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.run import JobError, run
 from services.executor.core.scratch import memory_parent
@@ -62,7 +63,10 @@ async def test_a_full_run_measures_every_public_case(equipment: Equipment, told:
     assert (finished.verdict, finished.status) == (Verdict.ACCEPTED, "ACCEPTED")
     benchmarked = finished.benchmarked
     assert benchmarked is not None
-    assert (benchmarked.device, benchmarked.timing) == ("cpu", Timing.VALID)
+    # Its host code launched its kernels.
+    assert (benchmarked.device, benchmarked.timing) == ("cpu", Timing.UNPROVEN)
+    assert LAUNCHED_BY_SUBMISSION in benchmarked.unproven_because
+    assert "The time is UNPROVEN: " in finished.message
     for result in benchmarked.results:
         assert result.samples == len(result.sample_ns) >= 5
         assert result.min_ns <= result.ci_low_ns <= result.runtime_ns <= result.ci_high_ns <= result.max_ns
