@@ -75,7 +75,7 @@ class Dispatcher:
 
     async def _place(self, job: Job) -> bool:
         set_request_id(job.request_id)
-        with_torch = machine_with_torch(job, self._inventory.offers())
+        with_torch = machine_with_torch(job, self._inventory.offers()) if job.has_definition else None
         try:
             placed = await (self._acquire_machine(job, with_torch) if with_torch else self._acquire(job))
         except PoolBusyError:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from servicekit.logging import get_logger
 from services.scheduler import metrics, payloads
 from services.scheduler.errors import BillingUnreachableError
 from services.scheduler.job import JobState
-from services.scheduler.pool import LeaseGoneError, PoolRefusalError, PoolUnreachableError
+from services.scheduler.pool import LeaseGoneError, PoolUnreachableError
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from servicekit.clock import Clock
     from services.scheduler.billing import Billing
     from services.scheduler.forecast import Forecast
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from services.scheduler.store.job_store import JobStore
 
 log = get_logger(__name__)
+
+T = TypeVar("T")
 
 FIRST_PAUSE_SECONDS = 0.05
 LONGEST_PAUSE_SECONDS = 5.0
@@ -71,25 +75,32 @@ class Settler:
         await asyncio.gather(*releases, return_exceptions=True)
 
     async def _release(self, lease: Lease, *, machine_suspect: bool, reason: str) -> None:
-        pause = FIRST_PAUSE_SECONDS
-        while True:
-            try:
-                return await self._pool.release(lease.lease_id, machine_suspect=machine_suspect, reason=reason)
-            except PoolUnreachableError:
-                await asyncio.sleep(pause)
-                pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
-            except LeaseGoneError:
-                return None
-            except PoolRefusalError:
-                log.exception("vmpool refuses to take a lease back", extra={"lease_id": lease.lease_id})
-                return None
+        try:
+            await _until_reached(
+                lambda: self._pool.release(lease.lease_id, machine_suspect=machine_suspect, reason=reason),
+                PoolUnreachableError,
+            )
+        except LeaseGoneError:
+            return
+        except Exception:
+            # Nothing waits for a release that goes on in the background; the lease expires.
+            log.exception("a lease could not be given back", extra={"lease_id": lease.lease_id})
 
     async def _charge(self, job: Job) -> int:
-        pause = FIRST_PAUSE_SECONDS
-        while job.hold_id is not None:
-            try:
-                return await self._billing.settle(job, job.hold_id, job.cost_micros)
-            except BillingUnreachableError:
-                await asyncio.sleep(pause)
-                pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
-        return 0
+        hold_id = job.hold_id
+        if hold_id is None:
+            return 0
+        return await _until_reached(
+            lambda: self._billing.settle(job, hold_id, job.cost_micros), BillingUnreachableError
+        )
+
+
+async def _until_reached(call: Callable[[], Awaitable[T]], unreachable: type[Exception]) -> T:
+    """What `call` answers, called again after a pause for as long as it raises `unreachable`."""
+    pause = FIRST_PAUSE_SECONDS
+    while True:
+        try:
+            return await call()
+        except unreachable:
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, LONGEST_PAUSE_SECONDS)

@@ -1,8 +1,8 @@
-"""A socket on which one process is heard, the one in a box: everybody else is hung up on before anything is believed.
+"""A socket that accepts one connection: that of the process in a sandbox.
 
-The socket lies in a folder that only our user may enter, and the box alone has it mounted. Whoever connects must be a
-process of the box, by what the kernel says of the other end, and must begin with the box's key, which is random and
-lies beside the socket. What fails either test is closed, and the next one may try.
+The socket lies in a folder that only our user may enter, and only the sandbox has it mounted. A peer must be a process
+of the sandbox, by the credentials that the kernel gives for the connection, and must first send the sandbox's key,
+which is random and lies beside the socket. A connection that fails either test is closed, and the next one may try.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ async def trusted_runner(provisions: Provisions, cache: CompileCache) -> AsyncGe
         place = RunPlace(provisions, cleanup)
         builder = Builder(device, provisions.sandbox, cache, limits.builder)
         with _at_our_fault():
-            await builder.build(_UNIT, place.compile, place.run, _tell_nobody)
+            await builder.build(_UNIT, place.compile, place.run, _ignore)
         session = _TrustedSession(device, place.sandbox, limits, place.channel())
         async with session.open(place.run):
             yield session
@@ -80,5 +80,5 @@ def _at_our_fault() -> Generator[None]:
         raise InfrastructureFailure(message, details=details) from failure
 
 
-def _tell_nobody(event: Event) -> None:
+def _ignore(event: Event) -> None:
     del event

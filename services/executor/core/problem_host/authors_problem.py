@@ -179,8 +179,8 @@ class _Choice:
             seconds = f"its inputs and reference take more than {self.limits.seconds:g} s"
             self.left_out[at] = {"time": seconds}.get(self.reason, "its inputs or reference take too much memory")
             return False
-        self.sizes[at] = CaseSize.told(answer)
-        self.description = self.description or Description.told(answer)
+        self.sizes[at] = CaseSize.from_answer(answer)
+        self.description = self.description or Description.from_answer(answer)
         reason = self.limits.exceeded_by(self.sizes[at]) or self.description.keep(
             at, answer.get("shapes"), self.host.most_array_bytes
         )

@@ -42,7 +42,7 @@ class CaseSize:
     @classmethod
     def asked(cls, host: ProblemHost, case: int, seconds: float) -> Self:
         """Have the host measure a case without making its inputs, for at most so long."""
-        return cls.told(host.ask("size", case=case, seconds=seconds)[0])
+        return cls.from_answer(host.ask("size", case=case, seconds=seconds)[0])
 
     def contains(self, other: CaseSize) -> bool:
         """Whether it has no fewer bytes than `other`, as is known, and no fewer operations, as far as is known."""
@@ -51,7 +51,7 @@ class CaseSize:
         return self.operations is None or other.operations is None or self.operations >= other.operations
 
     @classmethod
-    def told(cls, answer: Mapping[str, Any]) -> Self:
+    def from_answer(cls, answer: Mapping[str, Any]) -> Self:
         """As an answer of the host has it; raises Failure."""
         known = [_unless_unknown(answer.get(what)) for what in ("bytes", "operations")]
         return cls(*known, flops=_amount(answer.get("flops")))
@@ -83,7 +83,7 @@ class Description:
     shapes: dict[int, list[tuple[int, ...]]] = field(default_factory=dict[int, list[tuple[int, ...]]])
 
     @classmethod
-    def told(cls, answer: Mapping[str, Any]) -> Self:
+    def from_answer(cls, answer: Mapping[str, Any]) -> Self:
         """As an answer of the host has it; raises Failure."""
         listed = answer.get("parameters")
         if not isinstance(listed, list) or not 0 < len(cast("list[Any]", listed)) <= _MOST_PARAMETERS:

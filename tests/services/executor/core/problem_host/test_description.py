@@ -39,7 +39,7 @@ def _host(**answer: object) -> ProblemHost:
 
 
 def test_outputs_have_a_limit_before_memory_is_made_for_them() -> None:
-    description = Description.told({"parameters": PARAMETERS})
+    description = Description.from_answer({"parameters": PARAMETERS})
     assert "2 MiB of outputs, of at most 1 MiB" in description.keep(0, [[1 << 18, 2]], 1 << 20)
     assert not description.keep(0, [[1 << 18]], 1 << 20)
     assert description.shapes_of(0) == {"y": (1 << 18,)}
@@ -48,7 +48,7 @@ def test_outputs_have_a_limit_before_memory_is_made_for_them() -> None:
 @pytest.mark.parametrize("shape", [[1 << 60], [10**4000, 3], [1 << 33, 1 << 33, 0, 1 << 33, 1]])
 def test_outputs_that_no_machine_holds_are_the_definitions_fault(shape: list[int]) -> None:
     with pytest.raises(Failure, match="no machine holds") as raised:
-        Description.told({"parameters": PARAMETERS}).keep(0, [shape], 1 << 20)
+        Description.from_answer({"parameters": PARAMETERS}).keep(0, [shape], 1 << 20)
     assert raised.value.verdict is Verdict.PROBLEM_ERROR
 
 
