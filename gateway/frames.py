@@ -162,6 +162,12 @@ def _is_hidden(kind: str, mode: int) -> bool:
     return mode == RUN_MODE_SAMPLE and kind in NO_SAMPLE_STEPS
 
 
+def _reading_problem(_: RunEvent, setting: Setting) -> Frame:
+    """COMPILING already: a client that knows the status alone sees that its submission is under way."""
+    message = "Reading the problem definition and choosing its test cases"
+    return Frame("COMPILING", {"toolchain": "", "cached": False, "message": message, **setting.labels})
+
+
 def _compiling(event: RunEvent, setting: Setting) -> Frame:
     step = event.compiling
     how = "Using the kept build by" if step.cached else "Compiling with"
@@ -227,6 +233,7 @@ def _program_output(event: RunEvent, _: Setting) -> Frame:
 
 
 _RUN_FRAMES: dict[str, Callable[[RunEvent, Setting], Frame]] = {
+    "reading_problem": _reading_problem,
     "compiling": _compiling,
     "compiled": lambda event, _: Frame("COMPILED", compiled_fields(event.compiled)),
     "checking": _checking,

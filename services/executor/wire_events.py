@@ -33,6 +33,11 @@ def _body(event: object) -> Any:  # noqa: ANN401  any of the messages of the one
 
 
 @_body.register
+def _(_event: events.ReadingProblem) -> run_event_pb2.ReadingProblem:
+    return run_event_pb2.ReadingProblem()
+
+
+@_body.register
 def _(event: events.Compiling) -> run_event_pb2.Compiling:
     return run_event_pb2.Compiling(toolchain=well_formed(event.toolchain), cached=event.cached)
 

@@ -54,6 +54,7 @@ BENCHMARKED = run_event_pb2.Benchmarked(
     timing_mode="hot",
 )
 STEPS: Mapping[str, run_event_pb2.RunEvent] = {
+    "reading_problem": run_event_pb2.RunEvent(reading_problem=run_event_pb2.ReadingProblem()),
     "compiling": run_event_pb2.RunEvent(compiling=run_event_pb2.Compiling(toolchain="clang 22", cached=False)),
     "compiled": run_event_pb2.RunEvent(
         compiled=run_event_pb2.Compiled(

@@ -51,6 +51,11 @@ def line_of(event: object) -> str:
 
 
 @line_of.register
+def _(_event: events.ReadingProblem) -> str:
+    return "reading the problem definition and choosing its test cases"
+
+
+@line_of.register
 def _(event: events.Compiling) -> str:
     return f"compiling with {event.toolchain}" + (" (cached)" if event.cached else "")
 

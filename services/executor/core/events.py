@@ -12,6 +12,11 @@ from services.executor.core.verdict import Verdict  # noqa: TC001  the same
 
 
 @dataclass(frozen=True)
+class ReadingProblem:
+    """The problem definition that came with the submission is evaluated, and its test cases are chosen."""
+
+
+@dataclass(frozen=True)
 class Compiling:
     """The builder begins; `cached` says that the build is in the compile cache."""
 
@@ -217,6 +222,7 @@ Event = (
     | BenchmarkResult
     | Benchmarked
     | ProgramStarted
+    | ReadingProblem
     | ProgramOutput
     | Finished
 )

@@ -12,6 +12,7 @@ from services.executor.core.admission import admit
 from services.executor.core.code_objects import code_objects
 from services.executor.core.contract import contract_of, unit_of
 from services.executor.core.declared_parameters import BLAMABLE, signature_hint
+from services.executor.core.events import ReadingProblem
 from services.executor.core.failure import Failure, InfrastructureFailure
 from services.executor.core.forbidden import check_build, rules_for
 from services.executor.core.job import Mode
@@ -87,6 +88,8 @@ def _problem(job: CoreJob, equipment: Equipment) -> Problem | None:
 async def _stages(job: CoreJob, problem: Problem | None, equipment: Equipment, progress: Progress) -> None:
     progress.report.update(_origin(job, equipment))
     require_mode(job.timing_mode, equipment.device.describe())
+    if job.problem_def:
+        progress.tell(ReadingProblem())
     async with posed(job, problem, equipment, progress.report) as problem_posed:
         await _stages_of(job, problem_posed, equipment, progress)
 

@@ -67,6 +67,7 @@ HINT = KernelHint("spills", 3, BROKEN, "why", "advice")
 KERNEL = KernelReport(32, 16, 0, 65536, 0, 0, 8, BROKEN, uncounted=("tanhf",), hints=(HINT,))
 ISA = IsaReport("clang", BROKEN, {"kernel": KERNEL, BROKEN: KERNEL})
 EXAMPLES: list[events.Event] = [
+    events.ReadingProblem(),
     events.Compiling("clang", cached=True),
     events.Compiled(BROKEN, 12.5, cached=False, isa=ISA),
     events.Checking(2),

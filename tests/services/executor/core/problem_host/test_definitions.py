@@ -63,6 +63,13 @@ async def judged(
     return finished
 
 
+async def test_that_a_definition_is_read_is_the_first_event(with_torch: Equipment) -> None:
+    seen: list[object] = []
+    await run(CoreJob(RELU, Mode.CHECK, "of-my-own", problem_def=BASE), with_torch, seen.append)
+    assert isinstance(seen[0], events.ReadingProblem)
+    assert isinstance(seen[1], events.Compiling)
+
+
 @pytest.mark.parametrize(
     ("definition", "kernel"),
     [
