@@ -27,8 +27,9 @@ from cli.machine_text import cost_text
 from cli.narration import format_milliseconds
 from cli.outcome import result_of
 from cli.progress import shown_on
-from cli.report import table_of
+from cli.report import origin_notes, table_of
 from cli.terminal import print_json, results
+from cli.timing_text import timing_text
 from cli.transport import Transport
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ def _print_table(outcomes: dict[str, Result], seconds: dict[str, float]) -> None
             attempt.kernel.name,
             outcomes[attempt.name].status,
             f"{outcomes[attempt.name].passed_tests}/{outcomes[attempt.name].total_tests}",
+            timing_text(outcomes[attempt.name].data),
             format_milliseconds(outcomes[attempt.name].avg_runtime_ms),
             f"{seconds[attempt.name]:.1f} s",
             cost_text(outcomes[attempt.name].cost_usd or 0, outcomes[attempt.name].billable_seconds),
@@ -125,7 +127,11 @@ def _print_table(outcomes: dict[str, Result], seconds: dict[str, float]) -> None
         for attempt in ATTEMPTS
     ]
     results.print()
-    results.print(table_of(("kernel", "status", "tests", "mean time of a call", "submit to verdict", "cost"), rows))
+    results.print(
+        table_of(("kernel", "status", "tests", "timing", "mean time of a call", "submit to verdict", "cost"), rows)
+    )
+    for note in dict.fromkeys(note for result in outcomes.values() for note in origin_notes(result)):
+        results.print(note)
 
 
 def _summary(result: Result) -> dict[str, Any]:

@@ -18,11 +18,14 @@ class ExitCode(IntEnum):
     """Infrastructure: nothing answers, or it failed; the submission is not to blame."""
     AUTHENTICATION = 4
     """The token is missing, wrong or revoked."""
+    NOT_VALID = 5
+    """Accepted, but its time is not VALID; with `--require-valid` alone."""
     INTERRUPTED = 130
     """Ctrl-C."""
 
 
 EXPLANATION = (
     "Exit status: 0 accepted · 1 not accepted (the verdict is about the submission) · 2 bad input · "
-    "3 infrastructure or unreachable · 4 authentication · 130 interrupted"
+    "3 infrastructure or unreachable · 4 authentication · 5 accepted with a time that is not VALID (--require-valid) · "
+    "130 interrupted"
 )

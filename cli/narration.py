@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cli.isa_text import isa_text
 from cli.machine_text import start_text
+from cli.timing_text import timing_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,17 +40,6 @@ def format_number(value: object, unit: str = "") -> str:
         return "-"
     digits = f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"  # noqa: PLR2004 - three digits fill up there
     return f"{digits} {unit}".strip()
-
-
-def timing_text(fields: Fields) -> str:
-    """The timing of a case or of a run in a word; empty where nothing was timed.
-
-    For a VALID time that is not known well and never ranks, its interval takes the place of the word.
-    """
-    timing, half_width = str(fields.get("timing") or ""), fields.get("shown_interval")
-    if timing == "VALID" and isinstance(half_width, int | float):
-        return f"± {100 * half_width:.2g} %"
-    return "" if timing == "UNSPECIFIED" else timing
 
 
 def _message(fields: Fields) -> str:
@@ -123,6 +113,12 @@ def _doubts(result: Fields) -> tuple[str, str]:
     return (f"timing {timing}" if timing else "", capped)
 
 
+def _accepted(fields: Fields) -> str:
+    word = timing_text(fields)
+    note = f" (timing {word})" if word else ""
+    return f"Accepted: mean {format_milliseconds(fields.get('avg_runtime_ms'))}{note}"
+
+
 _NARRATORS: dict[str, Callable[[Fields], str]] = {
     "IN_QUEUE": _queued,
     "PROVISIONING": _provisioning,
@@ -134,7 +130,7 @@ _NARRATORS: dict[str, Callable[[Fields], str]] = {
     "BENCHMARKING": _benchmarking,
     "BENCHMARK_RESULT": _benchmark_result,
     "BENCHMARKED": _benchmarked,
-    "ACCEPTED": lambda fields: f"Accepted: mean {format_milliseconds(fields.get('avg_runtime_ms'))}",
+    "ACCEPTED": _accepted,
     "SANDBOX_RUNNING": lambda _: "The program runs",
     "SANDBOX_OUTPUT": lambda fields: f"{fields.get('stream')}: {fields.get('line')}",
 }

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cli.exit_codes import ExitCode
+from cli.timing_text import timing_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +32,9 @@ class Result:
     verdict: str
     message: str
     details: str = ""
+    timing: str | None = None
+    """Whether its time ranks, beside the verdict on its answers: VALID alone does; else INVALID, UNSTABLE, UNPROVEN, or
+    a word of a newer gateway."""
     avg_runtime_ms: float | None = None
     avg_gflops: float | None = None
     cost_usd: float | None = None
@@ -53,6 +57,11 @@ class Result:
             return ExitCode.ACCEPTED
         is_ours = self.status in OUR_FAULTS and self.verdict not in AUTHORS_VERDICTS
         return ExitCode.UNAVAILABLE if is_ours else ExitCode.NOT_ACCEPTED
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether its time may be called valid; one that has its interval in place of the word may not."""
+        return self.accepted and timing_text(self.data) == "VALID"
 
     def as_json(self) -> dict[str, Any]:
         """The result as one JSON object, without the repetitions in `data`."""
@@ -86,6 +95,7 @@ def _result(submission_id: str, status: str, told: dict[str, Any], facts: dict[s
         verdict=str(told.get("verdict") or status),
         message=str(told.get("message") or ""),
         details=str(told.get("details") or ""),
+        timing=told.get("timing"),
         avg_runtime_ms=facts.get("avg_runtime_ms"),
         avg_gflops=facts.get("avg_gflops"),
         cost_usd=facts.get("cost_usd"),

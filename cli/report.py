@@ -8,9 +8,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from cli.machine_text import cost_text
-from cli.narration import format_milliseconds, format_number, timing_text
+from cli.narration import format_milliseconds, format_number
 from cli.sample_text import sample_text
 from cli.terminal import results
+from cli.timing_text import timing_colour, timing_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,7 +31,9 @@ TIMED_HOW = {
 def print_result(result: Result) -> None:
     """The verdict, what it is about, and the times where there are some."""
     colour = "green" if result.accepted else "red"
-    results.print(f"[bold {colour}]{escape(result.status)}[/]  {escape(result.message)}".rstrip())
+    timing = timing_text(result.data)
+    beside = f"  [bold {timing_colour(result.data)}]{escape(timing)}[/]" if timing else ""
+    results.print(f"[bold {colour}]{escape(result.status)}[/]{beside}  {escape(result.message)}".rstrip())
     if result.details:
         results.print(escape(result.details.rstrip()))
     for stream in ("stdout", "stderr"):
@@ -113,13 +116,20 @@ def _print_benchmarks(result: Result) -> None:
     if not rows:
         return
     results.print(table_of(("test", "median", "arithmetic", "traffic", "95 % interval", "trust"), rows))
-    device = str(result.data.get("device_title") or result.data.get("device") or "")
-    if result.data.get("simulated"):
-        results.print("[bold]simulated times: they say nothing of any hardware[/bold]")
-    if result.data.get("timing_mode") in TIMED_HOW:
-        results.print(f"[dim]{result.data['timing_mode']} times: {TIMED_HOW[result.data['timing_mode']]}[/dim]")
-    if result.data.get("device") == "cpu":
-        results.print(f"[dim]measured on the host processor ({escape(device)}); never ranked beside GPU times[/dim]")
+    for note in origin_notes(result):
+        results.print(note)
+
+
+def origin_notes(result: Result) -> list[str]:
+    """What times are of, as markup: a reader must know it before comparing them."""
+    data = result.data
+    device = str(data.get("device_title") or data.get("device") or "")
+    notes = ["[bold]simulated times: they say nothing of any hardware[/bold]"] if data.get("simulated") else []
+    if data.get("timing_mode") in TIMED_HOW:
+        notes.append(f"[dim]{data['timing_mode']} times: {TIMED_HOW[data['timing_mode']]}[/dim]")
+    if data.get("device") == "cpu":
+        notes.append(f"[dim]measured on the host processor ({escape(device)}); never ranked beside GPU times[/dim]")
+    return notes
 
 
 def trust_of(entry: dict[str, Any]) -> str:

@@ -22,6 +22,9 @@ class Mode(StrEnum):
     """A whole program with its own `main`."""
 
 
+TIMED_MODES = frozenset({Mode.FULL, Mode.BENCHMARK})
+
+
 class TimingMode(StrEnum):
     """In which state of the device calls are timed; docs/timing.md."""
 

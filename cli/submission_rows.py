@@ -9,7 +9,17 @@ from cli.machine_text import cost_text
 from cli.narration import format_milliseconds
 
 AS_THEY_ARE = ("id", "problem", "mode", "timing", "gpu_type", "fallback_gpu_types", "dtype", "language", "priority")
-AFTERWARDS = ("state", "status", "attempt", "machine_id", "machine_gpu_type", "create_time", "start_time", "end_time")
+AFTERWARDS = (
+    "state",
+    "status",
+    "timing_status",
+    "attempt",
+    "machine_id",
+    "machine_gpu_type",
+    "create_time",
+    "start_time",
+    "end_time",
+)
 
 
 def submission_rows(job: dict[str, Any]) -> list[tuple[str, str]]:

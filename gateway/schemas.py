@@ -68,6 +68,20 @@ class Submission(BaseModel):
     ]
     status: Annotated[str | None, Field(description="The status of the last event, once it is over.")]
     verdict: str | None
+    timing_status: Annotated[
+        str | None,
+        Field(
+            description="Whether its time ranks, beside the verdict on its answers: VALID (alone does), INVALID, "
+            "UNSTABLE, UNPROVEN; null where nothing was timed. As `timing` of the last event."
+        ),
+    ]
+    shown_interval: Annotated[
+        float | None,
+        Field(
+            description="Half the width of the interval over the time, to be shown instead of VALID: on a device whose "
+            "times never rank it is above 0.05. Else null."
+        ),
+    ]
     message: str
     create_time: datetime | None
     start_time: datetime | None

@@ -13,6 +13,7 @@ from gateway.enum_names import (
     mode_name,
     posting_kind_name,
     timing_mode_word,
+    timing_name,
     verdict_name,
 )
 from gateway.json_values import from_json, json_safe, usd
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wavepool.billing.v1 import billing_pb2
+    from wavepool.executor.v1.run_event_pb2 import Benchmarked
     from wavepool.scheduler.v1 import scheduler_pb2
 
 OVER = frozenset({JOB_STATE_FINISHED, JOB_STATE_CANCELLED, JOB_STATE_FAILED})
@@ -73,6 +75,7 @@ def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:
         "state": job_state_name(job.state),
         "status": final_status(spec.mode, job.state, job.verdict) if over else None,
         "verdict": verdict_name(job.verdict) if job.verdict else None,
+        **_timing_fields(job.result.benchmarked if over and job.result.HasField("benchmarked") else None),
         "message": job.message,
         "create_time": instant_of(job.create_time),
         "start_time": instant_of(job.start_time),
@@ -84,6 +87,13 @@ def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:
         "billable_seconds": seconds_of(job.result.billable) if over else None,
         "last_event_id": job.last_seq,
         "events_url": f"{submission_path(job.job_id)}/events",
+    }
+
+
+def _timing_fields(benchmarked: Benchmarked | None) -> dict[str, Any]:
+    return {
+        "timing_status": timing_name(benchmarked.timing) if benchmarked else None,
+        "shown_interval": (benchmarked.shown_interval or None) if benchmarked else None,
     }
 
 

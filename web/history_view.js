@@ -2,7 +2,7 @@
 
 import { element, table } from "./dom.js";
 import { ago, dollars } from "./format.js";
-import { statusKind, statusTitle } from "./outcome_view.js";
+import { endTitle, statusKind } from "./outcome_view.js";
 
 export function historyTable(submissions, onOpen) {
   if (!submissions.length) return element("p", { className: "empty" }, "Nothing yet.");
@@ -28,7 +28,7 @@ export function historyTable(submissions, onOpen) {
   return table("Recent submissions", columns, rows);
 }
 
-function badge({ status, state }) {
+function badge({ status, state, timing_status: timing, shown_interval }) {
   if (!status) return element("span", { className: "badge live" }, state.toLowerCase());
-  return element("span", { className: `badge ${statusKind(status)}` }, statusTitle(status));
+  return element("span", { className: `badge ${statusKind(status)}` }, endTitle(status, { timing, shown_interval }));
 }

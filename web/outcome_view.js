@@ -1,6 +1,6 @@
 // What came of a run: verdict, tests, mismatches, times, output.
 
-import { benchmarkTable } from "./benchmark_view.js";
+import { benchmarkTable, timingKind, timingWord } from "./benchmark_view.js";
 import { element, table } from "./dom.js";
 import { count, dollars, exact, figure, milliseconds } from "./format.js";
 import { kernelsView } from "./kernels_view.js";
@@ -76,6 +76,15 @@ function device(run) {
   return run.device ?? { name: run.final?.data.device, title: run.final?.data.device_title ?? "this machine" };
 }
 
+// A verdict is about the answers; whether the time ranks stands beside it.
+function isTimed(status, { timing }) {
+  return GOOD.has(status) && Boolean(timing) && timing !== "UNSPECIFIED";
+}
+
+export function endTitle(status, data) {
+  return statusTitle(status) + (isTimed(status, data) ? ` · ${timingWord(data)}` : "");
+}
+
 function verdict({ status, data }) {
   const isFiner = data.verdict && data.verdict !== status && !GOOD.has(status) && !TITLES[data.verdict];
   return element(
@@ -86,6 +95,9 @@ function verdict({ status, data }) {
       {},
       verdictTitle(status, data.verdict) + (isFiner ? ` · ${data.verdict.replaceAll("_", " ").toLowerCase()}` : ""),
     ),
+    isTimed(status, data)
+      ? element("strong", { className: `timing ${timingKind(data)}` }, `Timing ${timingWord(data)}`)
+      : null,
     data.message ? element("p", {}, ...inline(data.message)) : null,
   );
 }
@@ -98,7 +110,6 @@ function figures(data, fallbacks) {
     ],
     ["Mean GFLOP/s", Number.isFinite(data.avg_gflops) ? figure(data.avg_gflops) : null],
     ["Tests passed", data.total_tests ? `${data.passed_tests ?? data.total_tests} / ${data.total_tests}` : null],
-    ["Timing", data.timing && data.timing !== "UNSPECIFIED" ? data.timing.toLowerCase() : null],
     ["Converged", data.converged === false && Number.isFinite(data.avg_runtime_ms) ? "no" : null],
     ["Exit code", Number.isFinite(data.return_code) ? String(data.return_code) : null],
     ["GPU", fallbacks.length ? data.machine_gpu_type : null],

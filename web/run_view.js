@@ -2,7 +2,7 @@
 
 import { byId, element } from "./dom.js";
 import { dollars, seconds } from "./format.js";
-import { outcome, statusKind, statusTitle } from "./outcome_view.js";
+import { endTitle, outcome, statusKind } from "./outcome_view.js";
 
 export class RunView {
   constructor(goTo) {
@@ -26,7 +26,7 @@ export class RunView {
     const { run } = this;
     byId("run").hidden = false;
     const badge = byId("run-status");
-    badge.textContent = run.final ? statusTitle(run.final.status) : "Running";
+    badge.textContent = run.final ? endTitle(run.final.status, run.final.data) : "Running";
     badge.className = `badge ${run.final ? statusKind(run.final.status) : "live"}`;
     byId("run-line").textContent = run.final ? (run.device?.title ?? run.final.data.device_title ?? "") : run.line;
     byId("run-cost").textContent = run.costUsd ? dollars(run.costUsd) : "";
@@ -34,7 +34,7 @@ export class RunView {
     byId("report-button").hidden = !run.final?.data.has_report;
     byId("stages").replaceChildren(...run.stages.map((stage) => this.#stage(stage)));
     byId("outcome").replaceChildren(...outcome(run, this.goTo));
-    this.#announce(run.final ? `${statusTitle(run.final.status)}. ${run.final.data.message ?? ""}` : run.line);
+    this.#announce(run.final ? `${endTitle(run.final.status, run.final.data)}. ${run.final.data.message ?? ""}` : run.line);
   }
 
   #stage(stage) {

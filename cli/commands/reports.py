@@ -14,6 +14,7 @@ from cli.errors import InputError, WavepoolError
 from cli.exit_codes import ExitCode
 from cli.isa_text import isa_text
 from cli.terminal import print_json, results, say
+from cli.timing_text import timing_text
 from cli.verification import NotVerifiedError, SignedReport, check_source, key_from, parse, report_of, verify
 
 ReportArgument = Annotated[Path, typer.Argument(help="A signed report; `-` reads standard input.")]
@@ -113,10 +114,12 @@ def _problem(told: dict[str, Any]) -> object:
 def _summary(signer: str, statement: dict[str, Any]) -> str:
     told = report_of(statement)
     told_device: dict[str, object] = told.get("device") or {}
+    never_ranks = " (its times never rank)" if told_device.get("name") == "cpu" else ""
     lines: dict[str, object] = {
         "verdict": told.get("verdict"),
+        "timing": timing_text(told.get("benchmark") or {}),
         "problem": _problem(told),
-        "device": told_device.get("title"),
+        "device": f"{told_device.get('title') or ''}{never_ranks}",
         "finished": statement.get("finish_time"),
         "run": statement.get("run_id"),
         "source": f"SHA-256 {told.get('source_sha256')}",

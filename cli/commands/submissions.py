@@ -17,9 +17,10 @@ from cli.machine_text import cost_text
 from cli.outcome import result_of, result_of_submission
 from cli.progress import shown_on
 from cli.report import print_result, table_of
-from cli.submission import Mode, Submission, TimingMode
+from cli.submission import TIMED_MODES, Mode, Submission, TimingMode
 from cli.submission_rows import submission_rows
 from cli.terminal import notes, print_json, results, say
+from cli.timing_text import timing_text
 
 if TYPE_CHECKING:
     from cli.client import Client
@@ -50,6 +51,13 @@ FallbackOption = Annotated[
         "The charge goes by the GPU that it gets.",
     ),
 ]
+RequireValidOption = Annotated[
+    bool,
+    typer.Option(
+        "--require-valid",
+        help="Exit with 5 when it is accepted and its time is not VALID, and so does not rank.",
+    ),
+]
 FileArgument = Annotated[Path, typer.Argument(help="The kernel's source; `-` reads standard input.")]
 
 
@@ -72,10 +80,13 @@ def submit(  # noqa: PLR0913 - an argument for each option
     token: TokenOption = None,
     as_json: JsonOption = False,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the end, or print the id.")] = True,
+    require_valid: RequireValidOption = False,
 ) -> None:
     """Submit a kernel and show every step until the verdict."""
     if not problem and problem_def is None and mode is not Mode.SANDBOX:
         raise InputError("which problem is it for? Give --problem; `wavepool problems` lists them")
+    if require_valid and (not wait or mode not in TIMED_MODES):
+        raise InputError("--require-valid: only `full` and `benchmark` time anything, and only --wait hears of it")
     plan = plan_of(launch_plan) if launch_plan else None
     definition = source_of(problem_def) if problem_def else ""
     fallbacks = tuple(fallback_gpu or ())
@@ -85,7 +96,7 @@ def submit(  # noqa: PLR0913 - an argument for each option
         if not wait:
             print_json({"id": submission_id}) if as_json else results.print(submission_id)
             return
-        _finish(_followed(client, submission_id), as_json=as_json)
+        _finish(_followed(client, submission_id), as_json=as_json, require_valid=require_valid)
 
 
 def watch(
@@ -156,7 +167,9 @@ def jobs(
     if as_json:
         print_json(found)
         return
-    results.print(table_of(("id", "problem", "mode", "state", "verdict", "cost", "created"), map(_row, found)))
+    results.print(
+        table_of(("id", "problem", "mode", "state", "verdict", "timing", "cost", "created"), map(_row, found))
+    )
 
 
 def source_of(file: Path) -> str:
@@ -209,8 +222,10 @@ def _interrupted(client: Client, submission_id: str) -> None:
     raise typer.Exit(ExitCode.INTERRUPTED)
 
 
-def _finish(result: Result, *, as_json: bool) -> None:
+def _finish(result: Result, *, as_json: bool, require_valid: bool = False) -> None:
     print_json(result.as_json()) if as_json else print_result(result)
+    if require_valid and result.accepted and not result.is_valid:
+        raise typer.Exit(ExitCode.NOT_VALID)
     raise typer.Exit(result.exit_code)
 
 
@@ -221,6 +236,7 @@ def _row(job: dict[str, Any]) -> tuple[object, ...]:
         job.get("mode"),
         job.get("state"),
         job.get("verdict"),
+        timing_text({"timing": job.get("timing_status"), "shown_interval": job.get("shown_interval")}),
         cost_text(job.get("cost_usd"), job.get("billable_seconds")),
         job.get("create_time"),
     )

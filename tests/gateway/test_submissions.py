@@ -178,6 +178,9 @@ async def test_finished_submission_shows_code_result_and_cost(
     assert (answer["state"], answer["status"], answer["verdict"]) == ("FINISHED", "ACCEPTED", "ACCEPTED")
     assert (answer["code"], answer["cost_usd"], answer["last_event_id"]) == ("int x;", 0.001234, 11)
     assert answer["result"]["avg_runtime_ms"] == 2.5
+    [listed] = (await gateway.http.get(PATH)).json()["submissions"]
+    for told in (answer, listed):
+        assert (told["timing"], told["timing_status"], told["shown_interval"]) == (None, "VALID", None)
 
 
 async def test_result_with_nan_is_still_json(gateway: RunningGateway, services: ScriptedServices) -> None:

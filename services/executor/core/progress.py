@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _MOST_NAMED = 5
 """Of the cases that were left out for one reason, and of such reasons."""
 _MOST_NAME = 60
+_ORIGINS = {"cpu": " on a CPU, whose times never rank", "sim": ", simulated"}
 
 
 @dataclass
@@ -112,8 +113,8 @@ class Progress:
             return "The program ended well."
         mean = ""
         if self.benchmarked is not None:
-            simulated = ", simulated" if self.benchmarked.simulated else ""
-            mean = f"; geometric mean {self.benchmarked.mean_runtime_ns / 1e6:.6g} ms{simulated}"
+            origin = _ORIGINS.get(self.benchmarked.device, "")
+            mean = f"; geometric mean {self.benchmarked.mean_runtime_ns / 1e6:.6g} ms{origin}"
         return f"{self._how_many()}{mean}.{self._left_out()}{self._timing()}"
 
     def _timing(self) -> str:

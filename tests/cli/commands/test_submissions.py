@@ -69,6 +69,37 @@ def test_the_exit_status_tells_whose_fault_it_is(
     assert (run.status, run.json["status"], run.json["verdict"]) == (exit_status, status, verdict)
 
 
+@pytest.mark.parametrize(
+    ("timing", "shown_interval", "exit_status"),
+    [("VALID", None, 0), ("VALID", 0.21, 5), ("UNPROVEN", None, 5), ("UNSTABLE", None, 5), ("UNKNOWN_9", None, 5)],
+)
+def test_whether_the_time_ranks_is_shown_beside_the_verdict_and_counts_if_asked_to(
+    gateway: ScriptedGateway, kernel: str, timing: str, shown_interval: float | None, exit_status: int
+) -> None:
+    timed = Stream(ending("ACCEPTED", timing=timing, shown_interval=shown_interval))
+    scripted(gateway, timed, timed)
+    command = ("submit", kernel, "-p", "relu", "--endpoint", gateway.endpoint)
+    run = wavepool(*command)
+    word = "± 21 %" if shown_interval else timing
+    assert (run.status, run.out.splitlines()[0].startswith(f"ACCEPTED  {word}  told why")) == (0, True), run.out
+    assert wavepool(*command, "--require-valid").status == exit_status
+
+
+def test_a_verdict_counts_before_the_time_does(gateway: ScriptedGateway, kernel: str) -> None:
+    scripted(gateway, Stream(ending("WRONG_ANSWER")))
+    command = ("submit", kernel, "-p", "relu", "--endpoint", gateway.endpoint, "--require-valid")
+    assert wavepool(*command).status == 1
+
+
+@pytest.mark.parametrize("option", ["--no-wait", "--mode=check", "--mode=sandbox"])
+def test_what_is_not_timed_or_not_waited_for_cannot_have_to_be_valid(
+    gateway: ScriptedGateway, kernel: str, option: str
+) -> None:
+    run = wavepool("submit", kernel, "-p", "relu", "--endpoint", gateway.endpoint, "--require-valid", option)
+    assert (run.status, gateway.asked("POST", SUBMISSIONS)) == (2, [])
+    assert "--require-valid: only `full` and `benchmark` time anything" in run.err
+
+
 def test_mismatches_and_compiler_text_are_shown_as_they_are(gateway: ScriptedGateway, kernel: str) -> None:
     debug_info = {"sample_differences": {"(3, 17)": {"expected": 1.5, "actual": 2.5, "diff": 1.0}}}
     scripted(gateway, Stream(ending("WRONG_ANSWER", details="kernel.hip:3: [bold]odd[/bold]", debug_info=debug_info)))

@@ -43,20 +43,53 @@ async def test_kernel_is_submitted_followed_live_and_its_result_shown(
     assert cells[:3] == ["n = 1024", "2.5 ms", "± 4 %"]
     assert "1.5" in cells
     assert "rank beside no GPU's" in await web.page.locator("#outcome").inner_text()
-    assert await web.page.locator("#live-status").inner_text() == "Accepted."
+    assert await web.page.locator("#live-status").inner_text() == "Accepted · VALID."
     assert "$0.001234" in await web.page.locator(".figures").inner_text()
     assert services.refusals.calls["SubmitJob"][0].spec.source == "int mine;"
 
 
-async def test_an_inconclusive_audit_is_said_beside_the_times(web: BrowserPage) -> None:
-    doubtful = run_event_pb2.Finished()
-    doubtful.CopyFrom(ACCEPTED)
-    doubtful.benchmarked.results[0].audit_inconclusive_because = "the host was too busy"
-    web.script(FULL, doubtful)
+@pytest.mark.parametrize(
+    ("timing", "shown_interval", "word"),
+    [
+        (run_event_pb2.TIMING_VALID, 0.0, "VALID"),
+        (run_event_pb2.TIMING_VALID, 0.213, "± 21 %"),
+        (run_event_pb2.TIMING_UNSTABLE, 0.0, "UNSTABLE"),
+        (run_event_pb2.TIMING_UNPROVEN, 0.213, "UNPROVEN"),
+    ],
+)
+async def test_whether_the_time_ranks_stands_beside_the_verdict_in_letters_as_large(
+    web: BrowserPage, timing: run_event_pb2.Timing.ValueType, shown_interval: float, word: str
+) -> None:
+    finished = run_event_pb2.Finished()
+    finished.CopyFrom(ACCEPTED)
+    finished.message = "The time is what it is: send a launch plan."
+    for timed in (finished.benchmarked, finished.benchmarked.results[0]):
+        timed.timing, timed.shown_interval = timing, shown_interval
+    web.script(FULL, finished)
     await web.open()
     await web.submit()
-    await expect(web.page.locator(".benchmarks .trust")).to_have_text("audit inconclusive")
-    await expect(web.page.locator("#outcome")).to_contain_text("n = 1024: the audit was inconclusive: the host was too")
+    verdict, beside = web.page.locator(".verdict strong").all, web.page.locator(".verdict .timing")
+    await expect(beside).to_have_text(f"Timing {word}")
+    sizes = {await strong.evaluate("it => getComputedStyle(it).fontSize") for strong in await verdict()}
+    tops = {(await strong.bounding_box() or {}).get("y") for strong in await verdict()}
+    assert (len(await verdict()), len(sizes), len(tops)) == (2, 1, 1)
+    await expect(web.page.locator("#run-status")).to_have_text(f"Accepted · {word}")
+    await expect(web.page.locator("#outcome")).to_contain_text("send a launch plan")
+    await expect(web.page.locator(".benchmarks .trust")).to_contain_text(word)
+    if word != "VALID":
+        assert "valid" not in (await web.page.locator("#outcome").inner_text()).lower()
+    assert await web.accessibility() == []
+
+
+async def test_a_timing_that_the_page_does_not_know_is_not_shown_as_good(web: BrowserPage) -> None:
+    newer = run_event_pb2.Finished()
+    newer.CopyFrom(ACCEPTED)
+    newer.benchmarked.ClearField("timing")
+    newer.benchmarked.MergeFromString(bytes([4 << 3, 99]))
+    web.script(FULL, newer)
+    await web.open()
+    await web.submit()
+    await expect(web.page.locator(".verdict .timing.warn")).to_have_text("Timing UNKNOWN_99")
 
 
 async def test_a_launch_plan_and_a_definition_are_submitted_and_shown_again(

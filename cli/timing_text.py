@@ -1,0 +1,26 @@
+"""The word for whether a time ranks, which stands beside the verdict on the answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_COLOURS = {"VALID": "green", "INVALID": "red", "UNSTABLE": "red"}
+
+
+def timing_text(fields: Mapping[str, Any]) -> str:
+    """The timing of a case or of a run in a word; empty where nothing was timed.
+
+    For a VALID time that is not known well and never ranks, its interval takes the place of the word.
+    """
+    timing, half_width = str(fields.get("timing") or ""), fields.get("shown_interval")
+    if timing == "VALID" and isinstance(half_width, int | float) and half_width > 0:
+        return f"± {100 * half_width:.2g} %"
+    return "" if timing == "UNSPECIFIED" else timing
+
+
+def timing_colour(fields: Mapping[str, Any]) -> str:
+    """Of the word; those of newer gateways are no reason to believe a time."""
+    return _COLOURS.get(timing_text(fields), "yellow")
