@@ -34,6 +34,14 @@ def format_milliseconds(value: object) -> str:
     return f"{value / 1e3:.3g} s"
 
 
+def not_converged(result: Fields) -> str:
+    """That the interval of a case is wider than wanted, and what ended its measurement; empty if it is not."""
+    if result.get("converged") is not False:
+        return ""
+    reason = str(result.get("stopped_by") or "").replace("_", " ")
+    return f"not converged ({reason})" if reason else "not converged"
+
+
 def format_number(value: object, unit: str = "") -> str:
     """A figure with three significant digits; `-` where there is none."""
     if not isinstance(value, int | float):
@@ -109,8 +117,7 @@ def _benchmarked(fields: Fields) -> str:
 
 def _doubts(result: Fields) -> tuple[str, str]:
     timing = timing_text(result)
-    capped = "not converged" if result.get("converged") is False else ""
-    return (f"timing {timing}" if timing else "", capped)
+    return (f"timing {timing}" if timing else "", not_converged(result))
 
 
 def _accepted(fields: Fields) -> str:

@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from cli.machine_text import cost_text
-from cli.narration import format_milliseconds, format_number
+from cli.narration import format_milliseconds, format_number, not_converged
 from cli.sample_text import sample_text
 from cli.terminal import results
 from cli.timing_text import timing_colour, timing_text
@@ -134,7 +134,7 @@ def origin_notes(result: Result) -> list[str]:
 
 def trust_of(entry: dict[str, Any]) -> str:
     """What a reader must know before believing a time, in a word."""
-    return timing_text(entry) + (", not converged" if entry.get("converged") is False else "")
+    return ", ".join(filter(None, (timing_text(entry), not_converged(entry))))
 
 
 def _interval(entry: dict[str, Any]) -> str:

@@ -73,7 +73,7 @@ function trust(result) {
 }
 
 function judgement(result) {
-  const { timing, converged, audit_ratio: ratio, floor_ms: floor } = result;
+  const { timing, converged, stopped_by: ended, audit_ratio: ratio, floor_ms: floor } = result;
   const audit = Number.isFinite(ratio) ? `, ${figure(ratio)} times what the judge's clock allows` : "";
   const least = Number.isFinite(floor) ? `; the hardware needs at least ${milliseconds(floor)}` : "";
   const word = timingWord(result);
@@ -81,7 +81,13 @@ function judgement(result) {
   if (timing === "UNSTABLE") return [word, "bad", unstable(result)];
   if (timing === "UNPROVEN") return [word, "warn", result.unproven_because ?? ""];
   if (converged === false)
-    return [`${word}, not converged`, "warn", "A cap ended the measurement before the interval was as narrow as wanted"];
+    return [
+      `${word}, not converged`,
+      "warn",
+      ended === "out_of_reach"
+        ? "The samples differ so much that the interval could not have become as narrow as wanted, so we took no more"
+        : "A cap ended the measurement before the interval was as narrow as wanted",
+    ];
   return [word, timingKind(result), `The interval of the median is as narrow as wanted${audit}`];
 }
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core import roofline
+from services.executor.core import benchmarking, roofline
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.run import run
 from services.executor.core.seeds import RunSeed
@@ -74,7 +74,7 @@ async def test_the_machine_serves_the_next_submission_as_if_nothing_had_been(
 
 async def test_sleeping_through_the_warm_up_leaves_no_fewer_samples(judged: Equipment) -> None:
     assert judged.profile is not None
-    profile = replace(judged.profile, fewest_samples=12, max_samples=12, max_wall_seconds=0.01)
+    profile = replace(judged.profile, min_samples=100, fewest_samples=12, max_samples=12, max_wall_seconds=0.01)
     counted = replace(judged, profile=profile)
     sleepy = await _benchmark(counted, attempt_named("25_slow_warm_up/sleeps_at_first").source())
     awake = await _benchmark(counted, HONEST)
@@ -86,7 +86,7 @@ async def test_sleeping_through_the_warm_up_leaves_no_fewer_samples(judged: Equi
 
 async def test_a_time_below_the_physical_floor_is_no_time(judged: Equipment, monkeypatch: pytest.MonkeyPatch) -> None:
     slow_memory = roofline.Roofs(1e6, {"float32": 1e9}, write_cache_bytes=0.0, launch_seconds=1e-9)
-    monkeypatch.setitem(roofline._ROOFS, "x86_64", slow_memory)
+    monkeypatch.setattr(benchmarking, "roofs_of", lambda *_: slow_memory)
     for source in (HONEST, attempt_named("26_hot_data/keeps_touching").source()):
         finished = await _benchmark(judged, source)
         assert finished.verdict is Verdict.TIMING_INVALID, finished

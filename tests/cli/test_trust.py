@@ -14,6 +14,10 @@ from cli.report import trust_of
     [
         ({"timing": "VALID", "converged": True}, "VALID"),
         ({"timing": "VALID", "converged": False}, "VALID, not converged"),
+        (
+            {"timing": "VALID", "converged": False, "stopped_by": "out_of_reach"},
+            "VALID, not converged (out of reach)",
+        ),
         ({"timing": "VALID", "shown_interval": 0.213}, "± 21 %"),
         ({"timing": "UNPROVEN", "shown_interval": 0.213}, "UNPROVEN"),
         ({"timing": "UNSTABLE", "converged": True}, "UNSTABLE"),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FEWEST = 40
+FEWEST = 20
 """Of fewer samples no correlation can be told from chance."""
 
 

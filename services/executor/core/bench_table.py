@@ -30,7 +30,8 @@ def table_of(benchmarked: Benchmarked) -> str:
 
 def trust_of(result: BenchmarkResult) -> str:
     """How far the time of a case can be believed, in a few words."""
-    return word_of(result) + ("" if result.converged else f", not converged ({result.stopped_by})")
+    ended = result.stopped_by.replace("_", " ")
+    return word_of(result) + ("" if result.converged else f", not converged ({ended})")
 
 
 def word_of(timed: BenchmarkResult | Benchmarked) -> str:

@@ -1,7 +1,8 @@
 """When a benchmark has enough samples.
 
-It stops once the 95 % confidence interval of the median is narrow, or at a cap. The caps depend on the device and are
-part of the report; a case that was stopped by a cap says `converged: false`, and its interval says how sure it is.
+It stops once the 95 % confidence interval of the median is narrow, at a cap, or as soon as the samples say that all
+that the caps leave would not make the interval narrow enough. The caps depend on the device and are part of the report;
+a case whose interval did not become narrow says `converged: false`, and its interval says how sure it is.
 The interval is that of samples which depend on each other (see `autocorrelation.py`): otherwise a clock that wanders
 slowly looks precise, and the rule stops wherever the clock happens to be.
 """
@@ -9,12 +10,14 @@ slowly looks precise, and the rule stops wherever the clock happens to be.
 from __future__ import annotations
 
 import bisect
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median
 from typing import TYPE_CHECKING
 
 from services.executor.core.autocorrelation import correlation_time
+from services.executor.core.case_timing import WIDEST_INTERVAL
 from services.executor.core.sessions import CPU_SESSIONS, GPU_SESSIONS, SessionRule
 from services.executor.core.statistics import relative_half_width
 
@@ -29,18 +32,23 @@ class StopReason(StrEnum):
     SAMPLES = "samples"
     DEVICE_TIME = "device_time"
     WALL_TIME = "wall_time"
+    OUT_OF_REACH = "out_of_reach"
+    """The samples differ so much that the whole budget could not have made the interval narrow enough."""
 
 
 @dataclass(frozen=True)
 class StoppingProfile:
     """The precision to reach and the most to spend on one case in one session, and how many sessions there are.
 
-    Time caps do not stop it before `fewest_samples`, so that even a slow case has a median and a spread.
+    Time caps do not stop it before `fewest_samples`, so that even a slow case has a median and a spread. From
+    `min_samples` on, the interval is looked at every `check_every`. Where even the whole budget would leave it wider
+    than `useful_half_width` (relative, like the precision), the rest of the budget is not spent.
     """
 
     min_samples: int = 100
     check_every: int = 20
     relative_half_width: float = 0.0025
+    useful_half_width: float = WIDEST_INTERVAL
     max_samples: int = 2_000
     max_device_seconds: float = 10.0
     max_wall_seconds: float = 60.0
@@ -48,6 +56,8 @@ class StoppingProfile:
     warm_up_calls: int = 10
     warm_up_seconds: float = 0.2
     warm_up_cap_seconds: float = 2.0
+    warm_up_most_calls: int = 200
+    """By then it is warm, even if calls so short have not come to `warm_up_seconds` or to a slope."""
     warm_up_slope: float | None = 0.005
     """Warm is what changes by less than this over the last `warm_up_calls`; None: do not look."""
     cold: bool = True
@@ -61,6 +71,8 @@ class StoppingProfile:
         """
         if len(calls_seconds) > 0 and wall_seconds >= self.warm_up_cap_seconds:
             return True
+        if len(calls_seconds) >= self.warm_up_most_calls:
+            return True
         enough = len(calls_seconds) >= self.warm_up_calls and sum(calls_seconds) >= self.warm_up_seconds
         return enough and (self.warm_up_slope is None or self._change(calls_seconds) < self.warm_up_slope)
 
@@ -73,8 +85,13 @@ class StoppingProfile:
 
 
 GPU_PROFILE = StoppingProfile()
-# A processor's clock and caches are warm after the checks, and its times rank nowhere: a second is enough.
+# A processor's clock and caches are warm after the checks, and its times rank nowhere: 2 % will do, and nine samples,
+# the fewest that the ends of the median's interval are not the shortest and the longest of.
 CPU_PROFILE = StoppingProfile(
+    min_samples=9,
+    check_every=3,
+    relative_half_width=0.02,
+    useful_half_width=0.02,
     max_device_seconds=0.25,
     max_wall_seconds=0.25,
     fewest_samples=3,
@@ -88,6 +105,19 @@ CPU_PROFILE = StoppingProfile(
 
 # Simulated times have the rules of a GPU's; the host behind them has its own pace.
 SIM_PROFILE = StoppingProfile(max_samples=400, max_wall_seconds=2.0, warm_up_seconds=0.0, cold=False)
+
+
+# Few samples make an interval twice as wide as many would, or half as wide, by chance.
+_BAD_LUCK = 2.0
+
+
+def least_half_width(ordered: Sequence[float], correlation_time: float, spent: float) -> float:
+    """The least relative half-width that can be hoped for at the end of the budget, for samples in ascending order.
+
+    `spent` is the share of the budget that they took, above 0. An interval narrows with the root of the number of
+    independent samples; and this one may be too wide by bad luck.
+    """
+    return relative_half_width(ordered, correlation_time) * math.sqrt(min(1.0, spent)) / _BAD_LUCK
 
 
 class StoppingRule:
@@ -104,16 +134,26 @@ class StoppingRule:
         self._samples.append(sample_seconds)
         bisect.insort(self._ordered, sample_seconds)
         self._device_seconds += sample_seconds
-        if self._is_precise():
-            return StopReason.PRECISION
-        return self._cap(wall_seconds)
+        return self._by_interval(wall_seconds) or self._cap(wall_seconds)
 
-    def _is_precise(self) -> bool:
+    def _by_interval(self, wall_seconds: float) -> StopReason | None:
         profile, count = self._profile, len(self._ordered)
-        due = count >= profile.min_samples and (count - profile.min_samples) % profile.check_every == 0
-        if not due or relative_half_width(self._ordered) > profile.relative_half_width:
-            return False
-        return relative_half_width(self._ordered, correlation_time(self._samples)) <= profile.relative_half_width
+        if count < profile.min_samples or (count - profile.min_samples) % profile.check_every:
+            return None
+        time = correlation_time(self._samples)
+        if relative_half_width(self._ordered, time) <= profile.relative_half_width:
+            return StopReason.PRECISION
+        is_hopeless = least_half_width(self._ordered, time, self._spent(wall_seconds)) > profile.useful_half_width
+        return StopReason.OUT_OF_REACH if is_hopeless else None
+
+    def _spent(self, wall_seconds: float) -> float:
+        """The share of the budget that is gone, by the cap that is nearest."""
+        profile = self._profile
+        return max(
+            len(self._ordered) / profile.max_samples,
+            self._device_seconds / profile.max_device_seconds,
+            wall_seconds / profile.max_wall_seconds,
+        )
 
     def _cap(self, wall_seconds: float) -> StopReason | None:
         profile = self._profile

@@ -20,7 +20,8 @@ CASE = BenchmarkResult(
     ("case", "trust"),
     [
         (CASE, "VALID"),
-        (replace(CASE, converged=False, stopped_by="wall_time"), "VALID, not converged (wall_time)"),
+        (replace(CASE, converged=False, stopped_by="wall_time"), "VALID, not converged (wall time)"),
+        (replace(CASE, converged=False, stopped_by="out_of_reach"), "VALID, not converged (out of reach)"),
         (replace(CASE, timing=Timing.UNPROVEN), "UNPROVEN"),
         (replace(CASE, shown_interval=0.21), "+-21 %"),
         (replace(CASE, timing=Timing.UNSTABLE), "UNSTABLE"),

@@ -1,16 +1,31 @@
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import replace
 from itertools import islice
+from statistics import median
+from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from services.executor.core.autocorrelation import correlation_time
-from services.executor.core.statistics import relative_half_width
-from services.executor.core.stopping import CPU_PROFILE, GPU_PROFILE, StoppingProfile, StoppingRule, StopReason
+from services.executor.core.sessions import score
+from services.executor.core.statistics import relative_half_width, summarise
+from services.executor.core.stopping import (
+    CPU_PROFILE,
+    GPU_PROFILE,
+    StoppingProfile,
+    StoppingRule,
+    StopReason,
+    least_half_width,
+)
 from services.executor.devices.sim.noise import MODELS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 QUICK = replace(GPU_PROFILE, max_samples=160)
 
@@ -79,6 +94,8 @@ def test_warm_up_wants_calls_and_time_but_gives_up_at_its_cap() -> None:
     assert not GPU_PROFILE.is_warm([0.06] * 9, 0.6)
     assert GPU_PROFILE.is_warm([0.021] * 10, 0.3)
     assert GPU_PROFILE.is_warm([0.01], 2.0)
+    assert not GPU_PROFILE.is_warm([1e-6 * (call % 7) for call in range(199)], 0.1)
+    assert GPU_PROFILE.is_warm([1e-6 * (call % 7) for call in range(200)], 0.1)
     assert not GPU_PROFILE.is_warm([], 5.0)
 
 
@@ -97,3 +114,90 @@ def test_it_is_not_warm_while_calls_get_shorter(seconds: float, calls: int) -> N
 def test_a_slow_warm_up_has_no_say_in_the_number_of_samples(warm_up: list[float]) -> None:
     GPU_PROFILE.is_warm(warm_up, sum(warm_up))
     assert _stop(GPU_PROFILE, [1e-5] * 3000) == (100, StopReason.PRECISION)
+
+
+def _white(seed: str, sigma: float, between_sessions: float = 0.0) -> Iterator[float]:
+    """Noise whose median is 1, in a session whose own level is off by so much."""
+    draw = random.Random(seed)  # noqa: S311 - a simulation
+    level = draw.gauss(0, between_sessions)
+    while True:
+        yield math.exp(level + draw.gauss(0, sigma))
+
+
+# What a quarter of a second leaves room for, if a call takes 5.5 ms with its checks.
+CALL_WALL_SECONDS = CPU_PROFILE.max_wall_seconds / 45
+RUNS = 150
+SPEND_ALL = replace(CPU_PROFILE, min_samples=10_000)
+
+
+def _session(profile: StoppingProfile, noise: Iterator[float]) -> tuple[list[float], StopReason]:
+    rule, samples = StoppingRule(profile), list[float]()
+    while True:
+        samples.append(next(noise))
+        if reason := rule.add(samples[-1] * 1e-4, len(samples) * CALL_WALL_SECONDS):
+            return samples, reason
+
+
+@given(st.lists(st.floats(0.5, 2.0), min_size=9, max_size=60), st.floats(0.01, 1.0), st.floats(1.0, 8.0))
+def test_less_can_be_hoped_for_the_more_is_spent_and_the_more_samples_depend(
+    samples: list[float], spent: float, correlation: float
+) -> None:
+    ordered = sorted(samples)
+    least = least_half_width(ordered, correlation, spent)
+    assert least <= relative_half_width(ordered, correlation)
+    assert least <= least_half_width(ordered, correlation, min(1.0, 2 * spent))
+    assert least_half_width(ordered, 1.0, spent) <= least
+    assert least_half_width(ordered, correlation, 2.0) == least_half_width(ordered, correlation, 1.0)
+
+
+def test_a_processors_kernel_is_given_up_as_soon_as_its_precision_is_out_of_reach() -> None:
+    samples, reason = _session(CPU_PROFILE, iter([1.0, 2.0] * 20))
+    assert (len(samples), reason) == (9, StopReason.OUT_OF_REACH)
+    samples, reason = _session(CPU_PROFILE, iter([1.0, 1.01] * 20))
+    assert (len(samples), reason) == (9, StopReason.PRECISION)
+
+
+def test_what_is_given_up_would_not_have_become_precise() -> None:
+    """Of many kernels about as noisy as can just be measured, those are few that more samples would have helped."""
+    wrong = given_up = 0
+    for run in range(300):
+        samples = list(islice(_white(f"{run}", 0.06), 45))
+        _, reason = _session(CPU_PROFILE, iter(samples))
+        given_up += reason is StopReason.OUT_OF_REACH
+        reached = relative_half_width(sorted(samples), correlation_time(samples)) <= CPU_PROFILE.useful_half_width
+        wrong += reason is StopReason.OUT_OF_REACH and reached
+    assert given_up > 20
+    assert wrong <= 0.05 * given_up
+
+
+@pytest.mark.parametrize(
+    ("sigma", "between_sessions", "least"),
+    [(0.01, 0.0, 0.92), (0.04, 0.0, 0.92), (0.15, 0.0, 0.92), (0.02, 0.02, 0.75), (0.01, 0.05, 0.75)],
+)
+def test_the_interval_still_covers_when_sessions_end_early(sigma: float, between_sessions: float, least: float) -> None:
+    """Three sessions differ by chance in one of four cases to the same side: no interval of them covers more often."""
+    covered = {CPU_PROFILE: 0, SPEND_ALL: 0}
+    for profile in covered:
+        for run in range(RUNS):
+            noises = [_white(f"{run} {session}", sigma, between_sessions) for session in range(3)]
+            sessions = [_session(profile, noise)[0] for noise in noises]
+            summary = summarise([sample for session in sessions for sample in session])
+            time = score([median(session) for session in sessions])
+            covered[profile] += min(summary.ci_low, time) <= 1 <= max(summary.ci_high, time)
+    assert covered[CPU_PROFILE] >= least * RUNS
+    assert covered[CPU_PROFILE] >= covered[SPEND_ALL] - 0.06 * RUNS
+
+
+@pytest.mark.parametrize("noise", ["skewed", "correlated", "stepping", "bimodal"])
+def test_giving_up_changes_nothing_of_what_ranks(noise: str) -> None:
+    """The best of twenty submissions gains as little as before, as each takes the samples that it took before."""
+    patient = replace(GPU_PROFILE, useful_half_width=math.inf)
+    for seed in range(3):
+        samples = [1e-4 * factor for factor in islice(MODELS[noise](random.Random(seed)), 2000)]  # noqa: S311
+        assert _stop(GPU_PROFILE, samples) == _stop(patient, samples)
+
+
+def test_a_kernel_that_ranks_is_given_up_only_where_it_could_have_no_time() -> None:
+    draw = random.Random(5)  # noqa: S311 - a simulation
+    hopeless = [1e-4 * draw.choice([1, 20]) for _ in range(2000)]
+    assert _stop(GPU_PROFILE, hopeless) == (100, StopReason.OUT_OF_REACH)
