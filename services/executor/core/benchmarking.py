@@ -21,7 +21,7 @@ from services.executor.core.failure import Failure, in_case
 from services.executor.core.flushing import calibrated_flush, flush_profile
 from services.executor.core.measuring import measure, measure_first_calls
 from services.executor.core.progress import Pulse
-from services.executor.core.roofline import roofs_of
+from services.executor.core.roofline import roofs_note, roofs_of
 from services.executor.core.seeds import RunSeed
 from services.executor.core.sessions import score
 from services.executor.core.statistics import geometric_mean
@@ -64,15 +64,17 @@ class Bench:
 
 def profile_of(device: DeviceDescription) -> StoppingProfile:
     """The budget of a device."""
-    if device.is_simulated:
-        return SIM_PROFILE
-    return GPU_PROFILE if device.is_gpu else CPU_PROFILE
+    if device.is_gpu:
+        return GPU_PROFILE
+    return SIM_PROFILE if device.is_simulated else CPU_PROFILE
 
 
 async def benchmark(bench: Bench, cases: Sequence[Case], progress: Progress) -> None:
     """Measure every case; raises Failure for a wrong call, and for times that cannot be true."""
     progress.tell(Benchmarking(len(cases), bench.mode))
     scale = _scale(bench, progress.job.dtype)
+    if bench.device.describe().is_gpu:
+        progress.report["roofs"] = roofs_note(scale.roofs, bench.device.describe().title)
     async with bench.open_trusted() as trusted:
         flush = await _flush(bench, trusted, progress)
         flush_bytes = flush.size_bytes if flush else 0
@@ -181,7 +183,7 @@ def _scale(bench: Bench, dtype: str) -> Scale:
     device = bench.device.describe()
     rules = (GPU_RULE, GPU_CHAIN_RULE) if device.is_gpu else (CPU_RULE, CPU_CHAIN_RULE)
     return Scale(
-        roofs_of(device.architecture),
+        roofs_of(device.architecture, device.title),
         dtype,
         *rules,
         bench.profile.sessions,

@@ -1,17 +1,23 @@
 """What a GPU's roofs allow: the least time that a call can take, and how near to it a kernel comes.
 
-Roofs are the maker's figures. Without roofs (the cpu device) there is no floor and no percentage.
+Roofs are the maker's figures, of the GPUs that `roofs.toml` lists. Without roofs (any other GPU, and the cpu device)
+there is no floor and no percentage.
 """
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from services.executor.core.benchmark_result import Bound
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+_FILE = Path(__file__).with_name("roofs.toml")
 
 
 @dataclass(frozen=True)
@@ -22,6 +28,7 @@ class Roofs:
     flops_per_second: Mapping[str, float]
     write_cache_bytes: float
     launch_seconds: float
+    source: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,32 +60,39 @@ class Floor:
     because: str
 
 
-# AMD Instinct MI300X data sheet (amd.com, document LE-70001): 5.3 TB/s of HBM3, dense peaks without sparsity: fp64
-# vector 81.7 and matrix 163.4, fp32 vector and matrix 163.4, tf32 653.7, fp16 and bf16 1307.4, fp8 and int8 2614.9
-# TFLOP/s; 256 MB of Infinity Cache. The matrix figures stand here, as they are what nobody can exceed. A null launch of
-# 2 us is below what any published measurement shows.
-_MI300X = Roofs(
-    bytes_per_second=5.3e12,
-    flops_per_second={
-        "float64": 163.4e12,
-        "float32": 163.4e12,
-        "tfloat32": 653.7e12,
-        "float16": 1307.4e12,
-        "bfloat16": 1307.4e12,
-        "float8": 2614.9e12,
-        "int8": 2614.9e12,
-    },
-    write_cache_bytes=256 * 2**20,
-    launch_seconds=2e-6,
-)
-_ROOFS = {"gfx942": _MI300X}
 # A time this much below the floor is still possible by rounding of the clocks.
 _FLOOR_SLACK = 0.95
 
 
-def roofs_of(architecture: str) -> Roofs | None:
-    """The roofs of a compile target, if they are known."""
-    return _ROOFS.get(architecture)
+def roofs_of(architecture: str, title: str) -> Roofs | None:
+    """The roofs of the GPU that the driver calls `title`, None if they are not known.
+
+    A compile target alone does not say which GPU it is: MI300X and MI300A share one, with other roofs.
+    """
+    for gpu in _known():
+        if gpu["architecture"] == architecture and any(name in title for name in gpu["names"]):
+            return _roofs(gpu)
+    return None
+
+
+def roofs_note(roofs: Roofs | None, title: str) -> str:
+    """Where a GPU's roofs are from, for the report; or that there is no floor."""
+    return roofs.source if roofs else f"none are known of `{title}`: no time is too short for it, and has no percentage"
+
+
+@cache
+def _known() -> Sequence[Mapping[str, Any]]:
+    return tomllib.loads(_FILE.read_text("utf-8"))["gpu"]
+
+
+def _roofs(gpu: Mapping[str, Any]) -> Roofs:
+    return Roofs(
+        bytes_per_second=gpu["memory_tb_per_second"] * 1e12,
+        flops_per_second={dtype: peak * 1e12 for dtype, peak in gpu["peaks"].items()},
+        write_cache_bytes=gpu["write_cache_mib"] * 2**20,
+        launch_seconds=gpu["launch_us"] * 1e-6,
+        source=gpu["source"],
+    )
 
 
 def floor_of(roofs: Roofs, work: Work) -> Floor:

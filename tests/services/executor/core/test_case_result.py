@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 PROBLEM = Catalogue.load().get("vector-addition").problem
 CASE = PROBLEM.sizes.gpu[-1]
 PROVEN = TimingFacts()
-SCALE = Scale(roofs_of("gfx942"), "float32", GPU_RULE, GPU_CHAIN_RULE, GPU_SESSIONS)
+SCALE = Scale(roofs_of("gfx942", "AMD Instinct MI300X"), "float32", GPU_RULE, GPU_CHAIN_RULE, GPU_SESSIONS)
 sessions = st.lists(st.lists(st.integers(1, 10**9), min_size=1, max_size=30), min_size=1, max_size=5)
 
 

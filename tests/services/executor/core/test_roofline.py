@@ -7,9 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.executor.core.benchmark_result import Bound
-from services.executor.core.roofline import Roofs, Work, bound_of, floor_of, is_below_floor, peak_of, roofs_of
+from services.executor.core.roofline import (
+    Roofs,
+    Work,
+    bound_of,
+    floor_of,
+    is_below_floor,
+    peak_of,
+    roofs_note,
+    roofs_of,
+)
 
-MI300X = roofs_of("gfx942")
+MI300X = roofs_of("gfx942", "AMD Instinct MI300X (SPX/NPS1)")
 assert MI300X is not None
 amounts = st.floats(0, 1e13)
 
@@ -19,7 +28,35 @@ def floor_seconds(roofs: Roofs, work: Work) -> float:
 
 
 def test_only_known_hardware_has_roofs() -> None:
-    assert roofs_of("x86_64") is None
+    assert roofs_of("x86_64", "AMD EPYC") is None
+    assert roofs_of("gfx942", "AMD Instinct MI325X") is None
+    assert roofs_of("sm_100", "NVIDIA H200") is None
+    assert "NVIDIA B200" in roofs_note(None, "NVIDIA B200")
+
+
+@pytest.mark.parametrize(
+    ("architecture", "title", "tb_per_second", "bfloat16_tflops"),
+    [
+        ("gfx942", "AMD Instinct MI300X", 5.3, 1307.4),
+        ("gfx942", "AMD Instinct MI300A", 5.3, 980.6),
+        ("gfx90a", "AMD Instinct MI250X", 1.6384, 191.5),
+        ("gfx90a", "AMD Instinct MI210", 1.6384, 181.0),
+        ("sm_90", "NVIDIA H100 80GB HBM3", 3.35, 989.4),
+        ("sm_90", "NVIDIA H100 PCIe", 2.0, 756.5),
+        ("sm_90", "NVIDIA H100 NVL", 3.9, 835.5),
+        ("sm_90", "NVIDIA H200", 4.8, 989.4),
+    ],
+)
+def test_every_known_gpu_has_roofs_of_its_own(
+    architecture: str, title: str, tb_per_second: float, bfloat16_tflops: float
+) -> None:
+    roofs = roofs_of(architecture, title)
+    assert roofs is not None
+    assert roofs.bytes_per_second == pytest.approx(tb_per_second * 1e12)
+    assert peak_of(roofs, "bfloat16") == pytest.approx(bfloat16_tflops * 1e12)
+    assert peak_of(roofs, "float64") <= peak_of(roofs, "float32") < peak_of(roofs, "float16")
+    assert roofs_note(roofs, title) == roofs.source
+    assert "data sheet" in roofs.source
 
 
 @given(amounts, amounts, amounts, amounts)

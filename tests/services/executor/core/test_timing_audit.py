@@ -82,10 +82,10 @@ def test_one_call_that_took_no_time_spoils_them_all(claim: float) -> None:
 
 
 def test_the_floor_is_only_where_roofs_are_known() -> None:
-    work = Work(5.3e9, 0, 0, "float32")
-    assert "at least 1000.00 us" in (floor_fault(roofs_of("gfx942"), work, 0.5e6) or "")
-    assert floor_fault(roofs_of("gfx942"), work, 1.1e6) is None
-    assert floor_fault(roofs_of("x86_64"), work, 0.5e6) is None
+    work, mi300x = Work(5.3e9, 0, 0, "float32"), roofs_of("gfx942", "AMD Instinct MI300X")
+    assert "at least 1000.00 us" in (floor_fault(mi300x, work, 0.5e6) or "")
+    assert floor_fault(mi300x, work, 1.1e6) is None
+    assert floor_fault(None, work, 0.5e6) is None
 
 
 def test_the_ratio_is_of_the_claim_to_the_wall_less_the_way() -> None:
