@@ -21,6 +21,7 @@ from services.executor.core.run_place import runner_command
 from services.executor.core.run_queue import RunQueue, waited_ns
 from services.executor.core.runner_claims import NEVER_ENDING, claimed_failure, hung, interference, never_came_up
 from services.executor.core.verdict import Verdict
+from services.executor.devices.instruments import SimulatedClock
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -111,7 +112,7 @@ class RunnerSession:
         begin_ns = time.perf_counter_ns()
         await self._order(Order.CALL)
         done = await self._answer(Reply.DONE, min(seconds, self._limits.call_seconds), advice)
-        wall_ns = time.perf_counter_ns() - begin_ns
+        wall_ns = self._wall_ns(begin_ns, done)
         waited = waited_ns(waits_ns, self._waits_ns())
         await self._answer(Reply.STORED, self._limits.copy_seconds)
         self.calls += 1
@@ -137,8 +138,8 @@ class RunnerSession:
         waits_ns = self._waits_ns()
         begin_ns = time.perf_counter_ns()
         await self._order(Order.CHAIN, nonce)
-        await self._answer(Reply.DONE, seconds, NEVER_ENDING)
-        wall_ns = time.perf_counter_ns() - begin_ns
+        done = await self._answer(Reply.DONE, seconds, NEVER_ENDING)
+        wall_ns = self._wall_ns(begin_ns, done)
         return ChainTimes(wall_ns, waited_ns(waits_ns, self._waits_ns()))
 
     async def fetch_link(self, link: int) -> None:
@@ -150,7 +151,13 @@ class RunnerSession:
         """The way to the runner and back, which is part of every call's wall time."""
         begin_ns = time.perf_counter_ns()
         await self._order(Order.PING)
-        await self._answer(Reply.PONG, self._limits.copy_seconds)
+        pong = await self._answer(Reply.PONG, self._limits.copy_seconds)
+        return self._wall_ns(begin_ns, pong)
+
+    def _wall_ns(self, begin_ns: int, answer: ReplyMessage) -> int:
+        """Since `begin_ns` by the judge's own clock; a simulated device's time passes in its own simulation alone."""
+        if isinstance(self._device, SimulatedClock):
+            return self._device.wall_ns(answer.clock_ns)
         return time.perf_counter_ns() - begin_ns
 
     def _waits_ns(self) -> dict[str, int]:

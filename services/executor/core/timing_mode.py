@@ -31,8 +31,9 @@ class TimingMode(StrEnum):
 
 
 def modes_of(device: DeviceDescription) -> tuple[TimingMode, ...]:
-    """What a device can do; a simulated one has no caches that a sweep could empty."""
-    return tuple(mode for mode in TimingMode if mode is not TimingMode.COLD or not device.is_simulated)
+    """What a device can do; a simulated one has caches that a sweep empties only if it is a GPU."""
+    has_caches = device.is_gpu or not device.is_simulated
+    return tuple(mode for mode in TimingMode if mode is not TimingMode.COLD or has_caches)
 
 
 def default_mode(profile: StoppingProfile) -> TimingMode:

@@ -29,6 +29,15 @@ class Instruments(Protocol):
         ...
 
 
+@runtime_checkable
+class SimulatedClock(Protocol):
+    """A device whose time is not the host's: an addition to Device, found out by `isinstance`."""
+
+    def wall_ns(self, host_ns: int) -> int:
+        """What the judge's clock shows for an order that took `host_ns` of simulated time; 0 for a null call."""
+        ...
+
+
 @dataclass(frozen=True)
 class Firmware:
     """What a time depends on beside the toolchain; empty where a device cannot say."""

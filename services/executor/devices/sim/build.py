@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 from services.executor.devices.cpu import build as cpu_build
 from services.executor.devices.device import BuildKind
-from services.executor.devices.sim.harness import LINK_OPTIONS, simulated_harness
+from services.executor.devices.sim.harness import GPU_VARIABLE, link_options, simulated_harness
 from services.executor.devices.sim.script import ScriptError, script_of
 
 _SOURCE_AT_FAULT = 1
@@ -25,8 +26,9 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"{_SOURCE}:1:1: error: {error}\n")
         return _SOURCE_AT_FAULT
     harness = folder / _HARNESS
-    text = simulated_harness(harness.read_text(), script)
+    is_gpu = os.environ.get(GPU_VARIABLE) == "1"
+    text = simulated_harness(harness.read_text(), script, is_gpu=is_gpu)
     # The judge's file is not ours to write, but the folder is.
     harness.unlink()
     harness.write_text(text)
-    return cpu_build.main(arguments, LINK_OPTIONS)
+    return cpu_build.main(arguments, link_options(is_gpu=is_gpu))

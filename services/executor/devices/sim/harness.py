@@ -12,18 +12,26 @@ from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING
 
+from services.executor.devices.sim import gpu
 from services.executor.devices.sim.noise import MODELS
 
 if TYPE_CHECKING:
     from services.executor.devices.sim.script import Script
 
-LINK_OPTIONS = ("--wrap=hipEventElapsedTime", "--wrap=wavepool_device_spans")
+GPU_VARIABLE = "SIM_GPU"
+"""Names the environment variable of the build, and of the device: `1` for a simulated GPU."""
 SERIES = 16
 CALLS = 512
 _DOES_NOTHING = "wavepool_call(void**) {}"
 
 
-def simulated_harness(harness: str, script: Script) -> str:
+def link_options(*, is_gpu: bool) -> tuple[str, ...]:
+    """What puts our functions in the places of others'."""
+    names = ("--wrap=hipEventElapsedTime", "--wrap=wavepool_device_spans")
+    return (*names, *gpu.LINK_OPTIONS) if is_gpu else names
+
+
+def simulated_harness(harness: str, script: Script, *, is_gpu: bool = False) -> str:
     """The harness with the simulation around it; one that calls nothing takes no time either."""
     # The first line may be a comment that the build reads.
     comment, rest = harness.split("\n", 1) if harness.startswith("//") else ("", harness)
@@ -36,7 +44,8 @@ def simulated_harness(harness: str, script: Script) -> str:
         f"static const float factors[{SERIES}][{CALLS}] = {{{factors}}};\n"
     )
     renamed = "#define wavepool_call wavepool_real_call\n"
-    return f"{comment}\n{renamed}{rest}\n#undef wavepool_call\n{_INCLUDES}namespace {{\n{figures}{_CALL}"
+    timed = gpu.CALL.replace("{SERIES}", f"{SERIES}").replace("{CALLS}", f"{CALLS}") if is_gpu else _CALL
+    return f"{comment}\n{renamed}{rest}\n#undef wavepool_call\n{_INCLUDES}namespace {{\n{figures}{_STATE}{timed}"
 
 
 def _factors(script: Script, series: int) -> list[float]:
@@ -51,11 +60,28 @@ _INCLUDES = """#include <stdint.h>
 #include <unistd.h>
 """
 
-_CALL = f"""
+_STATE = """
 long calls = 0;
 uint32_t series = 0;
 double claimed_ns = 0;
 
+void meet_fate() {
+  if (calls == crash_at) abort();
+  if (calls == exit_at) _exit(0);
+  while (calls == hang_at) pause();
+}
+
+void begin_call(void** arguments) {
+  if (calls++ == 0 && latency_ns > 0) {
+    uint32_t word = 0;
+    memcpy(&word, arguments[0], sizeof word);
+    series = (word * 2654435761u) >> 28;
+  }
+  meet_fate();
+}
+"""
+
+_CALL = f"""
 double now_ns() {{
   timespec now{{}};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -73,12 +99,6 @@ void last_until(double end_ns) {{
   while (now_ns() < end_ns) {{
   }}
 }}
-
-void meet_fate() {{
-  if (calls == crash_at) abort();
-  if (calls == exit_at) _exit(0);
-  while (calls == hang_at) pause();
-}}
 }}  // namespace
 
 extern "C" int __wrap_hipEventElapsedTime(float* milliseconds, void*, void*) {{
@@ -93,13 +113,8 @@ extern "C" void __wrap_wavepool_device_spans(uint64_t* spans) {{
 
 extern "C" void wavepool_call(void** arguments) {{
   const double begin_ns = now_ns();
-  if (calls++ == 0 && latency_ns > 0) {{
-    uint32_t word = 0;
-    memcpy(&word, arguments[0], sizeof word);
-    series = (word * 2654435761u) >> 28;
-  }}
-  meet_fate();
-  const double time_ns = latency_ns * factors[series % {SERIES}u][calls % {CALLS}];
+  begin_call(arguments);
+  const double time_ns = latency_ns * factors[series % {SERIES}u][(calls - 1) % {CALLS}];
   wavepool_real_call(arguments);
   last_until(begin_ns + time_ns);
   claimed_ns = claim * time_ns;

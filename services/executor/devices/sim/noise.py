@@ -31,6 +31,14 @@ WARMING_CALLS = 60
 UPPER_MODE_SHARE = 0.3
 UPPER_MODE_FACTOR = 1.06
 MODE_SIGMA = 0.005
+SLOW_START = 0.25
+SLOW_START_CALLS = 3
+"""The first calls of a process take a quarter longer: code and pages are not where they are wanted."""
+RAMP_CALLS = 8
+"""The clock comes to its speed within some twenty calls."""
+GPU_CLOCK_SIGMA = 0.001
+GPU_JITTER_SIGMA = 0.003
+GPU_SPIKE_SHARE = 0.01
 
 
 def quiet(draw: Random) -> Iterator[float]:
@@ -80,6 +88,18 @@ def drifting(draw: Random) -> Iterator[float]:
         yield session * math.exp(abs(draw.gauss(0, SKEWED_SIGMA / 4)))
 
 
+def gpu(draw: Random) -> Iterator[float]:
+    """A GPU: slow first calls, a clock that ramps up, is regulated, and jitters; now and then a long call."""
+    innovation = GPU_CLOCK_SIGMA * math.sqrt(1 - CORRELATION**2)
+    level, call = draw.gauss(0, GPU_CLOCK_SIGMA), 0
+    while True:
+        level = CORRELATION * level + draw.gauss(0, innovation)
+        start = 1 + SLOW_START * math.exp(-call / SLOW_START_CALLS) + WARMING * math.exp(-call / RAMP_CALLS)
+        spike = SPIKE_FACTOR if draw.random() < GPU_SPIKE_SHARE else 1.0
+        call += 1
+        yield start * math.exp(level + draw.gauss(0, GPU_JITTER_SIGMA)) * spike
+
+
 MODELS: Mapping[str, Callable[[Random], Iterator[float]]] = {
     "quiet": quiet,
     "skewed": skewed,
@@ -87,4 +107,5 @@ MODELS: Mapping[str, Callable[[Random], Iterator[float]]] = {
     "stepping": stepping,
     "bimodal": bimodal,
     "drifting": drifting,
+    "gpu": gpu,
 }

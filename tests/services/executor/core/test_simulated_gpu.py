@@ -1,0 +1,104 @@
+"""The rules of a GPU from end to end, on the simulated one: its time is its own, so a busy host shows in none of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks.trust import smallest_case_of
+from services.executor.core.benchmark_result import Timing
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.run import run
+from services.executor.core.stopping import GPU_PROFILE
+from services.executor.core.timing_mode import TimingMode
+from services.executor.core.verdict import Verdict
+from services.executor.devices.sim.gpu import CACHE_BYTES, HOT_SHARE
+from services.executor.devices.sim.sim_device import SimDevice, SimulatedGpu, sim_device
+from tests.services.executor.core.conftest import SUBMISSIONS
+
+if TYPE_CHECKING:
+    from services.executor.core.benchmark_result import BenchmarkResult
+    from services.executor.core.equipment import Equipment
+    from services.executor.core.events import Finished
+
+HONEST = (SUBMISSIONS / "call_counter.hip").read_text().replace("if (++calls > 10) return;", "")
+CALLS = 20
+FIXED = replace(GPU_PROFILE, max_samples=CALLS, max_wall_seconds=600, warm_up_cap_seconds=600, warm_up_most_calls=30)
+
+
+@pytest.fixture
+def simulated(equipment: Equipment) -> Equipment:
+    """One small case: what takes long is the host's own part of each call."""
+
+    return replace(equipment, device=SimulatedGpu(), profile=FIXED, find_problem=smallest_case_of)
+
+
+async def _finished(simulated: Equipment, script: str, timing_mode: TimingMode | None = None) -> Finished:
+    source = f"// sim: {script}\n{HONEST}"
+    return await run(
+        CoreJob(source, Mode.BENCHMARK, "vector-addition", timing_mode=timing_mode), simulated, lambda _: None
+    )
+
+
+def _result(finished: Finished) -> BenchmarkResult:
+    assert finished.benchmarked is not None, finished
+    return finished.benchmarked.results[0]
+
+
+@pytest.mark.parametrize("latency_us", [1, 100, 10_000])
+async def test_an_honest_kernels_time_is_the_true_one_by_every_instrument(
+    simulated: Equipment, latency_us: float
+) -> None:
+    finished = await _finished(simulated, f"latency_us={latency_us} noise=gpu")
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    result, true_ns = _result(finished), 1e3 * latency_us
+    assert result.timing is not Timing.INVALID
+    assert result.runtime_ns == pytest.approx(true_ns, rel=0.01, abs=10)
+    assert result.stream_span_ns == pytest.approx(true_ns, rel=0.01, abs=10)
+    assert result.device_span_ns == pytest.approx(true_ns, rel=0.01, abs=10)
+    assert (result.samples, len(result.session_median_ns)) == (3 * CALLS, 3)
+    assert (result.audited_calls, result.flush_bytes) == (96, CACHE_BYTES)
+    assert result.hot_ns == pytest.approx(HOT_SHARE * true_ns, rel=0.02, abs=10)
+    assert finished.benchmarked is not None
+    assert (finished.benchmarked.simulated, finished.benchmarked.flush_verified) == (True, True)
+    assert "none are known of `simulated GPU" in str(finished.report["roofs"])
+
+
+async def test_hot_calls_are_faster_than_cold_ones(simulated: Equipment) -> None:
+    result = _result(await _finished(simulated, "latency_us=100 noise=quiet", TimingMode.HOT))
+    assert result.runtime_ns == pytest.approx(HOT_SHARE * 100e3, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("script", "found_by"),
+    [
+        ("latency_us=500 noise=quiet claim=0.5", "the judge waited"),
+        ("latency_us=500 noise=quiet claim=1.5", "the judge waited no more than"),
+        ("latency_us=2000 noise=quiet aside=0.25", "calls are said to take 1500.0 us"),
+    ],
+)
+async def test_forged_claims_are_invalid_however_busy_the_host(
+    simulated: Equipment, script: str, found_by: str
+) -> None:
+    finished = await _finished(simulated, script)
+    assert finished.verdict is Verdict.TIMING_INVALID, finished
+    assert found_by in finished.details
+    assert _result(finished).timing is Timing.INVALID
+
+
+async def test_processes_of_different_speed_have_no_time(simulated: Equipment) -> None:
+    result = _result(await _finished(simulated, "latency_us=100 noise=drifting"))
+    assert (result.timing, len(result.session_median_ns)) == (Timing.UNSTABLE, 5)
+
+
+def test_it_is_chosen_by_a_variable_and_keeps_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+
+    monkeypatch.delenv("SIM_GPU", raising=False)
+    plain = sim_device().describe()
+    monkeypatch.setenv("SIM_GPU", "1")
+    gpu = sim_device().describe()
+    assert (plain.name, plain.is_gpu) == ("sim", False)
+    assert (gpu.name, gpu.is_gpu, gpu.is_simulated) == ("sim", True, True)
+    assert sim_device().toolchain().identity != SimDevice().toolchain().identity
