@@ -8,14 +8,15 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 from services.executor.core.benchmark_result import Band, BenchmarkResult, Bound, ReplacedSample
-from services.executor.core.case_timing import TimingFacts, shown_interval, timing_of
+from services.executor.core.case_timing import BUSY, NOT_AUDITED, TimingFacts, shown_interval, timing_of
 from services.executor.core.chain_audit import ChainRule, audit_ratio, chain_doubt, chain_fault
+from services.executor.core.idle_work import NO_TIME, idle_doubt
 from services.executor.core.roofline import Work, bound_of, floor_of
 from services.executor.core.sessions import Agreement, SessionRule, agreement, disagreement, score
 from services.executor.core.spans import SPAN_RULE, span_fault, spans_of
 from services.executor.core.statistics import summarise
 from services.executor.core.stopping import StopReason
-from services.executor.core.timing_audit import floor_fault, is_disturbed, timing_fault, wall_ratio
+from services.executor.core.timing_audit import floor_fault, timing_fault, untrue_but_excused, wall_ratio
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from problems.definition import Case, Problem
     from services.executor.core.chain import ChainAudit
+    from services.executor.core.idle_work import IdleTime
     from services.executor.core.measuring import Measurement
     from services.executor.core.roofline import Roofs
     from services.executor.core.session import CallTimes
@@ -52,10 +54,11 @@ class Scale:
 
 @dataclass(frozen=True)
 class CaseTimes:
-    """One case, its place among the cases, its sessions so far, and the chained audit that follows them."""
+    """One case, its place among `total_tests`, its sessions so far, and the chained audit that follows them."""
 
     case: Case
     index: int
+    total_tests: int
     sessions: tuple[Measurement, ...] = ()
     audit: ChainAudit | None = None
 
@@ -89,6 +92,11 @@ class CaseTimes:
         """What was waited for a processor meanwhile."""
         return [float(times.waited_ns) for times in self.calls]
 
+    @property
+    def idle(self) -> IdleTime:
+        """The time between orders, in all sessions and the audit."""
+        return sum((session.idle for session in self.sessions), self.audit.idle if self.audit else NO_TIME)
+
     def wants_more(self, rule: SessionRule) -> bool:
         """Whether another session has to be made; not where a median is no time at all."""
         medians = self.medians_ns
@@ -106,33 +114,39 @@ def fault_of(problem: Problem, times: CaseTimes, scale: Scale) -> str | None:
     )
 
 
-def doubt_of(times: CaseTimes, scale: Scale) -> str:
-    """Why the audit of the times is inconclusive; empty where it is not, and where there was none."""
+def busy_doubt(times: CaseTimes, scale: Scale) -> str:
+    """Why a busy machine hid whether the times can be true; empty if it did not, and while there was no audit.
+
+    Single calls are in doubt if the claims are untrue, but for what is taken for the machine's doing.
+    """
     if times.audit is None:
         return ""
-    if times.audit.chains:
-        return chain_doubt(score(times.medians_ns), times.audit.chains, scale.chain_rule)
-    if is_disturbed(times.claimed_ns, times.walls_ns, times.nulls_ns, scale.audit_rule, times.waits_ns):
-        return f"the host was too busy to judge single calls, and there were no chains ({times.audit.why_none})"
-    return ""
+    seen = (times.claimed_ns, times.walls_ns, times.nulls_ns)
+    if untrue_but_excused(*seen, scale.audit_rule, times.waits_ns):
+        return BUSY
+    because = chain_doubt(score(times.medians_ns), times.audit.chains, scale.chain_rule)
+    return f"{BUSY} ({because})" if because else ""
 
 
 def facts_of(problem: Problem, times: CaseTimes, scale: Scale, launched_by_submission: str) -> TimingFacts:
     """What decides the timing of a case (`case_timing.py`)."""
     summary, runtime_ns = summarise(times.claimed_ns), score(times.medians_ns)
     low_ns, high_ns = _interval_ns(summary, runtime_ns)
-    doubt = doubt_of(times, scale)
     return TimingFacts(
         fault=fault_of(problem, times, scale) or "",
         launched_by_submission=launched_by_submission,
         sessions_agree=agreement(times.medians_ns, scale.sessions) is not Agreement.UNSTABLE,
         half_width=(high_ns - low_ns) / 2 / runtime_ns if runtime_ns > 0 else math.inf,
         may_be_wide=scale.may_be_wide,
-        doubts=(doubt,) if doubt else (),
+        doubts=tuple(filter(None, (_audit_doubt(times, scale), idle_doubt(times.idle)))),
     )
 
 
-def result_of(problem: Problem, times: CaseTimes, total: int, scale: Scale, facts: TimingFacts) -> BenchmarkResult:
+def _audit_doubt(times: CaseTimes, scale: Scale) -> str:
+    return busy_doubt(times, scale) if times.audit else NOT_AUDITED
+
+
+def result_of(problem: Problem, times: CaseTimes, scale: Scale, facts: TimingFacts) -> BenchmarkResult:
     """All that is reported of a case."""
     samples = times.claimed_ns
     summary = summarise(samples)
@@ -143,7 +157,7 @@ def result_of(problem: Problem, times: CaseTimes, total: int, scale: Scale, fact
     return BenchmarkResult(
         test_id=times.index + 1,
         name=times.case.name,
-        total_tests=total,
+        total_tests=times.total_tests,
         runtime_ns=runtime_ns,
         ci_low_ns=ci_low_ns,
         ci_high_ns=ci_high_ns,

@@ -27,6 +27,9 @@ LAUNCHED_BY_SUBMISSION = (
 )
 """Contract H. Everything else about the time may be right."""
 
+BUSY = "the machine was too busy to tell: run again"
+NOT_AUDITED = "it was not audited, as the time of another case cannot be true"
+
 
 @dataclass(frozen=True)
 class TimingFacts:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from services.executor.core.chain_arithmetic import digest_of, first_key, next_key, remade
 from services.executor.core.chain_audit import ChainMeasurement, ChainRule, is_disturbed, is_doubtful
 from services.executor.core.chain_rules import CannotChainError, confined, link_rules
+from services.executor.core.idle_work import NO_TIME, IdleTime
 from services.executor.core.layout import GUARD_BYTES, LinkRecord, read_records
 from services.executor.core.mismatches import late_answer
 from services.executor.core.runner_claims import interference
@@ -63,10 +64,14 @@ _NO_CALL = 0
 
 @dataclass(frozen=True)
 class ChainAudit:
-    """The chains of one case; without any, `why_none` says why, and the wall clock of single calls must do."""
+    """The chains of one case; without any, `why_none` says why, and the wall clock of single calls must do.
+
+    `idle` is the time between orders: empty chains are made there, which a submission could slow.
+    """
 
     chains: tuple[ChainMeasurement, ...]
     why_none: str = ""
+    idle: IdleTime = NO_TIME
 
 
 async def quiet_null_ns(trusted: RunnerSession, judge: CaseJudge, profile: ChainProfile) -> int | None:
@@ -101,6 +106,7 @@ async def audit_case(
     `quiet_ns` what `quiet_null_ns` gave.
     """
     profile, rule = limits
+    idle_before = checker.session.idle
     trial = judge.draw(checker.next_call())
     links = _links(trial, profile)
     if why_none := _why_none(judge, trial, links):
@@ -116,7 +122,7 @@ async def audit_case(
             break
         if len(chains) >= _TELLING and is_disturbed(claimed_ns, chains, rule):
             break
-    return ChainAudit(tuple(chains))
+    return ChainAudit(tuple(chains), idle=checker.session.idle - idle_before)
 
 
 def _why_none(judge: CaseJudge, trial: Trial, links: int) -> str:

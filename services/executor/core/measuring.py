@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
+from services.executor.core.idle_work import NO_TIME, IdleTime
 from services.executor.core.sample_replacement import Replaced, replaceable
 from services.executor.core.stopping import StoppingProfile, StoppingRule, StopReason
 from services.executor.devices.instruments import Instruments, Reading
@@ -26,7 +27,8 @@ class Measurement:
     """The timed calls of one case in one session, in order, and the null calls between them.
 
     `readings` are the instruments' at each call, `replaced` what was taken again, `flush_bytes` what was swept through
-    the caches before each call, and `first_call_ns` the claimed time of the session's first call of the case.
+    the caches before each call, and `first_call_ns` the claimed time of the session's first call of the case. `idle` is
+    the time between the case's orders.
     """
 
     times: tuple[CallTimes, ...]
@@ -36,6 +38,7 @@ class Measurement:
     replaced: tuple[Replaced, ...] = ()
     flush_bytes: int = 0
     first_call_ns: int = 0
+    idle: IdleTime = NO_TIME
 
 
 class Stopwatch:
@@ -88,7 +91,7 @@ async def measure(
 
     Raises Failure for a wrong call.
     """
-    watch = Stopwatch(checker, judge, device, flush_bytes)
+    watch, idle_before = Stopwatch(checker, judge, device, flush_bytes), checker.session.idle
     first_call_ns = await watch.warm_up(profile)
     rule, begin = StoppingRule(profile), time.perf_counter()
     stopped_by: StopReason | None = None
@@ -104,6 +107,7 @@ async def measure(
         readings=tuple(watch.readings),
         flush_bytes=flush_bytes,
         first_call_ns=first_call_ns,
+        idle=checker.session.idle - idle_before,
     )
 
 
@@ -117,12 +121,14 @@ async def measure_first_calls(
 ) -> Measurement:
     """The same of first calls, each in a fresh runner of `open_session`; raises Failure for a wrong call."""
     watches: list[Stopwatch] = []
+    idle = NO_TIME
     rule, begin = StoppingRule(profile), time.perf_counter()
     stopped_by: StopReason | None = None
     while stopped_by is None:
         async with open_session() as checker:
             watches.append(Stopwatch(checker, judge_of(checker), device, flush_bytes))
             await watches[-1].take()
+            idle += checker.session.idle
         taken()
         stopped_by = rule.add(watches[-1].times[0].event_ns / 1e9, time.perf_counter() - begin)
     return Measurement(
@@ -132,4 +138,5 @@ async def measure_first_calls(
         readings=tuple(watch.readings[0] for watch in watches),
         flush_bytes=flush_bytes,
         first_call_ns=round(median(watch.times[0].event_ns for watch in watches)),
+        idle=idle,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from services.executor.core.boxes import end_of, running
 from services.executor.core.channel import ChannelClosedError
 from services.executor.core.endings import GAVE_UP_STATUS, runner_failure, strain
 from services.executor.core.failure import Failure
+from services.executor.core.idle_work import NO_TIME, IdleMeter
 from services.executor.core.messages import Order, ProtocolError, Reply, ReplyMessage
 from services.executor.core.run_place import runner_command
 from services.executor.core.run_queue import RunQueue, waited_ns
@@ -24,10 +25,11 @@ from services.executor.core.verdict import Verdict
 from services.executor.devices.instruments import SimulatedClock
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Generator
     from pathlib import Path
 
     from services.executor.core.channel import Channel
+    from services.executor.core.idle_work import IdleTime
     from services.executor.core.limits import StageLimits
     from services.executor.devices.device import Device
     from services.executor.sandboxes.sandbox import BoxedProcess, Exit, Sandbox
@@ -73,6 +75,7 @@ class RunnerSession:
         self._limits = limits
         self._box: BoxedProcess | None = None
         self._sequence = 0
+        self._idle: IdleMeter | None = None
 
     @asynccontextmanager
     async def open(self, build: Path) -> AsyncGenerator[None]:
@@ -97,10 +100,16 @@ class RunnerSession:
         """Whether it ended with the status of a runner of ours that cannot go on; submissions can do that as well."""
         return self.end is not None and self.end.code == GAVE_UP_STATUS
 
+    @property
+    def idle(self) -> IdleTime:
+        """The time so far in which no order was open."""
+        return self._idle.total if self._idle else NO_TIME
+
     async def load(self) -> None:
         """Have the runner copy the published data to the device; raises Failure."""
-        await self._order(Order.LOAD)
-        await self._answer(Reply.LOADED, self._limits.copy_seconds)
+        with self._asked():
+            await self._order(Order.LOAD)
+            await self._answer(Reply.LOADED, self._limits.copy_seconds)
 
     async def call(self, seconds: float, advice: str = NEVER_ENDING) -> CallTimes:
         """Have it call the solution, for at most `seconds`, and copy all data back; raises Failure.
@@ -108,18 +117,24 @@ class RunnerSession:
         `advice` is for the author of a call that takes longer.
         """
         self.first_call_time = self.first_call_time or time.time()
-        waits_ns = self._waits_ns()
-        begin_ns = time.perf_counter_ns()
-        await self._order(Order.CALL)
-        done = await self._answer(Reply.DONE, min(seconds, self._limits.call_seconds), advice)
-        wall_ns = self._wall_ns(begin_ns, done)
-        waited = waited_ns(waits_ns, self._waits_ns())
-        await self._answer(Reply.STORED, self._limits.copy_seconds)
+        with self._asked():
+            waits_ns = self._waits_ns()
+            begin_ns = time.perf_counter_ns()
+            await self._order(Order.CALL)
+            done = await self._answer(Reply.DONE, min(seconds, self._limits.call_seconds), advice)
+            wall_ns = self._wall_ns(begin_ns, done)
+            waited = waited_ns(waits_ns, self._waits_ns())
+            await self._answer(Reply.STORED, self._limits.copy_seconds)
         self.calls += 1
         return CallTimes(done.event_ns, done.clock_ns, wall_ns, done.stream_ns, done.device_ns, waited)
 
     async def flush(self, size_bytes: int) -> None:
-        """Have it sweep that much memory through the device's caches; raises Failure."""
+        """Have it sweep that much memory through the device's caches; raises Failure.
+
+        The order counts as open until the next: no reading of a counter comes between a sweep and its call.
+        """
+        if self._idle:
+            self._idle.order_begins()
         await self._order(Order.FLUSH, size_bytes)
         await self._answer(Reply.FLUSHED, self._limits.copy_seconds)
 
@@ -130,29 +145,42 @@ class RunnerSession:
 
     async def prepare_chain(self, links: int) -> None:
         """Have it allocate what a chain of so many calls with the loaded data needs; raises Failure."""
-        await self._order(Order.PREPARE, links)
-        await self._answer(Reply.PREPARED, self._limits.copy_seconds)
+        with self._asked():
+            await self._order(Order.PREPARE, links)
+            await self._answer(Reply.PREPARED, self._limits.copy_seconds)
 
     async def run_chain(self, nonce: int, seconds: float) -> ChainTimes:
         """Have it make the chain that is prepared, for at most `seconds`; raises Failure."""
-        waits_ns = self._waits_ns()
-        begin_ns = time.perf_counter_ns()
-        await self._order(Order.CHAIN, nonce)
-        done = await self._answer(Reply.DONE, seconds, NEVER_ENDING)
-        wall_ns = self._wall_ns(begin_ns, done)
-        return ChainTimes(wall_ns, waited_ns(waits_ns, self._waits_ns()))
+        with self._asked():
+            waits_ns = self._waits_ns()
+            begin_ns = time.perf_counter_ns()
+            await self._order(Order.CHAIN, nonce)
+            done = await self._answer(Reply.DONE, seconds, NEVER_ENDING)
+            wall_ns = self._wall_ns(begin_ns, done)
+            return ChainTimes(wall_ns, waited_ns(waits_ns, self._waits_ns()))
 
     async def fetch_link(self, link: int) -> None:
         """Have it copy the outputs of one call of the chain back, and all else with those of the last."""
-        await self._order(Order.FETCH, link)
-        await self._answer(Reply.STORED, self._limits.copy_seconds)
+        with self._asked():
+            await self._order(Order.FETCH, link)
+            await self._answer(Reply.STORED, self._limits.copy_seconds)
 
     async def null_call_ns(self) -> int:
         """The way to the runner and back, which is part of every call's wall time."""
-        begin_ns = time.perf_counter_ns()
-        await self._order(Order.PING)
-        pong = await self._answer(Reply.PONG, self._limits.copy_seconds)
-        return self._wall_ns(begin_ns, pong)
+        with self._asked():
+            begin_ns = time.perf_counter_ns()
+            await self._order(Order.PING)
+            pong = await self._answer(Reply.PONG, self._limits.copy_seconds)
+            return self._wall_ns(begin_ns, pong)
+
+    @contextmanager
+    def _asked(self) -> Generator[None]:
+        """An order is open: what the box does now is asked of it."""
+        if self._idle:
+            self._idle.order_begins()
+        yield
+        if self._idle:
+            self._idle.order_ended()
 
     def _wall_ns(self, begin_ns: int, answer: ReplyMessage) -> int:
         """Since `begin_ns` by the judge's own clock; a simulated device's time passes in its own simulation alone."""
@@ -174,6 +202,8 @@ class RunnerSession:
             if accepting.done():
                 await self._answer(Reply.READY, self._limits.start_seconds)
                 self.came_up = True
+                self._idle = IdleMeter(box.cpu_time)
+                self._idle.order_ended()
             elif ending.done():
                 await self._fail_by_end()
             else:

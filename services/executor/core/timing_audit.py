@@ -42,8 +42,9 @@ class AuditRule:
 
     A claim is untrue below `least_share_of_wall` of the wall time, after the `null_quantile` of the null calls (at most
     `most_null_ns`, or a runner could dawdle over them) and `slack_ns` are taken off. Where that quantile is more than
-    `busy_factor` times the shortest null call, calls are delayed for longer than null calls can tell: claims are then
-    left to the chained audit, which has more of them. Where `waits_excuse`, so is what threads waited for a processor.
+    `busy_factor` times the shortest null call, calls are delayed for longer than null calls can tell: nobody is then
+    accused by single calls. Where `waits_excuse`, what threads waited for a processor is taken off too. Neither makes a
+    time valid: one that only they save is not proven (`untrue_but_excused`).
     """
 
     least_share_of_wall: float
@@ -88,17 +89,20 @@ def timing_fault(
     return f"calls are said to take {claimed:.1f} us, but the judge waited {wall:.1f} us for them"
 
 
-def is_disturbed(
+def untrue_but_excused(
     claimed_ns: Sequence[float],
     walls_ns: Sequence[float],
     nulls_ns: Sequence[float],
     rule: AuditRule,
     waits_ns: Sequence[float] = (),
 ) -> bool:
-    """Whether single calls prove nothing for want of a processor."""
-    strict = replace(rule, waits_excuse=False)
-    return is_busy(nulls_ns, rule) or (
-        timing_fault(claimed_ns, walls_ns, nulls_ns, strict) is not None
+    """Whether claims would be untrue on a quiet machine, and nobody is accused only as this one was busy.
+
+    Such a time is not proven: a submission can make a machine busy, and may have made this one so.
+    """
+    quiet = replace(rule, busy_factor=math.inf, waits_excuse=False)
+    return (
+        timing_fault(claimed_ns, walls_ns, nulls_ns, quiet) is not None
         and timing_fault(claimed_ns, walls_ns, nulls_ns, rule, waits_ns) is None
     )
 

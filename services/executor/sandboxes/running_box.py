@@ -14,6 +14,7 @@ from services.executor.sandboxes.watchdog import Excess, Watchdog
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
+    from datetime import timedelta
 
     from services.executor.sandboxes.cgroup import CgroupCounters
     from services.executor.sandboxes.output import Capture
@@ -110,6 +111,10 @@ class RunningBox:
     def owns(self, pid: int) -> bool:
         """Whether a live process is one of the tree's."""
         return self._parts.tree.owns(pid)
+
+    def cpu_time(self) -> timedelta:
+        """What the whole tree has used so far."""
+        return self._parts.watchdog.cpu_time
 
     async def _live(self) -> Exit:
         parts = self._parts

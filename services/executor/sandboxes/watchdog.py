@@ -66,6 +66,11 @@ class Watchdog:
         """The most memory that it filled: all of it by the kernel's count, else whenever somebody looked."""
         return self._cgroup.peak_memory_mib if self._cgroup else self._peak_memory_kib >> 10
 
+    @property
+    def cpu_time(self) -> timedelta:
+        """What the box has used so far."""
+        return self._usage().cpu
+
     def check(self) -> Excess | None:
         """The limit, other than the wall clock, that is exceeded now."""
         usage = self._usage()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ class OwningBox:
 
     def owns(self, pid: int) -> bool:
         return pid in self._pids
+
+    def cpu_time(self) -> timedelta:
+        return timedelta(0)
 
     async def wait(self) -> Exit:
         raise NotImplementedError

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from problems.catalogue import Catalogue
 from services.executor.core.benchmark_result import Band, ReplacedSample, Timing
 from services.executor.core.case_result import CaseTimes, Scale, facts_of, fault_of, result_of
-from services.executor.core.case_timing import TimingFacts, timing_of
+from services.executor.core.case_timing import BUSY, NOT_AUDITED, TimingFacts, timing_of
 from services.executor.core.chain import ChainAudit
 from services.executor.core.chain_audit import CPU_CHAIN_RULE, GPU_CHAIN_RULE, ChainMeasurement
+from services.executor.core.idle_work import IdleTime
 from services.executor.core.measuring import Measurement
 from services.executor.core.roofline import roofs_of
 from services.executor.core.sample_replacement import Cause, Replaced
@@ -39,12 +40,12 @@ def _session(samples_ns: Sequence[int], wall_factor: float = 1.0) -> Measurement
 
 
 def _times(*samples_ns: Sequence[int]) -> CaseTimes:
-    return CaseTimes(CASE, 2, tuple(_session(samples) for samples in samples_ns))
+    return CaseTimes(CASE, 2, 4, tuple(_session(samples) for samples in samples_ns), ChainAudit((), "fixed"))
 
 
 @given(sessions)
 def test_no_sample_is_lost_and_the_time_lies_in_its_interval(samples_ns: list[list[int]]) -> None:
-    result = result_of(PROBLEM, _times(*samples_ns), 4, SCALE, PROVEN)
+    result = result_of(PROBLEM, _times(*samples_ns), SCALE, PROVEN)
     assert list(result.sample_ns) == [float(ns) for session in samples_ns for ns in session]
     assert result.samples == len(result.sample_ns)
     assert result.min_ns <= result.ci_low_ns <= result.runtime_ns <= result.ci_high_ns <= result.max_ns
@@ -53,7 +54,7 @@ def test_no_sample_is_lost_and_the_time_lies_in_its_interval(samples_ns: list[li
 
 
 def test_the_time_is_the_median_of_the_sessions_and_not_of_the_samples() -> None:
-    result = result_of(PROBLEM, _times([100] * 1000, [200] * 10, [300] * 10), 4, SCALE, PROVEN)
+    result = result_of(PROBLEM, _times([100] * 1000, [200] * 10, [300] * 10), SCALE, PROVEN)
     assert result.runtime_ns == 200
     assert result.disagreement == 1.0
 
@@ -61,15 +62,15 @@ def test_the_time_is_the_median_of_the_sessions_and_not_of_the_samples() -> None
 def test_it_converged_only_where_every_session_did() -> None:
     times = _times([100], [100], [100])
     capped = replace(times, sessions=(*times.sessions[:2], replace(times.sessions[2], stopped_by=StopReason.WALL_TIME)))
-    assert result_of(PROBLEM, times, 4, SCALE, PROVEN).converged
-    result = result_of(PROBLEM, capped, 4, SCALE, PROVEN)
+    assert result_of(PROBLEM, times, SCALE, PROVEN).converged
+    result = result_of(PROBLEM, capped, SCALE, PROVEN)
     assert (result.converged, result.stopped_by) == (False, "wall_time")
 
 
 def test_instruments_are_reported_as_bands_and_their_absence_as_none() -> None:
     session = _session([100, 100])
     read = replace(session, readings=(Reading(clock_mhz=2000, power_watts=500), Reading(clock_mhz=2100)))
-    result = result_of(PROBLEM, CaseTimes(CASE, 0, (read,)), 4, SCALE, PROVEN)
+    result = result_of(PROBLEM, CaseTimes(CASE, 0, 4, (read,)), SCALE, PROVEN)
     assert result.clock_mhz == Band(2000, 2050, 2100, mean=2050)
     assert result.power_watts == Band(500, 500, 500, mean=500)
     assert result.temperature_celsius is None
@@ -77,7 +78,7 @@ def test_instruments_are_reported_as_bands_and_their_absence_as_none() -> None:
 
 def test_a_replaced_sample_is_named_with_its_session() -> None:
     replaced = replace(_session([100]), replaced=(Replaced(0, 170.0, Cause.CLOCK),))
-    result = result_of(PROBLEM, CaseTimes(CASE, 0, (_session([100]), replaced)), 4, SCALE, PROVEN)
+    result = result_of(PROBLEM, CaseTimes(CASE, 0, 4, (_session([100]), replaced)), SCALE, PROVEN)
     assert result.replaced == (ReplacedSample(1, 0, 170.0, "clock"),)
 
 
@@ -88,7 +89,7 @@ def test_a_sample_of_no_time_makes_the_case_invalid_and_the_mean_nothing(forged:
     assert timing_of(facts_of(PROBLEM, times, SCALE, "")) is Timing.INVALID
     nothing = _times([0])
     assert not nothing.wants_more(GPU_SESSIONS)
-    assert math.isfinite(result_of(PROBLEM, nothing, 4, SCALE, facts_of(PROBLEM, nothing, SCALE, "")).gflops)
+    assert math.isfinite(result_of(PROBLEM, nothing, SCALE, facts_of(PROBLEM, nothing, SCALE, "")).gflops)
 
 
 def test_a_time_below_the_floor_is_invalid_with_the_numbers() -> None:
@@ -101,11 +102,11 @@ def test_a_chain_that_took_longer_is_believed_before_the_claim() -> None:
     times = _times([10**9] * 9)
     chained = ChainAudit((ChainMeasurement(8, 24 * 10**9, 0, 0.9e9, 8),))
     assert "needed the answer of the one before" in (fault_of(PROBLEM, replace(times, audit=chained), SCALE) or "")
-    result = result_of(PROBLEM, replace(times, audit=chained), 4, SCALE, PROVEN)
+    result = result_of(PROBLEM, replace(times, audit=chained), SCALE, PROVEN)
     assert (result.audit_ratio, result.audited_calls, result.hot_ns) == (pytest.approx(1 / 3), 8, 0.9e9)
     not_chained = replace(times, audit=ChainAudit((), "no rule"))
     assert fault_of(PROBLEM, not_chained, SCALE) is None
-    result = result_of(PROBLEM, not_chained, 4, SCALE, PROVEN)
+    result = result_of(PROBLEM, not_chained, SCALE, PROVEN)
     assert (result.audit_ratio, result.not_chained_because) == (pytest.approx(1), "no rule")
 
 
@@ -116,7 +117,7 @@ def test_an_audit_that_a_busy_host_kept_from_deciding_leaves_the_time_unproven()
     quiet, busy = (chain, chain), (replace(chain, null_ns=9 * 10**6), chain)
     doubtful = facts_of(PROBLEM, replace(times, audit=ChainAudit(busy * 10)), scale, "")
     assert timing_of(doubtful) is Timing.UNPROVEN
-    assert doubtful.unproven_because.startswith("the host was too busy: ")
+    assert doubtful.unproven_because.startswith(f"{BUSY} (the host was too busy: ")
     convicted = facts_of(PROBLEM, replace(times, audit=ChainAudit(quiet * 10)), scale, "")
     assert timing_of(convicted) is Timing.INVALID
     few = facts_of(PROBLEM, replace(times, audit=ChainAudit(quiet)), scale, "")
@@ -127,18 +128,42 @@ def test_an_audit_that_a_busy_host_kept_from_deciding_leaves_the_time_unproven()
         assert settled.unproven_because == ""
 
 
-def test_single_calls_that_nobody_could_judge_are_unproven_without_chains() -> None:
+@pytest.mark.parametrize("chains", [(), (ChainMeasurement(2, 2 * 10**8, 0, 1e8, 2),) * 20])
+def test_single_calls_that_only_a_busy_machine_saves_are_unproven_whatever_chains_say(
+    chains: tuple[ChainMeasurement, ...],
+) -> None:
     scale = replace(SCALE, roofs=None, audit_rule=CPU_RULE, chain_rule=CPU_CHAIN_RULE)
     session = _session([10**8] * 9)
-    busy = replace(session, nulls_ns=(10**5,) * 6 + (5 * 10**6,) * 3)
-    waited = replace(
-        session, times=tuple(replace(times, wall_ns=4 * 10**8, waited_ns=3 * 10**8) for times in session.times)
-    )
-    too_busy = "the host was too busy to judge single calls, and there were no "
-    for measured, begins in ((session, ""), (busy, too_busy), (waited, too_busy)):
-        facts = facts_of(PROBLEM, CaseTimes(CASE, 0, (measured,), ChainAudit((), "fixed")), scale, "")
-        assert facts.unproven_because == (f"{begins}chains (fixed)" if begins else "")
-        assert timing_of(facts) is (Timing.UNPROVEN if begins else Timing.VALID)
+    slow = replace(session, times=tuple(replace(times, wall_ns=4 * 10**8) for times in session.times))
+    waited = replace(slow, times=tuple(replace(times, waited_ns=3 * 10**8) for times in slow.times))
+    busy = (10**5,) * 6 + (5 * 10**6,) * 3
+    for measured, timing in (
+        (session, Timing.VALID),
+        (replace(session, nulls_ns=busy), Timing.VALID),
+        (slow, Timing.INVALID),
+        (replace(slow, nulls_ns=busy), Timing.UNPROVEN),
+        (waited, Timing.UNPROVEN),
+    ):
+        facts = facts_of(PROBLEM, CaseTimes(CASE, 0, 4, (measured,), ChainAudit(chains, "fixed")), scale, "")
+        assert timing_of(facts) is timing
+        assert facts.unproven_because == (BUSY if timing is Timing.UNPROVEN else "")
+
+
+def test_a_case_that_was_not_audited_is_not_proven() -> None:
+    facts = facts_of(PROBLEM, replace(_times([10**9] * 9), audit=None), SCALE, "")
+    assert (timing_of(facts), facts.unproven_because) == (Timing.UNPROVEN, NOT_AUDITED)
+
+
+def test_work_between_the_calls_leaves_the_time_unproven() -> None:
+    at_rest = replace(_session([10**9]), idle=IdleTime(wall_ns=10**9, cpu_ns=9 * 10**6))
+    at_work = replace(at_rest, idle=IdleTime(wall_ns=10**9, cpu_ns=19 * 10**6))
+    for sessions_made, timing in (((at_rest,) * 3, Timing.VALID), ((at_rest, at_rest, at_work), Timing.UNPROVEN)):
+        facts = facts_of(PROBLEM, CaseTimes(CASE, 0, 4, sessions_made, ChainAudit((), "fixed")), SCALE, "")
+        assert timing_of(facts) is timing
+    assert "37 ms of CPU time in 3000 ms between calls" in facts.unproven_because
+    slows_empty_chains = ChainAudit((), "fixed", IdleTime(wall_ns=10**8, cpu_ns=10**8))
+    facts = facts_of(PROBLEM, CaseTimes(CASE, 0, 4, (at_rest,) * 3, slows_empty_chains), SCALE, "")
+    assert timing_of(facts) is Timing.UNPROVEN
 
 
 def test_an_interval_is_of_all_samples_and_decides_on_a_gpu() -> None:
@@ -147,15 +172,15 @@ def test_an_interval_is_of_all_samples_and_decides_on_a_gpu() -> None:
     assert facts.half_width > 0.05
     assert timing_of(facts) is Timing.UNSTABLE
     on_a_processor = facts_of(PROBLEM, wide, replace(SCALE, roofs=None, may_be_wide=True), "")
-    result = result_of(PROBLEM, wide, 4, SCALE, on_a_processor)
+    result = result_of(PROBLEM, wide, SCALE, on_a_processor)
     assert (result.timing, result.shown_interval) == (Timing.VALID, facts.half_width)
     assert result.shown_interval == (result.ci_high_ns - result.ci_low_ns) / 2 / result.runtime_ns
 
 
 def test_forging_most_sessions_is_found_out() -> None:
     honest, forged = _session([10**9] * 9), _session([10**8] * 9, wall_factor=10)
-    assert fault_of(PROBLEM, CaseTimes(CASE, 0, (honest, honest, honest)), SCALE) is None
-    assert "the judge waited" in (fault_of(PROBLEM, CaseTimes(CASE, 0, (honest, forged, forged)), SCALE) or "")
+    assert fault_of(PROBLEM, CaseTimes(CASE, 0, 4, (honest, honest, honest)), SCALE) is None
+    assert "the judge waited" in (fault_of(PROBLEM, CaseTimes(CASE, 0, 4, (honest, forged, forged)), SCALE) or "")
 
 
 def test_sessions_that_stay_apart_are_unstable_but_not_on_a_processor() -> None:
@@ -166,8 +191,8 @@ def test_sessions_that_stay_apart_are_unstable_but_not_on_a_processor() -> None:
 
 
 def test_arithmetic_intensity_and_the_floor_are_reported() -> None:
-    result = result_of(PROBLEM, _times([10**6]), 4, SCALE, PROVEN)
+    result = result_of(PROBLEM, _times([10**6]), SCALE, PROVEN)
     assert result.arithmetic_intensity == pytest.approx(1 / 12)
     assert result.floor_ns is not None
     assert result.floor_ns > 1000
-    assert result_of(PROBLEM, _times([10**6]), 4, replace(SCALE, roofs=None), PROVEN).floor_ns is None
+    assert result_of(PROBLEM, _times([10**6]), replace(SCALE, roofs=None), PROVEN).floor_ns is None

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from services.executor.core import benchmarking
+from services.executor.core.benchmark_result import Timing
+from services.executor.core.case_timing import BUSY, LAUNCHED_BY_SUBMISSION
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.run import JobError, run
+from services.executor.core.session import RunnerSession
+from services.executor.core.timing_audit import CPU_RULE
 from services.executor.core.verdict import Verdict
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
     from services.executor.core import events
     from services.executor.core.equipment import Equipment
 
@@ -33,6 +41,16 @@ LAUNCH: dict[str, Any] = {
     "block": [256],
     "args": ["d_input1", "d_input2", "d_output", "n", {"type": "float", "value": 1}],
 }
+
+HOST = """
+extern "C" void solution(const float* a, const float* b, float* c, size_t n) {
+  add<<<(n + 255) / 256, 256>>>(a, b, c, n, 1.0f);
+}
+"""
+
+
+def told_nobody(event: events.Event) -> None:
+    del event
 
 
 def plan_of(*launches: dict[str, Any], **rest: Any) -> str:
@@ -60,6 +78,35 @@ async def test_a_plan_is_benchmarked_too(equipment: Equipment) -> None:
     finished = await judged(equipment, mode=Mode.FULL)
     assert finished.status in {"ACCEPTED", "ERROR"}, finished
     assert finished.benchmarked is not None, finished
+    # It is ours that launches: nothing but a busy machine keeps the time from being valid.
+    assert LAUNCHED_BY_SUBMISSION not in finished.benchmarked.unproven_because
+    assert finished.benchmarked.timing is Timing.VALID or BUSY in finished.benchmarked.unproven_because, finished
+
+
+@pytest.mark.parametrize(("contract", "tries"), [("D", 2), ("H", 1)])
+async def test_a_time_that_only_a_busy_machine_saves_is_tried_twice_and_never_valid(
+    equipment: Equipment, monkeypatch: pytest.MonkeyPatch, contract: str, tries: int
+) -> None:
+    opened: list[Path] = []
+    open_session = RunnerSession.open
+
+    def counted(self: RunnerSession, build: Path) -> AbstractAsyncContextManager[None]:
+        opened.append(build)
+        return open_session(self, build)
+
+    monkeypatch.setattr(RunnerSession, "open", counted)
+    # Every claim is far too short for this rule, and every machine too busy to say so.
+    hopeless = replace(CPU_RULE, least_share_of_wall=1e6, slack_ns=0, most_null_ns=0, busy_factor=0)
+    monkeypatch.setattr(benchmarking, "CPU_RULE", hopeless)
+    source = ADD.replace("BEFORE", "").replace("INSIDE", "") + HOST
+    plan = plan_of() if contract == "D" else ""
+    finished = await run(CoreJob(source, Mode.BENCHMARK, "vector-addition", launch_plan=plan), equipment, told_nobody)
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    assert finished.benchmarked is not None
+    assert {result.timing for result in finished.benchmarked.results} == {Timing.UNPROVEN}
+    assert BUSY in finished.message
+    # Beside the check's and our own runner there are in each try three sessions, and one for the chains.
+    assert len(opened) == 2 + tries * 4
 
 
 async def test_no_host_code_of_the_submission_runs(equipment: Equipment) -> None:

@@ -8,6 +8,7 @@ import socket
 import struct
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from datetime import timedelta
 from itertools import count
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -71,6 +72,9 @@ class Impostor:
 
     def owns(self, pid: int) -> bool:
         return pid == os.getpid()
+
+    def cpu_time(self) -> timedelta:
+        return timedelta(0)
 
     async def kill(self) -> None:
         self._task.cancel()

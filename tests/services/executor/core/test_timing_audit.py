@@ -14,8 +14,8 @@ from services.executor.core.timing_audit import (
     GPU_RULE,
     AuditRule,
     floor_fault,
-    is_disturbed,
     timing_fault,
+    untrue_but_excused,
     wall_ratio,
 )
 
@@ -103,11 +103,11 @@ def test_a_host_so_busy_that_even_null_calls_differ_much_accuses_nobody() -> Non
 def test_calls_that_waited_for_a_processor_accuse_nobody_though_null_calls_were_quick() -> None:
     claims, walls_ns, nulls, waits = [1e6] * 15, [7e6] * 15, [0.1e6] * 15, [5e6] * 15
     assert timing_fault(claims, walls_ns, nulls, CPU_RULE, waits) is None
-    assert is_disturbed(claims, walls_ns, nulls, CPU_RULE, waits)
+    assert untrue_but_excused(claims, walls_ns, nulls, CPU_RULE, waits)
     assert timing_fault(claims, walls_ns, nulls, CPU_RULE, [0.1e6] * 15) is not None
-    assert not is_disturbed(claims, walls_ns, nulls, CPU_RULE, [0.1e6] * 15)
+    assert not untrue_but_excused(claims, walls_ns, nulls, CPU_RULE, [0.1e6] * 15)
     assert timing_fault(claims, walls_ns, nulls, GPU_RULE, waits) is not None
-    assert not is_disturbed(claims, walls_ns, nulls, GPU_RULE, waits)
+    assert not untrue_but_excused(claims, walls_ns, nulls, GPU_RULE, waits)
 
 
 def test_one_call_in_four_that_waited_does_not_excuse_the_others() -> None:

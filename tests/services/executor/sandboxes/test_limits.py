@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from tests.services.executor.sandboxes.box import (
@@ -55,6 +58,17 @@ async def test_cpu_time_is_that_of_the_whole_tree(box: Box) -> None:
     ending = await box.run("(while :; do :; done) & (while :; do :; done) & wait", SHORT_CPU)
 
     assert ending.cpu_exceeded
+
+
+async def test_what_a_box_uses_can_be_read_while_it_runs(box: Box) -> None:
+    running = await box.start("(while :; do :; done) & sleep 60")
+    try:
+        begin, deadline = running.cpu_time(), time.monotonic() + 60
+        while running.cpu_time() < begin + timedelta(seconds=0.2):
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.01)
+    finally:
+        await running.kill()
 
 
 async def test_a_memory_hog_is_told_from_a_crash(box: Box) -> None:

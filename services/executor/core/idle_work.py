@@ -1,0 +1,78 @@
+"""How much a box works while no order is open: at most a hundredth of a core, or the time is not proven.
+
+Inputs of the next call lie ready and nobody measures between two orders: whoever works there does it at the expense of
+no time that we report. And whoever keeps the processors busy there makes a machine look busy that is not.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import timedelta
+
+MOST_SHARE = 0.01
+"""Of one core."""
+LEAST_CPU_NS = 1_000_000
+"""Less is not looked at: an honest runner needs up to 3 us to fall asleep after each order."""
+
+
+@dataclass(frozen=True)
+class IdleTime:
+    """How long no order was open, and the CPU time of the whole box in it."""
+
+    wall_ns: int = 0
+    cpu_ns: int = 0
+
+    def __add__(self, other: IdleTime) -> IdleTime:
+        """Of both."""
+        return IdleTime(self.wall_ns + other.wall_ns, self.cpu_ns + other.cpu_ns)
+
+    def __sub__(self, before: IdleTime) -> IdleTime:
+        """Since then."""
+        return IdleTime(self.wall_ns - before.wall_ns, self.cpu_ns - before.cpu_ns)
+
+
+NO_TIME = IdleTime()
+
+
+class IdleMeter:
+    """Reads a box's CPU time whenever an order ends or begins."""
+
+    def __init__(self, cpu_time: Callable[[], timedelta]) -> None:
+        self._cpu_time = cpu_time
+        self._began: tuple[int, int] | None = None
+        self.total = NO_TIME
+
+    def order_ended(self) -> None:
+        """From now on the box has nothing to do."""
+        self._began = time.perf_counter_ns(), self._cpu_ns()
+
+    def order_begins(self) -> None:
+        """It is about to get something to do; without an effect if it has already."""
+        if self._began is not None:
+            wall_ns, cpu_ns = self._began
+            self.total += IdleTime(time.perf_counter_ns() - wall_ns, self._cpu_ns() - cpu_ns)
+            self._began = None
+
+    def _cpu_ns(self) -> int:
+        return round(self._cpu_time().total_seconds() * 1e9)
+
+
+def works_when_idle(idle: IdleTime) -> bool:
+    """Whether the box used more than it may."""
+    return idle.cpu_ns > max(MOST_SHARE * idle.wall_ns, LEAST_CPU_NS)
+
+
+def idle_doubt(idle: IdleTime) -> str:
+    """Why work between the calls leaves a time unproven, and what to change; empty if there is none."""
+    if not works_when_idle(idle):
+        return ""
+    cpu_ms, wall_ms = idle.cpu_ns / 1e6, idle.wall_ns / 1e6
+    return (
+        f"the program worked while nothing was asked of it ({cpu_ms:.0f} ms of CPU time in {wall_ms:.0f} ms between "
+        f"calls): end all threads and all work before `solution` returns"
+    )
