@@ -22,8 +22,16 @@ from services.executor.core.events import Compiled, Compiling, Event
 from services.executor.core.failure import Failure, InfrastructureFailure
 from services.executor.core.isa import Inspection, shown
 from services.executor.core.isa_report import IsaReport
+from services.executor.core.object_symbols import object_symbols
 from services.executor.core.report import canonical_json
-from services.executor.devices.device import NO_ROOM_STATUS, BuildKind, Device, Toolchain, ToolchainError
+from services.executor.devices.device import (
+    NO_ROOM_STATUS,
+    SOURCE_OBJECTS,
+    BuildKind,
+    Device,
+    Toolchain,
+    ToolchainError,
+)
 from services.executor.sandboxes.box_files import LeftFileError, new_source_folder, read_left, write_source
 
 if TYPE_CHECKING:
@@ -137,7 +145,8 @@ class Builder:
         if end.code != 0:
             raise await self._crash(f"status {end.code}", text, scratch)
         try:
-            return CachedBuild.of(read_left(scratch / _EXECUTABLE_NAMES[unit.kind], _MAX_EXECUTABLE_BYTES), text)
+            executable = read_left(scratch / _EXECUTABLE_NAMES[unit.kind], _MAX_EXECUTABLE_BYTES)
+            return CachedBuild.of(executable, text, _symbols_of_source(scratch))
         except LeftFileError as error:
             raise await self._crash(str(error), text, scratch) from error
 
@@ -153,6 +162,14 @@ class Builder:
         if end.code == 0:
             return compiler_crash(how, text)
         return missing_build(f"{text}\nIt crashed ({how}), and fails on a source of ours too:\n{_text(end)}".strip())
+
+
+def _symbols_of_source(scratch: Path) -> list[str]:
+    """Of all that was made of the source alone; raises LeftFileError if nothing was left."""
+    parts = sorted(scratch.glob(SOURCE_OBJECTS))
+    if not parts:
+        raise LeftFileError(f"{SOURCE_OBJECTS}: no object file of the source was left")
+    return sorted({name for part in parts for name in object_symbols(read_left(part, _MAX_EXECUTABLE_BYTES))})
 
 
 async def _inspection(report: asyncio.Task[Inspection] | None) -> Inspection:

@@ -18,6 +18,10 @@ import time
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _EXECUTABLE = "executable"
 _FACTS = "facts.json"
@@ -35,11 +39,13 @@ class CachedBuild:
     warnings: str
     sha256: str
     """Of the executable, in hex."""
+    symbols: tuple[str, ...] = ()
+    """Of the object files that were made of the source alone (`object_symbols.py`)."""
 
     @classmethod
-    def of(cls, executable: bytes, warnings: str) -> CachedBuild:
+    def of(cls, executable: bytes, warnings: str, symbols: Iterable[str] = ()) -> CachedBuild:
         """A new build, with its digest."""
-        return cls(executable, warnings, hashlib.sha256(executable).hexdigest())
+        return cls(executable, warnings, hashlib.sha256(executable).hexdigest(), tuple(symbols))
 
 
 class CompileCache:
@@ -60,7 +66,7 @@ class CompileCache:
             facts = json.loads((entry / _FACTS).read_text())
             # Damage, not malice, is what is looked for, and every run waits for it.
             whole = facts["crc32"] == zlib.crc32(executable)
-            build = CachedBuild(executable, str(facts["warnings"]), str(facts["sha256"]))
+            build = CachedBuild(executable, str(facts["warnings"]), str(facts["sha256"]), tuple(facts["symbols"]))
             _note_use(entry)
         except (FileNotFoundError, ValueError, KeyError, TypeError):
             return None
@@ -73,7 +79,8 @@ class CompileCache:
         """Publish a build; if another process was faster, its entry stays."""
         staged = Path(tempfile.mkdtemp(dir=self._staging))
         (staged / _EXECUTABLE).write_bytes(build.executable)
-        facts = {"sha256": build.sha256, "crc32": zlib.crc32(build.executable), "warnings": build.warnings}
+        crc32 = zlib.crc32(build.executable)
+        facts = {"sha256": build.sha256, "crc32": crc32, "warnings": build.warnings, "symbols": build.symbols}
         (staged / _FACTS).write_text(json.dumps(facts))
         try:
             staged.rename(self._entries / key)

@@ -1,8 +1,9 @@
 """What a submission may not use: libraries that would do the work for it, and what hides code from its reader.
 
 The rules are settings: `forbidden.toml` beside this file, and a file of the operator's that adds to it or changes it.
-They are matched on the words of the source (`cpp_tokens.py`), never on comments or strings, and on the libraries that
-the finished build needs.
+They are matched on the words of the source (`cpp_tokens.py`), never on comments or strings, on the symbols of the
+object files that were made of it alone (`object_symbols.py`), and on the libraries that the finished build needs. So
+what our runner and a device's runtime load for themselves is no submission's fault.
 """
 
 from __future__ import annotations
@@ -21,14 +22,13 @@ from elftools.elf.elffile import ELFFile
 
 from services.executor.core.cpp_tokens import Header, Name, words
 from services.executor.core.failure import Failure
-from services.executor.core.linked_symbols import linked_symbols
 from services.executor.core.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 _DEFAULTS = Path(__file__).with_name("forbidden.toml")
-_FIELDS = {"verdict", "why", "fix", "headers", "names", "libraries", "symbols", "everywhere", "enabled"}
+_FIELDS = {"verdict", "why", "fix", "headers", "names", "libraries", "symbols", "calls", "everywhere", "enabled"}
 _VERDICTS = {"source": Verdict.FORBIDDEN_SOURCE, "library": Verdict.FORBIDDEN_LIBRARY}
 
 
@@ -51,6 +51,7 @@ class Rule:
     names: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
     everywhere: bool = True
 
 
@@ -83,13 +84,15 @@ def check_source(source: str, held: Sequence[Rule]) -> None:
                 raise _failure(rule, f"line {word.line}: `{what}`")
 
 
-def check_build(executable: bytes, held: Sequence[Rule], *, loads_its_driver: bool = False) -> tuple[str, ...]:
+def check_build(executable: bytes, symbols: Iterable[str], held: Sequence[Rule]) -> tuple[str, ...]:
     """The shared libraries that a build needs; raises Failure for a library, or a symbol, that a rule forbids.
 
-    Builds for a device that `loads_its_driver` have the symbols of that, whoever wrote the source.
+    `symbols` are those of the source's own object files.
     """
-    for rule in () if loads_its_driver else held:
-        for symbol in linked_symbols(executable, rule.symbols):
+    names = sorted(symbols)
+    for rule in held:
+        forbidden = _any_of((*rule.symbols, *rule.calls))
+        for symbol in filter(forbidden.fullmatch, names):
             raise _failure(rule, f"the build calls `{symbol}`, which")
     needed = needed_libraries(executable)
     for library in needed:
@@ -113,8 +116,8 @@ def _matches(rule: Rule, word: Name | Header) -> bool:
     if isinstance(word, Header):
         return bool(_any_of(rule.headers).fullmatch(word.text))
     # `a::b::c` is found by the patterns of `c`, `b::c` and `a::b::c`.
-    parts = word.text.split("::")
-    return any(_any_of(rule.names).fullmatch("::".join(parts[at:])) for at in range(len(parts)))
+    parts, names = word.text.split("::"), _any_of((*rule.names, *rule.calls))
+    return any(names.fullmatch("::".join(parts[at:])) for at in range(len(parts)))
 
 
 @cache
@@ -154,7 +157,7 @@ def _rule(name: str, table: Mapping[str, Any], file: Path) -> Rule:
     return Rule(name, _VERDICTS[table["verdict"]], table["why"], table["fix"], **patterns, everywhere=everywhere)
 
 
-_PATTERN_FIELDS = ("headers", "names", "libraries", "symbols")
+_PATTERN_FIELDS = ("headers", "names", "libraries", "symbols", "calls")
 
 
 def _patterns(value: object, name: str) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from services.executor.core.forbidden import check_build, rules_for
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.jsonlines import decode_event, decode_job, encode_event, encode_job
 from services.executor.core.layout import plan_bytes
+from services.executor.core.object_symbols import object_symbols
 from services.executor.core.progress import Progress
 from services.executor.core.sampling import smallest
 from services.executor.core.seeds import RunSeed
@@ -58,7 +59,7 @@ def _examine(unit: Unit, problem: Problem, equipment: Equipment) -> None:
     with suppress(OSError):
         program = _SOME_PROGRAM.read_bytes()
         code_objects(program, has_image=False)
-        check_build(program, held)
+        check_build(program, object_symbols(program), held)
 
 
 def _judge(problem: Problem) -> None:

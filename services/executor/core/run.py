@@ -106,9 +106,7 @@ async def _stages_of(job: CoreJob, problem: Problem | None, equipment: Equipment
         progress.report["executable_sha256"] = build.sha256
         has_image = equipment.device.describe().is_gpu and unit.kind is BuildKind.KERNELS
         progress.report["code_objects"] = [asdict(one) for one in code_objects(build.executable, has_image=has_image)]
-        loads_its_driver = equipment.device.describe().loads_its_driver
-        needed = check_build(build.executable, held, loads_its_driver=loads_its_driver)
-        progress.report["needed_libraries"] = needed
+        progress.report["needed_libraries"] = check_build(build.executable, build.symbols, held)
         if problem is None:
             with progress.stage("program"):
                 await run_program(equipment.device, place.sandbox, equipment.limits.program, place.run, progress)

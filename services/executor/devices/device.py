@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 NO_ROOM_STATUS = 75
 """Of a build that could start no other process on this machine now: EX_TEMPFAIL of sysexits.h."""
+SOURCE_OBJECTS = "solution*.o"
+"""What a build leaves beside its executable: all that was made of the source alone."""
 
 
 class BuildKind(StrEnum):
@@ -53,8 +55,6 @@ class DeviceDescription:
     max_threads_per_block: int = 1024
     max_lds_bytes: int = 64 << 10
     """Of a block, static and dynamic together."""
-    loads_its_driver: bool = False
-    """Its runtime is linked into builds, and loads the driver by functions that are forbidden to submissions."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,8 @@ class Device(Protocol):
     """Compiles and runs submissions.
 
     A build folder holds the inputs named by its BuildKind. The build command runs in a box with that folder mounted
-    writable at `/build`; exit status 0 leaves the executable `/build/runner` (for PROGRAM: `/build/program`) there,
+    writable at `/build`; exit status 0 leaves the executable `/build/runner` (for PROGRAM: `/build/program`) there, and
+    the source's own object files or code objects as SOURCE_OBJECTS,
     status 1 means that the source is at fault, with the compiler's text on stderr, NO_ROOM_STATUS that the machine is,
     and any other status that the toolchain is.
     """

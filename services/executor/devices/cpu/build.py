@@ -67,7 +67,7 @@ def _foreign_file(name: str) -> str:
 
 
 def _write_objects(folder: Path, contents: list[bytes]) -> list[Path]:
-    paths = [folder / f"part{number}.o" for number in range(len(contents))]
+    paths = [folder / f"solution{number}.o" for number in range(len(contents))]
     for path, content in zip(paths, contents, strict=True):
         path.write_bytes(content)
     return paths

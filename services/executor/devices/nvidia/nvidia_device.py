@@ -53,7 +53,6 @@ class NvidiaDevice:
             memory_mib=gpu.memory_mib,
             is_gpu=True,
             max_lds_bytes=_LDS_BYTES,
-            loads_its_driver=True,
         )
 
     def toolchain(self) -> Toolchain:

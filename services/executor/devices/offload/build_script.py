@@ -49,7 +49,7 @@ _LINK = """{link} {objects} -o runner >link.txt 2>&1 || {{ cat link.txt >&2; fau
 """
 # Kernels that are named in the harness and missing from the image are the source's fault. Names end with a NUL in it.
 _KERNELS = """for name in $(sed -n '1s|^// kernels: ||p' harness.cpp | grep -o '"[^"]*"' | tr -d '"'); do
-    grep -aqF "$name" kernels.image && continue
+    grep -aqF "$name" solution.image.o && continue
     echo "solution.hip:1:1: error: the launch plan names the kernel $name," \\
         "which the source lacks; define extern \\"C\\" __global__ void $name(...)" >&2
     exit 1
@@ -59,7 +59,7 @@ cat >image.s <<'END'
 .balign 4096
 .globl wavepool_kernels
 wavepool_kernels:
-.incbin "kernels.image"
+.incbin "solution.image.o"
 .byte 0
 .section .note.GNU-stack,"",@progbits
 END
@@ -80,6 +80,6 @@ def build_script(kind: BuildKind, driver: Driver, runner_objects: Sequence[Path]
         theirs = f"{compiled} -c solution.hip -o solution.o & theirs=$!\n"
         ours += _HIDE_MAIN.format(hide_main=shlex.join(driver.hide_main))
         return _HEAD + theirs + ours + _LINK.format(link=link, objects=shlex.join(["solution.o", *objects]))
-    theirs = f"{shlex.join(driver.kernels)} solution.hip -o kernels.image & theirs=$!\n"
+    theirs = f"{shlex.join(driver.kernels)} solution.hip -o solution.image.o & theirs=$!\n"
     image = _KERNELS.format(assemble=shlex.join(driver.assemble))
     return _HEAD + theirs + ours + image + _LINK.format(link=link, objects=shlex.join(["image.o", *objects]))

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-import _ctypes
+import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,8 +17,11 @@ from services.executor.core.forbidden import (
     rules,
     rules_for,
 )
-from services.executor.core.linked_symbols import linked_symbols
+from services.executor.core.object_symbols import object_symbols
 from services.executor.core.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 REPOSITORY = Path(__file__).parents[4]
 EVERYWHERE = rules_for(rules(), ())
@@ -91,41 +95,94 @@ def test_a_build_is_refused_for_a_library_that_it_needs() -> None:
     [blas] = [rule for rule in rules() if rule.name == "vendor-blas"]
     against_libc = type(blas)("c", Verdict.FORBIDDEN_LIBRARY, "it needs C", "Do without.", libraries=("libc.so*",))
     with pytest.raises(Failure, match=r"the build needs `libc\.so"):
-        check_build(Path(sys.executable).resolve().read_bytes(), [against_libc])
+        check_build(Path(sys.executable).resolve().read_bytes(), (), [against_libc])
 
 
-def test_a_build_is_refused_for_a_function_that_it_calls_under_a_hidden_name() -> None:
-    [loading] = [rule for rule in rules() if rule.name == "dynamic-loading"]
-    loader = Path(_ctypes.__file__).read_bytes()
-    with pytest.raises(Failure, match=r"the build calls `dl\w+`, which is not allowed: it loads code"):
-        check_build(loader, [loading])
-    assert linked_symbols(loader, ["dlopen", "no_such_function"]) == ("dlopen",)
+FAMILIES = {
+    "the C library's loader": "dlopen dlmopen dlsym dlvsym dlinfo dl_iterate_phdr __libc_dlopen_mode _dl_sym",
+    "HIP's modules": "hipModuleLoad hipModuleLoadData hipModuleLoadDataEx hipModuleLoadFatBinary",
+    "HIP's libraries": "hipLibraryLoadData hipLibraryLoadFromFile",
+    "HIP's linker": "hipLinkCreate hipLinkAddData hipLinkAddFile hipLinkComplete",
+    "HIP's functions by name": "hipGetProcAddress hipGetProcAddress_spt",
+    "HIP's compiler": "hiprtcCreateProgram hiprtcCompileProgram hiprtcLinkCreate",
+    "below HIP": "hsa_executable_load_agent_code_object hsa_code_object_reader_create_from_memory amd_comgr_do_action",
+    "CUDA's libraries": "cudaLibraryLoadData cudaLibraryLoadFromFile cuLibraryLoadData cuLibraryLoadFromFile",
+    "CUDA's modules": "cuModuleLoad cuModuleLoadData cuModuleLoadDataEx cuModuleLoadFatBinary",
+    "CUDA's linker": "cuLinkCreate_v2 cuLinkAddData_v2 cuLinkComplete nvJitLinkCreate __nvJitLinkCreate_13_0",
+    "CUDA's functions by name": "cudaGetDriverEntryPoint cudaGetDriverEntryPointByVersion cuGetProcAddress_v2",
+    "CUDA's tables of functions": "cudaGetExportTable cuGetExportTable",
+    "CUDA's compilers": "nvrtcCompileProgram nvPTXCompilerCompile nvvmCompileProgram nvFatbinCreate",
+    "host calls of device code": "__ockl_hostcall_preview __ockl_hostcall_internal __ockl_call_host_function",
+}
 
 
-def test_functions_are_found_by_patterns_of_their_names() -> None:
-    loader = Path(_ctypes.__file__).read_bytes()
-    assert "dlopen" in linked_symbols(loader, ["dlo*n"])
-    assert linked_symbols(loader, ["no_such_*", "dlo*no_such_end"]) == ()
+@pytest.fixture(scope="module")
+def assembled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], bytes]:
+    """An object file of the host's assembler."""
+    folder = tmp_path_factory.mktemp("objects")
+
+    def made(assembly: str) -> bytes:
+        subprocess.run(["as", "-o", "o.o", "-"], input=assembly.encode(), cwd=folder, check=True)
+        return (folder / "o.o").read_bytes()
+
+    return made
 
 
-def test_no_string_in_a_build_switches_the_search_off() -> None:
-    loader = Path(_ctypes.__file__).read_bytes() + b"\0cudaGetDeviceCount\0"
-    assert linked_symbols(loader, ["dlopen"]) == ("dlopen",)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_of_loaders_is_refused_in_the_source_and_in_the_build(
+    family: str, assembled: Callable[[str], bytes]
+) -> None:
+    for function in FAMILIES[family].split():
+        with pytest.raises(Failure, match=f"line 2: `{function}` is not allowed"):
+            check_source(f"void f() {{\n  {function}(0); }}", EVERYWHERE)
+        hidden = assembled(f"f: call {function}\n")
+        with pytest.raises(Failure, match=f"the build calls `{function}`, which is not allowed"):
+            check_build(b"", object_symbols(hidden), EVERYWHERE)
 
 
-def test_a_device_whose_runtime_loads_its_driver_is_allowed_to() -> None:
-    loader = Path(_ctypes.__file__).read_bytes()
-    check_build(loader, EVERYWHERE, loads_its_driver=True)
+@pytest.mark.parametrize(
+    "name", ["hipModuleUnload", "hipLinker", "cuLinkage", "nvrtc", "my_dlopen", "dlopen_count", "hipGetSymbolAddress"]
+)
+def test_no_name_is_refused_that_only_resembles_a_family(name: str, assembled: Callable[[str], bytes]) -> None:
+    check_source(f"int {name};", EVERYWHERE)
+    check_build(b"", object_symbols(assembled(f"f: call {name}\n")), EVERYWHERE)
 
 
-def test_a_name_in_a_string_is_no_call() -> None:
-    assert linked_symbols(b"\x7fELF\0dlopen\0", ["dlopen"]) == ()
-    text = Path(_ctypes.__file__).read_bytes() + b"\0not_a_symbol_but_a_string\0"
-    assert linked_symbols(text, ["not_a_symbol_but_a_string"]) == ()
+def test_a_source_that_registers_code_by_itself_is_refused_and_what_its_compiler_registers_is_not() -> None:
+    with pytest.raises(Failure, match="line 1: `__hipRegisterFatBinary` is not allowed"):
+        check_source("auto handle = __hipRegisterFatBinary(blob);", EVERYWHERE)
+    check_build(b"", ["__hipRegisterFatBinary", "__cudaRegisterFatBinary"], EVERYWHERE)
+
+
+def test_a_function_that_is_asked_for_in_a_version_of_its_own_is_found(assembled: Callable[[str], bytes]) -> None:
+    hidden = assembled(".symver mine, dlopen@GLIBC_2.2.5\nf: call mine\n")
+    assert "dlopen" in object_symbols(hidden)
+
+
+def test_device_code_inside_an_object_of_the_host_is_looked_into(assembled: Callable[[str], bytes]) -> None:
+    """As hipcc leaves it: a bundle of ELF files in a section of the host's object."""
+    device = assembled("f: call __ockl_call_host_function\n")
+    numbers = ",".join(map(str, b"__CLANG_OFFLOAD_BUNDLE__" + device))
+    host = assembled(f'.section .hip_fatbin,"a"\n.byte {numbers}\n.text\nsolution: ret\n')
+    assert {"__ockl_call_host_function", "solution"} <= set(object_symbols(host))
+
+
+def test_functions_are_found_by_patterns_of_their_names(assembled: Callable[[str], bytes]) -> None:
+    symbols = object_symbols(assembled("f: call _ZNSt3__16__sortIRNS_6__lessIiiEEPiEEvT0_S5_T_\n"))
+    with pytest.raises(Failure, match="finished sort"):
+        check_build(b"", symbols, SORTING)
+    check_build(b"", symbols, EVERYWHERE)
+
+
+def test_a_name_in_a_string_is_no_call(assembled: Callable[[str], bytes]) -> None:
+    assert object_symbols(b"\x7fELF\0dlopen\0") == ()
+    text = assembled('.data\n.asciz "dlopen"\n.ascii "\\177ELF"\n.text\nf: ret\n')
+    assert "dlopen" not in object_symbols(text)
+    check_build(b"", object_symbols(text), EVERYWHERE)
 
 
 def test_what_is_no_elf_file_needs_nothing() -> None:
-    assert check_build(b"#!/bin/sh\n", EVERYWHERE) == ()
+    assert check_build(b"#!/bin/sh\n", object_symbols(b"#!/bin/sh\n"), EVERYWHERE) == ()
     assert needed_libraries(b"\x7fELF\x02\x01\x01") == ()
 
 

@@ -38,7 +38,7 @@ class CopyingDevice:
 
     def build_command(self, folder: Path, kind: BuildKind) -> Command:
         script = f'echo {self.toolchain_name} {self.architecture} "$0" "$VARIABLE" | cat - *.hip *.cpp > {kind.value}; '
-        script += f"mv {kind.value} runner"
+        script += f"cp {kind.value} solution.o; mv {kind.value} runner"
         mounts = [Mount(folder, Path("/build"), writable=True)]
         arguments = ["/bin/bash", "-c", script, self.flag]
         return Command(arguments, Path("/build"), mounts, {"PATH": "/usr/bin:/bin", "VARIABLE": self.variable})

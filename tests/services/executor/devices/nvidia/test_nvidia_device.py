@@ -14,6 +14,7 @@ from services.executor.core.cache import CompileCache
 from services.executor.core.canary import canary_job
 from services.executor.core.contract import unit_of
 from services.executor.core.failure import Failure
+from services.executor.core.forbidden import check_build, rules, rules_for
 from services.executor.core.installation import Options, open_equipment
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.limits import StageLimits
@@ -27,9 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from services.executor.core.build import Unit
+    from services.executor.core.cache import CachedBuild
     from services.executor.core.equipment import Equipment
 
-    Build = Callable[[Unit], Awaitable[bytes]]
+    Build = Callable[[Unit], Awaitable[CachedBuild]]
 
 PROBLEMS = Path(__file__).parents[5] / "problems"
 HOPPER = Gpu(0, "A Test H100", "9.0", 80_000, 132)
@@ -37,7 +39,7 @@ HOPPER = Gpu(0, "A Test H100", "9.0", 80_000, 132)
 
 @pytest.fixture
 def build(tmp_path: Path) -> Build:
-    async def compiled(unit: Unit) -> bytes:
+    async def compiled(unit: Unit) -> CachedBuild:
         for name in ("compile", "run"):
             (tmp_path / name).mkdir(mode=0o755)
         tmp_path.chmod(0o755)
@@ -47,7 +49,7 @@ def build(tmp_path: Path) -> Build:
             CompileCache(tmp_path / "cache", 1 << 30),
             StageLimits().builder,
         )
-        return (await builder.build(unit, tmp_path / "compile", tmp_path / "run", lambda _: None)).executable
+        return await builder.build(unit, tmp_path / "compile", tmp_path / "run", lambda _: None)
 
     return compiled
 
@@ -62,13 +64,17 @@ def test_it_says_what_it_is() -> None:
 @pytest.mark.parametrize("slug", ["softmax", "matrix-multiplication"])
 async def test_solutions_become_executables_for_the_gpu_in_a_box(build: Build, slug: str) -> None:
     entry = Catalogue.load().get(slug)
-    assert b"sm_90" in await build(unit_of(entry.solution, entry.problem))
+    built = await build(unit_of(entry.solution, entry.problem))
+    assert b"sm_90" in built.executable
+    # CUDA's runtime, which is linked in, loads the driver: that is no submission's doing.
+    assert b"dlsym" in built.executable
+    check_build(built.executable, built.symbols, rules_for(rules(), entry.problem.forbidden))
 
 
 @pytest.mark.cuda
 async def test_the_canary_becomes_a_program(build: Build) -> None:
     device = NvidiaDevice(HOPPER)
-    assert b"sm_90" in await build(unit_of(canary_job(device.describe()).source, None))
+    assert b"sm_90" in (await build(unit_of(canary_job(device.describe()).source, None))).executable
 
 
 @pytest.mark.cuda
@@ -78,6 +84,34 @@ async def test_errors_are_told_with_their_line(build: Build) -> None:
         await build(unit_of(f"{entry.solution}\nint x = no_such_name;\n", entry.problem))
     assert caught.value.verdict is Verdict.COMPILE_ERROR
     assert "no_such_name" in caught.value.details
+
+
+HIDDEN = """#include <hip/hip_runtime.h>
+extern "C" void solution(const float*, float*, size_t, size_t) {
+  asm volatile("call dlo" "pen");
+  asm volatile("call cudaGetDriver" "EntryPointByVersion");
+  asm volatile("call cudaLibraryLo" "adData");
+}
+"""
+
+
+@pytest.mark.cuda
+async def test_loaders_with_hidden_names_are_refused_though_cudas_runtime_has_its_own(build: Build) -> None:
+    built = await build(unit_of(HIDDEN, Catalogue.load().get("relu").problem))
+    assert {"dlopen", "cudaGetDriverEntryPointByVersion", "cudaLibraryLoadData"} <= set(built.symbols)
+    with pytest.raises(Failure, match="the build calls `cudaGetDriverEntryPointByVersion`") as caught:
+        check_build(built.executable, built.symbols, rules_for(rules(), ()))
+    assert caught.value.verdict is Verdict.FORBIDDEN_LIBRARY
+
+
+@pytest.mark.cuda
+async def test_device_code_cannot_call_what_its_compiler_does_not_know(build: Build) -> None:
+    entry = Catalogue.load().get("relu")
+    call = 'extern "C" __device__ int hipLoad(int);\n__global__ void k(int* out) { *out = hipLoad(1); }\n'
+    with pytest.raises(Failure) as caught:
+        await build(unit_of(f"#include <hip/hip_runtime.h>\n{call}{entry.solution}", entry.problem))
+    assert caught.value.verdict is Verdict.COMPILE_ERROR
+    assert "hipLoad" in caught.value.details
 
 
 @pytest.fixture

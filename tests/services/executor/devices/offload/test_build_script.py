@@ -81,7 +81,7 @@ def test_a_program_stands_alone(bench: Bench) -> None:
 def test_kernels_become_an_image_that_the_harness_finds(bench: Bench) -> None:
     done = bench.build(BuildKind.KERNELS, "fill scale_rows\n")
     assert (done.returncode, done.stderr) == (0, "")
-    assert '.incbin "kernels.image"' in (bench.work / "runner").read_text()
+    assert '.incbin "solution.image.o"' in (bench.work / "runner").read_text()
     assert "harness" in (bench.work / "runner").read_text()
 
 
