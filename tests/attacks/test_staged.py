@@ -99,3 +99,19 @@ async def test_two_runs_of_one_submission_share_no_input(judged: Equipment) -> N
         await run(CoreJob(HONEST, Mode.SAMPLE, "vector-addition"), judged, events.append)
     first, second = (events[-1].sample.input_json for events in told)
     assert first != second
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "05_deferred_work/late_thread",
+        "05_deferred_work/late_half",
+        "05_deferred_work/late_worker",
+        "18_lazy_work/timer",
+        "18_lazy_work/pages_when_read",
+    ],
+)
+async def test_work_that_outlives_its_call_is_never_taken_for_an_answer(attack: Attack, name: str) -> None:
+    attempt = attempt_named(name)
+    verdicts = [(await attack(attempt)).verdict for _ in range(10)]
+    assert verdicts == [Verdict.WRONG_ANSWER] * 10

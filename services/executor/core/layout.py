@@ -164,7 +164,8 @@ def _argument(parameter: Parameter, layout: Layout, scalars: Mapping[str, Any], 
         return _ARGUMENT.pack(_Kind.SCALAR, 0, 0, 0, value, RuleKind.FIXED, size, 0, 0)
     region = layout.regions[parameter.name]
     kind = _Kind.HOST_READABLE_ARRAY if parameter.valid_on_host else _Kind.DEVICE_ARRAY
-    return _ARGUMENT.pack(kind, 0, region.offset, region.data_bytes, b"", rule.kind, size, rule.first, rule.second)
+    place = (kind, parameter.output, region.offset, region.data_bytes)
+    return _ARGUMENT.pack(*place, b"", rule.kind, size, rule.first, rule.second)
 
 
 def _page_up(offset: int) -> int:

@@ -49,6 +49,8 @@ class Step(IntEnum):
     LAUNCH = 4
     RUN = 5
     COPY_OUT = 6
+    LATE = 7
+    """Something tried to write to the outputs when the call had ended."""
 
 
 @dataclass(frozen=True)

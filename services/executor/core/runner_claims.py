@@ -28,6 +28,10 @@ _WAITING_FOR = {
     Reply.READY: "The program did not come up within {:g} seconds: look at what its static constructors do.",
     Reply.DONE: "A call of `solution` took more than {:g} seconds.",
 }
+_LATE = (
+    "Something went on writing to the outputs after `solution` had returned and the device was idle: join threads, and "
+    "start no work that goes on by itself."
+)
 NEVER_ENDING = (
     "Look for endless loops, and for blocks that wait for each other (only cooperative launches run all blocks at "
     "once), or make it faster."
@@ -37,6 +41,8 @@ NEVER_ENDING = (
 
 def claimed_failure(message: ReplyMessage) -> Failure:
     """The verdict on a HIP error that the runner met."""
+    if message.step is Step.LATE:
+        return Failure(Verdict.WRONG_ANSWER, _LATE, reason="late")
     name = re.sub(r"\W", "", message.text) or f"HIP error {message.status}"
     if message.status == _OUT_OF_MEMORY:
         text = f"Device memory ran out ({name}). Allocate less, and free in `solution` what it allocates."

@@ -2,9 +2,13 @@
 
 #include <string.h>
 
+// Only of the cpu device, whose memory is the process's own: its runtime/hold.cpp.
+extern "C" __attribute__((weak)) bool __wp_hold(void* begin, std::size_t bytes);
+extern "C" __attribute__((weak)) bool __wp_release();
+
 namespace wavepool {
 
-hipError_t Buffers::release(Buffer& buffer) {
+hipError_t Buffers::free(Buffer& buffer) {
   if (buffer.address == nullptr) return hipSuccess;
   const hipError_t status = buffer.kind == Kind::kHostReadableArray ? hipHostFree(buffer.address) : hipFree(buffer.address);
   buffer.address = nullptr;
@@ -14,7 +18,7 @@ hipError_t Buffers::release(Buffer& buffer) {
 
 hipError_t Buffers::fit(Buffer& buffer, Kind kind, std::size_t bytes) {
   if (buffer.address != nullptr && buffer.kind == kind && buffer.bytes == bytes) return hipSuccess;
-  if (const hipError_t status = release(buffer); status != hipSuccess) return status;
+  if (const hipError_t status = free(buffer); status != hipSuccess) return status;
   buffer.kind = kind;
   if (kind == Kind::kScalar) return hipSuccess;
   void* address = nullptr;
@@ -29,7 +33,7 @@ hipError_t Buffers::fit(Buffer& buffer, Kind kind, std::size_t bytes) {
 
 hipError_t Buffers::allocate(const Plan& plan) {
   for (std::uint32_t at = plan.argument_count; at < count_; ++at) {
-    if (const hipError_t status = release(buffers_[at]); status != hipSuccess) return status;
+    if (const hipError_t status = free(buffers_[at]); status != hipSuccess) return status;
   }
   count_ = plan.argument_count;
   guard_bytes_ = plan.guard_bytes;
@@ -57,13 +61,29 @@ hipError_t Buffers::copy_in(const unsigned char* memory) {
 }
 
 hipError_t Buffers::copy_out(unsigned char* memory) const {
+  const hipError_t status = copy_out(memory, true);
+  return status == hipSuccess ? copy_out(memory, false) : status;
+}
+
+hipError_t Buffers::copy_out(unsigned char* memory, bool outputs) const {
   for (std::uint32_t at = 0; at < count_; ++at) {
-    if (argument(at).kind == Kind::kScalar) continue;
+    if (argument(at).kind == Kind::kScalar || (argument(at).is_output != 0) != outputs) continue;
     const hipError_t status =
         hipMemcpy(memory + argument(at).offset, region(at), region_bytes(at), hipMemcpyDeviceToHost);
     if (status != hipSuccess) return status;
   }
   return hipSuccess;
 }
+
+hipError_t Buffers::hold() const {
+  if (__wp_hold == nullptr) return hipSuccess;
+  for (std::uint32_t at = 0; at < count_; ++at) {
+    if (argument(at).is_output == 0) continue;
+    if (!__wp_hold(region(at), region_bytes(at))) return hipErrorOutOfMemory;
+  }
+  return hipSuccess;
+}
+
+bool Buffers::release() const { return __wp_release != nullptr && __wp_release(); }
 
 }  // namespace wavepool

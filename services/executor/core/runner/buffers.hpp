@@ -15,8 +15,12 @@ class Buffers {
   hipError_t allocate(const Plan& plan);
   // Copies every array with its guards, and every scalar, from the shared memory.
   hipError_t copy_in(const unsigned char* memory);
-  // Copies every array with its guards back.
+  // Copies every array with its guards back, outputs first: what else could still be done to them is not waited for.
   hipError_t copy_out(unsigned char* memory) const;
+  // From now on no thread can write to the outputs, on devices whose memory can be held so.
+  hipError_t hold() const;
+  // They can be written again; says whether something tried to meanwhile.
+  bool release() const;
   // What `wavepool_call` takes.
   void** arguments() { return pointers_; }
 
@@ -37,8 +41,9 @@ class Buffers {
     alignas(16) unsigned char value[16] = {};
   };
 
+  hipError_t copy_out(unsigned char* memory, bool outputs) const;
   static hipError_t fit(Buffer& buffer, Kind kind, std::size_t bytes);
-  static hipError_t release(Buffer& buffer);
+  static hipError_t free(Buffer& buffer);
 
   std::uint32_t count_ = 0;
   std::size_t guard_bytes_ = 0;

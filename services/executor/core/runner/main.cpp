@@ -90,9 +90,13 @@ class Runner {
     if (!check(launched, Step::kLaunch, sequence)) return;
     if (!check(started, Step::kRun, sequence) || !check(stopped, Step::kRun, sequence)) return;
     if (!check(noted, Step::kRun, sequence) || !check(idle, Step::kRun, sequence)) return;
-    if (!measure(done)) return;
+    // What is not there by now is no answer.
+    if (!check(buffers_.hold(), Step::kRun, sequence) || !measure(done)) return;
     channel_.send(done);
-    if (!check(buffers_.copy_out(channel_.memory()), Step::kCopyOut, sequence)) return;
+    const hipError_t copied = buffers_.copy_out(channel_.memory());
+    const bool late = buffers_.release();
+    if (!check(late ? hipErrorNotReady : hipSuccess, Step::kLate, sequence)) return;
+    if (!check(copied, Step::kCopyOut, sequence)) return;
     channel_.send(reply_of(Reply::kStored, sequence));
   }
 

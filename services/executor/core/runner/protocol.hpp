@@ -32,7 +32,16 @@ enum class Reply : std::uint32_t {
   kPrepared = 7,
   kFlushed = 8,
 };
-enum class Step : std::uint32_t { kNone = 0, kProtocol = 1, kAllocate = 2, kCopyIn = 3, kLaunch = 4, kRun = 5, kCopyOut = 6 };
+enum class Step : std::uint32_t {
+  kNone = 0,
+  kProtocol = 1,
+  kAllocate = 2,
+  kCopyIn = 3,
+  kLaunch = 4,
+  kRun = 5,
+  kCopyOut = 6,
+  kLate = 7,
+};
 enum class Kind : std::uint32_t { kScalar = 0, kDeviceArray = 1, kHostReadableArray = 2 };
 
 // What becomes of an argument from link to link of a chain.
@@ -74,7 +83,7 @@ static_assert(sizeof(ReplyMessage) == 128, "the judge reads 128 bytes");
 
 struct Argument {
   Kind kind;
-  std::uint32_t reserved;
+  std::uint32_t is_output;
   std::uint64_t offset;
   std::uint64_t data_bytes;
   unsigned char value[16];

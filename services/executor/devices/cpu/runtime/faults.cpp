@@ -1,4 +1,4 @@
-// Names a fault that is not about where memory is: a vector at an address that is not a multiple of its size.
+// Faults of memory: those that wait for a hold to end, and a vector at an address that is not a multiple of its size.
 #include <signal.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "hold.h"
 #include "sanitizer.h"
 
 namespace wavepool {
@@ -43,6 +44,7 @@ bool has_wild_address(const gregset_t& registers) {
 }
 
 void on_fault(int number, siginfo_t* info, void* context) {
+    if (held_write(*info)) return;
     const gregset_t& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
     const bool is_general = info->si_code == SI_KERNEL && info->si_addr == nullptr;
     if (is_general && !sanitizing() && !has_wild_address(registers) &&
@@ -55,10 +57,15 @@ void on_fault(int number, siginfo_t* info, void* context) {
 }
 
 __attribute__((constructor)) void watch_for_faults() {
-    struct sigaction action = {};
-    action.sa_sigaction = on_fault;
-    action.sa_flags = SA_SIGINFO;
+    const struct sigaction action = fault_action();
     sigaction(SIGSEGV, &action, nullptr);
 }
 }  // namespace
+
+struct sigaction fault_action() {
+    struct sigaction action = {};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO;
+    return action;
+}
 }  // namespace wavepool
