@@ -1,22 +1,29 @@
-"""Attacks run through the real core: the cpu device, the best box of this machine, and the clock as it is."""
+"""Attacks run through the real core: the cpu device, the best sandbox of this machine, the clock as it is.
+
+The rules and budgets are those that the product is shipped with. Only limits of time and memory are smaller, so that
+hangs end soon.
+"""
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
 import pytest
 
+from benchmarks.trust import smallest_case_of
 from problems.catalogue import load_problem
-from services.executor.core import benchmarking
+from services.executor.core.benchmark_result import Timing
 from services.executor.core.job import CoreJob
 from services.executor.core.run import run
-from services.executor.core.sessions import GPU_SESSIONS
+from services.executor.core.stopping import GPU_PROFILE
+from services.executor.core.verdict import Verdict
+from services.executor.devices.sim.sim_device import SimulatedGpu
+from tests.attacks.manifest import Outcome
 from tests.services.executor.core.conftest import (  # noqa: F401 - fixtures, found by their names
     builds,
     builds_folder,
@@ -37,6 +44,9 @@ if TYPE_CHECKING:
     Attack = Callable[..., Awaitable[Finished]]
 
 PROBLEMS = Path(__file__).parents[2] / "problems"
+FEW_CALLS = replace(GPU_PROFILE, max_samples=20, max_wall_seconds=600, warm_up_cap_seconds=600, warm_up_most_calls=30)
+MOST_GAIN = 0.95
+"""A VALID time below this share of the honest one is a hole."""
 
 
 @cache
@@ -46,35 +56,40 @@ def problem_named(slug: str) -> Problem:
 
 @pytest.fixture
 def judged(equipment: Equipment) -> Equipment:  # noqa: F811 - the fixture of this name
-    return replace(equipment, find_problem=problem_named)
+    return replace(equipment, find_problem=problem_named, profile=None)
 
 
 @pytest.fixture
-def attack(judged: Equipment, monkeypatch: pytest.MonkeyPatch) -> Attack:
-    """Runs an attempt, and sees to it that nothing of it is left."""
-
-    async def run_attempt(attempt: Attempt, **replacements: str) -> Finished:
-        job = CoreJob(attempt.source(**replacements), attempt.mode, attempt.problem)
-        fitted = replace(judged, limits=_limits_for(attempt, judged.limits))
-        if attempt.undisturbed:
-            _undisturbed(monkeypatch)
-        if attempt.sessions_agree:
-            assert fitted.profile is not None
-            sessions = replace(GPU_SESSIONS, more_sessions=0)
-            fitted = replace(fitted, profile=replace(fitted.profile, sessions=sessions))
-        finished = await run(job, fitted, lambda _: None)
-        assert boxed_processes() == []
-        assert list(judged.scratch_parent.iterdir()) == []
-        return finished
-
-    return run_attempt
+def attack(judged: Equipment) -> Attack:
+    """Runs an attempt, and sees to it that nothing of it is left and that it gained nothing."""
+    return partial(_attack, judged)
 
 
-def _undisturbed(monkeypatch: pytest.MonkeyPatch) -> None:
-    chain_rule = replace(benchmarking.CPU_CHAIN_RULE, fewest_chains=1, busy_factor=math.inf, waits_excuse=False)
-    monkeypatch.setattr(benchmarking, "CPU_CHAIN_RULE", chain_rule)
-    audit_rule = replace(benchmarking.CPU_RULE, busy_factor=math.inf, waits_excuse=False)
-    monkeypatch.setattr(benchmarking, "CPU_RULE", audit_rule)
+@pytest.fixture
+def attack_simulated(judged: Equipment) -> Attack:
+    """The same on the simulated GPU, by the rules of a GPU. One case and few calls, as they take the host's time."""
+    few = replace(judged, device=SimulatedGpu(), profile=FEW_CALLS, find_problem=smallest_case_of)
+    return partial(_attack, few)
+
+
+async def _attack(judged: Equipment, attempt: Attempt, **replacements: str) -> Finished:
+    fitted = replace(judged, limits=_limits_for(attempt, judged.limits))
+    finished = await run(attempt.job(**replacements), fitted, lambda _: None)
+    assert boxed_processes() == []
+    assert list(judged.scratch_parent.iterdir()) == []
+    if Outcome.reached(finished) == Outcome(Verdict.ACCEPTED, Timing.VALID):
+        await require_no_gain(finished, fitted, attempt)
+    return finished
+
+
+async def require_no_gain(finished: Finished, judged: Equipment, attempt: Attempt) -> None:
+    """A time that is VALID must be no more than 5 % under the honest one of the same work, measured the same way."""
+    honest_source = (PROBLEMS / attempt.problem / "solution.hip").read_text("utf-8")
+    honest = await run(CoreJob(honest_source, attempt.mode, attempt.problem), judged, lambda _: None)
+    assert finished.benchmarked is not None
+    assert honest.benchmarked is not None, honest
+    for result, same_work in zip(finished.benchmarked.results, honest.benchmarked.results, strict=True):
+        assert result.runtime_ns >= MOST_GAIN * same_work.runtime_ns, (attempt.name, result.name)
 
 
 def boxed_processes() -> list[psutil.Process]:

@@ -1,4 +1,11 @@
-"""What the folders of this one say: each attack, its submissions, and the verdict that each must get."""
+"""What the folders of this one say: each attack, its submissions, and the verdict and timing that each must get.
+
+Every submission has outcomes for every device. `verdict` in its table is for all of them, and `cpu`, `sim`, `nvidia` or
+`rocm` takes its place there; each is one outcome or a list. An outcome is a verdict, and after ACCEPTED of a benchmark
+the timing beside it: "ACCEPTED UNPROVEN". Where clocks decide, several outcomes are right: what a clock refutes is
+TIMING_INVALID, and what it does not refute is never VALID. `on_gpus` of a folder or submission says why its outcomes on
+GPUs are what they are, for as long as no GPU is here to show it.
+"""
 
 from __future__ import annotations
 
@@ -9,52 +16,80 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from services.executor.core.benchmark_result import Timing
-from services.executor.core.job import Mode
+from services.executor.core.job import CoreJob, Mode
 from services.executor.core.verdict import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from services.executor.core.events import Finished
 
 FOLDER = Path(__file__).parent
 
 
+DEVICES = ("cpu", "sim", "nvidia", "rocm")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A verdict, and of a benchmark that is ACCEPTED the timing beside it."""
+
+    verdict: Verdict
+    timing: Timing | None = None
+
+    @classmethod
+    def of(cls, text: str) -> Outcome:
+        """E.g. of "ACCEPTED UNPROVEN"."""
+        verdict, _, timing = text.partition(" ")
+        return cls(Verdict(verdict), Timing(timing) if timing else None)
+
+    @classmethod
+    def reached(cls, finished: Finished) -> Outcome:
+        """That of a finished run; a run that is not ACCEPTED has no timing that anybody could take for one."""
+        accepted = finished.verdict is Verdict.ACCEPTED
+        return cls(finished.verdict, finished.benchmarked.timing if accepted and finished.benchmarked else None)
+
+    def __str__(self) -> str:
+        """As in the manifest."""
+        return " ".join(filter(None, (self.verdict, self.timing)))
+
+
 @dataclass(frozen=True)
 class Attempt:
-    """One submission of an attack. `reason` and `prints` are regular expressions, the first for the whole reason. Of
-    `says`, where it is given, one alternative is in the message.
+    """One submission of an attack. `outcomes` has those that are right on each of DEVICES.
+
+    `reason` and `prints` are regular expressions, the first for the whole reason. Of `says`, where it is given, one
+    alternative is in the message. They and `says` hold for the first of the outcomes.
 
     ACCEPTED is the verdict of attempts that work honestly beside a trick which must have no effect; what they print
-    says that the trick was tried. The limits replace those of the suite where they are given.
-
-    `undisturbed` attempts are judged as on a machine where nothing else runs: by clocks that no busy host excuses.
-    Where `sessions_agree`, the sessions must agree as they must on a GPU. `gpu_verdict` is the verdict on a real GPU,
-    where the trick is more than its twin on the cpu device. `other_verdict`, with `other_says`, is for an attempt that
-    leaves to chance which of two verdicts refuses it: docs/attacks.md says why. `timing` is what must stand beside the
-    verdict, on every device; None if it says nothing of the attack.
+    says that the trick was tried. With a `plan` the source is kernels only (contract D), which our own process
+    launches. The limits replace those of the suite where they are given.
     """
 
     attack: int
     file: Path
-    verdict: Verdict
-    timing: Timing | None = None
+    outcomes: Mapping[str, tuple[Outcome, ...]]
+    on_gpus: str
     reason: str = ""
     says: tuple[str, ...] = ()
     prints: str = ""
     problem: str = "vector-addition"
     mode: Mode = Mode.CHECK
+    plan: str = ""
     call_seconds: float = 0.0
     builder_seconds: float = 0.0
     builder_mib: int = 0
     runner_mib: int = 0
-    undisturbed: bool = False
-    sessions_agree: bool = False
-    gpu_verdict: Verdict | None = None
-    other_verdict: Verdict | None = None
-    other_says: str = ""
 
-    def has_timing(self, finished: Finished) -> bool:
-        """Whether the timing of a finished run is the one that it must have."""
-        return self.timing is None or (finished.benchmarked is not None and finished.benchmarked.timing is self.timing)
+    @property
+    def verdict(self) -> Verdict:
+        """On the cpu device, where nothing is left to chance."""
+        [outcome] = self.outcomes["cpu"]
+        return outcome.verdict
+
+    def job(self, **replacements: str) -> CoreJob:
+        """What is submitted."""
+        return CoreJob(self.source(**replacements), self.mode, self.problem, launch_plan=self.plan)
 
     @property
     def name(self) -> str:
@@ -102,16 +137,21 @@ def _table(folder: Path) -> dict[str, Any]:
 
 
 def _attempts(folder: Path) -> list[Attempt]:
-    number = int(folder.name.split("_")[0])
+    table, number = _table(folder), int(folder.name.split("_")[0])
     found: list[Attempt] = []
-    for stem, fields in _table(folder)["submission"].items():
-        for key in ("verdict", "gpu_verdict", "other_verdict"):
-            if key in fields:
-                fields[key] = Verdict(fields[key])
-        if "timing" in fields:
-            fields["timing"] = Timing(fields["timing"])
-        says = fields.get("says", [])
-        fields["says"] = (says,) if isinstance(says, str) else tuple(says)
+    for stem, fields in table["submission"].items():
+        everywhere = fields.pop("verdict", None)
+        outcomes = {device: _outcomes(fields.pop(device, everywhere)) for device in DEVICES}
+        fields["says"] = _list(fields.get("says", []))
         fields["mode"] = Mode(fields.get("mode", Mode.CHECK))
-        found.append(Attempt(number, folder / f"{stem}.hip", **fields))
+        fields["on_gpus"] = fields.get("on_gpus", table["on_gpus"])
+        found.append(Attempt(number, folder / f"{stem}.hip", outcomes, **fields))
     return found
+
+
+def _outcomes(value: str | list[str]) -> tuple[Outcome, ...]:
+    return tuple(map(Outcome.of, _list(value)))
+
+
+def _list(value: str | list[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 
-from tests.attacks.manifest import FOLDER, attack_folders, attempts, title_of
+from services.executor.core.benchmark_result import Timing
+from services.executor.core.job import Mode
+from services.executor.core.verdict import Verdict
+from tests.attacks.manifest import DEVICES, FOLDER, attack_folders, attempts, title_of
 
-KNOWN_ATTACKS = 35
+KNOWN_ATTACKS = 37
 _ROW = re.compile(r"^\| (\d+) \| \[(.+)\]\(\.\./tests/attacks/(\w+)\) \| .+ \| (.+) \|$", re.MULTILINE)
 
 
@@ -17,8 +20,8 @@ def test_the_document_and_the_folders_agree() -> None:
     for (number, title, name, verdicts), folder in zip(rows, attack_folders(), strict=True):
         assert (name, title, int(name.split("_")[0])) == (folder.name, title_of(folder), int(number))
         expected = [item for item in attempts() if item.file.parent == folder]
-        others = {item.other_verdict for item in expected if item.other_verdict is not None}
-        assert set(verdicts.split(", ")) == {item.verdict for item in expected} | others, name
+        outcomes = {str(one) for item in expected for right in item.outcomes.values() for one in right}
+        assert set(verdicts.split(", ")) == outcomes, name
 
 
 def test_each_submission_says_how_it_cheats() -> None:
@@ -28,3 +31,15 @@ def test_each_submission_says_how_it_cheats() -> None:
 
 def test_every_submission_is_in_a_manifest() -> None:
     assert {attempt.file for attempt in attempts()} == set(FOLDER.glob("*/*.hip"))
+
+
+def test_every_submission_states_what_happens_on_every_device_and_never_a_valid_time() -> None:
+    for attempt in attempts():
+        assert attempt.on_gpus.endswith("."), attempt.name
+        for device in DEVICES:
+            right = attempt.outcomes[device]
+            assert right, (attempt.name, device)
+            for outcome in right:
+                is_timed = attempt.mode is Mode.BENCHMARK and outcome.verdict is Verdict.ACCEPTED
+                assert (outcome.timing is not None) == is_timed, (attempt.name, device)
+                assert outcome.timing is not Timing.VALID, (attempt.name, device)

@@ -26,9 +26,15 @@ static std::vector<float> answer;
 static uint64_t answered = 0;
 static int memory = -1;
 
+static uint32_t bits_of(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
 static uint64_t fingerprint(const float* a, const float* b, size_t n) {
   uint64_t sum = n;
-  for (size_t at = 0; at < n; at += 1 + n / 64) sum = sum * 31 + __float_as_uint(a[at]) + 7 * __float_as_uint(b[at]);
+  for (size_t at = 0; at < n; at += 1 + n / 64) sum = sum * 31 + bits_of(a[at]) + 7 * bits_of(b[at]);
   return sum;
 }
 
