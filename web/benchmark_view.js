@@ -17,24 +17,24 @@ export function benchmarkTable(results, device, timing) {
     { title: "Case" },
     { title: "Median", className: "number" },
     { title: "95 % interval", className: "number" },
+    { title: "Trust" },
     { title: "Spread", className: "optional" },
     { title: "GFLOP/s", className: "number" },
     { title: "GB/s", className: "number" },
     hasRoof ? { title: "Of roof", className: "number optional" } : null,
     { title: "Samples", className: "number optional" },
-    { title: "Trust" },
   ].filter(Boolean);
   const rows = results.map((result) =>
     [
       result.name,
       element("strong", {}, milliseconds(result.runtime_ms)),
       interval(result),
+      trust(result),
       spread(result),
       figure(result.gflops),
       figure(result.gbytes_per_second),
       hasRoof ? `${figure(result.percent_of_roof)} %` : null,
       samples(result),
-      trust(result),
     ].filter((cell) => cell !== null),
   );
   return element(
@@ -57,7 +57,8 @@ function samples({ samples: count, session_medians_ms: sessions }) {
 
 // The timing of a case or of a run; for a time that is not known well and never ranks, its interval instead of VALID.
 export function timingWord({ timing, shown_interval: half }) {
-  return timing === "VALID" && half ? `± ${Number((100 * half).toPrecision(2))} %` : timing;
+  if (timing === "VALID" && half) return `± ${Number((100 * half).toPrecision(2))} %`;
+  return timing === "UNSPECIFIED" ? "–" : timing;
 }
 
 // Words of newer servers are no reason to believe a time.

@@ -79,6 +79,7 @@ async def benchmark(bench: Bench, cases: Sequence[Case], progress: Progress) -> 
     async with bench.open_trusted() as trusted:
         flush = await _flush(bench, trusted, progress)
         flush_bytes = flush.size_bytes if flush else 0
+        scale = replace(scale, caches_may_be_warm=flush is not None and not flush.verified)
         pulse = Pulse(progress.tell)
         untimed = [CaseTimes(case, index, len(cases)) for index, case in enumerate(cases)]
         measured = await _timed(bench, trusted, untimed, (scale, flush_bytes), pulse)

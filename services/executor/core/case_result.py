@@ -8,7 +8,14 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 from services.executor.core.benchmark_result import Band, BenchmarkResult, Bound, ReplacedSample
-from services.executor.core.case_timing import BUSY, NOT_AUDITED, TimingFacts, shown_interval, timing_of
+from services.executor.core.case_timing import (
+    BUSY,
+    CACHES_MAY_BE_WARM,
+    NOT_AUDITED,
+    TimingFacts,
+    shown_interval,
+    timing_of,
+)
 from services.executor.core.chain_audit import ChainRule, audit_ratio, chain_doubt, chain_fault
 from services.executor.core.idle_work import NO_TIME, idle_doubt
 from services.executor.core.roofline import Work, bound_of, floor_of
@@ -40,7 +47,8 @@ class Scale:
     """What times of a device are measured against; `dtype` is the run's.
 
     `has_device_clock` says that the device has a clock of its own, as a second instrument (`spans.py`), and
-    `may_be_wide` that its times never rank, so that an interval of any width is shown beside them.
+    `may_be_wide` that its times never rank, so that an interval of any width is shown beside them. `caches_may_be_warm`
+    says that a sweep comes before each call, and was not seen to empty the caches (`flushing.py`).
     """
 
     roofs: Roofs | None
@@ -50,6 +58,7 @@ class Scale:
     sessions: SessionRule
     has_device_clock: bool = False
     may_be_wide: bool = False
+    caches_may_be_warm: bool = False
 
 
 @dataclass(frozen=True)
@@ -138,12 +147,14 @@ def facts_of(problem: Problem, times: CaseTimes, scale: Scale, launched_by_submi
         sessions_agree=agreement(times.medians_ns, scale.sessions) is not Agreement.UNSTABLE,
         half_width=(high_ns - low_ns) / 2 / runtime_ns if runtime_ns > 0 else math.inf,
         may_be_wide=scale.may_be_wide,
-        doubts=tuple(filter(None, (_audit_doubt(times, scale), idle_doubt(times.idle)))),
+        doubts=tuple(filter(None, _doubts(times, scale))),
     )
 
 
-def _audit_doubt(times: CaseTimes, scale: Scale) -> str:
-    return busy_doubt(times, scale) if times.audit else NOT_AUDITED
+def _doubts(times: CaseTimes, scale: Scale) -> Iterable[str]:
+    yield busy_doubt(times, scale) if times.audit else NOT_AUDITED
+    yield idle_doubt(times.idle)
+    yield CACHES_MAY_BE_WARM if scale.caches_may_be_warm else ""
 
 
 def result_of(problem: Problem, times: CaseTimes, scale: Scale, facts: TimingFacts) -> BenchmarkResult:

@@ -28,6 +28,10 @@ LAUNCHED_BY_SUBMISSION = (
 """Contract H. Everything else about the time may be right."""
 
 BUSY = "the machine was too busy to tell: run again"
+CACHES_MAY_BE_WARM = (
+    "the sweep before each call was not seen to empty the caches, so these may be times of warm ones: run again, or "
+    "ask for hot times"
+)
 NOT_AUDITED = "it was not audited, as the time of another case cannot be true"
 
 

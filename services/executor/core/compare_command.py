@@ -28,8 +28,9 @@ def compare_files(first: Path, second: Path) -> int:
     except (OSError, NotComparableError) as error:
         sys.stderr.write(f"{error}\n")
         return _BAD_USAGE
+    sentence = compared.unclear_because or _SENTENCES[compared.order]
     sys.stdout.write(
-        f"{compared.order}: {_SENTENCES[compared.order]}; its time is {compared.ratio:.4f} of the first's "
+        f"{compared.order}: {sentence}; the second's time is {compared.ratio:.4f} of the first's "
         f"(between {compared.low:.4f} and {compared.high:.4f})\n"
     )
     return 0

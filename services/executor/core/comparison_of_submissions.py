@@ -8,7 +8,7 @@ there being many. A difference below SAME_WITHIN is none, as sessions of one sub
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, cast
 
@@ -44,12 +44,16 @@ class TimedCase:
 
 @dataclass(frozen=True)
 class Compared:
-    """The answer; `ratio` is the second's time over the first's, and lies in `low`..`high`."""
+    """The answer; `ratio` is the second's time over the first's, and lies in `low`..`high`.
+
+    `unclear_because` names the times that cannot be ranked, if that is why it is unclear.
+    """
 
     order: Order
     ratio: float
     low: float
     high: float
+    unclear_because: str = ""
 
 
 def compare_times(first: Sequence[TimedCase], second: Sequence[TimedCase]) -> Compared:
@@ -70,9 +74,11 @@ def compare_reports(first: Mapping[str, Any], second: Mapping[str, Any]) -> Comp
         if first.get(name) != second.get(name):
             raise NotComparableError(f"{name}: {first.get(name)!r} and {second.get(name)!r} cannot be compared")
     compared = compare_times(_cases(first), _cases(second))
-    if all(_benchmark(report).get("timing") == "VALID" for report in (first, second)):
+    timings = {name: _benchmark(report).get("timing") for name, report in (("first", first), ("second", second))}
+    unranked = [f"the timing of the {name} is {timing}" for name, timing in timings.items() if timing != "VALID"]
+    if not unranked:
         return compared
-    return Compared(Order.UNCLEAR, compared.ratio, compared.low, compared.high)
+    return replace(compared, order=Order.UNCLEAR, unclear_because=", and ".join(unranked))
 
 
 def _order(low: float, high: float) -> Order:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from problems.catalogue import Catalogue
 from services.executor.core.benchmark_result import Band, ReplacedSample, Timing
 from services.executor.core.case_result import CaseTimes, Scale, facts_of, fault_of, result_of
-from services.executor.core.case_timing import BUSY, NOT_AUDITED, TimingFacts, timing_of
+from services.executor.core.case_timing import BUSY, CACHES_MAY_BE_WARM, NOT_AUDITED, TimingFacts, timing_of
 from services.executor.core.chain import ChainAudit
 from services.executor.core.chain_audit import CPU_CHAIN_RULE, GPU_CHAIN_RULE, ChainMeasurement
 from services.executor.core.idle_work import IdleTime
@@ -152,6 +152,11 @@ def test_single_calls_that_only_a_busy_machine_saves_are_unproven_whatever_chain
 def test_a_case_that_was_not_audited_is_not_proven() -> None:
     facts = facts_of(PROBLEM, replace(_times([10**9] * 9), audit=None), SCALE, "")
     assert (timing_of(facts), facts.unproven_because) == (Timing.UNPROVEN, NOT_AUDITED)
+
+
+def test_cold_times_that_may_be_of_warm_caches_are_not_proven() -> None:
+    facts = facts_of(PROBLEM, _times([10**9] * 9), replace(SCALE, caches_may_be_warm=True), "")
+    assert (timing_of(facts), facts.unproven_because) == (Timing.UNPROVEN, CACHES_MAY_BE_WARM)
 
 
 def test_work_between_the_calls_leaves_the_time_unproven() -> None:

@@ -84,7 +84,8 @@ def test_times_that_cannot_be_ranked_are_not_compared() -> None:
     assert compare_reports(_report(1000.0), _report(500.0)).order is Order.FASTER
     for timing in ("UNSTABLE", "UNPROVEN", "INVALID", "OF_A_NEWER_CORE"):
         benchmark = {"timing": timing, "results": _report(500.0)["benchmark"]["results"]}
-        assert compare_reports(_report(1000.0), _report(500.0, benchmark=benchmark)).order is Order.UNCLEAR
+        compared = compare_reports(_report(1000.0), _report(500.0, benchmark=benchmark))
+        assert (compared.order, compared.unclear_because) == (Order.UNCLEAR, f"the timing of the second is {timing}")
 
 
 @pytest.mark.parametrize(
@@ -111,7 +112,7 @@ def test_the_command_takes_results_and_signed_reports(tmp_path: Path, capsys: py
     payload = json.dumps({"run_id": "r", "report": _report(500.0)}).encode()
     signed.write_text(json.dumps({"payload": base64.b64encode(payload).decode(), "signatures": []}))
     assert compare_files(plain, signed) == 0
-    assert capsys.readouterr().out.startswith("FASTER: the second is faster; its time is 0.5000")
+    assert capsys.readouterr().out.startswith("FASTER: the second is faster; the second's time is 0.5000")
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"payload": "!!"}', '{"report": 3}'])

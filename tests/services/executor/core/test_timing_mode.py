@@ -7,6 +7,7 @@ import pytest
 
 from services.executor.core import benchmarking
 from services.executor.core.bench_table import table_of
+from services.executor.core.case_timing import CACHES_MAY_BE_WARM
 from services.executor.core.events import Benchmarking
 from services.executor.core.flushing import CPU_FLUSH, Flush
 from services.executor.core.job import CoreJob, Mode
@@ -95,6 +96,7 @@ async def test_a_sweep_that_was_not_seen_to_empty_the_caches_says_so(
     assert finished.benchmarked is not None, finished
     assert finished.benchmarked.flush_verified is verified
     assert ("not seen to empty the caches" in table_of(finished.benchmarked)) is not verified
+    assert (CACHES_MAY_BE_WARM in finished.benchmarked.unproven_because) is not verified
 
 
 async def test_the_largest_sweep_takes_nothing_of_what_a_submission_may_use(
