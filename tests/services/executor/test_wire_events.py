@@ -160,6 +160,16 @@ def test_every_field_of_a_measured_case_has_a_field_in_the_proto() -> None:
     assert here - there == {"iqr_ns"}
 
 
+@pytest.mark.parametrize("timing", Timing)
+def test_every_timing_has_its_number_and_its_reason_goes_along(timing: Timing) -> None:
+    case = replace(MEASURED, timing=timing, unproven_because=BROKEN, shown_interval=0.2)
+    run = replace(BENCHMARKED, timing=timing, unproven_because=BROKEN, shown_interval=0.2, results=(case,))
+    told = benchmarked_to_proto(run)
+    for message in (told, told.results[0]):
+        assert run_event_pb2.Timing.Name(message.timing) == f"TIMING_{timing}"
+        assert (message.unproven_because, message.shown_interval) == ("kernel ? output", 0.2)
+
+
 @pytest.mark.parametrize("verdict", Verdict)
 def test_every_verdict_has_its_number(verdict: Verdict) -> None:
     finished = message_of(events.Finished(verdict, "", "")).finished

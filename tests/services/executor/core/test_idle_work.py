@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -8,14 +9,18 @@ import pytest
 
 from services.executor.core.benchmark_result import Timing
 from services.executor.core.idle_work import LEAST_CPU_NS, IdleMeter, IdleTime, idle_doubt, works_when_idle
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.run import run
+from services.executor.core.sessions import SessionRule
 from services.executor.core.verdict import Verdict
+from tests.services.executor.core.conftest import SUBMISSIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from services.executor.core.events import Finished
+    from services.executor.core.equipment import Equipment
+    from services.executor.core.events import Benchmarked
 
 SECOND_NS = 10**9
+HONEST = (SUBMISSIONS / "call_counter.hip").read_text().replace("if (++calls > 10) return;", "")
 
 
 @pytest.mark.parametrize(
@@ -49,16 +54,24 @@ def test_only_what_is_used_while_no_order_is_open_counts() -> None:
     assert meter.total.cpu_ns == 10**6
 
 
-async def test_forty_threads_that_spin_are_seen_and_named(submit: Callable[..., Awaitable[Finished]]) -> None:
-    finished = await submit("spinning_threads")
+async def _timed_once(equipment: Equipment, source: str) -> Benchmarked:
+    """In one session of a few samples: the threads of the test take all processors meanwhile."""
+    assert equipment.profile is not None
+    once = SessionRule(sessions=1, more_sessions=0, tolerance=None)
+    hurried = replace(equipment, profile=replace(equipment.profile, max_samples=3, fewest_samples=1, sessions=once))
+    finished = await run(CoreJob(source, Mode.BENCHMARK, "vector-addition"), hurried, lambda _: None)
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert finished.benchmarked is not None
-    for result in finished.benchmarked.results:
+    return finished.benchmarked
+
+
+async def test_forty_threads_that_spin_are_seen_and_named(equipment: Equipment) -> None:
+    benchmarked = await _timed_once(equipment, (SUBMISSIONS / "spinning_threads.hip").read_text())
+    for result in benchmarked.results:
         assert result.timing is Timing.UNPROVEN
         assert "the program worked while nothing was asked of it" in result.unproven_because
 
 
-async def test_an_honest_program_rests_between_its_calls(submit: Callable[..., Awaitable[Finished]]) -> None:
-    finished = await submit("slow_addition")
-    assert finished.benchmarked is not None, finished
-    assert "nothing was asked of it" not in finished.benchmarked.unproven_because
+async def test_an_honest_program_rests_between_its_calls(equipment: Equipment) -> None:
+    benchmarked = await _timed_once(equipment, HONEST)
+    assert "nothing was asked of it" not in benchmarked.unproven_because

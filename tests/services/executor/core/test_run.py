@@ -67,6 +67,9 @@ async def test_a_full_run_measures_every_public_case(equipment: Equipment, told:
     assert (benchmarked.device, benchmarked.timing) == ("cpu", Timing.UNPROVEN)
     assert LAUNCHED_BY_SUBMISSION in benchmarked.unproven_because
     assert "The time is UNPROVEN: " in finished.message
+    signed = cast("Any", finished.report["benchmark"])
+    assert {signed["timing"], *(result["timing"] for result in signed["results"])} == {"UNPROVEN"}
+    assert LAUNCHED_BY_SUBMISSION in signed["unproven_because"]
     for result in benchmarked.results:
         assert result.samples == len(result.sample_ns) >= 5
         assert result.min_ns <= result.ci_low_ns <= result.runtime_ns <= result.ci_high_ns <= result.max_ns
