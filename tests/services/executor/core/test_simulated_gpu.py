@@ -17,6 +17,7 @@ from services.executor.core.verdict import Verdict
 from services.executor.devices.sim.gpu import CACHE_BYTES, HOT_SHARE
 from services.executor.devices.sim.sim_device import SimDevice, SimulatedGpu, sim_device
 from tests.services.executor.core.conftest import SUBMISSIONS
+from tests.services.executor.core.test_launch_plans import ADD, plan_of
 
 if TYPE_CHECKING:
     from services.executor.core.benchmark_result import BenchmarkResult
@@ -38,7 +39,9 @@ def simulated(equipment: Equipment) -> Equipment:
 async def _finished(simulated: Equipment, script: str, timing_mode: TimingMode | None = None) -> Finished:
     source = f"// sim: {script}\n{HONEST}"
     return await run(
-        CoreJob(source, Mode.BENCHMARK, "vector-addition", timing_mode=timing_mode), simulated, lambda _: None
+        CoreJob(source, Mode.BENCHMARK, "vector-addition", seed="a", timing_mode=timing_mode),
+        simulated,
+        lambda _: None,
     )
 
 
@@ -102,3 +105,11 @@ def test_it_is_chosen_by_a_variable_and_keeps_its_name(monkeypatch: pytest.Monke
     assert (plain.name, plain.is_gpu) == ("sim", False)
     assert (gpu.name, gpu.is_gpu, gpu.is_simulated) == ("sim", True, True)
     assert sim_device().toolchain().identity != SimDevice().toolchain().identity
+
+
+async def test_kernels_that_our_own_runner_launches_have_a_valid_time(simulated: Equipment) -> None:
+    source = f"// sim: latency_us=100 noise=gpu\n{ADD.replace('BEFORE', '').replace('INSIDE', '')}"
+    job = CoreJob(source, Mode.BENCHMARK, "vector-addition", seed="a", launch_plan=plan_of())
+    finished = await run(job, simulated, lambda _: None)
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    assert _result(finished).timing is Timing.VALID
