@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import socket
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from services.executor.core.run import run
 from services.executor.core.seeds import RunSeed
 from services.executor.core.stopping import CPU_PROFILE
 from services.executor.core.verdict import Verdict
-from tests.attacks.conftest import PROBLEMS
+from tests.attacks.conftest import PROBLEMS, require_no_gain
 from tests.attacks.manifest import attempt_named
 
 if TYPE_CHECKING:
@@ -91,6 +92,17 @@ async def test_a_time_below_the_physical_floor_is_no_time(judged: Equipment, mon
         finished = await _benchmark(judged, source)
         assert finished.verdict is Verdict.TIMING_INVALID, finished
         assert "but moving" in finished.message
+
+
+async def test_the_suite_finds_a_time_that_is_shorter_than_the_honest_one(judged: Equipment) -> None:
+    attempt = attempt_named("36_own_runner/by_constructor")
+    honest = await _benchmark(judged, HONEST)
+    assert honest.benchmarked is not None, honest
+    for factor, is_found in ((0.1, True), (10.0, False)):
+        results = tuple(replace(one, runtime_ns=factor * one.runtime_ns) for one in honest.benchmarked.results)
+        claimed = replace(honest, benchmarked=replace(honest.benchmarked, results=results))
+        with pytest.raises(AssertionError) if is_found else nullcontext():
+            await require_no_gain(claimed, judged, attempt)
 
 
 async def test_two_runs_of_one_submission_share_no_input(judged: Equipment) -> None:
