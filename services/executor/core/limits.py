@@ -73,9 +73,9 @@ class StageLimits:
     definition: Limits = field(default_factory=_definition)
     """Of a problem definition that came with a submission, for a whole run."""
     definition_start_seconds: float = 60.0
-    """The longest that such a definition may take to load, torch included, and to name its test cases."""
+    """The longest that torch may take to load before such a definition does."""
     definition_seconds: float = 60.0
-    """The longest that such a definition may take for one answer: a call's inputs, or what is right for them."""
+    """The longest that such a definition may take to load, for a call's inputs, or for what is right for them."""
     definition_array_mib: int = 2048
     """The most that it may give in one answer."""
 

@@ -46,7 +46,7 @@ _Kind = TypeVar("_Kind", bound=Failure)
 
 @dataclass(frozen=True)
 class HostLimits:
-    """What a definition may use: its box, the time to come up and for one answer, and the arrays of one answer."""
+    """What a definition may use: its box, the time for torch to load, and the time and arrays of one answer."""
 
     box: Limits
     start_seconds: float
@@ -88,8 +88,7 @@ class ProblemHost:
 
     def ask(self, what: str, *payloads: memoryview, **fields: object) -> tuple[dict[str, Any], bytearray]:
         """The answer's object and its arrays; raises Failure for a definition that has none."""
-        seconds = self._limits.start_seconds if what == "open" else self._limits.answer_seconds
-        seconds = max(min(seconds, self._left_seconds), _LEAST_SECONDS)
+        seconds = max(min(self._limits.answer_seconds, self._left_seconds), _LEAST_SECONDS)
         begin = time.monotonic()
         try:
             self._connection.settimeout(seconds)

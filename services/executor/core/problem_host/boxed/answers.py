@@ -30,12 +30,16 @@ _WITHOUT_DATA_SECONDS = 2.0
 """The longest that a case may take to be measured by tensors that have no elements."""
 
 
+def prepare() -> None:
+    """Make torch ready for definitions; Answers needs it."""
+    host_processor.install()
+    _warm_up()
+
+
 class Answers:
     """A loaded definition; `to` answers one question."""
 
     def __init__(self, source: str) -> None:
-        host_processor.install()
-        _warm_up()
         self._source = source
         with host_processor.HostProcessorMode():
             self._definition = loaded(source)

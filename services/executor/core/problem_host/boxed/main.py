@@ -24,14 +24,17 @@ _MOST_BYTES = 1 << 40
 
 def main() -> int:
     """Answer until the judge hangs up."""
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    connection.connect(sys.argv[1])
-    connection.sendall(Path(sys.argv[2]).read_bytes())
     limit = int(sys.argv[4]) << 20
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     sys.path.insert(0, str(_FOLDER))
-    from framing import receive, send  # noqa: PLC0415 - the path is set only now
+    from answers import Answers, prepare  # noqa: PLC0415 - the path is set only now
+    from framing import receive, send  # noqa: PLC0415
 
+    # Before the connection, as the time and the failures until then are the machine's, not the author's.
+    prepare()
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.connect(sys.argv[1])
+    connection.sendall(Path(sys.argv[2]).read_bytes())
     silence()
     answers = None
     while True:
@@ -41,8 +44,6 @@ def main() -> int:
             return 0
         try:
             if answers is None:
-                from answers import Answers  # noqa: PLC0415 - imports torch, whose failure is an answer, too
-
                 answers = Answers(Path(sys.argv[3]).read_text("utf-8", errors="replace"))
             reply, arrays = answers.to(question, payload)
         except BaseException as error:  # noqa: BLE001 - an author's SystemExit is an answer as well

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+import venv
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -198,10 +199,21 @@ async def test_a_hostile_definition_gets_its_verdict(with_torch: Equipment, chan
 
 
 async def test_a_definition_that_never_loads_is_given_up(with_torch: Equipment) -> None:
-    finished = await judged(
-        hurried(with_torch, definition_start_seconds=5.0), BASE.replace("import torch", "while 1: 1")
-    )
+    finished = await judged(hurried(with_torch, definition_seconds=5.0), BASE.replace("import torch", "while 1: 1"))
     assert (finished.verdict, finished.reason) == (Verdict.PROBLEM_ERROR, "problem_def:time"), finished
+
+
+async def test_a_torch_that_does_not_load_is_not_the_authors_fault(with_torch: Equipment, tmp_path: Path) -> None:
+    program = tmp_path / "broken" / "bin" / "python"
+    venv.create(program.parents[1], symlinks=True)
+    [packages] = (program.parents[1] / "lib").glob("python*/site-packages")
+    (packages / "torch").mkdir()
+    (packages / "torch" / "__init__.py").write_text("raise OSError('libtorch_cpu.so: cannot open shared object file')")
+    (packages / "torch-2.13.0.dist-info").mkdir()
+    (packages / "torch-2.13.0.dist-info" / "METADATA").write_text("Name: torch\nVersion: 2.13.0\n")
+    finished = await judged(replace(with_torch, torch_python=program), BASE)
+    assert finished.verdict is Verdict.INFRA_ERROR, finished
+    assert "libtorch_cpu.so" in finished.details
 
 
 async def test_what_a_definition_prints_starts_and_writes_goes_nowhere(with_torch: Equipment, tmp_path: Path) -> None:
