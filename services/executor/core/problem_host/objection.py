@@ -15,13 +15,15 @@ from services.executor.core.problem_host.host import shown
 from services.executor.core.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
     from problems.definition import Case, Problem
 
 _MOST_SHOWN = 10
+_SMALL = 0.1
+"""Of the largest input: smaller outputs may be rounding errors, where zero is as right."""
 _MOST_SAID = 300
 _MOST_DETAILS = 4000
 
@@ -33,24 +35,45 @@ def objection(
     outputs: Mapping[str, NDArray[Any]],
     expected: Mapping[str, NDArray[Any]],
 ) -> Failure | None:
-    """WRONG_ANSWER where the definition's `verify_result` says so; None for problems of the catalogue."""
+    """WRONG_ANSWER if the definition's `verify_result` says so, or nothing was written; None for the catalogue's."""
     if not isinstance(problem, AuthorsProblem):
         return None
     answer = problem.verdict(case, inputs, outputs)
     if answer.get("right") is True:
-        return None
-    debug: Any = answer.get("debug")
-    said = cast("dict[str, Any]", debug).get("message", "") if isinstance(debug, dict) else ""
+        if not _is_unwritten(inputs, outputs, expected):
+            return None
+        message = (
+            f"Case `{case.name}`: the outputs are all zero, as before the call. The problem definition's verify_result "
+            "allows an error that is larger than the right outputs"
+        )
+    else:
+        debug: Any = answer.get("debug")
+        said = cast("dict[str, Any]", debug).get("message", "") if isinstance(debug, dict) else ""
+        message = f"Case `{case.name}`: the problem definition's verify_result says that the outputs are wrong"
+        if said:
+            message += f" ({shown(said, _MOST_SAID)})"
     wrong = _differences(outputs, expected)
-    message = f"Case `{case.name}`: the problem definition's verify_result says that the outputs are wrong"
-    if said:
-        message += f" ({shown(said, _MOST_SAID)})"
     return Failure(
         Verdict.WRONG_ANSWER,
         f"{message}; the largest difference is {wrong.max_difference:.4g}.",
         details=_told(answer.get("debug")),
         wrong_answer=wrong,
     )
+
+
+def _is_unwritten(
+    inputs: Mapping[str, Any], outputs: Mapping[str, NDArray[Any]], expected: Mapping[str, NDArray[Any]]
+) -> bool:
+    """Whether all outputs are still the zeros from before the call, and the right ones are not small."""
+    if any(output.astype(np.float64).any() for output in outputs.values()):
+        return False
+    arrays = [np.asarray(value) for value in inputs.values() if np.ndim(value)]
+    return _largest(expected.values()) > _SMALL * _largest(arrays)
+
+
+def _largest(arrays: Iterable[NDArray[Any]]) -> float:
+    sizes = [np.abs(array.astype(np.float64)) for array in arrays]
+    return max((float(size[np.isfinite(size)].max(initial=0.0)) for size in sizes), default=0.0)
 
 
 def _told(debug: object) -> str:

@@ -161,6 +161,26 @@ async def test_its_own_check_decides_and_says_why(with_torch: Equipment) -> None
     assert wrong.wrong_answer.max_difference == 1.0
 
 
+@pytest.mark.parametrize(
+    ("inputs", "reference", "verdict"),
+    [
+        ("torch.rand(3, 5) * 1e-6", "torch.relu(x)", Verdict.WRONG_ANSWER),
+        ("torch.rand(3, 5)", "(x + 1) - 1 - x", Verdict.ACCEPTED),
+        ("-torch.rand(3, 5)", "torch.relu(x)", Verdict.ACCEPTED),
+    ],
+)
+async def test_a_kernel_that_writes_nothing_is_wrong_unless_zero_is_right(
+    with_torch: Equipment, inputs: str, reference: str, verdict: Verdict
+) -> None:
+    lax = BASE.replace("torch.randn(3, 5)", inputs).replace("torch.relu(x)", reference)
+    lax = lax.replace("torch.equal(expected, actual)", "torch.allclose(expected, actual, atol=1e-3)")
+    nothing = 'extern "C" void solution(const float*, float*, size_t, size_t) {}'
+    finished = await judged(with_torch, lax, nothing)
+    assert finished.verdict is verdict, finished
+    if verdict is Verdict.WRONG_ANSWER:
+        assert "all zero, as before the call" in finished.message
+
+
 async def test_nan_is_no_wildcard_whatever_its_own_check_says(with_torch: Equipment) -> None:
     lax = BASE.replace("torch.relu(x)", "torch.relu(x) * float('nan')").replace("torch.equal(expected, actual)", "True")
     assert (await judged(with_torch, lax)).verdict is Verdict.WRONG_ANSWER
