@@ -4,6 +4,8 @@
 parameters reads whatever lies in their registers. The source's text is all that shows it, and macros and aliases may
 say other things than they seem to: so a difference is a hint beside a verdict that stands without it, and what cannot
 be told is let pass. Integers that are narrower than the problem's are let pass too: they read the low bits, rightly.
+So is a floating-point number that stands elsewhere (`input, output, n, m, alpha` for `input, alpha, output, n, m`, as
+older problems had it): a call passes these in registers of their own, so only the order within each sort counts.
 """
 
 from __future__ import annotations
@@ -55,6 +57,8 @@ _TYPES = {
 }
 """Kind and size in bytes of the types that people write; what is not here cannot be told apart."""
 _OFTEN_BITS_BYTES = 2
+_REGISTERS = 6
+"""Parameters of one sort that a call passes in registers: fewest on x86-64, of pointers and integers."""
 
 
 @dataclass(frozen=True)
@@ -105,10 +109,26 @@ def _parameter(text: str) -> _Declared:
 def _difference(found: Sequence[_Declared], wanted: Sequence[Parameter]) -> str:
     if len(found) != len(wanted):
         return f"it has {len(found)} where {len(wanted)} are passed"
+    if _same_registers(found, wanted):
+        return ""
     for at, (one, parameter) in enumerate(zip(found, wanted, strict=True), start=1):
         if not _agrees(one, parameter):
             return f"parameter {at} is `{one.text}` where `{parameter.declaration}` is passed"
     return ""
+
+
+def _same_registers(found: Sequence[_Declared], wanted: Sequence[Parameter]) -> bool:
+    """Whether every parameter reads the register that the call put it into, in whichever order the two sorts stand."""
+    if any(one.type is None and not one.pointer for one in found):
+        return False
+    points = [one for one in found if not one.pointer and one.type is not None and one.type[0] == "f"]
+    others = [one for one in found if one not in points]
+    wanted_points = [parameter for parameter in wanted if not parameter.pointer and _TYPES[parameter.ctype][0] == "f"]
+    wanted_others = [parameter for parameter in wanted if parameter not in wanted_points]
+    if len(points) != len(wanted_points) or max(len(points), len(others)) > _REGISTERS:
+        return False
+    pairs = [*zip(points, wanted_points, strict=True), *zip(others, wanted_others, strict=True)]
+    return all(_agrees(one, parameter) for one, parameter in pairs)
 
 
 def _agrees(one: _Declared, parameter: Parameter) -> bool:

@@ -36,7 +36,7 @@ def hint(parameters: str) -> str:
         ("", "it has 0 where 4 are passed"),
         ("void", "it has 0 where 4 are passed"),
         ("float* b, const float* a, size_t n, float s", "parameter 2 is `const float* a` where `float* output`"),
-        ("const float* a, float* b, float s, size_t n", "parameter 3 is `float s` where `size_t n`"),
+        ("const float* a, float* b, float s, double n", "parameter 3 is `float s` where `size_t n`"),
         ("const float* a, float* b, size_t n, double s", "parameter 4 is `double s` where `float alpha`"),
         ("const double* a, float* b, size_t n, float s", "parameter 1 is `const double* a`"),
         ("const int* a, float* b, size_t n, float s", "parameter 1 is `const int* a`"),
@@ -66,6 +66,45 @@ def test_parameters_that_are_not_the_problems_are_told_with_both_lists(parameter
 )
 def test_what_is_the_same_to_the_processor_or_cannot_be_told_is_let_pass(parameters: str) -> None:
     assert hint(parameters) == ""
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        "const float* a, float* b, float s, size_t n",
+        "float s, const float* a, float* b, size_t n",
+        "const float* a, float s, T* b, int n",
+    ],
+)
+def test_a_floating_point_number_may_stand_anywhere_among_the_rest(parameters: str) -> None:
+    assert hint(parameters) == ""
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        "const float* a, float s, size_t n, float* b",
+        "float s, float* b, const float* a, size_t n",
+        "const float* a, real s, float* b, size_t n",
+    ],
+)
+def test_the_rest_must_keep_its_order_and_be_known(parameters: str) -> None:
+    assert "are not the problem's" in hint(parameters)
+
+
+def test_what_no_longer_fits_registers_must_keep_its_place() -> None:
+    written = "const float* a, float* b, int c, int d, int e, int f, int g, float s"
+    moved = "const float* a, float* b, float s, int c, int d, int e, int f, int g"
+    wanted = parse_signature(written, {"b": Initial.POISON}, frozenset())
+    assert signature_hint(f"void solution({written}) {{ }}", wanted) == ""
+    assert "parameter 3 is `float s`" in signature_hint(f"void solution({moved}) {{ }}", wanted)
+
+
+async def test_a_wrong_answer_is_not_blamed_on_an_order_that_makes_no_difference(equipment: Equipment) -> None:
+    source = 'extern "C" void solution(const float* input, float* output, size_t n, size_t m, float alpha) { }'
+    finished = await run(CoreJob(source, Mode.CHECK, "leaky-relu"), equipment, lambda _: None)
+    assert finished.verdict is Verdict.WRONG_ANSWER
+    assert "parameters" not in finished.message
 
 
 @pytest.mark.parametrize(
