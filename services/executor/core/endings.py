@@ -46,8 +46,14 @@ _OUR_FAULT_SIGNALS = frozenset({signal.SIGKILL, signal.SIGTERM})
 def build_limit_failure(end: Exit, limits: Limits, text: str) -> Failure | None:
     """COMPILE_LIMIT, where a limit ended a builder or a part of it."""
     number = ending_signal(end)
+    if end.wall_exceeded:
+        message = (
+            f"The compiler was not done after {limits.wall.total_seconds():g} seconds, though it had not used the "
+            f"{limits.cpu.total_seconds():g} seconds of processor time that it may: this machine is too busy. Submit "
+            "the source again."
+        )
+        return Failure(Verdict.COMPILE_LIMIT, message, details=text, reason="wall")
     reached = {
-        "wall": (end.wall_exceeded, f"{limits.wall.total_seconds():g} seconds of wall time"),
         "cpu": (
             end.cpu_exceeded or number == signal.SIGXCPU,
             f"{limits.cpu.total_seconds():g} seconds of processor time",
