@@ -31,6 +31,7 @@ from services.executor.core.lint import lint
 from services.executor.core.nursery import Nursery
 from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
 from services.executor.core.profile import profile
+from services.executor.core.record_command import record
 from services.executor.core.rehearsal import rehearse
 from services.executor.core.sanitize_command import check
 from services.executor.core.sanitizing import CheckRequest
@@ -54,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser().parse_args(arguments)
     if chosen.command == "compare":
         return compare_files(chosen.first, chosen.second)
-    if chosen.command in {"bench", "check", "isa", "profile"}:
+    if chosen.command in {"bench", "check", "isa", "profile", "record"}:
         try:
             _read_files(chosen)
         except OSError as error:
@@ -123,14 +124,13 @@ async def _run(chosen: argparse.Namespace, options: Options, parent: int) -> int
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     if chosen.command == "lint":
         return await lint(chosen.slugs, await open_equipment(options))
-    if chosen.command == "isa":
-        return await _isa(chosen, options)
-    if chosen.command == "check":
-        return await _check(chosen, options)
-    if chosen.command == "profile":
-        job = CoreJob(chosen.source, Mode.CHECK, chosen.problem, chosen.dtype, SizeSet(chosen.sizes))
-        return await profile(job, await open_equipment(options))
-    return await _bench(chosen, options)
+    on_one_file = {"isa": _isa, "check": _check, "record": _record, "profile": _profile}
+    return await on_one_file.get(chosen.command, _bench)(chosen, options)
+
+
+async def _profile(chosen: argparse.Namespace, options: Options) -> int:
+    job = CoreJob(chosen.source, Mode.CHECK, chosen.problem, chosen.dtype, SizeSet(chosen.sizes))
+    return await profile(job, await open_equipment(options))
 
 
 def _problem_of(chosen: argparse.Namespace, equipment: Equipment) -> Problem | None:
@@ -158,6 +158,19 @@ async def _check(chosen: argparse.Namespace, options: Options) -> int:
     checks = frozenset(check for check in Check if getattr(chosen, check.value)) or frozenset(Check)
     cases = problem.sizes.of(SizeSet(chosen.sizes)) if problem else ()
     return await check(CheckRequest(chosen.source, problem, cases, checks), equipment, as_json=chosen.json)
+
+
+async def _record(chosen: argparse.Namespace, options: Options) -> int:
+    equipment = await open_equipment(options)
+    try:
+        problem = _problem_of(chosen, equipment)
+    except (CatalogueError, UnknownElementTypeError) as error:
+        sys.stderr.write(f"--problem, --dtype: {error}\n")
+        return BAD_USAGE
+    if problem is None:
+        sys.stderr.write("--problem: is empty; name one of the catalogue\n")
+        return BAD_USAGE
+    return await record(chosen.source, problem, problem.sizes.of(SizeSet(chosen.sizes)), equipment)
 
 
 async def _bench(chosen: argparse.Namespace, options: Options) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -26,6 +27,9 @@ from services.executor.core.object_symbols import object_symbols
 from services.executor.core.report import canonical_json
 from services.executor.devices.device import (
     NO_ROOM_STATUS,
+    NOT_RECORDABLE,
+    RECORDER,
+    REPLAYER,
     SOURCE_OBJECTS,
     BuildKind,
     Device,
@@ -82,7 +86,7 @@ class Builder:
             if build is None:
                 build = await self._compiled(unit, scratch, command, report)
                 self.cache.put(key, build)
-            _install(build.executable, target / _EXECUTABLE_NAMES[unit.kind])
+            install(build.executable, target / _EXECUTABLE_NAMES[unit.kind])
             inspection = await _inspection(report)
         duration_ms = (time.perf_counter() - begin) * 1e3
         emit(Compiled(build.warnings, duration_ms, cached, shown(inspection.report), inspection.listing))
@@ -146,7 +150,7 @@ class Builder:
             raise await self._crash(f"status {end.code}", text, scratch)
         try:
             executable = read_left(scratch / _EXECUTABLE_NAMES[unit.kind], _MAX_EXECUTABLE_BYTES)
-            return CachedBuild.of(executable, text, _symbols_of_source(scratch))
+            return CachedBuild.of(executable, text, _symbols_of_source(scratch), _parts(scratch))
         except LeftFileError as error:
             raise await self._crash(str(error), text, scratch) from error
 
@@ -176,12 +180,19 @@ async def _inspection(report: asyncio.Task[Inspection] | None) -> Inspection:
     return await report if report is not None else Inspection(IsaReport())
 
 
+def _parts(scratch: Path) -> dict[str, bytes]:
+    """What a solution's build left beside its executable, on devices whose launches can be recorded."""
+    names = (RECORDER, REPLAYER, NOT_RECORDABLE)
+    return {name: read_left(scratch / name, _MAX_EXECUTABLE_BYTES) for name in names if os.path.lexists(scratch / name)}
+
+
 def _text(end: Exit) -> str:
     parts = [without_placeless_warnings(part.decode(errors="replace")).strip() for part in (end.stderr, end.stdout)]
     text = "\n".join(part for part in parts if part)
     return f"{text}\n[the rest of the compiler's text was cut off]" if end.output_truncated else text
 
 
-def _install(executable: bytes, path: Path) -> None:
+def install(executable: bytes, path: Path) -> None:
+    """Write an executable that its box can start and not change."""
     path.write_bytes(executable)
     path.chmod(0o555)

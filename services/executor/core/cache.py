@@ -16,14 +16,15 @@ import shutil
 import tempfile
 import time
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 _EXECUTABLE = "executable"
+_PART = "part-"
 _FACTS = "facts.json"
 # What a killed process left behind is surely abandoned after this long.
 _ABANDONED_SECONDS = 3600.0
@@ -41,11 +42,19 @@ class CachedBuild:
     """Of the executable, in hex."""
     symbols: tuple[str, ...] = ()
     """Of the object files that were made of the source alone (`object_symbols.py`)."""
+    parts: Mapping[str, bytes] = field(default_factory=dict[str, bytes], hash=False)
+    """What else the build left, by name: what records a solution, and what runs its kernels alone."""
 
     @classmethod
-    def of(cls, executable: bytes, warnings: str, symbols: Iterable[str] = ()) -> CachedBuild:
+    def of(
+        cls,
+        executable: bytes,
+        warnings: str,
+        symbols: Iterable[str] = (),
+        parts: Mapping[str, bytes] | None = None,
+    ) -> CachedBuild:
         """A new build, with its digest."""
-        return cls(executable, warnings, hashlib.sha256(executable).hexdigest(), tuple(symbols))
+        return cls(executable, warnings, hashlib.sha256(executable).hexdigest(), tuple(symbols), parts or {})
 
 
 class CompileCache:
@@ -65,8 +74,11 @@ class CompileCache:
             executable = (entry / _EXECUTABLE).read_bytes()
             facts = json.loads((entry / _FACTS).read_text())
             # Damage, not malice, is what is looked for, and every run waits for it.
-            whole = facts["crc32"] == zlib.crc32(executable)
-            build = CachedBuild(executable, str(facts["warnings"]), str(facts["sha256"]), tuple(facts["symbols"]))
+            digests = facts["parts"]
+            parts = {name: (entry / f"{_PART}{name}").read_bytes() for name in digests}
+            whole = facts["crc32"] == zlib.crc32(executable) and digests == _digests(parts)
+            symbols = tuple(facts["symbols"])
+            build = CachedBuild(executable, str(facts["warnings"]), str(facts["sha256"]), symbols, parts)
             _note_use(entry)
         except (FileNotFoundError, ValueError, KeyError, TypeError):
             return None
@@ -79,8 +91,15 @@ class CompileCache:
         """Publish a build; if another process was faster, its entry stays."""
         staged = Path(tempfile.mkdtemp(dir=self._staging))
         (staged / _EXECUTABLE).write_bytes(build.executable)
-        crc32 = zlib.crc32(build.executable)
-        facts = {"sha256": build.sha256, "crc32": crc32, "warnings": build.warnings, "symbols": build.symbols}
+        for name, content in build.parts.items():
+            (staged / f"{_PART}{name}").write_bytes(content)
+        facts = {
+            "sha256": build.sha256,
+            "crc32": zlib.crc32(build.executable),
+            "warnings": build.warnings,
+            "symbols": build.symbols,
+            "parts": _digests(build.parts),
+        }
         (staged / _FACTS).write_text(json.dumps(facts))
         try:
             staged.rename(self._entries / key)
@@ -114,6 +133,10 @@ class CompileCache:
         with contextlib.suppress(OSError):
             entry.rename(grave)
         shutil.rmtree(grave, ignore_errors=True)
+
+
+def _digests(parts: Mapping[str, bytes]) -> dict[str, int]:
+    return {name: zlib.crc32(content) for name, content in parts.items()}
 
 
 def _note_use(entry: Path) -> None:

@@ -73,7 +73,7 @@ class CaseJudge:
         self.problem = problem
         self.case = case
         self._seed = seed
-        self._case_index = case_index
+        self.case_index = case_index
         self._is_hidden = case not in (*problem.sizes.cpu, *problem.sizes.gpu)
         self._buffers: dict[str, NDArray[Any]] = {}
 
@@ -85,8 +85,8 @@ class CaseJudge:
 
     def draw(self, call: int, links: int = 0) -> Trial:
         """Inputs of their own for call number `call`, planted, with room for the records of a chain."""
-        drawn = self.problem.inputs(self.case, self._seed.generator("inputs", self._case_index, call))
-        places = self._seed.generator("planting", self._case_index, call)
+        drawn = self.problem.inputs(self.case, self._seed.generator("inputs", self.case_index, call))
+        places = self._seed.generator("planting", self.case_index, call)
         inputs = planted(self.problem, drawn, places, scales=self._is_hidden or links > 0)
         return self._surrounded(inputs, call, links)
 
@@ -160,7 +160,7 @@ class CaseJudge:
 
     def _surrounded(self, inputs: Mapping[str, Any], call: int, links: int) -> Trial:
         shapes = {name: np.shape(value) for name, value in inputs.items()}
-        bits = self._seed.generator("poison", self._case_index, call)
+        bits = self._seed.generator("poison", self.case_index, call)
         shift_bytes = int(bits.integers(SHIFTS)) * SHIFT_STEP_BYTES
         shapes |= dict(self.problem.output_shapes(self.case))
         layout = layout_of(self.problem.parameters, shapes, links, shift_bytes)
@@ -169,7 +169,7 @@ class CaseJudge:
 
     def _product_fault(self, trial: Trial, output: NDArray[Any], factors: Factors) -> Failure | None:
         tolerance, name = self.problem.tolerance, factors.output
-        signs = self._seed.generator("product check", self._case_index, trial.call)
+        signs = self._seed.generator("product check", self.case_index, trial.call)
         found = check_product(output, factors, tolerance, signs)
         if found.precision is None:
             return None

@@ -143,6 +143,7 @@ async def _measure(
     random = checker.seed.generator("chain", call)
     nonce = int(random.integers(1 << 63))
     seconds = links * judge.problem.time_limit_seconds
+    await checker.choose_program(judge)
     for session in (trusted, checker.session):
         await _prepare(session, judge, trial, links)
     empty = await trusted.run_chain(nonce, seconds)

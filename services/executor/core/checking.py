@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from services.executor.core.case_judge import CaseJudge
 from services.executor.core.events import Checked, Checking, TestResult
 from services.executor.core.failure import Failure, in_case
+from services.executor.core.launching.program import program_bytes
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
 from services.executor.core.runner_claims import NEVER_ENDING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from problems.definition import Case, Problem
     from services.executor.core.case_judge import Trial
+    from services.executor.core.launching.program import LaunchProgram
     from services.executor.core.progress import Progress
     from services.executor.core.seeds import RunSeed
     from services.executor.core.session import CallTimes, RunnerSession
@@ -25,13 +27,23 @@ class Checker:
     """Makes verified calls; numbers them, so that no two calls of a run share their inputs."""
 
     def __init__(
-        self, problem: Problem, seed: RunSeed, session: RunnerSession, numbers: Iterator[int] | None = None
+        self,
+        problem: Problem,
+        seed: RunSeed,
+        session: RunnerSession,
+        numbers: Iterator[int] | None = None,
+        programs: Sequence[LaunchProgram] = (),
     ) -> None:
-        """`numbers` are given to calls; the sessions of a run share them."""
+        """`numbers` are given to calls; the sessions of a run share them.
+
+        `programs` are those of the cases, by their index, for a runner that has the submission's kernels alone.
+        """
         self.problem = problem
         self.seed = seed
         self.session = session
         self._numbers = numbers or count(1)
+        self._programs = programs
+        self._performed: int | None = None
 
     def judge(self, case: Case, case_index: int) -> CaseJudge:
         """The judge of one case."""
@@ -70,8 +82,16 @@ class Checker:
         if difference := judge.differs(first, second):
             raise judge.fault(again, second) or difference
 
+    async def choose_program(self, judge: CaseJudge) -> None:
+        """Have the runner perform the case's launch program from now on, if it is one that does; raises Failure."""
+        if self._programs and self._performed != judge.case_index:
+            with in_case(judge.case.name):
+                await self.session.take_program(program_bytes(self._programs[judge.case_index]))
+            self._performed = judge.case_index
+
     async def make(self, judge: CaseJudge, trial: Trial, flush_bytes: int = 0) -> CallTimes:
         """One call of `trial`, whose outputs nobody has looked at yet; raises Failure."""
+        await self.choose_program(judge)
         judge.write(self.session.channel, trial)
         with in_case(judge.case.name):
             await self.session.load()

@@ -28,6 +28,7 @@ def parser() -> ArgumentParser:
     _add_check(
         commands.add_parser("check", parents=[shared], help="find wrong accesses and races in one file's kernels")
     )
+    _add_record(commands.add_parser("record", parents=[shared], help="what one file would have the device do; no GPU"))
     linter = commands.add_parser("lint", parents=[shared], help="prove problems: honest passes, lazy kernels fail")
     linter.add_argument("slugs", nargs="*", help="problems; all where none is given")
     two = commands.add_parser("compare", parents=[shared], help="which of two results is faster, if that can be said")
@@ -84,6 +85,13 @@ def _add_check(checker: ArgumentParser) -> None:
         "--racecheck", action="store_true", help="missing barriers and order; both where none is named"
     )
     checker.add_argument("--json", action="store_true", help="print the findings as JSON, progress to stderr")
+
+
+def _add_record(recorder: ArgumentParser) -> None:
+    recorder.add_argument("file", type=Path, help="HIP source")
+    recorder.add_argument("--problem", required=True, help="the slug of a problem")
+    recorder.add_argument("--dtype", default="float32")
+    recorder.add_argument("--sizes", choices=list(SizeSet), default=SizeSet.CPU)
 
 
 def _add_isa(about: ArgumentParser) -> None:

@@ -24,6 +24,7 @@ class Order(IntEnum):
     FETCH = 7
     FLUSH = 8
     PROBE = 9
+    PROGRAM = 10
 
 
 class Reply(IntEnum):

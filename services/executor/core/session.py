@@ -17,6 +17,7 @@ from services.executor.core.channel import ChannelClosedError
 from services.executor.core.endings import GAVE_UP_STATUS, runner_failure, strain
 from services.executor.core.failure import Failure
 from services.executor.core.idle_work import NO_TIME, IdleMeter
+from services.executor.core.layout import PAGE_BYTES
 from services.executor.core.messages import Order, ProtocolError, Reply, ReplyMessage
 from services.executor.core.run_place import runner_command
 from services.executor.core.run_queue import RunQueue, waited_ns
@@ -109,6 +110,17 @@ class RunnerSession:
         """Have the runner copy the published data to the device; raises Failure."""
         with self._asked():
             await self._order(Order.LOAD)
+            await self._answer(Reply.LOADED, self._limits.copy_seconds)
+
+    async def take_program(self, program: bytes) -> None:
+        """Have it perform this launch program from now on, with memory of its own for it; raises Failure.
+
+        What was loaded before has to be loaded again.
+        """
+        self.channel.resize(max(len(program), PAGE_BYTES))
+        self.channel.write(0, [program])
+        with self._asked():
+            await self._order(Order.PROGRAM, len(program))
             await self._answer(Reply.LOADED, self._limits.copy_seconds)
 
     async def call(self, seconds: float, advice: str = NEVER_ENDING) -> CallTimes:

@@ -18,6 +18,11 @@ SOURCE_OBJECTS = "solution*.o"
 """What a build leaves beside its executable: all that was made of the source alone."""
 
 
+RECORDER, REPLAYER, NOT_RECORDABLE = "recorder", "replayer", "not_recordable.txt"
+"""What a build of a SOLUTION leaves beside the runner: what records its host code, what runs its kernels alone, or why
+there is neither. A device that cannot do this yet leaves none of them."""
+
+
 class BuildKind(StrEnum):
     """What a build folder holds."""
 

@@ -70,13 +70,23 @@ void Channel::send(const ReplyMessage& reply) const {
   }
 }
 
-const Plan& Channel::plan() {
+const unsigned char* Channel::bytes(std::size_t count) {
+  follow_size();
+  if (count > mapped_bytes_) give_up("the shared memory holds less than the judge says");
+  return memory_;
+}
+
+void Channel::follow_size() {
   struct stat status{};
   if (fstat(file_, &status) != 0) give_up("cannot read the shared memory's size");
   const auto file_bytes = static_cast<std::size_t>(status.st_size);
   if (file_bytes != mapped_bytes_) map_again(file_bytes);
+}
+
+const Plan& Channel::plan() {
+  follow_size();
   const Plan& plan = *reinterpret_cast<const Plan*>(memory_);
-  if (plan.magic != kPlanMagic || plan.file_bytes != file_bytes || plan.argument_count > kMostArguments ||
+  if (plan.magic != kPlanMagic || plan.file_bytes != mapped_bytes_ || plan.argument_count > kMostArguments ||
       plan.shift_bytes > kMostShiftBytes) {
     errno = EPROTO;
     give_up("the judge's plan makes no sense");

@@ -19,9 +19,12 @@ class Channel {
   void send(const ReplyMessage& reply) const;
   // The file as it is now; mapped anew when the judge has resized it.
   const Plan& plan();
+  // The first `count` bytes of the file as it is now.
+  const unsigned char* bytes(std::size_t count);
   unsigned char* memory() const { return memory_; }
 
  private:
+  void follow_size();
   void map_again(std::size_t file_bytes);
 
   int socket_;

@@ -19,21 +19,21 @@ __global__ void run_body(Body body, std::uint64_t count) {
   }
 }
 
-// Asynchronous, on the default stream; hipGetLastError tells of a launch that failed.
+// Asynchronous; hipGetLastError tells of a launch that failed.
 template <typename Body>
-void for_each_index(std::uint64_t count, const Body& body) {
+void for_each_index(std::uint64_t count, const Body& body, hipStream_t stream = nullptr) {
   constexpr unsigned kThreads = 256;
   constexpr std::uint64_t kMostBlocks = 1u << 20;
   if (count == 0) return;
   const std::uint64_t wanted = (count + kThreads - 1) / kThreads;
   const auto blocks = static_cast<unsigned>(wanted < kMostBlocks ? wanted : kMostBlocks);
-  run_body<<<blocks, kThreads>>>(body, count);
+  run_body<<<blocks, kThreads, 0, stream>>>(body, count);
 }
 
 #else
 
 template <typename Body>
-void for_each_index(std::uint64_t count, const Body& body) {
+void for_each_index(std::uint64_t count, const Body& body, hipStream_t = nullptr) {
   for (std::uint64_t at = 0; at < count; ++at) body(at);
 }
 

@@ -21,6 +21,7 @@ enum class Order : std::uint32_t {
   kFetch = 7,
   kFlush = 8,
   kProbe = 9,
+  kProgram = 10,
 };
 enum class Reply : std::uint32_t {
   kReady = 1,

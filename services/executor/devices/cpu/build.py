@@ -1,6 +1,7 @@
 """Compile one submission: `python -m services.executor.devices.cpu.build FOLDER solution|kernels|program [sanitize]`.
 
-Exit status 0: FOLDER/runner (or FOLDER/program) is there. 1: the source is at fault; the compiler's text is on stderr
+Exit status 0: FOLDER/runner (or FOLDER/program) is there; of a solution also FOLDER/recorder and FOLDER/replayer, or
+FOLDER/not_recordable.txt, which says why they are not. 1: the source is at fault; the compiler's text is on stderr
 and in FOLDER/diagnostics.json. 2: the toolchain is at fault. 75: the machine has no room for another process. 128 + n:
 signal n ended clang.
 """
@@ -16,17 +17,26 @@ from typing import TYPE_CHECKING
 from services.executor.devices.cpu import front_end, toolchain
 from services.executor.devices.cpu.contract import contract_violation, line_of
 from services.executor.devices.cpu.diagnostics import SOURCE, Diagnostic, assembly_error, diagnostics_from_text, hints
-from services.executor.devices.cpu.harness import compile_harness, kernel_violation
+from services.executor.devices.cpu.harness import HARNESS_OBJECT, compile_harness, kernel_violation
 from services.executor.devices.cpu.host_module import host_module_from_text
-from services.executor.devices.cpu.join import ForeignAssemblyError, ForeignCallError, join, join_kernels
-from services.executor.devices.cpu.linking import SymbolError, link
+from services.executor.devices.cpu.join import (
+    KERNEL_TABLE,
+    ForeignAssemblyError,
+    ForeignCallError,
+    join,
+    join_kernels,
+)
+from services.executor.devices.cpu.linking import LinkError, SymbolError, link, link_recorder
+from services.executor.devices.cpu.recorder_module import recorder_objects, without_lines
 from services.executor.devices.cpu.sanitizer.device import SANITIZE
-from services.executor.devices.device import NO_ROOM_STATUS, BuildKind, ToolchainError
+from services.executor.devices.device import NO_ROOM_STATUS, NOT_RECORDABLE, BuildKind, ToolchainError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from services.executor.devices.cpu.front_end import Parsed
+    from services.executor.devices.cpu.host_module import HostModule
+    from services.executor.devices.cpu.join import Joined
 
 _OK, _SOURCE_AT_FAULT, _TOOLCHAIN_AT_FAULT = 0, 1, 2
 _SIGNAL_STATUS_BASE = 128
@@ -43,23 +53,46 @@ def build(folder: Path, kind: BuildKind, link_options: Sequence[str] = (), *, sa
         raise SourceError(_with_hints(parsed))
     if parsed.foreign_files:
         raise SourceError(_foreign_file(parsed.foreign_files[0]))
-    host = host_module_from_text(parsed.host)
+    host = host_module_from_text(without_lines(parsed.host))
     violation = kernel_violation(host, folder) if kind is BuildKind.KERNELS else contract_violation(host, kind)
     if violation:
         line = line_of(violation, (folder / SOURCE).read_text(errors="replace"))
         place = f"{SOURCE}:{line}:1" if line else SOURCE
         raise SourceError(f"{parsed.messages}{place}: error: {violation}\n")
+    joined: Joined | None = None
     if kind is BuildKind.KERNELS:
         contents = join_kernels(host, parsed.kernels)
     else:
-        contents = join(host, parsed.kernels, sanitize=sanitize, own_main=kind is BuildKind.PROGRAM)
+        joined = join(host, parsed.kernels, sanitize=sanitize, own_main=kind is BuildKind.PROGRAM)
+        contents = [joined.host, joined.device]
     objects = _write_objects(folder, contents)
     if kind is not BuildKind.PROGRAM:
         objects.append(compile_harness(folder))
-    if kind is not BuildKind.PROGRAM and not sanitize:
-        objects += sorted((toolchain.prepared().device / "runner").glob("*.o"))
-    link(objects, folder / ("program" if kind is BuildKind.PROGRAM else "runner"), link_options)
+    runner = [] if sanitize else sorted((toolchain.prepared().device / "runner").glob("*.o"))
+    target = folder / ("program" if kind is BuildKind.PROGRAM else "runner")
+    link([*objects, *(runner if kind is not BuildKind.PROGRAM else [])], target, link_options)
+    # What is put around the calls of a build is of no use to one that has no calls.
+    if joined is not None and kind is BuildKind.SOLUTION and not sanitize and not link_options:
+        try:
+            _split(folder, host, parsed.host, joined)
+        except (SymbolError, LinkError, ValueError, RuntimeError) as error:
+            # The solution itself is built: it can be checked, and only its time stays unproven.
+            (folder / NOT_RECORDABLE).write_text(f"its host code cannot be built for the recorder: {error}")
     return parsed.messages
+
+
+def _split(folder: Path, host: HostModule, lined: str, joined: Joined) -> None:
+    """Put what records the host side beside the runner, and what runs the device side alone."""
+    if reason := joined.device_fault or ("" if host.kernels else "the source has no kernels"):
+        (folder / NOT_RECORDABLE).write_text(reason)
+        return
+    recorder = [folder / f"recorder{number}.o" for number in range(2)]
+    for path, content in zip(recorder, recorder_objects(host, lined, joined.shared_bytes), strict=True):
+        path.write_bytes(content)
+    link_recorder([*recorder, folder / HARNESS_OBJECT], folder / "recorder")
+    (folder / "device.o").write_bytes(joined.device)
+    runner = sorted((toolchain.prepared().device / "runner").glob("*.o"))
+    link([folder / "device.o", *runner], folder / "replayer", [f"--defsym={KERNEL_TABLE}={host.table}"])
 
 
 def _foreign_file(name: str) -> str:

@@ -12,6 +12,8 @@ _EXTERNAL = re.compile(
     r'^declare [^@]*@("[^"]*"|[-\w$.]+)\(|^@("[^"]*"|[-\w$.]+) = (?:external|extern_weak) ', re.MULTILINE
 )
 _CONSTRUCTORS = re.compile(r"^@llvm\.global_[cd]tors = ", re.MULTILINE)
+# Where a linker puts what runs before `main`, and how it asks a function for the address of another.
+_PLACED = re.compile(r', section "(?!llvm\.metadata")([^"]*)"|^@.* = .*\bifunc ', re.MULTILINE)
 _OURS = ("__wp_", "llvm.")
 # C's mathematics, also with the suffix of float or long double.
 _MATHEMATICS = frozenset(
@@ -124,6 +126,10 @@ def refuse_foreign_calls(text: str) -> None:
     """Raises ForeignCallError for a module of kernels, in LLVM's text, that needs more than a device has."""
     if _CONSTRUCTORS.search(text):
         raise ForeignCallError("a device variable has a constructor: nothing but kernels runs in a build of kernels")
+    if placed := _PLACED.search(text):
+        raise ForeignCallError(
+            f"device code names a section of its own (`{placed[1] or 'ifunc'}`), which no device has"
+        )
     found = sorted({(match[1] or match[2]).strip('"') for match in _EXTERNAL.finditer(text)})
     if foreign := [name for name in found if not _is_device_function(name)]:
         raise ForeignCallError(

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 BROKEN_PRELUDE = re.compile(r"^(?:fatal )?error: .*\b(?:PCH|precompiled).*$", re.MULTILINE)
 _EMBEDDED = re.compile(r"""^[ \t]*#[ \t]*embed[ \t]*["<]([^">\n]+)""", re.MULTILINE)
 _LINES = ("-debug-info-kind=line-tables-only", "-dwarf-version=5")
+# Arguments of launches must not hold what was in memory before: recordings of a launch are compared byte by byte.
+_DEFINED = ("-ftrivial-auto-var-init=zero",)
 _DEPENDENCIES = ("host.d", "kernels.d")
 _CUDA_NAME = re.compile(r"\bcuda[A-Z]\w*")
 _OWN_CUDA_NAME = re.compile(r"^[ \t]*#[ \t]*define[ \t]+cuda[A-Z]", re.MULTILINE)
@@ -49,9 +51,9 @@ class Parsed:
 def parse(folder: Path, source: str, *, lines: bool = False) -> Parsed:
     """Compile `folder`/`source` to the unoptimised IR of both sides; raises ToolchainError and CompilerCrashError.
 
-    With `lines`, the kernels' IR says which line of the source each instruction is from.
+    The host's IR says which line of the source each instruction is from, with `lines` the kernels' as well.
     """
-    host = _start(folder, source, kernels=False)
+    host = _start(folder, source, *_LINES, *_DEFINED, kernels=False)
     kernels = _start(folder, source, *(_LINES if lines else ()), kernels=True)
     outputs = [(text, _shown(messages)) for text, messages in (host.communicate(), kernels.communicate())]
     for process, (_, messages) in zip((host, kernels), outputs, strict=True):

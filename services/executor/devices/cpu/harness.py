@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from services.executor.devices.cpu.host_module import HostModule, Kernel
 
 _HARNESS = "harness.cpp"
+HARNESS_OBJECT = "harness.o"
 _KERNELS_MARK = "// kernels: "
 
 
 def compile_harness(folder: Path) -> Path:
     """Compile `folder`/harness.cpp; an error in it is ours, so it raises ToolchainError."""
-    target = folder / "harness.o"
+    target = folder / HARNESS_OBJECT
     options = ("-x", "c++", "-emit-obj", _HARNESS, "-o", str(target))
     command = toolchain.compiler().clang(toolchain.prepared().include, *options)
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603 - our compiler

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from services.executor.devices.cpu.ir_text import Function, functions_of, plain
+from services.executor.devices.cpu.ir_text import Function, Parameter, bracketed, functions_of, plain
 
 _NAME = r'(?:"[^"]*"|[-\w$.]+)'
 _HANDLE = re.compile(rf"^(@{_NAME}) = .*constant ptr (@{_NAME})(?:,|$)", re.MULTILINE)
@@ -32,6 +32,8 @@ _STORE = re.compile(r"^\s*store (.+) (%[-\w.]+), ptr (%[-\w.]+), align")
 _ELEMENT = re.compile(r"^\s*(%[-\w.]+) = getelementptr .*ptr (%[-\w.]+), i32 0, i32 (\d+)$")
 _SLOT = re.compile(r"^\s*(%[-\w.]+) = getelementptr ptr, ptr (%[-\w.]+), i32 (\d+)$")
 _WIDEN = re.compile(r"^\s*(%[-\w.]+) = zext i1 (%[-\w.]+) to i8$")
+_ALLOCATION = re.compile(r"^\s*(%[-\w.]+) = alloca (.+?), align \d+$")
+_BY_VALUE = re.compile(r"\bbyval\(")
 _COPY = re.compile(r"@llvm\.memcpy\.\w+\.\w+\.\w+\(ptr [^%]*(%[-\w.]+), ptr [^%]*(%[-\w.]+),")
 _EIGHTBYTE = 8
 
@@ -54,6 +56,8 @@ class Kernel:
 
     symbol: str
     places: tuple[Place, ...]
+    argument_types: tuple[str, ...]
+    """The IR type of each source parameter; empty if it is unknown."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +85,7 @@ def host_module_from_text(text: str) -> HostModule:
     strings = dict(_STRING.findall(text))
     stubs = dict(_HANDLE.findall(text))
     kernels = [
-        Kernel(strings[name], places_of(functions[plain(stubs[handle])]))
-        for handle, name in _REGISTER_KERNEL.findall(text)
+        _kernel(strings[name], functions[plain(stubs[handle])]) for handle, name in _REGISTER_KERNEL.findall(text)
     ]
     variables = [
         Variable(strings[match[1] or match[3]], int(match[2] or match[4]))
@@ -90,6 +93,11 @@ def host_module_from_text(text: str) -> HostModule:
     ]
     table = _TABLE.search(text)
     return HostModule(text, functions, tuple(kernels), tuple(variables), table[1] if table else None)
+
+
+def _kernel(symbol: str, stub: Function) -> Kernel:
+    reader = _StubReader(stub)
+    return Kernel(symbol, reader.places(), reader.argument_types())
 
 
 def places_of(stub: Function) -> tuple[Place, ...]:
@@ -108,11 +116,14 @@ class _StubReader:
         self._widened: dict[str, str] = {}
         self._stored_at: dict[str, tuple[str, int]] = {}
         self._copied_to: dict[str, str] = {}
+        self._types = {parameter.value: _passed_type(parameter) for parameter in stub.parameters}
         for line in stub.body:
             self._read(line)
 
     def _read(self, line: str) -> None:
-        if match := _ELEMENT.match(line):
+        if match := _ALLOCATION.match(line):
+            self._types[match[1]] = match[2]
+        elif match := _ELEMENT.match(line):
             self._elements[match[1]] = (match[2], _EIGHTBYTE if int(match[3]) else 0)
         elif match := _SLOT.match(line):
             self._slots[match[1]] = int(match[3])
@@ -141,6 +152,11 @@ class _StubReader:
         """The place of each parameter, in order."""
         return tuple(self._place(value) for value in self._parameters)
 
+    def argument_types(self) -> tuple[str, ...]:
+        """The IR type of what each slot points to, in the order of the source's parameters; empty if it is unknown."""
+        by_index = {index: self._types.get(value, "") for value, index in self._index_of.items()}
+        return tuple(by_index.get(index, "") for index in range(len(by_index)))
+
     def _place(self, value: str) -> Place:
         if value in self._index_of:
             return Place(self._index_of[value], is_address=True)
@@ -151,3 +167,9 @@ class _StubReader:
         if address not in self._index_of:
             raise ValueError(f"launch stub does not pass on {address}")
         return Place(self._index_of[address], offset)
+
+
+def _passed_type(parameter: Parameter) -> str:
+    """The type of a parameter, or of what it points to where a struct is passed in memory."""
+    found = _BY_VALUE.search(parameter.declaration)
+    return bracketed(parameter.declaration, found.end() - 1) if found else parameter.type

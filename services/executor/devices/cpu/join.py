@@ -17,7 +17,7 @@ verifies the result. Each kernel gets a thunk (`thunks`) that unpacks the array 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from services.executor.devices.cpu import back_end
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from services.executor.devices.cpu.host_module import HostModule
     from services.executor.devices.cpu.launch_shapes import Shape
 
-__all__ = ["ForeignAssemblyError", "ForeignCallError", "join", "join_kernels"]
+__all__ = ["ForeignAssemblyError", "ForeignCallError", "Joined", "join", "join_kernels"]
 
 KERNEL_TABLE = "wavepool_kernels"
 """The symbol under which a build of kernels alone has its table."""
@@ -55,8 +55,21 @@ class ForeignAssemblyError(Exception):
     """Device code holds inline assembly, which is for another processor."""
 
 
-def join(host: HostModule, device_text: str, *, sanitize: bool = False, own_main: bool = False) -> list[bytes]:
-    """The object files of a program, whose kernels check their accesses with `sanitize`.
+@dataclass(frozen=True)
+class Joined:
+    """The object files of both sides, and the bytes of shared memory that each kernel has.
+
+    `device_fault` says why the device side cannot run alone, in a process without the host side; empty if it can.
+    """
+
+    host: bytes
+    device: bytes
+    shared_bytes: Mapping[str, int]
+    device_fault: str
+
+
+def join(host: HostModule, device_text: str, *, sanitize: bool = False, own_main: bool = False) -> Joined:
+    """The parts of a program, whose kernels check their accesses with `sanitize`.
 
     Only with `own_main` is its `main` seen by other objects: a driver that people keep beside `solution` is not run.
     Raises ForeignAssemblyError, and ValueError where clang's output is unknown.
@@ -65,7 +78,16 @@ def join(host: HostModule, device_text: str, *, sanitize: bool = False, own_main
     host_object, shapes = _host_object(host, frozenset() if own_main else _MAIN)
     # For kernels only: it is no gain for host code.
     back_end.unroll_more()
-    return [host_object, _device_object(host, device_text, shapes, sanitize=sanitize)]
+    faults: list[str] = []
+
+    def note_faults(text: str) -> None:
+        try:
+            refuse_foreign_calls(text)
+        except ForeignCallError as error:
+            faults.append(str(error))
+
+    device_object, sizes = _device_object(host, device_text, shapes, note_faults, sanitize=sanitize)
+    return Joined(host_object, device_object, sizes, "".join(faults))
 
 
 def join_kernels(host: HostModule, device_text: str) -> list[bytes]:
@@ -76,7 +98,7 @@ def join_kernels(host: HostModule, device_text: str) -> list[bytes]:
     back_end.initialise()
     back_end.unroll_more()
     alone = replace(host, variables=(), table=KERNEL_TABLE)
-    return [_device_object(alone, device_text, {}, check=refuse_foreign_calls)]
+    return [_device_object(alone, device_text, {}, refuse_foreign_calls)[0]]
 
 
 def _host_object(host: HostModule, hidden: frozenset[str]) -> tuple[bytes, dict[str, tuple[Shape, ...]]]:
@@ -91,10 +113,10 @@ def _device_object(
     host: HostModule,
     text: str,
     shapes: Mapping[str, Sequence[Shape]],
-    check: Callable[[str], None] = lambda _: None,
+    check: Callable[[str], None],
     *,
     sanitize: bool = False,
-) -> bytes:
+) -> tuple[bytes, dict[str, int]]:
     module = device_module_from_text(text, [kernel.symbol for kernel in host.kernels])
     if module.assembly:
         raise ForeignAssemblyError(module.assembly[0])
@@ -117,7 +139,7 @@ def _device_object(
     back_end.internalise(final, frozenset({host.table or "", *(PUBLIC if sanitize else ())}))
     back_end.optimise(final, machine, level=1 if sanitize else 3)
     check(str(final))
-    return back_end.object_file(final, machine)
+    return back_end.object_file(final, machine), sizes
 
 
 def _shared_bytes(host: HostModule, module: DeviceModule, parsed: Module, machine: Machine) -> dict[str, int]:

@@ -25,12 +25,26 @@ class LinkError(Exception):
     """The linker failed for a reason that is not the source's."""
 
 
+# What the recorder has of its own in the place of our runtime's, which runs kernels.
+_REPLACED_BY_RECORDER = frozenset({"cooperative", "faults", "memory", "streams", "workers"})
+
+
+def link_recorder(objects: Sequence[Path], target: Path) -> None:
+    """Write the executable that records what `solution` asks for; raises SymbolError or LinkError."""
+    device = toolchain.prepared().device
+    runtime = [path for path in device.glob("runtime/*.o") if path.stem not in _REPLACED_BY_RECORDER]
+    _link([*objects, *sorted(device.glob("recorder/*.o")), *sorted(runtime)], target, ["--wrap=pthread_create"])
+
+
 def link(objects: Sequence[Path], target: Path, options: Sequence[str] = ()) -> None:
-    """Write the executable; raises SymbolError or LinkError."""
+    """Write the executable that runs kernels; raises SymbolError or LinkError."""
+    _link([*objects, *sorted((toolchain.prepared().device / "runtime").glob("*.o"))], target, options)
+
+
+def _link(objects: Sequence[Path], target: Path, options: Sequence[str]) -> None:
     prepared = toolchain.prepared()
     libraries = [prepared.libraries / name for name in _LIBRARIES]
-    runtime = sorted((prepared.device / "runtime").glob("*.o"))
-    inputs = [prepared.libraries / "crt1.o", *objects, *runtime, *(path for path in libraries if path.is_file())]
+    inputs = [prepared.libraries / "crt1.o", *objects, *(path for path in libraries if path.is_file())]
     command = [toolchain.compiler().program, "ld.lld", "--entry", "_start", "--gc-sections", "--eh-frame-hdr"]
     # `#pragma comment(lib, ...)` would have the linker open any file.
     command += ["--no-dependent-libraries"]

@@ -117,11 +117,12 @@ def _copy_headers(folder: Path) -> None:
 
 
 def _build_device(folder: Path) -> None:
-    for part in ("runtime", "runner"):
+    for part in ("runtime", "runner", "recorder"):
         (folder / part).mkdir()
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         steps = [pool.submit(_compile, source, folder / "runtime") for source in _runtime_sources()]
         steps += [pool.submit(_compile, source, folder / "runner") for source in toolchain.runner_sources()]
+        steps += [pool.submit(_compile, source, folder / "recorder") for source in _recorder_sources()]
         steps += [pool.submit(_precompile, folder, kernels=kernels) for kernels in (False, True)]
         for step in steps:
             step.result()
@@ -129,6 +130,10 @@ def _build_device(folder: Path) -> None:
 
 def _runtime_sources() -> list[Path]:
     return sorted((toolchain.PACKAGE / "runtime").glob("*.cpp"))
+
+
+def _recorder_sources() -> list[Path]:
+    return sorted((toolchain.PACKAGE / "runtime" / "recorder").glob("*.cpp"))
 
 
 def _compile(source: Path, folder: Path) -> None:

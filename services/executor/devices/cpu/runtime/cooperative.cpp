@@ -65,7 +65,8 @@ std::vector<pthread_t> started(std::vector<Block>& blocks) {
 }
 }  // namespace
 
-bool run_cooperative_grid(const KernelEntry& kernel, void** arguments, const BlockIndex& shape) {
+bool run_cooperative_grid(const KernelEntry& kernel, void** arguments, const BlockIndex& shape,
+                          const LaunchOrder&) {
     const uint32_t count = shape.grid_dim_x * shape.grid_dim_y * shape.grid_dim_z;
     Grid grid{&kernel, arguments, shape, count, {}, {}};
     std::vector<Block> blocks;

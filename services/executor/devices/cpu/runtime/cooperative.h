@@ -1,7 +1,7 @@
 // Cooperative launches, whose blocks all run at once and can wait for each other.
 #pragma once
 
-#include "kernel_table.h"
+#include "workers.h"
 
 namespace wavepool {
 
@@ -9,6 +9,7 @@ namespace wavepool {
 constexpr uint32_t kMostCooperativeBlocks = 40;
 
 // Runs every block of the grid on a thread of its own; false where the host refuses so many.
-bool run_cooperative_grid(const KernelEntry& kernel, void** arguments, const BlockIndex& shape);
+bool run_cooperative_grid(const KernelEntry& kernel, void** arguments, const BlockIndex& shape,
+                          const LaunchOrder& order);
 
 }  // namespace wavepool

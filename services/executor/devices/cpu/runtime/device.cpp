@@ -114,7 +114,6 @@ hipError_t hipDeviceGetName(char* name, int length, hipDevice_t device) {
     std::snprintf(name, size_t(length), "Wavepool cpu device");
     return known(device);
 }
-hipError_t hipDeviceSynchronize() { return hipSuccess; }
 hipError_t hipDeviceReset() { return hipSuccess; }
 hipError_t hipSetDeviceFlags(unsigned) { return hipSuccess; }
 hipError_t hipDeviceSetCacheConfig(hipFuncCache_t) { return hipSuccess; }

@@ -51,34 +51,34 @@ BlockIndex shape_of(dim3 grid, dim3 block) {
     return {0, 0, 0, 0, 0, 0, block.x, block.y, block.z, grid.x, grid.y, grid.z, 0};
 }
 
-hipError_t launch_cooperatively(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes) {
+hipError_t launch(const void* function, dim3 grid, dim3 block, void** arguments, const LaunchOrder& order) {
     const KernelEntry* kernel = kernel_of(function);
-    if (!kernel) return hipErrorInvalidDeviceFunction;
-    if (!fits(*kernel, grid, block, shared_bytes)) return hipErrorInvalidConfiguration;
+    return kernel ? launch_kernel(*kernel, grid, block, arguments, order) : hipErrorInvalidDeviceFunction;
+}
+}  // namespace
+
+hipError_t launch_cooperatively(const KernelEntry& kernel, dim3 grid, dim3 block, void** arguments,
+                                const LaunchOrder& order) {
+    if (!fits(kernel, grid, block, order.shared_bytes)) return hipErrorInvalidConfiguration;
     if (uint64_t(grid.x) * grid.y * grid.z > kMostCooperativeBlocks) {
         explain("kernel %s: a cooperative grid has at most %u blocks here, all of which run at once; ask "
-                "hipOccupancyMaxActiveBlocksPerMultiprocessor", name_in_source(*kernel), kMostCooperativeBlocks);
+                "hipOccupancyMaxActiveBlocksPerMultiprocessor", name_in_source(kernel), kMostCooperativeBlocks);
         return hipErrorCooperativeLaunchTooLarge;
     }
     // The sanitizers order accesses by barriers of one block, and would call what a grid's barrier orders a race.
     if (sanitizing()) {
-        explain("kernel %s: cooperative launches cannot be checked", name_in_source(*kernel));
+        explain("kernel %s: cooperative launches cannot be checked", name_in_source(kernel));
         return hipErrorNotSupported;
     }
-    return run_cooperative_grid(*kernel, arguments, shape_of(grid, block)) ? hipSuccess
-                                                                           : hipErrorCooperativeLaunchTooLarge;
+    return run_cooperative_grid(kernel, arguments, shape_of(grid, block), order) ? hipSuccess
+                                                                                 : hipErrorCooperativeLaunchTooLarge;
 }
 
-hipError_t launch(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes) {
-    const KernelEntry* kernel = kernel_of(function);
-    return kernel ? launch_kernel(*kernel, grid, block, arguments, shared_bytes) : hipErrorInvalidDeviceFunction;
-}
-}  // namespace
-
-hipError_t launch_kernel(const KernelEntry& kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes) {
-    if (!fits(kernel, grid, block, shared_bytes)) return hipErrorInvalidConfiguration;
-    if (sanitizing()) sanitizer::launch_begins(kernel, uint64_t(grid.x) * grid.y * grid.z, shared_bytes);
-    run_grid(kernel, arguments, shape_of(grid, block));
+hipError_t launch_kernel(const KernelEntry& kernel, dim3 grid, dim3 block, void** arguments,
+                         const LaunchOrder& order) {
+    if (!fits(kernel, grid, block, order.shared_bytes)) return hipErrorInvalidConfiguration;
+    if (sanitizing()) sanitizer::launch_begins(kernel, uint64_t(grid.x) * grid.y * grid.z, order.shared_bytes);
+    run_grid(kernel, arguments, shape_of(grid, block), order);
     return hipSuccess;
 }
 }  // namespace wavepool
@@ -100,13 +100,15 @@ hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_byt
 }
 
 hipError_t hipLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
-                           hipStream_t) {
-    return remember(launch(function, grid, block, arguments, shared_bytes));
+                           hipStream_t stream) {
+    return remember(launch(function, grid, block, arguments, {shared_bytes, stream}));
 }
 
 hipError_t hipLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
-                                      unsigned shared_bytes, hipStream_t) {
-    return remember(launch_cooperatively(function, grid, block, arguments, shared_bytes));
+                                      unsigned shared_bytes, hipStream_t stream) {
+    const KernelEntry* kernel = kernel_of(function);
+    if (!kernel) return remember(hipErrorInvalidDeviceFunction);
+    return remember(launch_cooperatively(*kernel, grid, block, arguments, {shared_bytes, stream}));
 }
 
 hipError_t hipFuncSetAttribute(const void* function, hipFuncAttribute attribute, int value) {

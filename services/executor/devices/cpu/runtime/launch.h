@@ -1,10 +1,12 @@
 // Running a kernel of the table that the join made.
 #pragma once
 
-#include "kernel_table.h"
-#include "wavepool/host_types.h"
+#include "workers.h"
 
 namespace wavepool {
 // Returns when the whole grid has run; refuses a configuration that the device does not take.
-hipError_t launch_kernel(const KernelEntry& kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes);
+hipError_t launch_kernel(const KernelEntry& kernel, dim3 grid, dim3 block, void** arguments, const LaunchOrder& order);
+// The same for a grid whose blocks all run at once.
+hipError_t launch_cooperatively(const KernelEntry& kernel, dim3 grid, dim3 block, void** arguments,
+                                const LaunchOrder& order);
 }  // namespace wavepool

@@ -1,4 +1,4 @@
-// Kernels launched by name. The only image there can be is the table of a build of kernels alone (`kernels.py`).
+// Kernels launched by name. The only image there can be is the table that a build linked.
 #include "wavepool/module_api.h"
 
 #include <cstring>
@@ -33,10 +33,32 @@ hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t module, con
 
 hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                  unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
-                                 hipStream_t, void** arguments, void**) {
+                                 hipStream_t stream, void** arguments, void**) {
     if (!function) return remember(hipErrorInvalidHandle);
     const auto& kernel = *reinterpret_cast<const KernelEntry*>(function);
     return remember(launch_kernel(kernel, dim3(grid_x, grid_y, grid_z), dim3(block_x, block_y, block_z), arguments,
-                                  shared_bytes));
+                                  {shared_bytes, stream}));
+}
+
+hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                            unsigned block_x, unsigned block_y, unsigned block_z,
+                                            unsigned shared_bytes, hipStream_t stream, void** arguments) {
+    if (!function) return remember(hipErrorInvalidHandle);
+    const auto& kernel = *reinterpret_cast<const KernelEntry*>(function);
+    return remember(launch_cooperatively(kernel, dim3(grid_x, grid_y, grid_z), dim3(block_x, block_y, block_z),
+                                         arguments, {shared_bytes, stream}));
+}
+
+hipError_t hipModuleGetGlobal(hipDeviceptr_t* address, size_t* bytes, hipModule_t module, const char* name) {
+    if (!name) return remember(hipErrorInvalidValue);
+    if (!module) return remember(hipErrorInvalidHandle);
+    const auto& table = *reinterpret_cast<const KernelTable*>(module);
+    for (uint64_t i = 0; i < table.variable_count; ++i) {
+        if (std::strcmp(table.variables[i].name, name) != 0) continue;
+        if (address) *address = table.variables[i].address;
+        if (bytes) *bytes = table.variables[i].bytes;
+        return hipSuccess;
+    }
+    return remember(hipErrorNotFound);
 }
 }

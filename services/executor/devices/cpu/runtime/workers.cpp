@@ -1,12 +1,10 @@
 #include "workers.h"
 
 #include <pthread.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <cstdlib>
 #include <mutex>
 
 #include "block.h"
@@ -88,14 +86,6 @@ private:
     int busy_ = 0;
 };
 
-int count_workers() {
-    if (const char* wanted = std::getenv("WAVEPOOL_CPU_WORKERS"))
-        if (int count = std::atoi(wanted); count > 0) return count;
-    cpu_set_t cores;
-    if (sched_getaffinity(0, sizeof(cores), &cores) != 0) return 1;
-    return std::max(1, CPU_COUNT(&cores));
-}
-
 // Never destroyed: detached threads wait in it until the process ends.
 Workers& workers() {
     static Workers& instance = *new Workers(worker_count());
@@ -113,12 +103,7 @@ void run_block(const KernelEntry& kernel, void** arguments, const BlockIndex& sh
     else block_runner().run(kernel, arguments, index);
 }
 
-int worker_count() {
-    static const int count = count_workers();
-    return count;
-}
-
-void run_grid(const KernelEntry& kernel, void** arguments, const BlockIndex& shape) {
+void run_grid(const KernelEntry& kernel, void** arguments, const BlockIndex& shape, const LaunchOrder&) {
     static std::mutex& one_launch_at_a_time = *new std::mutex;
     std::lock_guard<std::mutex> lock(one_launch_at_a_time);
     Launch launch{&kernel, arguments, shape, uint64_t(shape.grid_dim_x) * shape.grid_dim_y * shape.grid_dim_z, 1};

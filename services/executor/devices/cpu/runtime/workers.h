@@ -2,11 +2,18 @@
 #pragma once
 
 #include "kernel_table.h"
+#include "wavepool/host_types.h"
 
 namespace wavepool {
 
+// What a launch says beside its shape; the recorder (recorder/launches.cpp) writes it down.
+struct LaunchOrder {
+    size_t shared_bytes;  // dynamic
+    hipStream_t stream;
+};
+
 // Runs every block of the grid in `shape` (its block_* fields are not read) and returns when all have ended.
-void run_grid(const KernelEntry& kernel, void** arguments, const BlockIndex& shape);
+void run_grid(const KernelEntry& kernel, void** arguments, const BlockIndex& shape, const LaunchOrder& order);
 
 // Runs one block of the grid, which is numbered in x, then y, then z, on the calling thread.
 void run_block(const KernelEntry& kernel, void** arguments, const BlockIndex& shape, uint64_t block);

@@ -10,17 +10,17 @@
 WP_API hipMemcpyWithStream(void* target, const void* source, size_t bytes, hipMemcpyKind kind, hipStream_t stream) {
     return hipMemcpyAsync(target, source, bytes, kind, stream);
 }
-WP_API hipMemcpyHtoDAsync(hipDeviceptr_t target, void* source, size_t bytes, hipStream_t) {
-    return hipMemcpyHtoD(target, source, bytes);
+WP_API hipMemcpyHtoDAsync(hipDeviceptr_t target, void* source, size_t bytes, hipStream_t stream) {
+    return hipMemcpyAsync(target, source, bytes, hipMemcpyHostToDevice, stream);
 }
-WP_API hipMemcpyDtoHAsync(void* target, hipDeviceptr_t source, size_t bytes, hipStream_t) {
-    return hipMemcpyDtoH(target, source, bytes);
+WP_API hipMemcpyDtoHAsync(void* target, hipDeviceptr_t source, size_t bytes, hipStream_t stream) {
+    return hipMemcpyAsync(target, source, bytes, hipMemcpyDeviceToHost, stream);
 }
-WP_API hipMemcpyDtoDAsync(hipDeviceptr_t target, hipDeviceptr_t source, size_t bytes, hipStream_t) {
-    return hipMemcpyDtoD(target, source, bytes);
+WP_API hipMemcpyDtoDAsync(hipDeviceptr_t target, hipDeviceptr_t source, size_t bytes, hipStream_t stream) {
+    return hipMemcpyAsync(target, source, bytes, hipMemcpyDeviceToDevice, stream);
 }
-WP_API hipMemsetD8Async(hipDeviceptr_t target, unsigned char value, size_t count, hipStream_t = nullptr) {
-    return hipMemsetD8(target, value, count);
+WP_API hipMemsetD8Async(hipDeviceptr_t target, unsigned char value, size_t count, hipStream_t stream = nullptr) {
+    return hipMemsetAsync(target, value, count, stream);
 }
 WP_API hipMemsetD16Async(hipDeviceptr_t target, unsigned short value, size_t count, hipStream_t = nullptr) {
     return hipMemsetD16(target, value, count);

@@ -14,4 +14,9 @@ __host__ hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t mo
 __host__ hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                  unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                                  hipStream_t stream, void** arguments, void** extra);
+__host__ hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y,
+                                                     unsigned grid_z, unsigned block_x, unsigned block_y,
+                                                     unsigned block_z, unsigned shared_bytes, hipStream_t stream,
+                                                     void** arguments);
+__host__ hipError_t hipModuleGetGlobal(hipDeviceptr_t* address, size_t* bytes, hipModule_t module, const char* name);
 }

@@ -200,3 +200,17 @@ static inline cudaError_t hipModuleLaunchKernel(hipFunction_t function, unsigned
   return cudaLaunchKernel(reinterpret_cast<const void*>(function), dim3(grid_x, grid_y, grid_z),
                           dim3(block_x, block_y, block_z), arguments, shared_bytes, stream);
 }
+
+static inline cudaError_t hipModuleLaunchCooperativeKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y,
+                                                           unsigned grid_z, unsigned block_x, unsigned block_y,
+                                                           unsigned block_z, unsigned shared_bytes, cudaStream_t stream,
+                                                           void** arguments) {
+  return cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(function), dim3(grid_x, grid_y, grid_z),
+                                     dim3(block_x, block_y, block_z), arguments, shared_bytes, stream);
+}
+
+using hipDeviceptr_t = void*;
+
+static inline cudaError_t hipModuleGetGlobal(hipDeviceptr_t* address, size_t* bytes, hipModule_t module, const char* name) {
+  return cudaLibraryGetGlobal(address, bytes, module, name);
+}

@@ -1,0 +1,73 @@
+"""How many references and honest kernels our own runner can launch: `python -m benchmarks.recordable`.
+
+Each source is built for the `cpu` device and recorded for its public cases. The sources that cannot be recorded are
+listed with the reason and the line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from services.executor.core.failure import Failure
+from services.executor.core.installation import Options, default_cache_folder, open_equipment
+from services.executor.core.launching.recording import NotRecordableError
+from services.executor.core.record_command import recorded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from services.executor.core.equipment import Equipment
+
+_ROOT = Path(__file__).parents[1]
+_MARK = "// problem: "
+
+
+def _sources() -> Iterator[tuple[str, str, Path]]:
+    """The kind, problem and path of each source."""
+    for path in sorted(_ROOT.glob("problems/*/solution.hip")):
+        yield "reference", path.parent.name, path
+    for path in sorted(_ROOT.glob("tests/honest/*.hip")):
+        yield "honest kernel", path.read_text("utf-8").partition("\n")[0].removeprefix(_MARK), path
+
+
+async def _reason(slug: str, source: str, equipment: Equipment) -> str:
+    """Why a source cannot be recorded; empty if it can."""
+    problem = equipment.find_problem(slug)
+    try:
+        found = await recorded(source, problem, problem.sizes.cpu, equipment)
+    except Failure as failure:
+        return f"{failure.verdict}: {failure.message}"
+    reasons = Counter(str(one) for one in found if isinstance(one, NotRecordableError))
+    return "; ".join(reasons)
+
+
+async def _main(names: list[str]) -> int:
+    equipment = await open_equipment(Options("cpu", "auto", default_cache_folder(), 4096))
+    counts: Counter[tuple[str, bool]] = Counter()
+    for kind, slug, path in _sources():
+        name = slug if kind == "reference" else path.stem
+        if names and name not in names:
+            continue
+        reason = await _reason(slug, path.read_text("utf-8"), equipment)
+        counts[kind, not reason] += 1
+        if reason:
+            print(f"{kind} {name}: {reason}", flush=True)
+    for kind in ("reference", "honest kernel"):
+        print(f"{kind}s that can be recorded: {counts[kind, True]} of {counts[kind, True] + counts[kind, False]}")
+    return 0
+
+
+def main() -> int:
+    """Count, and list what cannot be recorded."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="slugs and names of honest kernels; all if none is given")
+    return asyncio.run(_main(parser.parse_args().names))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

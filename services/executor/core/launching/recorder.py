@@ -1,0 +1,221 @@
+"""Runs the recorder of a build: what `solution` would ask of a device, for each case, in boxes that have none."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import struct
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from services.executor.core.boxes import run_to_end
+from services.executor.core.build import install
+from services.executor.core.launching.recording import (
+    MOST_BYTES,
+    NotRecordableError,
+    RecordingError,
+    recording_from_bytes,
+)
+from services.executor.core.launching.understanding import RECORDINGS, DifferingError, understood
+from services.executor.core.scratch import ScratchFolder
+from services.executor.devices.device import NOT_RECORDABLE, RECORDER
+from services.executor.sandboxes.box_files import LeftFileError, read_left
+from services.executor.sandboxes.sandbox import Command, Mount
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from problems.definition import Case, Problem
+    from services.executor.core.cache import CachedBuild
+    from services.executor.core.launching.program import LaunchProgram
+    from services.executor.core.launching.recording import Recording
+    from services.executor.core.run_place import Provisions
+    from services.executor.devices.device import DeviceDescription
+    from services.executor.sandboxes.sandbox import Limits, Sandbox
+
+_MAGIC = 0x3152504B50505721
+_WORD_BYTES = 8
+_HEAD_BYTES = 2 * _WORD_BYTES
+_SCALAR, _DEVICE_ARRAY, _HOST_READABLE_ARRAY = 0, 1, 2
+_BUILD, _REQUEST, _LEFT = Path("/build"), Path("/request/request"), Path("/recordings")
+_CALL_SECONDS = 10
+"""For all calls of a case; no kernel runs in them."""
+_MOST_OPERATIONS = 20_000
+_TRIES = 3
+"""Threads of the host that launch at once may do so in another order, once in a while."""
+
+
+async def programs_of(
+    build: CachedBuild, folder: Path, problem: Problem, cases: Sequence[Case], provisions: Provisions
+) -> list[LaunchProgram | NotRecordableError]:
+    """The same for a finished build, whose recorder is put into the new `folder`."""
+    if reason := not_recordable_because(build):
+        return [NotRecordableError(reason)] * len(cases)
+    _put(build.parts[RECORDER], folder)
+    box = RecorderBox(
+        provisions.sandbox, provisions.limits.runner, provisions.device.describe(), provisions.scratch_parent
+    )
+    return await box.programs(folder, problem, cases)
+
+
+def _put(recorder: bytes, folder: Path) -> None:
+    folder.mkdir(mode=0o755)
+    install(recorder, folder / RECORDER)
+
+
+def not_recordable_because(build: CachedBuild) -> str:
+    """Why a build has no recorder; empty if it has one."""
+    if RECORDER in build.parts:
+        return ""
+    said = build.parts.get(NOT_RECORDABLE, b"").decode(errors="replace")
+    return said or "this device cannot record what host code asks for yet"
+
+
+@dataclass(frozen=True)
+class RecorderBox:
+    """What recorders run in: a box without a device, whose facts they are told."""
+
+    sandbox: Sandbox
+    limits: Limits
+    device: DeviceDescription
+    scratch_parent: Path
+
+    async def programs(
+        self, build: Path, problem: Problem, cases: Sequence[Case]
+    ) -> list[LaunchProgram | NotRecordableError]:
+        """For each case its launch program, or why there is none; `build` is the folder that has the recorder.
+
+        Raises InfrastructureFailure where the box cannot be made.
+        """
+        draws = [_Draw(problem, cases, number) for number in range(RECORDINGS)]
+        if name := _changing(draws):
+            return [NotRecordableError(f"each call is given an array `{name}` of another size or content")] * len(cases)
+        found: list[LaunchProgram | NotRecordableError] = [DifferingError("was not recorded")] * len(cases)
+        for _ in range(_TRIES):
+            streams = await asyncio.gather(*(self._run(build, draw, number) for number, draw in enumerate(draws)))
+            again = [
+                _understood(of_case, [draw.scalars(at) for draw in draws])
+                for at, of_case in enumerate(zip(*streams, strict=True))
+            ]
+            found = [new if isinstance(one, DifferingError) else one for one, new in zip(found, again, strict=True)]
+            if not any(isinstance(one, DifferingError) for one in found):
+                break
+        return found
+
+    async def _run(self, build: Path, draw: _Draw, number: int) -> list[bytes | NotRecordableError]:
+        cases = len(draw.cases)
+        with ScratchFolder(self.scratch_parent) as scratch:
+            (scratch / "request").mkdir(mode=0o755)
+            (scratch / "request" / _REQUEST.name).write_bytes(draw.request)
+            left = scratch / "left"
+            left.mkdir(mode=0o755)
+            end = await run_to_end(self.sandbox, self._command(build, scratch, number), self._limits(cases))
+            said = end.stderr.decode(errors="replace").strip().removeprefix("wavepool recorder: ")
+            ended = NotRecordableError(said[:400] if said else "the process that records `solution` left nothing")
+            return [_left_by(left / str(case), ended) for case in range(cases)]
+
+    def _command(self, build: Path, scratch: Path, number: int) -> Command:
+        # The last of them has its allocations in the other order.
+        settings = (number + 1, int(number == RECORDINGS - 1), self.device.memory_mib << 20, _MOST_OPERATIONS)
+        return Command(
+            [str(_BUILD / RECORDER), str(_REQUEST), str(_LEFT)],
+            _BUILD,
+            [
+                Mount(build, _BUILD),
+                Mount(scratch / "request", _REQUEST.parent),
+                Mount(scratch / "left", _LEFT, writable=True),
+            ],
+            {"WAVEPOOL_RECORDING": " ".join(map(str, settings))},
+        )
+
+    def _limits(self, cases: int) -> Limits:
+        return replace(self.limits, wall=timedelta(seconds=_CALL_SECONDS * (cases + 1)), file_mib=MOST_BYTES >> 20)
+
+
+class _Draw:
+    """What calls of one recording are given: arrays by their sizes alone, and what the host is told of.
+
+    Scalars and arrays that the host can read are drawn anew for each recording, as they are for each call.
+    """
+
+    def __init__(self, problem: Problem, cases: Sequence[Case], seed: int) -> None:
+        self.cases = [_arguments(problem, case, seed) for case in cases]
+        self._scalars = [at for at, parameter in enumerate(problem.parameters) if not parameter.pointer]
+        self._sizes = {at: problem.parameters[at].dtype.itemsize for at in self._scalars}
+
+    @property
+    def request(self) -> bytes:
+        """What the recorder reads (`runtime/recorder/main.cpp`)."""
+        parts = [_words(_MAGIC, _CALL_SECONDS, len(self.cases))]
+        for arguments in self.cases:
+            parts += [_words(len(arguments)), *arguments.values()]
+        return b"".join(parts)
+
+    def scalars(self, case: int) -> dict[int, bytes]:
+        """Their values, by argument."""
+        arguments = list(self.cases[case].values())
+        return {at: arguments[at][_HEAD_BYTES : _HEAD_BYTES + self._sizes[at]] for at in self._scalars}
+
+    def told(self) -> list[dict[str, bytes]]:
+        """All but the scalars' values."""
+        return [
+            {name: value for at, (name, value) in enumerate(arguments.items()) if at not in self._sizes}
+            for arguments in self.cases
+        ]
+
+
+def _changing(draws: Sequence[_Draw]) -> str:
+    """An array that is not the same in all of them, as far as the host is told; empty if there is none."""
+    first, *others = (draw.told() for draw in draws)
+    for other in others:
+        for one, another in zip(first, other, strict=True):
+            if name := next((name for name, value in one.items() if another[name] != value), ""):
+                return name
+    return ""
+
+
+def _arguments(problem: Problem, case: Case, seed: int) -> dict[str, bytes]:
+    inputs = problem.inputs(case, np.random.default_rng(seed))
+    outputs = problem.output_shapes(case)
+    found: dict[str, bytes] = {}
+    for parameter in problem.parameters:
+        shape = outputs[parameter.name] if parameter.output else np.shape(inputs[parameter.name])
+        size = math.prod(shape) * parameter.dtype.itemsize
+        if parameter.pointer and not parameter.valid_on_host:
+            found[parameter.name] = _words(_DEVICE_ARRAY, size)
+            continue
+        data = np.asarray(inputs[parameter.name]).astype(parameter.dtype, copy=False).tobytes()
+        kind = _HOST_READABLE_ARRAY if parameter.pointer else _SCALAR
+        found[parameter.name] = _words(kind, size) + data + bytes(-len(data) % _WORD_BYTES)
+    return found
+
+
+def _words(*numbers: int) -> bytes:
+    return struct.pack(f"<{len(numbers)}Q", *numbers)
+
+
+def _left_by(file: Path, otherwise: NotRecordableError) -> bytes | NotRecordableError:
+    try:
+        return read_left(file, MOST_BYTES)
+    except LeftFileError:
+        return otherwise
+
+
+def _understood(
+    streams: Sequence[bytes | NotRecordableError], scalars: Sequence[Mapping[int, bytes]]
+) -> LaunchProgram | NotRecordableError:
+    try:
+        recordings: list[Recording] = []
+        for stream in streams:
+            if isinstance(stream, NotRecordableError):
+                return stream
+            recordings.append(recording_from_bytes(stream))
+        return understood(recordings, scalars)
+    except NotRecordableError as error:
+        return error
+    except RecordingError as error:
+        return NotRecordableError(f"what was recorded cannot be used: {error}")

@@ -1,0 +1,235 @@
+"""Real sources, built, recorded without a device, and performed by a runner that has none of their host code."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.executor.core.build import install
+from services.executor.core.checking import Checker
+from services.executor.core.contract import unit_of
+from services.executor.core.failure import Failure
+from services.executor.core.installation import find_problem
+from services.executor.core.job import Mode
+from services.executor.core.launching.program import Copy, Fill, Launch, LaunchProgram, Wait, Write, described
+from services.executor.core.launching.recorder import programs_of
+from services.executor.core.launching.recording import NotRecordableError
+from services.executor.core.run_place import open_place
+from services.executor.core.seeds import RunSeed
+from services.executor.core.session import RunnerSession
+from services.executor.core.verdict import Verdict
+from services.executor.devices.device import REPLAYER
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+
+    from services.executor.core.cache import CachedBuild
+    from services.executor.core.equipment import Equipment
+
+ADD = """#include <hip/hip_runtime.h>
+__global__ void add(const float* a, const float* b, float* c, size_t n) {
+  size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+  if (i < n) c[i] = a[i] + b[i];
+}
+"""
+SIGNATURE = 'extern "C" void solution(const float* a, const float* b, float* c, size_t n)'
+NOW = "std::chrono::steady_clock::now().time_since_epoch().count() % 1000003"
+LAUNCH = "add<<<(n + 255) / 256, 256>>>(a, b, c, n);"
+
+
+def source_of(body: str, before: str = "") -> str:
+    return f"{ADD}{before}\n{SIGNATURE} {{\n  {body}\n}}\n"
+
+
+async def built(equipment: Equipment, source: str, slug: str = "vector-addition") -> CachedBuild:
+    unit = unit_of(source, find_problem(slug))
+    async with open_place(equipment, {Mode.CHECK}) as place:
+        return await equipment.builder.build(unit, place.compile, place.run, lambda _: None)
+
+
+async def recorded(
+    equipment: Equipment, source: str, slug: str = "vector-addition", cases: int = 2
+) -> list[LaunchProgram | NotRecordableError]:
+    problem, build = find_problem(slug), await built(equipment, source, slug)
+    folder = equipment.scratch_parent / "recorder"
+    return await programs_of(build, folder, problem, problem.sizes.cpu[:cases], equipment)
+
+
+async def refusal_of(equipment: Equipment, source: str) -> NotRecordableError:
+    found = await recorded(equipment, source)
+    assert all(isinstance(one, NotRecordableError) for one in found), found
+    return found[0]
+
+
+@asynccontextmanager
+async def performing(
+    equipment: Equipment, build: CachedBuild, programs: Sequence[LaunchProgram], slug: str
+) -> AsyncGenerator[Checker]:
+    async with open_place(equipment, set()) as place:
+        install(build.parts[REPLAYER], place.run / "runner")
+        session = RunnerSession(equipment.device, place.sandbox, equipment.limits, place.channel())
+        async with session.open(place.run):
+            yield Checker(find_problem(slug), RunSeed(), session, programs=programs)
+
+
+MANY_OPERATIONS = (
+    """
+#include <array>
+#include <cstring>
+__constant__ float factors[2];
+__device__ float table[4];
+struct Arrays { char tag; const float* a; int scale; const float* b; float* c; };
+template <class F> __global__ void each(Arrays arrays, size_t n, F f) {
+  size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+  if (i < n) arrays.c[i] = f(arrays.a[i] * factors[0] * arrays.scale, arrays.b[i] * table[3]);
+}
+namespace {
+__global__ void forward(const float* const* pointers, float* own, size_t n) {
+  size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+  if (i < n) own[i] = pointers[0][i];
+}
+}
+""",
+    """
+  static float* own = nullptr;
+  static hipStream_t side = nullptr;
+  if (!own) {
+    hipMalloc(&own, n * sizeof(float));
+    hipStreamCreateWithFlags(&side, hipStreamNonBlocking);
+    float ones[2] = {1, 1};
+    hipMemcpyToSymbol(factors, ones, sizeof ones);
+  }
+  float last = 1;
+  hipMemcpyToSymbol(table, &last, sizeof last, 3 * sizeof(float));
+  const float** pointers;
+  hipMalloc(&pointers, sizeof(float*));
+  hipMemcpy(pointers, &a, sizeof a, hipMemcpyHostToDevice);
+  hipMemsetAsync(own, 0x7f, n * sizeof(float), side);
+  forward<<<(n + 63) / 64, 64, 0, side>>>(pointers, own, n);
+  hipStreamSynchronize(side);
+  int blocks = 0;
+  hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, each<float (*)(float, float)>, 64, 0);
+  hipMemcpyAsync(c, own, n * sizeof(float), hipMemcpyDeviceToDevice);
+  Arrays arrays;
+  arrays.tag = 1; arrays.a = c; arrays.scale = 1; arrays.b = b; arrays.c = c;
+  auto sum = [=] __device__(float x, float y) { return x + y; };
+  each<<<(n + 255) / 256, 256>>>(arrays, n, sum);
+  hipFree(pointers);
+""",
+)
+
+
+async def test_much_of_the_host_api_is_recorded_and_performed(equipment: Equipment) -> None:
+    source = source_of(MANY_OPERATIONS[1].replace("each<float (*)(float, float)>", "add"), MANY_OPERATIONS[0])
+    slug = "vector-addition"
+    build = await built(equipment, source)
+    problem = find_problem(slug)
+    cases = problem.sizes.cpu[:2]
+    programs = await programs_of(build, equipment.scratch_parent / "recorder", problem, cases, equipment)
+    for program, case in zip(programs, cases, strict=True):
+        assert isinstance(program, LaunchProgram), program
+        kinds = {type(step) for step in program.later}
+        assert {Launch, Copy, Fill, Write, Wait} <= kinds
+        assert len(program.first) > len(program.later)
+        assert program.workspaces
+        assert set(program.variables) == {"factors", "table"}
+        text = "\n".join(described(program, ["a", "b", "c", "n"]))
+        assert "copy" in text
+        assert case.name
+    async with performing(equipment, build, programs, slug) as checker:
+        for _ in range(2):
+            for index, case in enumerate(cases):
+                await checker.call_twice(checker.judge(case, index))
+
+
+async def test_what_is_performed_is_judged_like_any_call(equipment: Equipment) -> None:
+    """The recorder's environment gives itself away to host code that asks for it."""
+    before = "#include <cstdlib>\n"
+    body = f'if (getenv("WAVEPOOL_RECORDING")) hipMemset(c, 0, n * sizeof(float)); else {LAUNCH}'
+    build = await built(equipment, source_of(body, before))
+    problem = find_problem("vector-addition")
+    cases = problem.sizes.cpu[:1]
+    programs = await programs_of(build, equipment.scratch_parent / "recorder", problem, cases, equipment)
+    async with performing(equipment, build, programs, "vector-addition") as checker:
+        with pytest.raises(Failure) as caught:
+            await checker.call(checker.judge(cases[0], 0))
+    assert caught.value.verdict is Verdict.WRONG_ANSWER
+
+
+async def test_no_host_code_of_the_submission_is_in_the_process_that_performs(equipment: Equipment) -> None:
+    """A constructor would end it at once, and its text would be in the program."""
+    before = """
+    #include <unistd.h>
+    static int began = (write(2, "host-code-of-the-submission", 27), 0);
+    """
+    build = await built(equipment, source_of(LAUNCH, before))
+    assert b"host-code-of-the-submission" in build.executable
+    assert b"host-code-of-the-submission" not in build.parts[REPLAYER]
+
+
+@pytest.mark.parametrize(
+    ("before", "body", "reason", "line"),
+    [
+        (
+            "",
+            f"{LAUNCH}\n  float x;\n  hipMemcpy(&x, c, 4, hipMemcpyDeviceToHost);",
+            "hipMemcpy reads a result back",
+            10,
+        ),
+        ("", f"{LAUNCH}\n  c[0] = 1;", "host code reads or writes device memory", 0),
+        ("", f"for (;;) {LAUNCH}", "asks for more than 20000 operations", 8),
+        ("", "void* p; hipMalloc(&p, size_t(1) << 40);", "bytes of memory where", 8),
+        ("", "exit(0);", "the process ends within `solution`", 0),
+        ("__managed__ int shared[4];", LAUNCH, "`shared` is a __managed__ variable", 0),
+        ("", "float* h; hipHostMalloc(&h, n * 4); add<<<1, 64>>>(h, b, c, n);", "memory of the host", 8),
+        ("#include <chrono>\n", f"n += {NOW};\n  {LAUNCH}", "differs from run to run", 10),
+        ("", "static size_t count = n; add<<<1, 64>>>(a, b, c, ++count);", "a second call and a third", 8),
+        (
+            "static void* early = [] { void* p; hipMalloc(&p, size_t(1) << 50); return p; }();",
+            LAUNCH,
+            "before",
+            0,
+        ),
+    ],
+    ids=["read-back", "touch", "endless", "terabyte", "exit", "managed", "mapped", "clock", "counter", "constructor"],
+)
+async def test_what_cannot_be_recorded_has_a_reason_and_a_line(
+    equipment: Equipment, before: str, body: str, reason: str, line: int
+) -> None:
+    refusal = await refusal_of(equipment, source_of(body, before))
+    assert reason in str(refusal)
+    assert not line or refusal.line == line
+
+
+async def test_a_forged_recording_is_no_program(equipment: Equipment) -> None:
+    """A constructor that writes the recorder's files itself, in its own format, gets no further than our reader."""
+    before = """
+    #include <cstdio>
+    #include <unistd.h>
+    static int forged = [] {
+      for (const char* name : {"/recordings/0", "/recordings/1"}) {
+        FILE* file = fopen(name, "wb");
+        if (!file) continue;
+        unsigned head[4] = {2, 0, 8, 0}; unsigned long call = 1;
+        fwrite(head, 16, 1, file); fwrite(&call, 8, 1, file); fclose(file);
+      }
+      return getenv("WAVEPOOL_RECORDING") ? (_exit(0), 0) : 0;
+    }();
+    """
+    refusal = await refusal_of(equipment, source_of(LAUNCH, "#include <cstdlib>\n" + before))
+    assert "ended before its calls were made" in str(refusal)
+
+
+async def test_a_kernel_that_wants_a_host_cannot_be_launched_alone(equipment: Equipment) -> None:
+    before = "#include <unistd.h>\n__global__ void asks(int* p) { *p = getpid(); }\n"
+    body = f"if (n == 0) asks<<<1, 1>>>(nullptr);\n  {LAUNCH}"
+    refusal = await refusal_of(equipment, source_of(body, before))
+    assert "kernels call `getpid`, which no device has" in str(refusal)
+
+
+async def test_device_memory_in_a_section_that_runs_code_is_refused(equipment: Equipment) -> None:
+    before = '__device__ __attribute__((used, section(".init_array"))) void* early = (void*)1;\n'
+    refusal = await refusal_of(equipment, source_of(LAUNCH, before))
+    assert "names a section of its own" in str(refusal)
