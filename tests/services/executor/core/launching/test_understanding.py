@@ -138,6 +138,19 @@ def test_an_address_in_disguise_is_refused(disguise: Callable[[int, int], bytes]
         program_of(calls(lambda written, arrays, number: written.add(launch(disguise(*arrays)))))
 
 
+@pytest.mark.parametrize("which", range(3))
+def test_another_place_in_one_of_the_recordings_is_refused(which: int) -> None:
+    """An address each time, and not of the same place: the offset depends on more than sizes."""
+
+    def write(written: Written, recording: int) -> None:
+        for number in (1, 2, 3):
+            (array,) = written.call(number, 4096)
+            written.add(launch(word(array + 64 * (recording == which))))
+
+    with pytest.raises(DifferingError, match="argument 1 of k differs from run to run"):
+        program_of(write)
+
+
 def test_a_scalar_that_each_call_is_given_anew_is_filled_in() -> None:
     scalars = tuple({3: bytes([9, number, 7, 0x40])} for number in (1, 5, 200))
 
