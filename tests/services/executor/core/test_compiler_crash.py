@@ -116,7 +116,7 @@ async def test_words_of_a_crash_in_an_error_of_the_source_are_no_crash(builds: C
 
 async def test_warnings_without_a_line_are_left_out(builds: CompileCache, tmp_path: Path) -> None:
     script = "echo 'warning: <unknown>:0:0: loop not unrolled: the optimizer was unable' >&2; "
-    script += "echo 'solution.hip:3:2: warning: unused' >&2; echo built >runner"
+    script += "echo 'solution.hip:3:2: warning: unused' >&2; echo built >solution.o; echo built >runner"
     scratch = tmp_path / "compile"
     scratch.mkdir(mode=0o755)
     builder = Builder(ScriptedCompiler(script), await choose_sandbox("auto"), builds, StageLimits().builder)
