@@ -109,11 +109,8 @@ hipError_t copy(void* target, const void* source, size_t bytes) {
 
 // The address of `bytes` bytes from `offset` in the device variable, null where they are not all inside it.
 char* inside(const void* symbol, size_t bytes, size_t offset, hipError_t* error) {
-    const VariableEntry* variable = variable_of(symbol);
-    *error = !variable ? hipErrorInvalidSymbol : hipErrorInvalidValue;
-    if (!variable || offset > variable->bytes || bytes > variable->bytes - offset) return nullptr;
-    *error = hipSuccess;
-    return static_cast<char*>(variable->address) + offset;
+    const VariableEntry* variable = variable_with(symbol, bytes, offset, error);
+    return variable ? static_cast<char*>(variable->address) + offset : nullptr;
 }
 
 template <class T> hipError_t fill(void* target, T value, size_t count) {
@@ -144,12 +141,6 @@ hipError_t hipHostFree(void* p) { return release(p); }
 hipError_t hipHostRegister(void* p, size_t bytes, unsigned) {
     if (p && sanitizing()) sanitizer::add_host_memory(p, bytes);
     return remember(p ? hipSuccess : hipErrorInvalidValue);
-}
-hipError_t hipHostUnregister(void* p) { return remember(p ? hipSuccess : hipErrorInvalidValue); }
-hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned) {
-    if (!device) return remember(hipErrorInvalidValue);
-    *device = host;
-    return hipSuccess;
 }
 hipError_t hipPointerGetAttributes(hipPointerAttribute_t* a, const void* p) {
     if (!a || !p) return remember(hipErrorInvalidValue);
@@ -183,11 +174,6 @@ hipError_t hipMemcpy2DAsync(void* t, size_t tp, const void* s, size_t sp, size_t
 }
 hipError_t hipMemset(void* t, int value, size_t n) { return fill(t, static_cast<unsigned char>(value), n); }
 hipError_t hipMemsetAsync(void* t, int value, size_t n, hipStream_t) { return hipMemset(t, value, n); }
-hipError_t hipMemset2D(void* target, size_t pitch, int value, size_t width, size_t height) {
-    for (size_t row = 0; row < height; ++row)
-        if (hipError_t error = hipMemset(static_cast<char*>(target) + row * pitch, value, width)) return error;
-    return hipSuccess;
-}
 hipError_t hipMemsetD8(hipDeviceptr_t t, unsigned char value, size_t n) { return fill(t, value, n); }
 hipError_t hipMemsetD16(hipDeviceptr_t t, unsigned short value, size_t n) { return fill(t, value, n); }
 hipError_t hipMemsetD32(hipDeviceptr_t t, int value, size_t n) { return fill(t, value, n); }
@@ -214,12 +200,6 @@ hipError_t hipGetSymbolAddress(void** pointer, const void* symbol) {
     const VariableEntry* variable = variable_of(symbol);
     if (!variable || !pointer) return remember(variable ? hipErrorInvalidValue : hipErrorInvalidSymbol);
     *pointer = variable->address;
-    return hipSuccess;
-}
-hipError_t hipGetSymbolSize(size_t* bytes, const void* symbol) {
-    const VariableEntry* variable = variable_of(symbol);
-    if (!variable || !bytes) return remember(variable ? hipErrorInvalidValue : hipErrorInvalidSymbol);
-    *bytes = variable->bytes;
     return hipSuccess;
 }
 }

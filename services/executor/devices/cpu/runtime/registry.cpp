@@ -42,6 +42,13 @@ const VariableEntry* variable_of(const void* shadow) {
     auto found = variables().find(shadow);
     return found == variables().end() ? nullptr : found->second;
 }
+
+const VariableEntry* variable_with(const void* shadow, size_t bytes, size_t offset, hipError_t* error) {
+    const VariableEntry* variable = variable_of(shadow);
+    const bool is_inside = variable && offset <= variable->bytes && bytes <= variable->bytes - offset;
+    *error = is_inside ? hipSuccess : variable ? hipErrorInvalidValue : hipErrorInvalidSymbol;
+    return is_inside ? variable : nullptr;
+}
 }  // namespace wavepool
 
 using namespace wavepool;

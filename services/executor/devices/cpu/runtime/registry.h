@@ -2,9 +2,12 @@
 #pragma once
 
 #include "kernel_table.h"
+#include "wavepool/host_api.h"
 
 namespace wavepool {
 // Null where the address is not a registered kernel or variable.
 const KernelEntry* kernel_of(const void* handle);
 const VariableEntry* variable_of(const void* shadow);
+// Null, and why in `error`, also where `bytes` bytes from `offset` are not all inside the variable.
+const VariableEntry* variable_with(const void* shadow, size_t bytes, size_t offset, hipError_t* error);
 }  // namespace wavepool

@@ -147,12 +147,9 @@ hipError_t fill(void* target, uint64_t value, size_t element_bytes, size_t count
 
 // The address of `bytes` bytes from `offset` in the device variable, null where they are not all inside it.
 void* inside(const void* symbol, size_t bytes, size_t offset, hipError_t* error) {
-    const VariableEntry* variable = variable_of(symbol);
+    const VariableEntry* variable = variable_with(symbol, bytes, offset, error);
     note_variables();
-    *error = !variable ? hipErrorInvalidSymbol : hipErrorInvalidValue;
-    if (!variable || offset > variable->bytes || bytes > variable->bytes - offset) return nullptr;
-    *error = hipSuccess;
-    return pointer_to(addresses().variables[variable] + offset);
+    return variable ? pointer_to(addresses().variables[variable] + offset) : nullptr;
 }
 }  // namespace
 
@@ -227,12 +224,6 @@ hipError_t hipHostFree(void* p) { return release(p); }
 hipError_t hipHostRegister(void*, size_t, unsigned) {
     refuse("hipHostRegister lets kernels use memory of the host; copy it to the device instead");
 }
-hipError_t hipHostUnregister(void* p) { return remember(p ? hipSuccess : hipErrorInvalidValue); }
-hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned) {
-    if (!device) return remember(hipErrorInvalidValue);
-    *device = host;
-    return hipSuccess;
-}
 hipError_t hipPointerGetAttributes(hipPointerAttribute_t* a, const void* p) {
     if (!a || !p) return remember(hipErrorInvalidValue);
     const hipMemoryType type = !is_fake(p)      ? hipMemoryTypeUnregistered
@@ -268,11 +259,6 @@ hipError_t hipMemset(void* t, int value, size_t n) { return fill(t, uint8_t(valu
 hipError_t hipMemsetAsync(void* t, int value, size_t n, hipStream_t stream) {
     return fill(t, uint8_t(value), 1, n, stream);
 }
-hipError_t hipMemset2D(void* target, size_t pitch, int value, size_t width, size_t height) {
-    for (size_t row = 0; row < height; ++row)
-        if (hipError_t error = hipMemset(static_cast<char*>(target) + row * pitch, value, width)) return error;
-    return hipSuccess;
-}
 hipError_t hipMemsetD8(hipDeviceptr_t t, unsigned char value, size_t n) { return fill(t, value, 1, n, nullptr); }
 hipError_t hipMemsetD16(hipDeviceptr_t t, unsigned short value, size_t n) { return fill(t, value, 2, n, nullptr); }
 hipError_t hipMemsetD32(hipDeviceptr_t t, int value, size_t n) { return fill(t, uint32_t(value), 4, n, nullptr); }
@@ -304,12 +290,6 @@ hipError_t hipGetSymbolAddress(void** pointer, const void* symbol) {
     void* address = inside(symbol, 0, 0, &error);
     if (!address || !pointer) return remember(address ? hipErrorInvalidValue : error);
     *pointer = address;
-    return hipSuccess;
-}
-hipError_t hipGetSymbolSize(size_t* bytes, const void* symbol) {
-    const VariableEntry* variable = variable_of(symbol);
-    if (!variable || !bytes) return remember(variable ? hipErrorInvalidValue : hipErrorInvalidSymbol);
-    *bytes = variable->bytes;
     return hipSuccess;
 }
 }

@@ -30,15 +30,6 @@ hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
     Record(Kind::kStream).number(number).number(flags);
     return hipSuccess;
 }
-hipError_t hipStreamCreate(hipStream_t* stream) { return hipStreamCreateWithFlags(stream, hipStreamDefault); }
-hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags, int) {
-    return hipStreamCreateWithFlags(stream, flags);
-}
-hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
-    if (least) *least = 0;
-    if (greatest) *greatest = 0;
-    return hipSuccess;
-}
 hipError_t hipStreamDestroy(hipStream_t stream) { return remember(stream ? hipSuccess : hipErrorInvalidHandle); }
 hipError_t hipStreamSynchronize(hipStream_t stream) { return synchronise_with(stream), hipSuccess; }
 hipError_t hipStreamQuery(hipStream_t) { return hipSuccess; }
@@ -47,23 +38,12 @@ hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned) {
     Record(Kind::kWait).number(number_of(stream)).number(number_of(event));
     return hipSuccess;
 }
-hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void* user_data, unsigned) {
-    if (!callback) return remember(hipErrorInvalidValue);
-    callback(stream, hipSuccess, user_data);
-    return hipSuccess;
-}
-hipError_t hipLaunchHostFunc(hipStream_t, hipHostFn_t function, void* user_data) {
-    if (!function) return remember(hipErrorInvalidValue);
-    function(user_data);
-    return hipSuccess;
-}
 
 hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned) {
     if (!event) return remember(hipErrorInvalidValue);
     *event = reinterpret_cast<hipEvent_t>(++events);
     return hipSuccess;
 }
-hipError_t hipEventCreate(hipEvent_t* event) { return hipEventCreateWithFlags(event, hipEventDefault); }
 hipError_t hipEventDestroy(hipEvent_t event) { return remember(event ? hipSuccess : hipErrorInvalidHandle); }
 hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
     if (!event) return remember(hipErrorInvalidHandle);
