@@ -125,7 +125,11 @@ async def _run(chosen: argparse.Namespace, options: Options, parent: int) -> int
     if chosen.command == "lint":
         return await lint(chosen.slugs, await open_equipment(options))
     on_one_file = {"isa": _isa, "check": _check, "record": _record, "profile": _profile}
-    return await on_one_file.get(chosen.command, _bench)(chosen, options)
+    try:
+        return await on_one_file.get(chosen.command, _bench)(chosen, options)
+    except (CatalogueError, UnknownElementTypeError) as error:
+        sys.stderr.write(f"--problem, --dtype: {error}\n")
+        return BAD_USAGE
 
 
 async def _profile(chosen: argparse.Namespace, options: Options) -> int:
@@ -140,21 +144,13 @@ def _problem_of(chosen: argparse.Namespace, equipment: Equipment) -> Problem | N
 
 async def _isa(chosen: argparse.Namespace, options: Options) -> int:
     equipment = await open_equipment(options)
-    try:
-        problem = _problem_of(chosen, equipment)
-    except (CatalogueError, UnknownElementTypeError) as error:
-        sys.stderr.write(f"--problem, --dtype: {error}\n")
-        return BAD_USAGE
+    problem = _problem_of(chosen, equipment)
     return await isa(chosen.source, problem, equipment, as_json=chosen.json, assembly=chosen.asm)
 
 
 async def _check(chosen: argparse.Namespace, options: Options) -> int:
     equipment = await open_equipment(options)
-    try:
-        problem = _problem_of(chosen, equipment)
-    except (CatalogueError, UnknownElementTypeError) as error:
-        sys.stderr.write(f"--problem, --dtype: {error}\n")
-        return BAD_USAGE
+    problem = _problem_of(chosen, equipment)
     checks = frozenset(check for check in Check if getattr(chosen, check.value)) or frozenset(Check)
     cases = problem.sizes.of(SizeSet(chosen.sizes)) if problem else ()
     return await check(CheckRequest(chosen.source, problem, cases, checks), equipment, as_json=chosen.json)
@@ -162,11 +158,7 @@ async def _check(chosen: argparse.Namespace, options: Options) -> int:
 
 async def _record(chosen: argparse.Namespace, options: Options) -> int:
     equipment = await open_equipment(options)
-    try:
-        problem = _problem_of(chosen, equipment)
-    except (CatalogueError, UnknownElementTypeError) as error:
-        sys.stderr.write(f"--problem, --dtype: {error}\n")
-        return BAD_USAGE
+    problem = _problem_of(chosen, equipment)
     if problem is None:
         sys.stderr.write("--problem: is empty; name one of the catalogue\n")
         return BAD_USAGE

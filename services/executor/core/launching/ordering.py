@@ -7,10 +7,10 @@ after the default stream, and it goes on after them, so that its events are arou
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from services.executor.core.launching.program import DEFAULT_STREAM, Mark, Wait, Work
+from services.executor.core.launching.program import DEFAULT_STREAM, Mark, Step, Wait, Work
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,29 +21,22 @@ ALL_STREAMS = -1
 
 
 @dataclass(frozen=True)
-class Noted:
+class Noted(Step):
     """An event of the submission's is noted on a stream."""
 
-    stream: int
     event: int
-    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)
-class Waited:
+class Waited(Step):
     """A stream waits for such an event."""
 
-    stream: int
     event: int
-    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)
-class Synchronised:
+class Synchronised(Step):
     """The host waits for a stream, or for ALL_STREAMS."""
-
-    stream: int
-    line: int = field(default=0, compare=False)
 
 
 Item: TypeAlias = Work | Noted | Waited | Synchronised

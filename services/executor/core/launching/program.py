@@ -59,68 +59,64 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Launch:
-    """A kernel's launch, by the name that it is registered under."""
+class Step:
+    """One thing that is asked of a stream; `line` is the source's, 0 if it is not known."""
 
     stream: int
+    line: int = field(default=0, compare=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Launch(Step):
+    """A kernel's launch, by the name that it is registered under."""
+
     kernel: str
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     lds_bytes: int
     is_cooperative: bool
     arguments: tuple[Value, ...]
-    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)
-class Copy:
+class Copy(Step):
     """From the device to the device."""
 
-    stream: int
     target: Place
     source: Place
     bytes: int
-    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)
-class Write:
+class Write(Step):
     """Constants of the host's, copied to the device."""
 
-    stream: int
     target: Place
     value: Value
-    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)
-class Fill:
+class Fill(Step):
     """`count` elements of 1, 2 or 4 bytes."""
 
-    stream: int
     target: Place
     element_bytes: int
     value: int
     count: int
-    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)
-class Mark:
+class Mark(Step):
     """An event is noted on a stream."""
 
-    stream: int
     event: int
-    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)
-class Wait:
+class Wait(Step):
     """A stream waits for an event."""
 
-    stream: int
     event: int
-    line: int = field(default=0, compare=False)
 
 
 Work: TypeAlias = Launch | Copy | Write | Fill

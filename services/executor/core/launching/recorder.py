@@ -52,7 +52,10 @@ _TRIES = 3
 async def programs_of(
     build: CachedBuild, folder: Path, problem: Problem, cases: Sequence[Case], provisions: Provisions
 ) -> list[LaunchProgram | NotRecordableError]:
-    """The same for a finished build, whose recorder is put into the new `folder`."""
+    """For each case the launch program of a finished build, or why there is none; `folder` is made, for its recorder.
+
+    Raises InfrastructureFailure where the recorder's box cannot be made.
+    """
     if reason := not_recordable_because(build):
         return [NotRecordableError(reason)] * len(cases)
     _put(build.parts[RECORDER], folder)

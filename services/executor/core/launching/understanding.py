@@ -135,8 +135,8 @@ def understood(recordings: Sequence[Recording], scalars: Sequence[Mapping[int, b
     later = _agreeing(reader, second, third)
     is_same = not before and _relative(reader, first, 1) == later
     writer = _Writer(reader)
-    later_steps = writer.steps(second, 2)
-    first_steps = later_steps if is_same else writer.steps([*before, *first], 1)
+    later_steps = writer.steps(second)
+    first_steps = later_steps if is_same else writer.steps([*before, *first])
     return writer.program(first_steps, later_steps)
 
 
@@ -190,11 +190,11 @@ class _Reader:
                 self.streams[record.numbers[0]] = record.numbers[1]
                 return []
             case Kind.EVENT:
-                return [Noted(record.numbers[1], record.numbers[0], record.line)]
+                return [Noted(record.numbers[1], record.numbers[0], line=record.line)]
             case Kind.WAIT:
-                return [Waited(record.numbers[0], record.numbers[1], record.line)]
+                return [Waited(record.numbers[0], record.numbers[1], line=record.line)]
             case Kind.SYNCHRONISE:
-                return [Synchronised(record.numbers[0] - 1, record.line)]
+                return [Synchronised(record.numbers[0] - 1, line=record.line)]
             case _:
                 return []
 
@@ -211,38 +211,43 @@ class _Reader:
             self._value(segment, [one.strings[at] for one in group], f"argument {at} of {name}", record.line)
             for at in range(1, len(record.strings))
         ]
-        return Launch(stream, name, grid, block, lds_bytes, bool(is_cooperative), tuple(values), record.line)
+        return Launch(stream, name, grid, block, lds_bytes, bool(is_cooperative), tuple(values), line=record.line)
 
     def _copy(self, segment: int, group: Sequence[Record]) -> Copy:
         _same(group, lambda one: (one.numbers[0], one.numbers[3]))
-        line = group[0].line
-        target, source = (self._place(segment, [one.numbers[at] for one in group], line) for at in (1, 2))
-        self._require_inside(target, group[0].numbers[3], line)
-        self._require_inside(source, group[0].numbers[3], line)
-        return Copy(group[0].numbers[0], target, source, group[0].numbers[3], line)
+        stream, _, _, size = group[0].numbers
+        target, source = (self._place(segment, group, at, size) for at in (1, 2))
+        return Copy(stream, target, source, size, line=group[0].line)
 
     def _write(self, segment: int, group: Sequence[Record]) -> Write:
         _same(group, lambda one: (one.numbers[0], len(one.strings[0])))
         line = group[0].line
-        target = self._place(segment, [one.numbers[1] for one in group], line)
         value = self._value(segment, [one.strings[0] for one in group], "what is copied to the device", line)
-        self._require_inside(target, len(value.data), line)
-        return Write(group[0].numbers[0], target, value, line)
+        target = self._place(segment, group, 1, len(value.data))
+        return Write(group[0].numbers[0], target, value, line=line)
 
     def _fill(self, segment: int, group: Sequence[Record]) -> Fill:
         _same(group, lambda one: (one.numbers[0], *one.numbers[2:]))
         stream, _, element_bytes, value, count = group[0].numbers
         if element_bytes not in _ELEMENTS:
             raise RecordingError(f"a fill has elements of {element_bytes} bytes")
-        target = self._place(segment, [one.numbers[1] for one in group], group[0].line)
-        self._require_inside(target, element_bytes * count, group[0].line)
-        return Fill(stream, target, element_bytes, value % (1 << (8 * element_bytes)), count, group[0].line)
+        target = self._place(segment, group, 1, element_bytes * count)
+        return Fill(stream, target, element_bytes, value % (1 << (8 * element_bytes)), count, line=group[0].line)
 
-    def _place(self, segment: int, addresses: Sequence[int], line: int) -> Place:
-        found = self._explained(addresses)
+    def _place(self, segment: int, group: Sequence[Record], at: int, size: int) -> Place:
+        """Where `size` bytes are that begin at the address that is number `at` of the records.
+
+        Kernels may be given any address, but what we copy and fill ourselves stays inside of its memory.
+        """
+        line = group[0].line
+        found = self._explained([one.numbers[at] for one in group])
         if found is None:
             raise DifferingError("a copy or fill is of memory that the device does not have", line)
-        return self._placed(segment, *found, line)
+        block, offset = found
+        whole = self.size(block)
+        if offset < 0 or offset + size > whole:
+            raise NotRecordableError(f"{size:,} bytes are copied or filled where memory of {whole:,} bytes ends", line)
+        return self._placed(segment, block, offset, line)
 
     def _explained(self, addresses: Sequence[int]) -> _Found:
         """The one place that these are the addresses of, each in its recording."""
@@ -262,20 +267,6 @@ class _Reader:
         if number == len(self.blocks):
             self.blocks.append(block)
         return Place(Base.VARIABLE if block.owner is _Owner.VARIABLE else Base.WORKSPACE, number, offset)
-
-    def _require_inside(self, place: Place, size: int, line: int) -> None:
-        """Kernels may be given any address, but what we copy and fill ourselves stays inside of its memory."""
-        memory = self._memories[0]
-        if place.base is Base.ARGUMENT:
-            whole = next(
-                bytes_
-                for block, bytes_ in memory.sizes.items()
-                if block.owner is _Owner.ARGUMENT and block.number == place.index
-            )
-        else:
-            whole = memory.sizes[self.blocks[place.index]]
-        if place.offset < 0 or place.offset + size > whole:
-            raise NotRecordableError(f"{size:,} bytes are copied or filled where memory of {whole:,} bytes ends", line)
 
     def _value(self, segment: int, values: Sequence[bytes], what: str, line: int) -> Value:
         """Bytes that are the same, and addresses that are explained."""
@@ -378,19 +369,20 @@ def _mapped(
     def valued(value: Value) -> Value:
         return replace(value, relocations=tuple(replace(one, place=placed(one.place)) for one in value.relocations))
 
+    item = replace(item, stream=stream(item.stream))
     match item:
         case Launch():
-            return replace(item, stream=stream(item.stream), arguments=tuple(map(valued, item.arguments)))
+            return replace(item, arguments=tuple(map(valued, item.arguments)))
         case Copy():
-            return replace(item, stream=stream(item.stream), target=placed(item.target), source=placed(item.source))
+            return replace(item, target=placed(item.target), source=placed(item.source))
         case Write():
-            return replace(item, stream=stream(item.stream), target=placed(item.target), value=valued(item.value))
+            return replace(item, target=placed(item.target), value=valued(item.value))
         case Fill():
-            return replace(item, stream=stream(item.stream), target=placed(item.target))
+            return replace(item, target=placed(item.target))
         case Noted() | Waited():
-            return replace(item, stream=stream(item.stream), event=event(item.event))
+            return replace(item, event=event(item.event))
         case Synchronised():
-            return replace(item, stream=stream(item.stream))
+            return item
 
 
 class _Writer:
@@ -403,9 +395,8 @@ class _Writer:
         self._flags: list[int] = []
         self._events = 0
 
-    def steps(self, items: Sequence[Item], segment: int) -> tuple[Operation, ...]:
+    def steps(self, items: Sequence[Item]) -> tuple[Operation, ...]:
         """The operations of a call, in which streams are numbered by their first use."""
-        del segment
         numbers: dict[int, int] = {0: 0, -1: -1}
         by_flags: dict[int, int] = {}
 
