@@ -19,6 +19,7 @@ from services.executor.core.cache import CachedBuild, CompileCache
 from services.executor.core.failure import Failure
 from services.executor.core.isa_report import IsaReport, KernelReport
 from services.executor.core.jsonlines import LineError, read_as
+from services.executor.core.limits import COMPILER_PROCESSES
 from services.executor.devices.device import Inspector, Toolchain, ToolchainError
 from services.executor.sandboxes.box_files import LeftFileError, new_source_folder, read_left
 from services.executor.sandboxes.sandbox import Limits
@@ -43,7 +44,7 @@ def _limits() -> Limits:
         wall=timedelta(seconds=80),
         cpu=timedelta(seconds=20),
         memory_mib=2048,
-        processes=32,
+        processes=COMPILER_PROCESSES,
         file_mib=16,
         output_bytes=64 << 10,
     )

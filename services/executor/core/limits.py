@@ -9,6 +9,9 @@ from services.executor.core.flushing import CPU_FLUSH
 from services.executor.sandboxes.sandbox import Limits
 
 _OUTPUT_BYTES = 64 << 10
+COMPILER_PROCESSES = 512
+"""Where boxes share a user, the kernel counts the processes of all: beside seven that submissions have filled, a
+compiler still finds room. No source can have it start any."""
 _SWEEP_MIB = (CPU_FLUSH.most_bytes + CPU_FLUSH.probe_bytes) >> 20
 
 
@@ -18,7 +21,7 @@ def _builder() -> Limits:
         wall=timedelta(seconds=240),
         cpu=timedelta(seconds=60),
         memory_mib=4096,
-        processes=64,
+        processes=COMPILER_PROCESSES,
         file_mib=256,
         output_bytes=256 << 10,
     )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 if sys.version_info < (3, 11):  # noqa: UP036  the system's Python may be older than ours
     sys.exit(3)
 
+from services.executor.core.limits import StageLimits
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.launch_order import Hold
 from services.executor.sandboxes.process_sandbox import open_process_sandbox
@@ -26,13 +27,18 @@ if TYPE_CHECKING:
 
 LIMITS = Limits(timedelta(seconds=30), timedelta(seconds=20), 96, processes=12, file_mib=8, output_bytes=4096)
 MARKER = f"300.{os.getpid()}714285"
+FILL = "sh -c 'while :; do sleep 20 & done' 2>/dev/null; : >/build/full; exec sleep 20"
+BUILD = "exec sh -c ': >/build/begun; until [ -e /build/full ]; do :; done; /bin/true && echo started'"
 PLANT = "for folder in / /dev /usr /etc /var/tmp; do touch $folder/planted && echo $folder; done"
 
 
 async def run(sandbox: Sandbox, folder: Path, script: str, limits: Limits = LIMITS) -> Exit:
+    return await (await sandbox.start(_command(folder, script), limits)).wait()
+
+
+def _command(folder: Path, script: str) -> Command:
     mounts = [Mount(folder, Path("/build"), writable=True)]
-    command = Command(["/bin/bash", "-c", script], Path("/build"), mounts, {"PATH": "/usr/bin:/bin"})
-    return await (await sandbox.start(command, limits)).wait()
+    return Command(["/bin/bash", "-c", script], Path("/build"), mounts, {"PATH": "/usr/bin:/bin"})
 
 
 async def observe(setting: str, folder: Path) -> dict[str, object]:
@@ -53,8 +59,22 @@ async def observe(setting: str, folder: Path) -> dict[str, object]:
         "hog": "memory_exceeded" if hog.memory_exceeded else repr(hog),
         "loop": "cpu_exceeded" if loop.cpu_exceeded else repr(loop),
         "forks": "bounded" if b"fork" in forks.stderr else repr(forks),
+        "beside a full box": await beside_a_full_box(sandbox, folder),
         "daemon": "gone" if not any(map(_is_marked, Path("/proc").glob("[0-9]*"))) else "survived",
     }
+
+
+async def beside_a_full_box(sandbox: Sandbox, folder: Path) -> str:
+    """What a build's box says that starts a process when a submission's box has filled itself with them."""
+    limits = StageLimits()
+    build = asyncio.create_task(run(sandbox, folder, BUILD, limits.builder))
+    # What the other may have is counted when it starts.
+    while not (folder / "begun").exists() and not build.done():
+        await asyncio.sleep(0.01)
+    full = await sandbox.start(_command(folder, FILL), limits.runner)
+    said = await build
+    await full.kill()
+    return (said.stdout + said.stderr).decode().strip()
 
 
 def _is_marked(process: Path) -> bool:

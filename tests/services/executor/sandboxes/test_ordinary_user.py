@@ -23,6 +23,7 @@ HELD = {
     "hog": "memory_exceeded",
     "loop": "cpu_exceeded",
     "forks": "bounded",
+    "beside a full box": "started",
     "daemon": "gone",
 }
 
