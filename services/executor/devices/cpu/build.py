@@ -144,7 +144,7 @@ def _status(folder: Path, kind: BuildKind, link_options: Sequence[str], *, sanit
     except SymbolError as error:
         _report(folder, "".join(f"{SOURCE}: error: {fault}\n" for fault in error.args))
         return _SOURCE_AT_FAULT
-    except (ToolchainError, ValueError, RuntimeError, OSError) as error:
+    except (ToolchainError, LinkError, ValueError, RuntimeError, OSError) as error:
         sys.stderr.write(f"toolchain failure: {error}\n")
         # EAGAIN: our user has as many processes as it may, in other boxes. A source starts none here.
         return NO_ROOM_STATUS if isinstance(error, BlockingIOError) else _TOOLCHAIN_AT_FAULT

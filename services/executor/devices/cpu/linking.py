@@ -46,8 +46,9 @@ def _link(objects: Sequence[Path], target: Path, options: Sequence[str]) -> None
     libraries = [prepared.libraries / name for name in _LIBRARIES]
     inputs = [prepared.libraries / "crt1.o", *objects, *(path for path in libraries if path.is_file())]
     command = [toolchain.compiler().program, "ld.lld", "--entry", "_start", "--gc-sections", "--eh-frame-hdr"]
-    # `#pragma comment(lib, ...)` would have the linker open any file.
-    command += ["--no-dependent-libraries"]
+    # `#pragma comment(lib, ...)` would have the linker open any file. It aborts where it cannot have its threads, which
+    # are of no use to programs as small as ours.
+    command += ["--no-dependent-libraries", "--threads=1"]
     # The C libraries come with lines for a debugger, seven eighths of a program, which every run would read and copy.
     command += ["-znow", "-m", "elf_x86_64", "-static", "--strip-debug", "--error-limit=0", *options]
     command += ["-o", str(target), *map(str, inputs)]

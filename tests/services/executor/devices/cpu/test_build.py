@@ -37,6 +37,15 @@ def test_solution_is_linked_into_a_static_runner(tmp_path: Path) -> None:
     assert b"/ld-linux" not in (tmp_path / "runner").read_bytes()
 
 
+def test_a_linker_that_cannot_write_its_program_is_no_fault_of_the_source(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "runner").mkdir()
+
+    assert _build(tmp_path, _KERNEL + 'extern "C" void solution(float* p) { k<<<1, 64>>>(p); }', "solution") == 2
+    assert "toolchain failure" in capsys.readouterr().err
+
+
 _MAINS = (
     "int main() { std::exit(77); }",
     "int main(int, char**) { std::exit(77); }",
