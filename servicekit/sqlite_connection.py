@@ -62,8 +62,8 @@ class SqliteConnection(aiosqlite.Connection):
         if not self._was_stopped:
             self._was_stopped = True
             # aiosqlite leaves out what its futures hold.
-            self._tx.put_nowait((None, self._close_opened))  # pyright: ignore[reportUnknownMemberType]
-            self._stopping = super().stop()  # pyright: ignore[reportUnknownMemberType]
+            self._tx.put_nowait((None, self._close_opened))  # pyright: ignore[reportUnknownMemberType] - aiosqlite's queue has no type
+            self._stopping = super().stop()  # pyright: ignore[reportUnknownMemberType] - nor has this
         return self._stopping
 
     def _open(self) -> sqlite3.Connection:
@@ -81,7 +81,7 @@ class SqliteConnection(aiosqlite.Connection):
 
     async def _execute(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - any call
         self._visits_begun += 1
-        return await super()._execute(self._visit, fn, *args, **kwargs)  # pyright: ignore[reportUnknownMemberType]
+        return await super()._execute(self._visit, fn, *args, **kwargs)  # pyright: ignore[reportUnknownMemberType] - any call
 
     def _visit(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - any call
         try:

@@ -193,7 +193,7 @@ def test_giving_up_changes_nothing_of_what_ranks(noise: str) -> None:
     """The best of twenty submissions gains as little as before, as each takes the samples that it took before."""
     patient = replace(GPU_PROFILE, useful_half_width=math.inf)
     for seed in range(3):
-        samples = [1e-4 * factor for factor in islice(MODELS[noise](random.Random(seed)), 2000)]  # noqa: S311
+        samples = [1e-4 * factor for factor in islice(MODELS[noise](random.Random(seed)), 2000)]  # noqa: S311 - a simulation
         assert _stop(GPU_PROFILE, samples) == _stop(patient, samples)
 
 

@@ -28,7 +28,7 @@ def main() -> int:
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     sys.path.insert(0, str(_FOLDER))
     from answers import Answers, prepare  # noqa: PLC0415 - the path is set only now
-    from framing import receive, send  # noqa: PLC0415
+    from framing import receive, send  # noqa: PLC0415 - as above
 
     # Before the connection, as the time and the failures until then are the machine's, not the author's.
     prepare()
