@@ -97,7 +97,7 @@ class BenchmarkResult:
     percent_of_roof: float | None
     bound: Bound
     sample_ns: tuple[float, ...]
-    timing: Timing = Timing.VALID
+    timing: Timing
     unproven_because: str = ""
     shown_interval: float = 0.0
     session_median_ns: tuple[float, ...] = ()

@@ -74,7 +74,7 @@ def shown_interval(facts: TimingFacts) -> float:
 
 def worst_timing(timings: Iterable[Timing]) -> Timing:
     """The timing of a whole run."""
-    return min(timings, key=_WORST_FIRST.index, default=Timing.VALID)
+    return min(timings, key=_WORST_FIRST.index, default=Timing.UNPROVEN)
 
 
 def unproven_run_because(named_reasons: Sequence[tuple[str, str]]) -> str:

@@ -45,6 +45,7 @@ MEASURED = BenchmarkResult(
     gbytes_per_second=12.25,
     percent_of_roof=None,
     bound=Bound.MEMORY,
+    timing=Timing.VALID,
     sample_ns=(1500.0, 1501.0),
 )
 BENCHMARKED = events.Benchmarked((MEASURED,), 1500.0, 3.5, Timing.VALID, "cpu")

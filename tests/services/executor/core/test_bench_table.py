@@ -12,7 +12,7 @@ CASE = BenchmarkResult(
     test_id=1, name="small", total_tests=1, runtime_ns=2e6, ci_low_ns=1.99e6, ci_high_ns=2.01e6, samples=300,
     converged=True, stopped_by="precision", min_ns=1e6, p5_ns=1e6, p25_ns=1e6, p75_ns=3e6, p95_ns=3e6, p99_ns=3e6,
     max_ns=3e6, mad_ns=1e4, wall_runtime_ns=2e6, gflops=1.0, gbytes_per_second=2.0, percent_of_roof=81.5,
-    bound=Bound.MEMORY, sample_ns=(2e6,), session_median_ns=(2e6, 2e6, 2e6), audit_ratio=1.01,
+    bound=Bound.MEMORY, sample_ns=(2e6,), timing=Timing.VALID, session_median_ns=(2e6, 2e6, 2e6), audit_ratio=1.01,
 )  # fmt: skip
 
 
