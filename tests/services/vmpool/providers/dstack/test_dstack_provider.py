@@ -388,15 +388,18 @@ async def test_a_run_that_has_our_name_and_not_our_mark_is_never_taken_for_ours(
 
 
 def stop(client: LabClient, name: str, abort: bool) -> None:
-    """As a person does in dstack: until it is seen to, since the server may forget a stop that comes with a start."""
+    """As a person does in dstack: until it has ended, since the server may forget a stop that comes with a start.
 
-    def stopping() -> bool:
-        if client.run(name).status.value == "terminating":
-            return True
-        client.api.runs.get(name).stop(abort=abort)
-        return client.run(name).status.value in FINAL
+    It may also forget one that it had begun with: what it writes down of the start comes after.
+    """
 
-    until(stopping)
+    def stopped() -> bool:
+        status = client.run(name).status.value
+        if status != "terminating" and status not in FINAL:
+            client.api.runs.get(name).stop(abort=abort)
+        return status in FINAL
+
+    until(stopped)
 
 
 async def printed(provider: DstackProvider, machine_id: str, *, follow: bool) -> bytes:
