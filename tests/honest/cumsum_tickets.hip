@@ -35,6 +35,9 @@ __global__ void scan(const float* in, float* out, volatile unsigned long long* s
         float o = __shfl_up(incl, d, 32);
         if (lane >= d) incl += o;
     }
+    // Not `incl - run`: where this thread's own sum is large, its rounding would be left in the sum of those before it.
+    float before = __shfl_up(incl, 1, 32);
+    if (lane == 0) before = 0;
     if (lane == 31) warp_tot[wid] = incl;
     __syncthreads();
     float wp = 0;
@@ -63,7 +66,7 @@ __global__ void scan(const float* in, float* out, volatile unsigned long long* s
         }
     }
     __syncthreads();
-    float excl = prefix + wp + incl - run;
+    float excl = prefix + wp + before;
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
         if (base + i < n) out[base + i] = excl + v[i];
