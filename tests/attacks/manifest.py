@@ -3,8 +3,9 @@
 Every submission has outcomes for every device. `verdict` in its table is for all of them, and `cpu`, `sim`, `nvidia` or
 `rocm` takes its place there; each is one outcome or a list. An outcome is a verdict, and after ACCEPTED of a benchmark
 the timing beside it: "ACCEPTED UNPROVEN". Where clocks decide, several outcomes are right: what a clock refutes is
-TIMING_INVALID, and what it does not refute is never VALID. `on_gpus` of a folder or submission says why its outcomes on
-GPUs are what they are, for as long as no GPU is here to show it.
+TIMING_INVALID, and what it does not refute is never VALID. VALID on `cpu` is the honest time of what a runner of ours
+launched: the trick is not in that process (`conftest.py` compares it). `on_gpus` of a folder or submission says why its
+outcomes on GPUs are what they are, for as long as no GPU is here to show it.
 """
 
 from __future__ import annotations
@@ -59,8 +60,9 @@ class Attempt:
     """One submission of an attack. `outcomes` has those that are right on each of DEVICES.
 
     `reason` and `prints` are regular expressions, the first for the whole reason. Of `says`, where it is given, one
-    alternative is in the message. They and `says` hold for the first of the outcomes.
+    alternative is in the message. Both hold for the first outcome that is not ACCEPTED, and `prints` for the first.
 
+    `honest` is the source in the same folder that a VALID time is compared with; if empty, the problem's reference is.
     ACCEPTED is the verdict of attempts that work honestly beside a trick which must have no effect; what they print
     says that the trick was tried. With a `plan` the source is kernels only (contract D), which our own process
     launches. The limits replace those of the suite where they are given.
@@ -76,6 +78,7 @@ class Attempt:
     problem: str = "vector-addition"
     mode: Mode = Mode.CHECK
     plan: str = ""
+    honest: str = ""
     call_seconds: float = 0.0
     builder_seconds: float = 0.0
     builder_mib: int = 0

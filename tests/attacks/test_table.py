@@ -33,7 +33,7 @@ def test_every_submission_is_in_a_manifest() -> None:
     assert {attempt.file for attempt in attempts()} == set(FOLDER.glob("*/*.hip"))
 
 
-def test_every_submission_states_what_happens_on_every_device_and_never_a_valid_time() -> None:
+def test_every_submission_states_what_happens_on_every_device_and_no_time_is_valid_but_where_we_launch() -> None:
     for attempt in attempts():
         assert attempt.on_gpus.endswith("."), attempt.name
         for device in DEVICES:
@@ -42,4 +42,4 @@ def test_every_submission_states_what_happens_on_every_device_and_never_a_valid_
             for outcome in right:
                 is_timed = attempt.mode is Mode.BENCHMARK and outcome.verdict is Verdict.ACCEPTED
                 assert (outcome.timing is not None) == is_timed, (attempt.name, device)
-                assert outcome.timing is not Timing.VALID, (attempt.name, device)
+                assert outcome.timing is not Timing.VALID or device == "cpu", (attempt.name, device)

@@ -116,9 +116,8 @@ async def _timed(
 
 
 def _may_be_told_by_another_try(bench: Bench, times: CaseTimes, scale: Scale) -> bool:
-    """Whether a busy machine is all that is against a time; what the submission itself did, it will do again."""
-    its_own_doing = bench.launched_by_submission or idle_doubt(times.idle)
-    return bool(not its_own_doing and busy_doubt(times, scale))
+    """Whether a busy machine is all that is against a time; what host code of the submission did, it will do again."""
+    return bool(not bench.launched_by_submission and (busy_doubt(times, scale) or idle_doubt(times.idle)))
 
 
 async def _flush(bench: Bench, trusted: RunnerSession, progress: Progress) -> Flush | None:

@@ -35,6 +35,11 @@ CACHES_MAY_BE_WARM = (
 NOT_AUDITED = "it was not audited, as the time of another case cannot be true"
 
 
+def launched_by_submission(because: str) -> str:
+    """The same, and why we did not launch the kernels ourselves."""
+    return f"we could not launch its kernels ourselves ({because}); {LAUNCHED_BY_SUBMISSION}"
+
+
 @dataclass(frozen=True)
 class TimingFacts:
     """What is known of one case's time. Each sentence is for the author, and empty if there is nothing to say.

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from services.executor.core.benchmarking import Bench, benchmark, profile_of
-from services.executor.core.case_timing import LAUNCHED_BY_SUBMISSION
+from services.executor.core.build import install
+from services.executor.core.case_timing import launched_by_submission
 from services.executor.core.checking import Checker, check
 from services.executor.core.code_objects import require_unchanged
 from services.executor.core.contract import Contract, contract_of
 from services.executor.core.failure import Failure
 from services.executor.core.job import Mode
+from services.executor.core.launching.program import LaunchProgram, program_bytes
+from services.executor.core.launching.recorder import programs_of
+from services.executor.core.launching.recording import NotRecordableError
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
 from services.executor.core.sampling import show_sample, smallest
 from services.executor.core.seeds import RunSeed
 from services.executor.core.session import RunnerSession
 from services.executor.core.timing_mode import default_mode, profile_in
 from services.executor.core.trusted_runner import require_runner, trusted_runner
+from services.executor.core.verdict import Verdict
+from services.executor.devices.device import REPLAYER
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Sequence
 
     from problems.definition import Case, Problem
+    from services.executor.core.cache import CachedBuild
     from services.executor.core.equipment import Equipment
     from services.executor.core.job import CoreJob
     from services.executor.core.progress import Progress
@@ -33,18 +42,29 @@ _RUNNER = "runner"
 """What a build's executable is called; device.py."""
 
 
+@dataclass(frozen=True)
+class _Launching:
+    """Launch programs of the cases in order, which our runner performs; or why the submission launches its kernels.
+
+    Kernels with a launch plan need neither.
+    """
+
+    programs: Sequence[LaunchProgram] = ()
+    launched_by_submission: str = ""
+
+
 class Judging:
     """Opens the sessions of one run, whose calls all have numbers, and so inputs, of their own."""
 
     def __init__(
-        self, job: CoreJob, problem: Problem, equipment: Equipment, place: RunPlace, executable_sha256: str
+        self, job: CoreJob, problem: Problem, equipment: Equipment, place: RunPlace, build: CachedBuild
     ) -> None:
         self.seed = RunSeed(job.seed)
         self._job = job
         self._problem = problem
         self._equipment = equipment
         self._place = place
-        self._executable_sha256 = executable_sha256
+        self._build = build
         self._numbers = itertools.count(1)
 
     async def judge(self, progress: Progress) -> None:
@@ -79,6 +99,21 @@ class Judging:
         return [self._problem.hidden_case(self._job.size_set, self.seed.generator(purpose))]
 
     async def _benchmark(self, progress: Progress) -> None:
+        """Measure what our runner launches; where it cannot, what the submission launches, whose time is UNPROVEN."""
+        hidden = self._hidden("hidden case when ranked")
+        with progress.stage("benchmark"):
+            launching = await self._launching([*self._problem.sizes.of(self._job.size_set), *hidden], progress)
+            try:
+                await self._measure(launching, hidden, progress)
+            except Failure as failure:
+                # The solution was right when it launched its kernels itself: what is wrong now may be our doing.
+                if not launching.programs or failure.verdict in {Verdict.INFRA_ERROR, Verdict.TIMING_INVALID}:
+                    raise
+                because = launched_by_submission(f"launched by us, its kernels ended otherwise: {failure.message}")
+                del progress.report["replayer_sha256"], progress.report["launch_program_sha256"]
+                await self._measure(_Launching(launched_by_submission=because), hidden, progress)
+
+    async def _measure(self, launching: _Launching, hidden: Sequence[Case], progress: Progress) -> None:
         device = self._equipment.device
         device_profile = self._equipment.profile or profile_of(device.describe())
         mode = self._job.timing_mode or default_mode(device_profile)
@@ -87,27 +122,47 @@ class Judging:
             self._problem,
             device,
             profile_in(mode, device_profile),
-            open_session=lambda: self._session(progress),
+            open_session=lambda: self._session(progress, launching.programs),
             open_trusted=lambda: trusted_runner(self._equipment, self._equipment.cache),
-            hidden=next(iter(self._hidden("hidden case when ranked")), None),
+            hidden=next(iter(hidden), None),
             mode=mode,
-            launched_by_submission=LAUNCHED_BY_SUBMISSION if contract_of(self._job) is Contract.HOST else "",
+            launched_by_submission=launching.launched_by_submission,
         )
-        with progress.stage("benchmark"):
-            await benchmark(bench, self._problem.sizes.of(self._job.size_set), progress)
+        await benchmark(bench, self._problem.sizes.of(self._job.size_set), progress)
+
+    async def _launching(self, cases: Sequence[Case], progress: Progress) -> _Launching:
+        """Who launches what is timed: we do, if the host code of a solution can be left out of it."""
+        if contract_of(self._job) is not Contract.HOST:
+            return _Launching()
+        found = await programs_of(self._build, self._place.record, self._problem, cases, self._equipment)
+        for case, one in zip(cases, found, strict=True):
+            if isinstance(one, NotRecordableError):
+                return _Launching(launched_by_submission=launched_by_submission(f"case `{case.name}`: {one}"))
+        install(self._build.parts[REPLAYER], self._place.replay / _RUNNER)
+        programs = [one for one in found if isinstance(one, LaunchProgram)]
+        progress.report["replayer_sha256"] = self._replayer_sha256
+        progress.report["launch_program_sha256"] = {
+            case.name: hashlib.sha256(program_bytes(one)).hexdigest() for case, one in zip(cases, programs, strict=True)
+        }
+        return _Launching(programs)
+
+    @property
+    def _replayer_sha256(self) -> str:
+        return hashlib.sha256(self._build.parts[REPLAYER]).hexdigest()
 
     @asynccontextmanager
-    async def _session(self, progress: Progress) -> AsyncGenerator[Checker]:
-        """A fresh runner."""
+    async def _session(self, progress: Progress, programs: Sequence[LaunchProgram] = ()) -> AsyncGenerator[Checker]:
+        """A fresh runner: of the whole submission, or of its kernels alone if there are launch programs for it."""
         place, equipment = self._place, self._equipment
+        folder = place.replay if programs else place.run
         session = RunnerSession(equipment.device, place.sandbox, equipment.limits, place.channel())
         try:
-            async with session.open(place.run):
-                yield Checker(self._problem, self.seed, session, self._numbers)
-            require_unchanged(place.run / _RUNNER, self._executable_sha256)
+            async with session.open(folder):
+                yield Checker(self._problem, self.seed, session, self._numbers, programs)
+            require_unchanged(folder / _RUNNER, self._replayer_sha256 if programs else self._build.sha256)
         except Failure:
             if not session.came_up or session.gave_up:
                 await require_runner(equipment, equipment.cache)
             raise
         finally:
-            progress.leave(session)
+            progress.leave(session, has_host_code=not programs)

@@ -67,9 +67,10 @@ class Progress:
             event = replace(event, warnings="\n".join(filter(None, (note, event.warnings))))
         self.tell(event)
 
-    def leave(self, session: RunnerSession) -> None:
-        """Keep what a session leaves behind."""
-        self.end = session.end
+    def leave(self, session: RunnerSession, *, has_host_code: bool) -> None:
+        """Keep what a session leaves behind; what it printed only where host code of the submission could print."""
+        if has_host_code:
+            self.end = session.end
         self.first_call_time = self.first_call_time or session.first_call_time
 
     def finished(self, failure: Failure | None) -> Finished:

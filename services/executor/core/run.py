@@ -112,7 +112,7 @@ async def _stages_of(job: CoreJob, problem: Problem | None, equipment: Equipment
                 await run_program(equipment.device, place.sandbox, equipment.limits.program, place.run, progress)
             return
         try:
-            await Judging(job, problem, equipment, place, build.sha256).judge(progress)
+            await Judging(job, problem, equipment, place, build).judge(progress)
         except Failure as failure:
             if unit.kind is BuildKind.SOLUTION and failure.verdict in BLAMABLE:
                 failure.message = " ".join(

@@ -51,13 +51,19 @@ class Provisions(Protocol):
 
 
 class RunPlace:
-    """Used through `open_place`; `compile` and `run` are empty folders for the builder and for what is run."""
+    """Used through `open_place`.
+
+    `compile` and `run` are empty folders for the builder and for what is run, `replay` one for what runs kernels alone.
+    `record` is made by whoever puts a recorder there.
+    """
 
     def __init__(self, provisions: Provisions, cleanup: AsyncExitStack) -> None:
         scratch = cleanup.enter_context(ScratchFolder(provisions.scratch_parent))
         self.compile = scratch / "compile"
         self.run = scratch / "run"
-        for folder in (self.compile, self.run):
+        self.replay = scratch / "replay"
+        self.record = scratch / "record"
+        for folder in (self.compile, self.run, self.replay):
             folder.mkdir(mode=0o755)
         self.sandbox = WarmSandbox(provisions.sandbox)
         cleanup.push_async_callback(self.sandbox.close)

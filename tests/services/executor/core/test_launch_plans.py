@@ -83,9 +83,9 @@ async def test_a_plan_is_benchmarked_too(equipment: Equipment) -> None:
     assert finished.benchmarked.timing is Timing.VALID or BUSY in finished.benchmarked.unproven_because, finished
 
 
-@pytest.mark.parametrize(("contract", "tries"), [("D", 2), ("H", 1)])
+@pytest.mark.parametrize(("launched_by", "tries"), [("plan", 2), ("recording", 2), ("solution", 1)])
 async def test_a_time_that_only_a_busy_machine_saves_is_tried_twice_and_never_valid(
-    equipment: Equipment, monkeypatch: pytest.MonkeyPatch, contract: str, tries: int
+    equipment: Equipment, monkeypatch: pytest.MonkeyPatch, launched_by: str, tries: int
 ) -> None:
     opened: list[Path] = []
     open_session = RunnerSession.open
@@ -98,8 +98,9 @@ async def test_a_time_that_only_a_busy_machine_saves_is_tried_twice_and_never_va
     # Every claim is far too short for this rule, and every machine too busy to say so.
     hopeless = replace(CPU_RULE, least_share_of_wall=1e6, slack_ns=0, most_null_ns=0, busy_factor=0)
     monkeypatch.setattr(benchmarking, "CPU_RULE", hopeless)
-    source = ADD.replace("BEFORE", "").replace("INSIDE", "") + HOST
-    plan = plan_of() if contract == "D" else ""
+    read_back = "float first; hipMemcpy(&first, c, 4, hipMemcpyDeviceToHost);" if launched_by == "solution" else ""
+    source = ADD.replace("BEFORE", "").replace("INSIDE", "") + HOST.replace("1.0f);", f"1.0f);{read_back}")
+    plan = plan_of() if launched_by == "plan" else ""
     finished = await run(CoreJob(source, Mode.BENCHMARK, "vector-addition", launch_plan=plan), equipment, told_nobody)
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert finished.benchmarked is not None
