@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from services.executor.core.launching.program import LaunchProgram
     from services.executor.core.launching.recording import Recording
     from services.executor.core.run_place import Provisions
-    from services.executor.devices.device import DeviceDescription
-    from services.executor.sandboxes.sandbox import Limits, Sandbox
+    from services.executor.sandboxes.sandbox import Limits
 
 _MAGIC = 0x3152504B50505721
 _WORD_BYTES = 8
@@ -59,10 +58,7 @@ async def programs_of(
     if reason := not_recordable_because(build):
         return [NotRecordableError(reason)] * len(cases)
     _put(build.parts[RECORDER], folder)
-    box = RecorderBox(
-        provisions.sandbox, provisions.limits.runner, provisions.device.describe(), provisions.scratch_parent
-    )
-    return await box.programs(folder, problem, cases)
+    return await _Recorder(provisions, folder).programs(problem, cases)
 
 
 def _put(recorder: bytes, folder: Path) -> None:
@@ -79,27 +75,19 @@ def not_recordable_because(build: CachedBuild) -> str:
 
 
 @dataclass(frozen=True)
-class RecorderBox:
-    """What recorders run in: a box without a device, whose facts they are told."""
+class _Recorder:
+    """Runs in boxes without a device, whose facts it is told; `folder` has its executable."""
 
-    sandbox: Sandbox
-    limits: Limits
-    device: DeviceDescription
-    scratch_parent: Path
+    provisions: Provisions
+    folder: Path
 
-    async def programs(
-        self, build: Path, problem: Problem, cases: Sequence[Case]
-    ) -> list[LaunchProgram | NotRecordableError]:
-        """For each case its launch program, or why there is none; `build` is the folder that has the recorder.
-
-        Raises InfrastructureFailure where the box cannot be made.
-        """
+    async def programs(self, problem: Problem, cases: Sequence[Case]) -> list[LaunchProgram | NotRecordableError]:
         draws = [_Draw(problem, cases, number) for number in range(RECORDINGS)]
         if name := _changing(draws):
             return [NotRecordableError(f"each call is given an array `{name}` of another size or content")] * len(cases)
         found: list[LaunchProgram | NotRecordableError] = [DifferingError("was not recorded")] * len(cases)
         for _ in range(_TRIES):
-            streams = await asyncio.gather(*(self._run(build, draw, number) for number, draw in enumerate(draws)))
+            streams = await asyncio.gather(*(self._run(draw, number) for number, draw in enumerate(draws)))
             again = [
                 _understood(of_case, [draw.scalars(at) for draw in draws])
                 for at, of_case in enumerate(zip(*streams, strict=True))
@@ -109,26 +97,27 @@ class RecorderBox:
                 break
         return found
 
-    async def _run(self, build: Path, draw: _Draw, number: int) -> list[bytes | NotRecordableError]:
+    async def _run(self, draw: _Draw, number: int) -> list[bytes | NotRecordableError]:
         cases = len(draw.cases)
-        with ScratchFolder(self.scratch_parent) as scratch:
+        with ScratchFolder(self.provisions.scratch_parent) as scratch:
             (scratch / "request").mkdir(mode=0o755)
             (scratch / "request" / _REQUEST.name).write_bytes(draw.request)
             left = scratch / "left"
             left.mkdir(mode=0o755)
-            end = await run_to_end(self.sandbox, self._command(build, scratch, number), self._limits(cases))
+            end = await run_to_end(self.provisions.sandbox, self._command(scratch, number), self._limits(cases))
             said = end.stderr.decode(errors="replace").strip().removeprefix("wavepool recorder: ")
             ended = NotRecordableError(said[:400] if said else "the process that records `solution` left nothing")
             return [_left_by(left / str(case), ended) for case in range(cases)]
 
-    def _command(self, build: Path, scratch: Path, number: int) -> Command:
+    def _command(self, scratch: Path, number: int) -> Command:
         # The last of them has its allocations in the other order.
-        settings = (number + 1, int(number == RECORDINGS - 1), self.device.memory_mib << 20, _MOST_OPERATIONS)
+        memory_bytes = self.provisions.device.describe().memory_mib << 20
+        settings = (number + 1, int(number == RECORDINGS - 1), memory_bytes, _MOST_OPERATIONS)
         return Command(
             [str(_BUILD / RECORDER), str(_REQUEST), str(_LEFT)],
             _BUILD,
             [
-                Mount(build, _BUILD),
+                Mount(self.folder, _BUILD),
                 Mount(scratch / "request", _REQUEST.parent),
                 Mount(scratch / "left", _LEFT, writable=True),
             ],
@@ -136,7 +125,8 @@ class RecorderBox:
         )
 
     def _limits(self, cases: int) -> Limits:
-        return replace(self.limits, wall=timedelta(seconds=_CALL_SECONDS * (cases + 1)), file_mib=MOST_BYTES >> 20)
+        wall = timedelta(seconds=_CALL_SECONDS * (cases + 1))
+        return replace(self.provisions.limits.runner, wall=wall, file_mib=MOST_BYTES >> 20)
 
 
 class _Draw:
