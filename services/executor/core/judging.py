@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from services.executor.core.benchmarking import Bench, benchmark, profile_of
 from services.executor.core.build import install
 from services.executor.core.case_timing import launched_by_submission
-from services.executor.core.checking import Checker, check
+from services.executor.core.checking import Checker, check, check_repeatedly
 from services.executor.core.code_objects import require_unchanged
 from services.executor.core.contract import Contract, contract_of
 from services.executor.core.failure import Failure
@@ -102,7 +102,11 @@ class Judging:
         """Measure what our runner launches; where it cannot, what the submission launches, whose time is UNPROVEN."""
         hidden = self._hidden("hidden case when ranked")
         with progress.stage("benchmark"):
-            launching = await self._launching([*self._problem.sizes.of(self._job.size_set), *hidden], progress)
+            cases = self._problem.sizes.of(self._job.size_set)
+            launching = await self._launching([*cases, *hidden], progress)
+            if launching.programs:
+                async with self._session(progress) as checker:
+                    await check_repeatedly(checker, cases)
             try:
                 await self._measure(launching, hidden, progress)
             except Failure as failure:
