@@ -11,7 +11,7 @@ from cli.machine_text import cost_text
 from cli.narration import format_milliseconds, format_number, not_converged
 from cli.sample_text import sample_text
 from cli.terminal import results
-from cli.timing_text import timing_colour, timing_text
+from cli.timing_text import plus_minus, timing_colour, timing_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -145,4 +145,4 @@ def _interval(entry: dict[str, Any]) -> str:
     low, high = bounds.get("low_ms"), bounds.get("high_ms")
     if not isinstance(low, int | float) or not isinstance(high, int | float):
         return ""
-    return f"± {50 * (high - low) / median:.2g} %"
+    return plus_minus((high - low) / 2 / median)

@@ -17,8 +17,14 @@ def timing_text(fields: Mapping[str, Any]) -> str:
     """
     timing, half_width = str(fields.get("timing") or ""), fields.get("shown_interval")
     if timing == "VALID" and isinstance(half_width, int | float) and half_width > 0:
-        return f"± {100 * half_width:.2g} %"
+        return plus_minus(half_width)
     return "" if timing == "UNSPECIFIED" else timing
+
+
+def plus_minus(half_width: float) -> str:
+    """Half an interval's width over its time, as a percentage of two digits; all of them from 100 % on."""
+    percent = 100 * half_width
+    return f"± {percent:.2g} %" if percent < 99.5 else f"± {percent:.0f} %"  # noqa: PLR2004 - which rounds to 1e+02
 
 
 def timing_colour(fields: Mapping[str, Any]) -> str:

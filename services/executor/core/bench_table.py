@@ -37,7 +37,7 @@ def trust_of(result: BenchmarkResult) -> str:
 def word_of(timed: BenchmarkResult | Benchmarked) -> str:
     """The timing in a word; the interval takes its place for a VALID time that is not known well."""
     if timed.timing is Timing.VALID and timed.shown_interval:
-        return f"+-{100 * timed.shown_interval:.2g} %"
+        return f"+-{_percent(100 * timed.shown_interval)} %"
     return f"{timed.timing}"
 
 
@@ -46,7 +46,12 @@ def _row(result: BenchmarkResult) -> str:
     roof = "" if result.percent_of_roof is None else f"{result.percent_of_roof:.1f} %"
     ratio = "" if result.audit_ratio is None else f"{result.audit_ratio:.2f}"
     return (
-        f"  {result.name:<32} {result.runtime_ns / 1e6:>12.6f} {half_width:>6.2g} {len(result.session_median_ns):>9} "
-        f"{result.samples:>5} {result.gflops:>9.2f} {result.gbytes_per_second:>9.2f} {roof:>8} {ratio:>6}  "
-        f"{trust_of(result)}"
+        f"  {result.name:<32} {result.runtime_ns / 1e6:>12.6f} {_percent(half_width):>6} "
+        f"{len(result.session_median_ns):>9} {result.samples:>5} {result.gflops:>9.2f} "
+        f"{result.gbytes_per_second:>9.2f} {roof:>8} {ratio:>6}  {trust_of(result)}"
     )
+
+
+def _percent(value: float) -> str:
+    """Two digits; all of them from 100 on."""
+    return f"{value:.2g}" if value < 99.5 else f"{value:.0f}"  # noqa: PLR2004 - which rounds to 1e+02

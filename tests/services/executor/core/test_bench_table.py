@@ -24,6 +24,7 @@ CASE = BenchmarkResult(
         (replace(CASE, converged=False, stopped_by="out_of_reach"), "VALID, not converged (out of reach)"),
         (replace(CASE, timing=Timing.UNPROVEN), "UNPROVEN"),
         (replace(CASE, shown_interval=0.21), "+-21 %"),
+        (replace(CASE, shown_interval=2.704), "+-270 %"),
         (replace(CASE, timing=Timing.UNSTABLE), "UNSTABLE"),
         (replace(CASE, timing=Timing.INVALID, shown_interval=0.21), "INVALID"),
     ],
