@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 LIMITS = Limits(timedelta(seconds=30), timedelta(seconds=20), 96, processes=12, file_mib=8, output_bytes=4096)
 MARKER = f"300.{os.getpid()}714285"
 FILL = "sh -c 'while :; do sleep 20 & done' 2>/dev/null; : >/build/full; exec sleep 20"
-BUILD = "exec sh -c ': >/build/begun; until [ -e /build/full ]; do :; done; /bin/true && echo started'"
+BUILD = "exec sh -c 'echo begun; until [ -e /build/full ]; do :; done; /bin/true && echo started'"
 PLANT = "for folder in / /dev /usr /etc /var/tmp; do touch $folder/planted && echo $folder; done"
 
 
@@ -67,14 +67,14 @@ async def observe(setting: str, folder: Path) -> dict[str, object]:
 async def beside_a_full_box(sandbox: Sandbox, folder: Path) -> str:
     """What a build's box says that starts a process when a submission's box has filled itself with them."""
     limits = StageLimits()
-    build = asyncio.create_task(run(sandbox, folder, BUILD, limits.builder))
+    begun = asyncio.Event()
+    build = await sandbox.start(_command(folder, BUILD), limits.builder, lambda *_: begun.set())
     # What the other may have is counted when it starts.
-    while not (folder / "begun").exists() and not build.done():
-        await asyncio.sleep(0.01)
+    await begun.wait()
     full = await sandbox.start(_command(folder, FILL), limits.runner)
-    said = await build
+    said = await build.wait()
     await full.kill()
-    return (said.stdout + said.stderr).decode().strip()
+    return (said.stdout + said.stderr).decode().removeprefix("begun\n").strip()
 
 
 def _is_marked(process: Path) -> bool:
