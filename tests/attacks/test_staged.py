@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import socket
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from services.executor.core.run import run
 from services.executor.core.seeds import RunSeed
 from services.executor.core.stopping import CPU_PROFILE
 from services.executor.core.verdict import Verdict
-from tests.attacks.conftest import MOST_GAIN, PROBLEMS, share_of_honest
+from tests.attacks.conftest import MOST_GAIN_ON_CPU, PROBLEMS, require_no_gain, share_of_honest
 from tests.attacks.manifest import attempt_named
 
 if TYPE_CHECKING:
@@ -98,9 +99,14 @@ async def test_the_suite_finds_a_time_that_is_shorter_than_the_honest_one(judged
     honest = await _benchmark(judged, HONEST)
     assert honest.benchmarked is not None, honest
     for factor, is_found in ((0.1, True), (10.0, False)):
-        results = tuple(replace(one, min_ns=factor * one.min_ns) for one in honest.benchmarked.results)
+        results = tuple(
+            replace(one, runtime_ns=factor * one.runtime_ns, min_ns=factor * one.min_ns)
+            for one in honest.benchmarked.results
+        )
         claimed = replace(honest, benchmarked=replace(honest.benchmarked, results=results))
-        assert (await share_of_honest(claimed, judged, attempt) < MOST_GAIN) == is_found
+        with pytest.raises(AssertionError) if is_found else nullcontext():
+            await require_no_gain(claimed, judged, attempt)
+        assert (await share_of_honest(claimed, judged, attempt) < MOST_GAIN_ON_CPU) == is_found
 
 
 async def test_two_runs_of_one_submission_share_no_input(judged: Equipment) -> None:
