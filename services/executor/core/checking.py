@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from services.executor.core.case_judge import CaseJudge
 from services.executor.core.events import Checked, Checking, TestResult
 from services.executor.core.failure import Failure, in_case
-from services.executor.core.launching.program import program_bytes
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
 from services.executor.core.runner_claims import NEVER_ENDING
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     from problems.definition import Case, Problem
     from services.executor.core.case_judge import Trial
-    from services.executor.core.launching.program import LaunchProgram
     from services.executor.core.progress import Progress
     from services.executor.core.seeds import RunSeed
     from services.executor.core.session import CallTimes, RunnerSession
@@ -36,7 +34,7 @@ class Checker:
         seed: RunSeed,
         session: RunnerSession,
         numbers: Iterator[int] | None = None,
-        programs: Sequence[LaunchProgram] = (),
+        programs: Sequence[bytes] = (),
     ) -> None:
         """`numbers` are given to calls; the sessions of a run share them.
 
@@ -90,7 +88,7 @@ class Checker:
         """Have the runner perform the case's launch program from now on, if it is one that does; raises Failure."""
         if self._programs and self._performed != judge.case_index:
             with in_case(judge.case.name):
-                await self.session.take_program(program_bytes(self._programs[judge.case_index]))
+                await self.session.take_program(self._programs[judge.case_index])
             self._performed = judge.case_index
 
     async def make(self, judge: CaseJudge, trial: Trial, flush_bytes: int = 0) -> CallTimes:

@@ -30,6 +30,7 @@ from services.executor.devices.device import REPLAYER
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
+    from pathlib import Path
 
     from problems.definition import Case, Problem
     from services.executor.core.cache import CachedBuild
@@ -44,12 +45,14 @@ _RUNNER = "runner"
 
 @dataclass(frozen=True)
 class _Launching:
-    """Launch programs of the cases in order, which our runner performs; or why the submission launches its kernels.
+    """The folder and digest of what sessions run, and for the cases in order the launch programs that it performs.
 
-    Kernels with a launch plan need neither.
+    Without programs it launches its kernels itself; `launched_by_submission` says why, if host code of a solution does.
     """
 
-    programs: Sequence[LaunchProgram] = ()
+    folder: Path
+    executable_sha256: str
+    programs: Sequence[bytes] = ()
     launched_by_submission: str = ""
 
 
@@ -115,7 +118,7 @@ class Judging:
                     raise
                 because = launched_by_submission(f"launched by us, its kernels ended otherwise: {failure.message}")
                 del progress.report["replayer_sha256"], progress.report["launch_program_sha256"]
-                await self._measure(_Launching(launched_by_submission=because), hidden, progress)
+                await self._measure(self._by_itself(because), hidden, progress)
 
     async def _measure(self, launching: _Launching, hidden: Sequence[Case], progress: Progress) -> None:
         device = self._equipment.device
@@ -126,7 +129,7 @@ class Judging:
             self._problem,
             device,
             profile_in(mode, device_profile),
-            open_session=lambda: self._session(progress, launching.programs),
+            open_session=lambda: self._session(progress, launching),
             open_trusted=lambda: trusted_runner(self._equipment, self._equipment.cache),
             hidden=next(iter(hidden), None),
             mode=mode,
@@ -137,36 +140,37 @@ class Judging:
     async def _launching(self, cases: Sequence[Case], progress: Progress) -> _Launching:
         """Who launches what is timed: we do, if the host code of a solution can be left out of it."""
         if contract_of(self._job) is not Contract.HOST:
-            return _Launching()
+            return self._by_itself()
         found = await programs_of(self._build, self._place.record, self._problem, cases, self._equipment)
         for case, one in zip(cases, found, strict=True):
             if isinstance(one, NotRecordableError):
-                return _Launching(launched_by_submission=launched_by_submission(f"case `{case.name}`: {one}"))
-        install(self._build.parts[REPLAYER], self._place.replay / _RUNNER)
-        programs = [one for one in found if isinstance(one, LaunchProgram)]
-        progress.report["replayer_sha256"] = self._replayer_sha256
+                return self._by_itself(launched_by_submission(f"case `{case.name}`: {one}"))
+        replayer = self._build.parts[REPLAYER]
+        install(replayer, self._place.replay / _RUNNER)
+        programs = [program_bytes(one) for one in found if isinstance(one, LaunchProgram)]
+        progress.report["replayer_sha256"] = replayer_sha256 = hashlib.sha256(replayer).hexdigest()
         progress.report["launch_program_sha256"] = {
-            case.name: hashlib.sha256(program_bytes(one)).hexdigest() for case, one in zip(cases, programs, strict=True)
+            case.name: hashlib.sha256(program).hexdigest() for case, program in zip(cases, programs, strict=True)
         }
-        return _Launching(programs)
+        return _Launching(self._place.replay, replayer_sha256, programs)
 
-    @property
-    def _replayer_sha256(self) -> str:
-        return hashlib.sha256(self._build.parts[REPLAYER]).hexdigest()
+    def _by_itself(self, because: str = "") -> _Launching:
+        """The whole submission launches its kernels."""
+        return _Launching(self._place.run, self._build.sha256, launched_by_submission=because)
 
     @asynccontextmanager
-    async def _session(self, progress: Progress, programs: Sequence[LaunchProgram] = ()) -> AsyncGenerator[Checker]:
-        """A fresh runner: of the whole submission, or of its kernels alone if there are launch programs for it."""
+    async def _session(self, progress: Progress, launching: _Launching | None = None) -> AsyncGenerator[Checker]:
+        """A fresh runner, of the whole submission if nothing else is said."""
         place, equipment = self._place, self._equipment
-        folder = place.replay if programs else place.run
+        launching = launching or self._by_itself()
         session = RunnerSession(equipment.device, place.sandbox, equipment.limits, place.channel())
         try:
-            async with session.open(folder):
-                yield Checker(self._problem, self.seed, session, self._numbers, programs)
-            require_unchanged(folder / _RUNNER, self._replayer_sha256 if programs else self._build.sha256)
+            async with session.open(launching.folder):
+                yield Checker(self._problem, self.seed, session, self._numbers, launching.programs)
+            require_unchanged(launching.folder / _RUNNER, launching.executable_sha256)
         except Failure:
             if not session.came_up or session.gave_up:
                 await require_runner(equipment, equipment.cache)
             raise
         finally:
-            progress.leave(session, has_host_code=not programs)
+            progress.leave(session, has_host_code=not launching.programs)

@@ -13,7 +13,16 @@ from services.executor.core.contract import unit_of
 from services.executor.core.failure import Failure
 from services.executor.core.installation import find_problem
 from services.executor.core.job import Mode
-from services.executor.core.launching.program import Copy, Fill, Launch, LaunchProgram, Wait, Write, described
+from services.executor.core.launching.program import (
+    Copy,
+    Fill,
+    Launch,
+    LaunchProgram,
+    Wait,
+    Write,
+    described,
+    program_bytes,
+)
 from services.executor.core.launching.recorder import programs_of
 from services.executor.core.launching.recording import NotRecordableError
 from services.executor.core.run_place import open_place
@@ -71,7 +80,7 @@ async def performing(
         install(build.parts[REPLAYER], place.run / "runner")
         session = RunnerSession(equipment.device, place.sandbox, equipment.limits, place.channel())
         async with session.open(place.run):
-            yield Checker(find_problem(slug), RunSeed(), session, programs=programs)
+            yield Checker(find_problem(slug), RunSeed(), session, programs=list(map(program_bytes, programs)))
 
 
 MANY_OPERATIONS = (
