@@ -16,6 +16,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from tests.dstack_lab.amddevcloud_api import AmdDevCloudApi
+from tests.dstack_lab.client import until
 from tests.dstack_lab.datacenter import Datacenter, Fault, Instance, RefusedError, Size
 from tests.dstack_lab.hotaisle_api import HotAisleApi
 from tests.dstack_lab.loop_thread import LoopThread
@@ -115,10 +116,14 @@ class FakeCloud:
         self._loop.call(self._datacenter.machine(id_).power_off())
 
     def freeze(self, id_: str) -> None:
-        """Everything in the VM stands still: SSH lets in, but what is behind it never answers, until `thaw`."""
+        """Everything in the VM stands still: SSH lets in, but what is behind it never answers, until `thaw`.
+
+        Parents first, each still before its children stop: a shell that runs would take a child's stop for its end.
+        """
         for each in self.processes(id_):
             with suppress(psutil.NoSuchProcess):
                 each.suspend()
+                until(lambda each=each: each.status() in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE))
 
     def thaw(self, id_: str) -> None:
         """Children first: a shell that woke before its child would see it stopped, and take that for its end."""
