@@ -56,14 +56,15 @@ def parse(text: str | int) -> Expression:
     """Read an expression; raises ExpressionError."""
     if isinstance(text, bool) or (isinstance(text, int) and abs(text) > LARGEST):
         raise ExpressionError("must be an integer of at most 64 bits, or an expression")
-    written = str(text).strip()
+    # On one line: an offset into it is enough to show what is meant.
+    written = " ".join(str(text).split())
     if len(written) > MAX_CHARACTERS:
         raise ExpressionError(f"has {len(written)} characters; at most {MAX_CHARACTERS} are taken")
     try:
         tree = ast.parse(written, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ExpressionError(f"`{_short(written)}` is not an expression") from error
-    return Expression(written, _names_of(tree), _meaning(tree, _MAX_DEPTH))
+    return Expression(written, _names_of(tree), _meaning(tree, written, _MAX_DEPTH))
 
 
 def _names_of(tree: ast.expr) -> frozenset[str]:
@@ -94,79 +95,83 @@ _COMPARISONS: Mapping[type[ast.cmpop], Callable[[int, int], bool]] = {
 }
 
 
-def _meaning(node: ast.expr, depth: int) -> Meaning:
+def _meaning(node: ast.expr, written: str, depth: int) -> Meaning:
     """What `node` says; raises ExpressionError for whatever is not in the module's list."""
     if depth == 0:
         raise ExpressionError("is nested too deeply")
     reader = _READERS.get(type(node))
-    meaning = reader(node, depth - 1) if reader else None
+    meaning = reader(node, written, depth - 1) if reader else None
     if meaning is None:
         raise ExpressionError(
-            f"`{_short(ast.unparse(node))}` is not taken: use integers, parameters, + - * / %, comparisons, "
+            f"`{_shown(node, written)}` is not taken: use integers, parameters, + - * / %, comparisons, "
             f"`a if test else b` and {', '.join(FUNCTIONS)}"
         )
-    return _within_64_bits(meaning, node)
+    return _within_64_bits(meaning, _shown(node, written))
 
 
-def _within_64_bits(meaning: Meaning, node: ast.expr) -> Meaning:
+def _within_64_bits(meaning: Meaning, shown: str) -> Meaning:
     def bounded(shape: Shape) -> int:
         try:
             value = meaning(shape)
         except ZeroDivisionError as error:
-            raise ExpressionError(f"`{_short(ast.unparse(node))}` divides by zero") from error
+            raise ExpressionError(f"`{shown}` divides by zero") from error
         if abs(value) > LARGEST:
-            raise ExpressionError(f"`{_short(ast.unparse(node))}` does not fit into 64 bits")
+            raise ExpressionError(f"`{shown}` does not fit into 64 bits")
         return value
 
     return bounded
 
 
-def _constant(node: ast.expr, _: int) -> Meaning | None:
+def _constant(node: ast.expr, _written: str, _depth: int) -> Meaning | None:
     value: object = node.value if isinstance(node, ast.Constant) else None
     return (lambda _: value) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _name(node: ast.expr, _: int) -> Meaning | None:
+def _name(node: ast.expr, _written: str, _depth: int) -> Meaning | None:
     return (lambda shape: _scalar(node.id, shape)) if isinstance(node, ast.Name) else None
 
 
-def _sign(node: ast.expr, depth: int) -> Meaning | None:
+def _sign(node: ast.expr, written: str, depth: int) -> Meaning | None:
     if not isinstance(node, ast.UnaryOp) or not isinstance(node.op, ast.USub | ast.UAdd):
         return None
-    operand = _meaning(node.operand, depth)
+    operand = _meaning(node.operand, written, depth)
     return (lambda shape: -operand(shape)) if isinstance(node.op, ast.USub) else operand
 
 
-def _binary(node: ast.expr, depth: int) -> Meaning | None:
+def _binary(node: ast.expr, written: str, depth: int) -> Meaning | None:
     if not isinstance(node, ast.BinOp) or type(node.op) not in _BINARY:
         return None
-    operation, left, right = _BINARY[type(node.op)], _meaning(node.left, depth), _meaning(node.right, depth)
+    operation, left, right = (
+        _BINARY[type(node.op)],
+        _meaning(node.left, written, depth),
+        _meaning(node.right, written, depth),
+    )
     return lambda shape: operation(left(shape), right(shape))
 
 
-def _comparison(node: ast.expr, depth: int) -> Meaning | None:
+def _comparison(node: ast.expr, written: str, depth: int) -> Meaning | None:
     if not isinstance(node, ast.Compare) or len(node.ops) != 1 or type(node.ops[0]) not in _COMPARISONS:
         return None
     holds = _COMPARISONS[type(node.ops[0])]
-    left, right = _meaning(node.left, depth), _meaning(node.comparators[0], depth)
+    left, right = _meaning(node.left, written, depth), _meaning(node.comparators[0], written, depth)
     return lambda shape: int(holds(left(shape), right(shape)))
 
 
-def _choice(node: ast.expr, depth: int) -> Meaning | None:
+def _choice(node: ast.expr, written: str, depth: int) -> Meaning | None:
     if not isinstance(node, ast.IfExp):
         return None
-    test, body, orelse = (_meaning(part, depth) for part in (node.test, node.body, node.orelse))
+    test, body, orelse = (_meaning(part, written, depth) for part in (node.test, node.body, node.orelse))
     return lambda shape: body(shape) if test(shape) else orelse(shape)
 
 
-def _subscript(node: ast.expr, depth: int) -> Meaning | None:
+def _subscript(node: ast.expr, written: str, depth: int) -> Meaning | None:
     if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
         return None
-    array, index = node.value.id, _meaning(node.slice, depth)
+    array, index = node.value.id, _meaning(node.slice, written, depth)
     return lambda shape: _element(array, index(shape), shape)
 
 
-def _call(node: ast.expr, depth: int) -> Meaning | None:
+def _call(node: ast.expr, written: str, depth: int) -> Meaning | None:
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.keywords:
         return None
     name, arguments = node.func.id, node.args
@@ -176,27 +181,27 @@ def _call(node: ast.expr, depth: int) -> Meaning | None:
     if len(arguments) != wanted if wanted else len(arguments) < _LEAST_OPERANDS:
         raise ExpressionError(f"`{name}` takes {wanted or '2 or more'} arguments, not {len(arguments)}")
     if name in {"elements", "product"}:
-        return _array_function(name, arguments, depth)
-    values = [_meaning(argument, depth) for argument in arguments]
+        return _array_function(name, arguments, written, depth)
+    values = [_meaning(argument, written, depth) for argument in arguments]
     if name == "ceil_div":
         return lambda shape: -(-values[0](shape) // values[1](shape))
     choose = min if name == "min" else max
     return lambda shape: choose(value(shape) for value in values)
 
 
-def _array_function(name: str, arguments: Sequence[ast.expr], depth: int) -> Meaning:
+def _array_function(name: str, arguments: Sequence[ast.expr], written: str, depth: int) -> Meaning:
     if not isinstance(arguments[0], ast.Name):
         raise ExpressionError(f"the first argument of `{name}` is an array's name")
     array = arguments[0].id
     if name == "elements":
         return lambda shape: _size(array, shape)
-    first, last = (_meaning(argument, depth) for argument in arguments[1:])
+    first, last = (_meaning(argument, written, depth) for argument in arguments[1:])
     return lambda shape: _product(array, first(shape), last(shape), shape)
 
 
 _ARGUMENT_COUNTS = {"ceil_div": 2, "elements": 1, "product": 3}
 _LEAST_OPERANDS = 2
-_READERS: Mapping[type[ast.expr], Callable[[ast.expr, int], Meaning | None]] = {
+_READERS: Mapping[type[ast.expr], Callable[[ast.expr, str, int], Meaning | None]] = {
     ast.Constant: _constant,
     ast.Name: _name,
     ast.UnaryOp: _sign,
@@ -242,6 +247,11 @@ def _scalar(name: str, shape: Shape) -> int:
 
 def _listed(names: Mapping[str, object]) -> str:
     return ", ".join(f"`{name}`" for name in names) or "none"
+
+
+def _shown(node: ast.expr, written: str) -> str:
+    """The author's own text of `node`. `ast.unparse` would recurse into whatever it is."""
+    return _short(written.encode()[node.col_offset : node.end_col_offset].decode(errors="replace"))
 
 
 def _short(text: str) -> str:

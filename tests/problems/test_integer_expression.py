@@ -62,6 +62,7 @@ def test_expressions_have_the_values_of_arithmetic(text: str | int, value: int) 
         "(n := 3)",
         "(" * 300,
         "-" * 200 + "n",
+        "not " + "-" * 480 + "n",
         "1" * (MAX_CHARACTERS + 1),
         "9" * 30,
     ],
@@ -75,7 +76,8 @@ def test_whatever_else_python_could_say_is_refused(text: str) -> None:
     ("text", "said"),
     [
         ("m + 1", "`m` is no integer parameter"),
-        ("n / zero", "divides by zero"),
+        ("n / zero", "`n / zero` divides by zero"),
+        ("1 + (n <<\n 3)", "`n << 3` is not taken"),
         ("n % zero", "divides by zero"),
         ("ceil_div(n, zero)", "divides by zero"),
         (f"{LARGEST} * n - {LARGEST} * n", "64 bits"),
