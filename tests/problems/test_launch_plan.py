@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from problems.launch_plan import MAX_LAUNCHES, MAX_PLAN_BYTES, LaunchLimits, LaunchPlanError, parse_plan, shape_of
-from problems.launch_table import scratch_bytes, sized_launches
 from problems.signature import Initial, parse_signature
+from problems.sized_launch import scratch_bytes, sized_launches
 
 PARAMETERS = parse_signature(
     "const float* input, float* output, const int* shape, int ndim, size_t n, float alpha",
@@ -55,8 +55,7 @@ def test_a_plan_becomes_numbers_for_each_shape() -> None:
     plan = parse_plan(plan_text(block=[32, "shape[1]", 2], lds_bytes="4 * n", args=["input", *constants]), PARAMETERS)
     launch = sized_launches(plan, SHAPE, LaunchLimits())[0]
     assert (launch.grid, launch.block, launch.lds_bytes) == ((4, 1, 1), (32, 5, 2), 4000)
-    assert launch.constants == (0xFFFFFFFF, 0x3FC00000, 1)
-    assert launch.row == (4, 1, 1, 32, 5, 2, 4000, 0xFFFFFFFF, 0x3FC00000, 1)
+    assert launch.constants == (b"\xff\xff\xff\xff", b"\x00\x00\xc0\x3f", b"\x01")
     assert plan.kernels == {"k": 4}
 
 

@@ -28,6 +28,7 @@ from services.executor.core.report import canonical_json
 from services.executor.devices.device import (
     NO_ROOM_STATUS,
     NOT_RECORDABLE,
+    OUR_FILES,
     RECORDER,
     REPLAYER,
     SOURCE_OBJECTS,
@@ -56,7 +57,10 @@ _MAX_EXECUTABLE_BYTES = 256 << 20
 
 @dataclass(frozen=True)
 class Unit:
-    """What is compiled; `declaration` is what the source has to define, for messages. PROGRAMs have no harness."""
+    """What is compiled; `declaration` is what the source has to define, for messages.
+
+    `harness` is what OUR_FILES holds beside the source; PROGRAMs have none.
+    """
 
     kind: BuildKind
     source: str
@@ -135,7 +139,7 @@ class Builder:
     async def _compile(self, unit: Unit, scratch: Path, command: Command) -> CachedBuild:
         write_source(scratch / "solution.hip", unit.source)
         if unit.harness:
-            write_source(scratch / "harness.cpp", unit.harness)
+            write_source(scratch / OUR_FILES[unit.kind], unit.harness)
         end = await run_to_end(self.sandbox, command, self.limits)
         text = _text(end)
         if failure := build_limit_failure(end, self.limits, text):

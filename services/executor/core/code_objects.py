@@ -1,10 +1,9 @@
 """The code objects of a finished build, named by digests, so that a report says what was timed, byte for byte.
 
-A build is one ELF file. Code for a GPU lies in sections that the compilers make for it, or, where our harness brought
-kernels along as an image, among the constants; code for the processor in sections that may be executed. The digests
-are of what the judge installed and the box could only read: the judge takes them when it installs the file, and looks
-at the file again after each runner that used it. A process may still change the copy in its own memory; whoever does
-that is left to the judge's clock.
+A build is one ELF file. Code for a GPU lies in sections that the compilers make for it, or, in a build of kernels
+alone, among the constants; code for the processor in sections that may be executed. The digests are of
+what the judge installed and the sandbox could only read: the judge takes them when it installs the file, and looks at
+the file again after each runner that used it. A process may still change the copy in its own memory.
 """
 
 from __future__ import annotations

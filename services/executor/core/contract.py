@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING
 from services.executor.core.build import Unit
 from services.executor.core.harness import expected_declaration, harness_source
 from services.executor.core.job import Mode
-from services.executor.core.kernel_harness import kernel_harness_source
 from services.executor.core.launched_problem import LaunchedProblem
 from services.executor.devices.device import BuildKind
 
@@ -43,8 +43,8 @@ def unit_of(source: str, problem: Problem | None) -> Unit:
     parameters = problem.parameters
     if isinstance(problem, LaunchedProblem):
         kernels = ", ".join(problem.plan.kernels)
-        harness = kernel_harness_source(problem.plan, parameters)
-        return Unit(BuildKind.KERNELS, source, harness, f'extern "C" __global__ void {kernels}(...)')
+        wanted = json.dumps(problem.plan.kernels, sort_keys=True)
+        return Unit(BuildKind.KERNELS, source, wanted, f'extern "C" __global__ void {kernels}(...)')
     # An author's definition may call its parameters what C++ has another meaning for.
     numbered = [replace(parameter, name=f"argument{at}") for at, parameter in enumerate(parameters)]
     return Unit(BuildKind.SOLUTION, source, harness_source(numbered), expected_declaration(parameters))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,9 +16,10 @@ from services.executor.core.code_objects import require_unchanged
 from services.executor.core.contract import Contract, contract_of
 from services.executor.core.failure import Failure
 from services.executor.core.job import Mode
+from services.executor.core.launched_problem import LaunchedProblem
 from services.executor.core.launching.program import LaunchProgram, program_bytes
-from services.executor.core.launching.recorder import programs_of
-from services.executor.core.launching.recording import NotRecordableError
+from services.executor.core.launching.recorder import programs_of, sized_inputs
+from services.executor.core.launching.recording import Explains, NotRecordableError
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
 from services.executor.core.sampling import show_sample, smallest
 from services.executor.core.seeds import RunSeed
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from problems.definition import Case, Problem
     from services.executor.core.cache import CachedBuild
+    from services.executor.core.checking import ProgramOf
     from services.executor.core.equipment import Equipment
     from services.executor.core.job import CoreJob
     from services.executor.core.progress import Progress
@@ -41,18 +43,22 @@ if TYPE_CHECKING:
 
 _RUNNER = "runner"
 """What a build's executable is called; device.py."""
+_CAUSE_SECONDS = 2
+"""To look for the cause of a bad end: for all calls of a case, without their kernels."""
 
 
 @dataclass(frozen=True)
 class _Launching:
-    """The folder and digest of what sessions run, and for the cases in order the launch programs that it performs.
+    """The folder and digest of what sessions run, and the launch programs that it performs, if it has kernels alone.
 
-    Without programs it launches its kernels itself; `launched_by_submission` says why, if host code of a solution does.
+    `is_recorded` says that the programs are of what `solution` asked for. `launched_by_submission` says why host code
+    of a solution launches its kernels, if it does.
     """
 
     folder: Path
     executable_sha256: str
-    programs: Sequence[bytes] = ()
+    program_of: ProgramOf | None = None
+    is_recorded: bool = False
     launched_by_submission: str = ""
 
 
@@ -89,11 +95,31 @@ class Judging:
                 await show_sample(checker, smallest(self._problem, cases), progress)
 
     async def _check(self, progress: Progress) -> None:
+        cases = [*self._problem.sizes.of(self._job.size_set), *self._hidden("hidden case")]
         with progress.stage("check"):
-            async with self._session(progress) as checker:
-                await check(
-                    checker, [*self._problem.sizes.of(self._job.size_set), *self._hidden("hidden case")], progress
-                )
+            try:
+                async with self._session(progress) as checker:
+                    await check(checker, cases, progress)
+            except Failure as failure:
+                passed = sum(result.passed for result in progress.test_results)
+                failure.message += await self._cause(failure, cases[passed:])
+                raise
+
+    async def _cause(self, failure: Failure, cases: Sequence[Case]) -> str:
+        """What the recorder finds of a crash or a call without an end, in words for the author; empty if nothing."""
+        explained = _explained(failure)
+        if not explained or not cases or contract_of(self._job) is not Contract.HOST:
+            return ""
+        if sized_inputs(self._problem, cases[0], 0) is None:
+            return ""  # Its inputs would have to be drawn, which may take long.
+        with suppress(Failure):
+            found = await programs_of(
+                self._build, self._place.record, self._problem, cases[:1], self._equipment, _CAUSE_SECONDS
+            )
+            for one in found:
+                if isinstance(one, NotRecordableError) and one.explains == explained:
+                    return f" The likely cause: {one}."
+        return ""
 
     def _hidden(self, purpose: str) -> list[Case]:
         """A case of our own, where the problem is ours too; one for each purpose."""
@@ -107,14 +133,14 @@ class Judging:
         with progress.stage("benchmark"):
             cases = self._problem.sizes.of(self._job.size_set)
             launching = await self._launching([*cases, *hidden], progress)
-            if launching.programs:
+            if launching.is_recorded:
                 async with self._session(progress) as checker:
                     await check_repeatedly(checker, cases)
             try:
                 await self._measure(launching, hidden, progress)
             except Failure as failure:
                 # The solution was right when it launched its kernels itself: what is wrong now may be our doing.
-                if not launching.programs or failure.verdict in {Verdict.INFRA_ERROR, Verdict.TIMING_INVALID}:
+                if not launching.is_recorded or failure.verdict in {Verdict.INFRA_ERROR, Verdict.TIMING_INVALID}:
                     raise
                 because = launched_by_submission(f"launched by us, its kernels ended otherwise: {failure.message}")
                 del progress.report["replayer_sha256"], progress.report["launch_program_sha256"]
@@ -152,11 +178,15 @@ class Judging:
         progress.report["launch_program_sha256"] = {
             case.name: hashlib.sha256(program).hexdigest() for case, program in zip(cases, programs, strict=True)
         }
-        return _Launching(self._place.replay, replayer_sha256, programs)
+        return _Launching(
+            self._place.replay, replayer_sha256, lambda judge, _: programs[judge.case_index], is_recorded=True
+        )
 
     def _by_itself(self, because: str = "") -> _Launching:
-        """The whole submission launches its kernels."""
-        return _Launching(self._place.run, self._build.sha256, launched_by_submission=because)
+        """The build as it is: its host code launches its kernels, or we do by the plan that came with them."""
+        problem = self._problem
+        program_of = _planned(problem) if isinstance(problem, LaunchedProblem) else None
+        return _Launching(self._place.run, self._build.sha256, program_of, launched_by_submission=because)
 
     @asynccontextmanager
     async def _session(self, progress: Progress, launching: _Launching | None = None) -> AsyncGenerator[Checker]:
@@ -166,11 +196,23 @@ class Judging:
         session = RunnerSession(equipment.device, place.sandbox, equipment.limits, place.channel())
         try:
             async with session.open(launching.folder):
-                yield Checker(self._problem, self.seed, session, self._numbers, launching.programs)
+                yield Checker(self._problem, self.seed, session, self._numbers, launching.program_of)
             require_unchanged(launching.folder / _RUNNER, launching.executable_sha256)
         except Failure:
             if not session.came_up or session.gave_up:
                 await require_runner(equipment, equipment.cache)
             raise
         finally:
-            progress.leave(session, has_host_code=not launching.programs)
+            progress.leave(session, has_host_code=not launching.is_recorded)
+
+
+def _explained(failure: Failure) -> Explains:
+    """What a recorder may know the cause of: no end that says its own."""
+    if failure.verdict is Verdict.TIME_LIMIT_EXCEEDED:
+        return Explains.TIME_LIMIT
+    has_crashed = failure.reason.startswith(("signal:", "gpu_fault"))
+    return Explains.CRASH if failure.verdict is Verdict.RUNTIME_ERROR and has_crashed else Explains.NOTHING
+
+
+def _planned(problem: LaunchedProblem) -> ProgramOf:
+    return lambda judge, inputs: program_bytes(problem.program(judge.case, inputs))

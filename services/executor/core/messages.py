@@ -25,10 +25,12 @@ class Order(IntEnum):
     FLUSH = 8
     PROBE = 9
     PROGRAM = 10
+    REDRAW = 11
+    STORE = 12
 
 
 class Reply(IntEnum):
-    """What the runner answers; a CALL has two answers, DONE and then STORED."""
+    """What the runner answers; a CALL has two answers, DONE and, unless the data are left there, STORED."""
 
     READY = 1
     LOADED = 2

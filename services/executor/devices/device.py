@@ -30,15 +30,19 @@ class BuildKind(StrEnum):
     """Contract H: `solution.hip` with `extern "C" void solution(...)`, and our `harness.cpp` that calls it."""
 
     KERNELS = "kernels"
-    """Contract D: `solution.hip`, of which nothing but its kernels becomes part of the build, and our `harness.cpp`.
+    """Contract D: `solution.hip`, of which nothing but its kernels becomes part of the build, and our `kernels.json`.
 
-    The harness's first line is `// kernels: {"name": argument count, ...}`; a source without one of these kernels, or
-    with another count, is at fault. The build links an image that `hipModuleLoadData` takes as `wavepool_kernels` (on a
-    GPU the code object, on `cpu` the table of kernels), the harness and the core's runner.
+    That is `{"name": argument count, ...}`; a source without one of these kernels, or with another count, is at fault.
+    The build links an image that `hipModuleLoadData` takes as `wavepool_kernels` (on a GPU the code object, on `cpu`
+    the table of kernels) and the core's runner, which performs launch programs.
     """
 
     PROGRAM = "program"
     """A whole program with its own `main`: `solution.hip` alone (the sandbox endpoint)."""
+
+
+OUR_FILES = {BuildKind.SOLUTION: "harness.cpp", BuildKind.KERNELS: "kernels.json"}
+"""What a build folder holds beside `solution.hip`."""
 
 
 @dataclass(frozen=True)

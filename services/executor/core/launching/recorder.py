@@ -8,10 +8,11 @@ import struct
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from problems.distributions import SizesOnly, Unmade
 from services.executor.core.boxes import run_to_end
 from services.executor.core.build import install
 from services.executor.core.launching.recording import (
@@ -20,9 +21,11 @@ from services.executor.core.launching.recording import (
     RecordingError,
     recording_from_bytes,
 )
+from services.executor.core.launching.symbol_names import named_as_in
 from services.executor.core.launching.understanding import RECORDINGS, DifferingError, understood
+from services.executor.core.object_symbols import object_symbols
 from services.executor.core.scratch import ScratchFolder
-from services.executor.devices.device import NOT_RECORDABLE, RECORDER
+from services.executor.devices.device import NOT_RECORDABLE, RECORDER, REPLAYER
 from services.executor.sandboxes.box_files import LeftFileError, read_left
 from services.executor.sandboxes.sandbox import Command, Mount
 
@@ -41,24 +44,44 @@ _WORD_BYTES = 8
 _HEAD_BYTES = 2 * _WORD_BYTES
 _SCALAR, _DEVICE_ARRAY, _HOST_READABLE_ARRAY = 0, 1, 2
 _BUILD, _REQUEST, _LEFT = Path("/build"), Path("/request/request"), Path("/recordings")
-_CALL_SECONDS = 10
+CALL_SECONDS = 10
 """For all calls of a case; no kernel runs in them."""
 _MOST_OPERATIONS = 20_000
+_COOPERATIVE_BLOCKS_OF_UNIT = 32
+"""More than run at once on any unit; the launch itself says if there are too many."""
+_COOPERATIVE_BLOCKS_OF_PROCESSOR = 40
+"""As `devices/cpu/runtime/cooperative.h` has it."""
 _TRIES = 3
 """Threads of the host that launch at once may do so in another order, once in a while."""
 
 
 async def programs_of(
-    build: CachedBuild, folder: Path, problem: Problem, cases: Sequence[Case], provisions: Provisions
+    build: CachedBuild,
+    folder: Path,
+    problem: Problem,
+    cases: Sequence[Case],
+    provisions: Provisions,
+    call_seconds: int = CALL_SECONDS,
 ) -> list[LaunchProgram | NotRecordableError]:
     """For each case the launch program of a finished build, or why there is none; `folder` is made, for its recorder.
 
+    All calls of a case together have `call_seconds`.
     Raises InfrastructureFailure where the recorder's box cannot be made.
     """
     if reason := not_recordable_because(build):
         return [NotRecordableError(reason)] * len(cases)
     _put(build.parts[RECORDER], folder)
-    return await _Recorder(provisions, folder).programs(problem, cases)
+    found = await _Recorder(provisions, folder, call_seconds).programs(problem, cases)
+    # A code object within the executable; on `cpu` there is none, and kernels have the names of the recording.
+    symbols = object_symbols(build.parts[REPLAYER][1:])
+    return [_named(symbols, one) for one in found] if symbols else found
+
+
+def _named(symbols: Sequence[str], program: LaunchProgram | NotRecordableError) -> LaunchProgram | NotRecordableError:
+    try:
+        return program if isinstance(program, NotRecordableError) else named_as_in(symbols, program)
+    except NotRecordableError as error:
+        return error
 
 
 def _put(recorder: bytes, folder: Path) -> None:
@@ -80,6 +103,7 @@ class _Recorder:
 
     provisions: Provisions
     folder: Path
+    call_seconds: int
 
     async def programs(self, problem: Problem, cases: Sequence[Case]) -> list[LaunchProgram | NotRecordableError]:
         draws = [_Draw(problem, cases, number) for number in range(RECORDINGS)]
@@ -101,7 +125,7 @@ class _Recorder:
         cases = len(draw.cases)
         with ScratchFolder(self.provisions.scratch_parent) as scratch:
             (scratch / "request").mkdir(mode=0o755)
-            (scratch / "request" / _REQUEST.name).write_bytes(draw.request)
+            (scratch / "request" / _REQUEST.name).write_bytes(draw.request(self.call_seconds))
             left = scratch / "left"
             left.mkdir(mode=0o755)
             end = await run_to_end(self.provisions.sandbox, self._command(scratch, number), self._limits(cases))
@@ -110,9 +134,20 @@ class _Recorder:
             return [_left_by(left / str(case), ended) for case in range(cases)]
 
     def _command(self, scratch: Path, number: int) -> Command:
-        # The last of them has its allocations in the other order.
-        memory_bytes = self.provisions.device.describe().memory_mib << 20
-        settings = (number + 1, int(number == RECORDINGS - 1), memory_bytes, _MOST_OPERATIONS)
+        device = self.provisions.device.describe()
+        is_gpu = device.is_gpu and not device.is_simulated
+        settings = (
+            number + 1,
+            # The last of them has its allocations in the other order.
+            int(number == RECORDINGS - 1),
+            device.memory_mib << 20,
+            _MOST_OPERATIONS,
+            device.wavefront_size,
+            device.max_threads_per_block,
+            device.max_lds_bytes,
+            device.compute_units,
+            _COOPERATIVE_BLOCKS_OF_UNIT * device.compute_units if is_gpu else _COOPERATIVE_BLOCKS_OF_PROCESSOR,
+        )
         return Command(
             [str(_BUILD / RECORDER), str(_REQUEST), str(_LEFT)],
             _BUILD,
@@ -125,7 +160,7 @@ class _Recorder:
         )
 
     def _limits(self, cases: int) -> Limits:
-        wall = timedelta(seconds=_CALL_SECONDS * (cases + 1))
+        wall = timedelta(seconds=self.call_seconds * (cases + 1))
         return replace(self.provisions.limits.runner, wall=wall, file_mib=MOST_BYTES >> 20)
 
 
@@ -140,10 +175,9 @@ class _Draw:
         self._scalars = [at for at, parameter in enumerate(problem.parameters) if not parameter.pointer]
         self._sizes = {at: problem.parameters[at].dtype.itemsize for at in self._scalars}
 
-    @property
-    def request(self) -> bytes:
+    def request(self, call_seconds: int) -> bytes:
         """What the recorder reads (`runtime/recorder/main.cpp`)."""
-        parts = [_words(_MAGIC, _CALL_SECONDS, len(self.cases))]
+        parts = [_words(_MAGIC, call_seconds, len(self.cases))]
         for arguments in self.cases:
             parts += [_words(len(arguments)), *arguments.values()]
         return b"".join(parts)
@@ -172,11 +206,27 @@ def _changing(draws: Sequence[_Draw]) -> str:
 
 
 def _arguments(problem: Problem, case: Case, seed: int) -> dict[str, bytes]:
-    inputs = problem.inputs(case, np.random.default_rng(seed))
-    outputs = problem.output_shapes(case)
+    inputs = sized_inputs(problem, case, seed)
+    return _told(problem, case, problem.inputs(case, np.random.default_rng(seed)) if inputs is None else inputs)
+
+
+def sized_inputs(problem: Problem, case: Case, seed: int) -> Mapping[str, Any] | None:
+    """A case's inputs with arrays that have no values; None for the few problems that need values to know the sizes.
+
+    At GPU sizes the values take minutes to draw.
+    """
+    try:
+        return problem.inputs(case, SizesOnly(np.random.PCG64(seed)))
+    except (AttributeError, TypeError):
+        return None
+
+
+def _told(problem: Problem, case: Case, inputs: Mapping[str, Any]) -> dict[str, bytes]:
+    shapes = {name: value.shape if isinstance(value, Unmade) else np.shape(value) for name, value in inputs.items()}
+    shapes |= problem.output_shapes(case)
     found: dict[str, bytes] = {}
     for parameter in problem.parameters:
-        shape = outputs[parameter.name] if parameter.output else np.shape(inputs[parameter.name])
+        shape = shapes[parameter.name]
         size = math.prod(shape) * parameter.dtype.itemsize
         if parameter.pointer and not parameter.valid_on_host:
             found[parameter.name] = _words(_DEVICE_ARRAY, size)

@@ -54,9 +54,17 @@ _FORMS = {
     Kind.EVENT: (2, 0),
     Kind.WAIT: (2, 0),
     Kind.SYNCHRONISE: (1, 0),
-    Kind.REFUSED: (0, 1),
+    Kind.REFUSED: (1, 1),
     Kind.END: (0, 0),
 }
+
+
+class Explains(IntEnum):
+    """How a run on a device is likely to end for what cannot be recorded; `runtime/recorder/record.h` has the same."""
+
+    NOTHING = 0
+    CRASH = 1
+    TIME_LIMIT = 2
 
 
 class RecordingError(ValueError):
@@ -64,12 +72,16 @@ class RecordingError(ValueError):
 
 
 class NotRecordableError(Exception):
-    """There can be no launch program; `line` is the source's, 0 if it is not known."""
+    """There can be no launch program; `line` is the source's, 0 if it is not known.
 
-    def __init__(self, reason: str, line: int = 0) -> None:
+    `explains` says how a run on a device is likely to end for the same reason.
+    """
+
+    def __init__(self, reason: str, line: int = 0, explains: int = Explains.NOTHING) -> None:
         super().__init__(f"line {line}: {reason}" if line else reason)
         self.reason = reason
         self.line = line
+        self.explains = explains
 
 
 @dataclass(frozen=True)
@@ -98,7 +110,7 @@ def recording_from_bytes(data: bytes) -> Recording:
     records = _records(data)
     for record in records:
         if record.kind is Kind.REFUSED:
-            raise NotRecordableError(_text(record.strings[0]), record.line)
+            raise NotRecordableError(_text(record.strings[0]), record.line, record.numbers[0])
         if record.kind is Kind.END:
             break
         if record.kind is Kind.CALL:

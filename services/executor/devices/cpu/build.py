@@ -1,5 +1,8 @@
 """Compile one submission: `python -m services.executor.devices.cpu.build FOLDER solution|kernels|program [sanitize]`.
 
+`FOLDER recorder` is for devices whose own compiler makes the kernels: it leaves FOLDER/recorder or
+FOLDER/not_recordable.txt, and its status is 0.
+
 Exit status 0: FOLDER/runner (or FOLDER/program) is there; of a solution also FOLDER/recorder and FOLDER/replayer, or
 FOLDER/not_recordable.txt, which says why they are not. 1: the source is at fault; the compiler's text is on stderr
 and in FOLDER/diagnostics.json. 2: the toolchain is at fault. 75: the machine has no room for another process. 128 + n:
@@ -29,7 +32,7 @@ from services.executor.devices.cpu.join import (
 from services.executor.devices.cpu.linking import LinkError, SymbolError, link, link_recorder
 from services.executor.devices.cpu.recorder_module import recorder_objects, without_lines
 from services.executor.devices.cpu.sanitizer.device import SANITIZE
-from services.executor.devices.device import NO_ROOM_STATUS, NOT_RECORDABLE, BuildKind, ToolchainError
+from services.executor.devices.device import NO_ROOM_STATUS, NOT_RECORDABLE, RECORDER, BuildKind, ToolchainError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 
 _OK, _SOURCE_AT_FAULT, _TOOLCHAIN_AT_FAULT = 0, 1, 2
 _SIGNAL_STATUS_BASE = 128
+_WITHOUT_RECORDER = "its host code cannot be built for the recorder: {}"
 
 
 class SourceError(Exception):
@@ -47,7 +51,10 @@ class SourceError(Exception):
 
 
 def build(folder: Path, kind: BuildKind, link_options: Sequence[str] = (), *, sanitize: bool = False) -> str:
-    """Build what is in `folder`; gives the compiler's warnings, raises SourceError with its errors."""
+    """Build what is in `folder`; gives the compiler's warnings, raises SourceError with its errors.
+
+    `link_options` are for all executables with our runner in them.
+    """
     parsed = front_end.parse(folder, SOURCE, lines=sanitize)
     if parsed.host is None or parsed.kernels is None:
         raise SourceError(_with_hints(parsed))
@@ -66,33 +73,60 @@ def build(folder: Path, kind: BuildKind, link_options: Sequence[str] = (), *, sa
         joined = join(host, parsed.kernels, sanitize=sanitize, own_main=kind is BuildKind.PROGRAM)
         contents = [joined.host, joined.device]
     objects = _write_objects(folder, contents)
-    if kind is not BuildKind.PROGRAM:
+    if kind is BuildKind.SOLUTION:
         objects.append(compile_harness(folder))
     runner = [] if sanitize else sorted((toolchain.prepared().device / "runner").glob("*.o"))
     target = folder / ("program" if kind is BuildKind.PROGRAM else "runner")
     link([*objects, *(runner if kind is not BuildKind.PROGRAM else [])], target, link_options)
-    # What is put around the calls of a build is of no use to one that has no calls.
-    if joined is not None and kind is BuildKind.SOLUTION and not sanitize and not link_options:
+    if joined is not None and kind is BuildKind.SOLUTION and not sanitize:
         try:
-            _split(folder, host, parsed.host, joined)
+            _split(folder, host, parsed.host, joined, link_options)
         except (SymbolError, LinkError, ValueError, RuntimeError) as error:
             # The solution itself is built: it can be checked, and only its time stays unproven.
-            (folder / NOT_RECORDABLE).write_text(f"its host code cannot be built for the recorder: {error}")
+            (folder / NOT_RECORDABLE).write_text(_WITHOUT_RECORDER.format(error))
     return parsed.messages
 
 
-def _split(folder: Path, host: HostModule, lined: str, joined: Joined) -> None:
+def build_recorder(folder: Path) -> None:
+    """Build the recorder from the host side alone, or leave why it cannot be built."""
+    try:
+        fault = _recorder_fault(folder)
+    except (front_end.CompilerCrashError, SymbolError, ToolchainError, LinkError, ValueError, RuntimeError) as error:
+        fault = str(error)
+    if fault:
+        (folder / NOT_RECORDABLE).write_text(_WITHOUT_RECORDER.format(fault))
+
+
+def _recorder_fault(folder: Path) -> str:
+    """Build it; what keeps the source from it, if anything does."""
+    text, messages = front_end.parse_host(folder, SOURCE)
+    if text is None:
+        return next((line for line in messages.splitlines() if ": error: " in line), messages)
+    host = host_module_from_text(without_lines(text))
+    if not host.kernels:
+        return "the source has no kernels"
+    compile_harness(folder)
+    # What a kernel has of static shared memory is known to the other compiler.
+    _link_recorder(folder, recorder_objects(host, text, dict.fromkeys((one.symbol for one in host.kernels), 0)))
+    return ""
+
+
+def _link_recorder(folder: Path, contents: Sequence[bytes]) -> None:
+    objects = [folder / f"recorder{number}.o" for number in range(len(contents))]
+    for path, content in zip(objects, contents, strict=True):
+        path.write_bytes(content)
+    link_recorder([*objects, folder / HARNESS_OBJECT], folder / RECORDER)
+
+
+def _split(folder: Path, host: HostModule, lined: str, joined: Joined, link_options: Sequence[str]) -> None:
     """Put what records the host side beside the runner, and what runs the device side alone."""
     if reason := joined.device_fault or ("" if host.kernels else "the source has no kernels"):
         (folder / NOT_RECORDABLE).write_text(reason)
         return
-    recorder = [folder / f"recorder{number}.o" for number in range(2)]
-    for path, content in zip(recorder, recorder_objects(host, lined, joined.shared_bytes), strict=True):
-        path.write_bytes(content)
-    link_recorder([*recorder, folder / HARNESS_OBJECT], folder / "recorder")
+    _link_recorder(folder, recorder_objects(host, lined, joined.shared_bytes))
     (folder / "device.o").write_bytes(joined.device)
     runner = sorted((toolchain.prepared().device / "runner").glob("*.o"))
-    link([folder / "device.o", *runner], folder / "replayer", [f"--defsym={KERNEL_TABLE}={host.table}"])
+    link([folder / "device.o", *runner], folder / "replayer", [f"--defsym={KERNEL_TABLE}={host.table}", *link_options])
 
 
 def _foreign_file(name: str) -> str:
@@ -121,6 +155,9 @@ def _report(folder: Path, text: str) -> None:
 
 def main(arguments: list[str], link_options: Sequence[str] = ()) -> int:
     """Build and report; see the module's text."""
+    if arguments[1] == RECORDER:
+        build_recorder(Path(arguments[0]))
+        return _OK
     folder, kind, sanitize = Path(arguments[0]), BuildKind(arguments[1]), SANITIZE in arguments[2:]
     try:
         return _status(folder, kind, link_options, sanitize=sanitize)

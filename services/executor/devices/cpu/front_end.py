@@ -55,17 +55,29 @@ def parse(folder: Path, source: str, *, lines: bool = False) -> Parsed:
     """
     host = _start(folder, source, *_LINES, *_DEFINED, kernels=False)
     kernels = _start(folder, source, *(_LINES if lines else ()), kernels=True)
-    outputs = [(text, _shown(messages)) for text, messages in (host.communicate(), kernels.communicate())]
-    for process, (_, messages) in zip((host, kernels), outputs, strict=True):
-        if process.returncode < 0:
-            raise CompilerCrashError(-process.returncode, messages)
-        if found := BROKEN_PRELUDE.search(messages):
-            raise ToolchainError(f"the precompiled headers cannot be used: {found[0]}")
-    texts = [
-        out if process.returncode == 0 else None for process, (out, _) in zip((host, kernels), outputs, strict=True)
-    ]
+    # Both have ended before either is judged: what raises leaves no process behind.
+    outputs = [_judged(*ended) for ended in [_ended(process) for process in (host, kernels)]]
+    texts = [text for text, _ in outputs]
     foreign = _foreign_files(folder, source) or _missing_embeds(folder, source, texts)
     return Parsed(texts[0], texts[1], _merge(outputs[0][1], outputs[1][1]), foreign)
+
+
+def parse_host(folder: Path, source: str) -> tuple[str | None, str]:
+    """The host side alone: its IR, None if it has errors, and what clang said; raises as `parse` does."""
+    return _judged(*_ended(_start(folder, source, *_LINES, *_DEFINED, kernels=False)))
+
+
+def _ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    text, messages = process.communicate()
+    return process.returncode, text, _shown(messages)
+
+
+def _judged(status: int, text: str, messages: str) -> tuple[str | None, str]:
+    if status < 0:
+        raise CompilerCrashError(-status, messages)
+    if found := BROKEN_PRELUDE.search(messages):
+        raise ToolchainError(f"the precompiled headers cannot be used: {found[0]}")
+    return text if status == 0 else None, messages
 
 
 def header_options(source: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""Compile the harness that the core writes: plain C++ that calls `solution`, or launches kernels by name."""
+"""What the core puts beside a source: a harness, which calls `solution`, or the names of kernels that are launched."""
 
 from __future__ import annotations
 
@@ -7,33 +7,35 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from services.executor.devices.cpu import toolchain
-from services.executor.devices.device import ToolchainError
+from services.executor.devices.device import OUR_FILES, BuildKind, ToolchainError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from services.executor.devices.cpu.host_module import HostModule, Kernel
 
-_HARNESS = "harness.cpp"
 HARNESS_OBJECT = "harness.o"
-_KERNELS_MARK = "// kernels: "
 
 
 def compile_harness(folder: Path) -> Path:
-    """Compile `folder`/harness.cpp; an error in it is ours, so it raises ToolchainError."""
-    target = folder / HARNESS_OBJECT
-    options = ("-x", "c++", "-emit-obj", _HARNESS, "-o", str(target))
+    """Compile `folder`/harness.cpp to HARNESS_OBJECT; raises ToolchainError."""
+    return compile_our_source(folder / OUR_FILES[BuildKind.SOLUTION])
+
+
+def compile_our_source(source: Path) -> Path:
+    """The object file of a C++ source that we wrote, beside it; an error in it is ours, so it raises ToolchainError."""
+    target = source.with_suffix(".o")
+    options = ("-x", "c++", "-emit-obj", source.name, "-o", str(target))
     command = toolchain.compiler().clang(toolchain.prepared().include, *options)
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603 - our compiler
+    done = subprocess.run(command, cwd=source.parent, capture_output=True, text=True, check=False)  # noqa: S603 - ours
     if done.returncode != 0:
-        raise ToolchainError(f"the harness does not compile:\n{done.stderr}")
+        raise ToolchainError(f"{source.name} does not compile:\n{done.stderr}")
     return target
 
 
 def kernel_violation(host: HostModule, folder: Path) -> str | None:
-    """Why the source's kernels are not those that the harness launches, or None where they are."""
-    first_line = (folder / _HARNESS).read_text().partition("\n")[0]
-    wanted: dict[str, int] = json.loads(first_line.removeprefix(_KERNELS_MARK))
+    """Why the source's kernels are not those that the launch plan launches, or None if they are."""
+    wanted: dict[str, int] = json.loads((folder / OUR_FILES[BuildKind.KERNELS]).read_text())
     kernels = {kernel.symbol: kernel for kernel in host.kernels}
     for name, count in wanted.items():
         if name not in kernels:

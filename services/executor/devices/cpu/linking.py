@@ -26,7 +26,7 @@ class LinkError(Exception):
 
 
 # What the recorder has of its own in the place of our runtime's, which runs kernels.
-_REPLACED_BY_RECORDER = frozenset({"cooperative", "faults", "memory", "streams", "workers"})
+_REPLACED_BY_RECORDER = frozenset({"cooperative", "faults", "memory", "streams", "device_facts", "workers"})
 
 
 def link_recorder(objects: Sequence[Path], target: Path) -> None:

@@ -12,6 +12,7 @@ from services.executor.devices.nvidia import toolchain
 from services.executor.devices.nvidia.facts import read_facts
 from services.executor.devices.nvidia.gpu import Gpu, Management
 from services.executor.devices.offload.build_script import build_script
+from services.executor.devices.offload.host_code import recorder_command, recorder_identity, recorder_mounts
 from services.executor.devices.offload.runner_objects import RUNNER, compile_runner
 from services.executor.sandboxes.sandbox import Command, Mount
 
@@ -59,15 +60,18 @@ class NvidiaDevice:
         """The compiler, with our runner compiled by it; raises ToolchainError."""
         architecture = self._gpu.architecture
         compile_runner(toolchain.runner_folder(architecture), toolchain.driver(architecture).compile)
-        return toolchain.toolchain(architecture)
+        return toolchain.toolchain(architecture, recorder_identity())
 
     def build_command(self, folder: Path, kind: BuildKind) -> Command:
         """A shell that runs nvcc."""
         architecture = self._gpu.architecture
         objects = toolchain.runner_folder(architecture)
-        script = build_script(kind, toolchain.driver(architecture), sorted(objects.glob("*.o")))
+        script = build_script(
+            kind, toolchain.driver(architecture), sorted(objects.glob("*.o")), recorder_command(folder)
+        )
         shown = (toolchain.cuda().folder, toolchain.INCLUDE, RUNNER, objects)
         mounts = [Mount(path, path) for path in shown if Path("/usr") not in path.parents]
+        mounts += recorder_mounts(folder)
         environment = {"PATH": f"{toolchain.cuda().folder}/bin:/usr/bin:/bin", "TMPDIR": "/tmp"}  # noqa: S108  the box's own
         return Command(("sh", "-c", script), _BUILD, [*mounts, Mount(folder, _BUILD, writable=True)], environment)
 

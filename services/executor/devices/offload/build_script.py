@@ -1,8 +1,11 @@
 """The shell script that compiles one submission with a compiler driver, as a pure function of what is compiled.
 
 Exit status 0: /build/runner (or /build/program) is there. 1: the source is at fault, and the compiler's text is on
-stderr. 2: the toolchain is. 70 and from 128 on, as of the compiler itself: it crashed on the source. The submission and
-our harness are compiled at the same time.
+stderr. 2: the toolchain is. 70 and from 128 on, as of the compiler itself: it crashed on the source.
+
+A solution is compiled whole, for the check, and in two halves, for what is timed: its kernels alone, which become
+/build/replayer, and by the cpu device's compiler its host code alone, which becomes /build/recorder. If a half cannot
+be made, /build/not_recordable.txt says why, and the build is none the worse. All of this goes on at the same time.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from services.executor.devices.device import BuildKind
+from services.executor.devices.device import NOT_RECORDABLE, RECORDER, REPLAYER, BuildKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,9 +39,22 @@ class Driver:
 _HEAD = """cd /build || exit 2
 fault() { case "$1" in 126|127) exit 2 ;; 70) exit 70 ;; esac; if [ "$1" -lt 128 ]; then exit 1; fi; exit "$1"; }
 """
-_OURS = """{compile} -c harness.cpp -o harness.o >harness.txt 2>&1 & ours=$!
+_SOLUTION = """{compile} -c solution.hip -o solution.o & theirs=$!
+{compile} -c harness.cpp -o harness.o >harness.txt 2>&1 & ours=$!
+{kernels} solution.hip -o solution.image.o >image.txt 2>&1 & image=$!
+mkdir host && cp solution.hip harness.cpp host && {{ {record}; }} >recorder.txt 2>&1 & recorder=$!
 wait "$theirs" || fault $?
 wait "$ours" || {{ cat harness.txt >&2; exit 2; }}
+"""
+_HALVES = f"""wait "$recorder"
+mv host/{RECORDER} {RECORDER} 2>/dev/null || mv host/{NOT_RECORDABLE} {NOT_RECORDABLE} 2>/dev/null ||
+    echo "the compiler for the recorder failed: $(tail -n 1 recorder.txt)" >{NOT_RECORDABLE}
+if ! wait "$image"; then
+    echo "its kernels cannot be compiled alone: $(grep -m 1 error image.txt)" >{NOT_RECORDABLE}
+elif ! {{{{ {{assemble}} image.s -o image.o && {{link}} {{objects}} -o {REPLAYER}; }}}} >link.txt 2>&1; then
+    echo "its kernels cannot be linked alone: $(tail -n 1 link.txt)" >{NOT_RECORDABLE}
+fi
+if [ -e {NOT_RECORDABLE} ]; then rm -f {RECORDER} {REPLAYER}; fi
 """
 # A driver that people keep beside `solution` is never run: the runner's `main` is. A name that macros put together is
 # not found here, and then the link fails.
@@ -47,14 +63,7 @@ _HIDE_MAIN = """if grep -qw main solution.hip; then {hide_main} solution.o || ex
 # A link fails for what the source lacks or has twice.
 _LINK = """{link} {objects} -o runner >link.txt 2>&1 || {{ cat link.txt >&2; fault 1; }}
 """
-# Kernels that are named in the harness and missing from the image are the source's fault. Names end with a NUL in it.
-_KERNELS = """for name in $(sed -n '1s|^// kernels: ||p' harness.cpp | grep -o '"[^"]*"' | tr -d '"'); do
-    grep -aqF "$name" solution.image.o && continue
-    echo "solution.hip:1:1: error: the launch plan names the kernel $name," \\
-        "which the source lacks; define extern \\"C\\" __global__ void $name(...)" >&2
-    exit 1
-done
-cat >image.s <<'END'
+_IMAGE = """cat >image.s <<'END'
 .section .rodata
 .balign 4096
 .globl wavepool_kernels
@@ -63,23 +72,36 @@ wavepool_kernels:
 .byte 0
 .section .note.GNU-stack,"",@progbits
 END
+"""
+# Kernels that a plan launches and that are missing from the image are the source's fault. Names end with a NUL in it.
+_KERNELS = """{kernels} solution.hip -o solution.image.o || fault $?
+for name in $(grep -o '"[^"]*"' kernels.json | tr -d '"'); do
+    grep -aqF "$name" solution.image.o && continue
+    echo "solution.hip:1:1: error: the launch plan names the kernel $name," \\
+        "which the source lacks; define extern \\"C\\" __global__ void $name(...)" >&2
+    exit 1
+done
 {assemble} image.s -o image.o || exit 2
 """
 
 
-def build_script(kind: BuildKind, driver: Driver, runner_objects: Sequence[Path]) -> str:
-    """What `sh -c` is given; `runner_objects` are our runner's, compiled before."""
+def build_script(kind: BuildKind, driver: Driver, runner_objects: Sequence[Path], record: str) -> str:
+    """What `sh -c` is given; `runner_objects` are our runner's, compiled before.
+
+    `record` is the command that builds the recorder in /build/host.
+    """
     compiled, link = shlex.join(driver.compile), shlex.join(driver.link)
     if kind is BuildKind.PROGRAM:
         return (
             f"{_HEAD}{compiled} -c solution.hip -o solution.o || fault $?\n{link} solution.o -o program || fault $?\n"
         )
-    ours = _OURS.format(compile=compiled)
-    objects = ["harness.o", *map(str, runner_objects)]
-    if kind is BuildKind.SOLUTION:
-        theirs = f"{compiled} -c solution.hip -o solution.o & theirs=$!\n"
-        ours += _HIDE_MAIN.format(hide_main=shlex.join(driver.hide_main))
-        return _HEAD + theirs + ours + _LINK.format(link=link, objects=shlex.join(["solution.o", *objects]))
-    theirs = f"{shlex.join(driver.kernels)} solution.hip -o solution.image.o & theirs=$!\n"
-    image = _KERNELS.format(assemble=shlex.join(driver.assemble))
-    return _HEAD + theirs + ours + image + _LINK.format(link=link, objects=shlex.join(["image.o", *objects]))
+    kernels, runner = shlex.join(driver.kernels), list(map(str, runner_objects))
+    assemble = shlex.join(driver.assemble)
+    alone = shlex.join(["image.o", *runner])
+    if kind is BuildKind.KERNELS:
+        made = _KERNELS.format(kernels=kernels, assemble=assemble)
+        return _HEAD + _IMAGE + made + _LINK.format(link=link, objects=alone)
+    whole = _SOLUTION.format(compile=compiled, kernels=kernels, record=record)
+    whole += _HIDE_MAIN.format(hide_main=shlex.join(driver.hide_main))
+    whole += _LINK.format(link=link, objects=shlex.join(["solution.o", "harness.o", *runner]))
+    return _HEAD + _IMAGE + whole + _HALVES.format(assemble=assemble, link=link, objects=alone)

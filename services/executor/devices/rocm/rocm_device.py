@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from services.executor.devices.device import BuildKind, DeviceDescription, Toolchain, ToolchainError
 from services.executor.devices.offload.build_script import build_script
+from services.executor.devices.offload.host_code import recorder_command, recorder_identity, recorder_mounts
 from services.executor.devices.offload.runner_objects import RUNNER, compile_runner
 from services.executor.devices.rocm import toolchain
 from services.executor.devices.rocm.gpu import ALL_XCDS, Gpu, Management
@@ -61,15 +62,17 @@ class RocmDevice:
         """The compiler, with our runner compiled by it; raises ToolchainError."""
         architecture = self._gpu.architecture
         compile_runner(toolchain.runner_folder(architecture), toolchain.driver(architecture).compile)
-        return toolchain.toolchain(architecture)
+        return toolchain.toolchain(architecture, recorder_identity())
 
     def build_command(self, folder: Path, kind: BuildKind) -> Command:
         """A shell that runs hipcc; it sees no GPU."""
         architecture = self._gpu.architecture
         objects = toolchain.runner_folder(architecture)
-        script = build_script(kind, toolchain.driver(architecture), sorted(objects.glob("*.o")))
+        script = build_script(
+            kind, toolchain.driver(architecture), sorted(objects.glob("*.o")), recorder_command(folder)
+        )
         rocm = toolchain.rocm().folder
-        mounts = [Mount(path, path) for path in (rocm, RUNNER, objects)]
+        mounts = [*(Mount(path, path) for path in (rocm, RUNNER, objects)), *recorder_mounts(folder)]
         # Without HIP_PLATFORM hipcc looks for a GPU to learn what it compiles for.
         environment = {"PATH": f"{rocm}/bin:/usr/bin:/bin", "ROCM_PATH": str(rocm), "HIP_PLATFORM": "amd"}
         return Command(("sh", "-c", script), _BUILD, [*mounts, Mount(folder, _BUILD, writable=True)], environment)

@@ -70,11 +70,12 @@ def driver(architecture: str) -> Driver:
     )
 
 
-def toolchain(architecture: str) -> Toolchain:
-    """The compiler with our runner."""
+def toolchain(architecture: str, recorder: str = "") -> Toolchain:
+    """The compiler with our runner; `recorder` is the identity of what makes recorders."""
     digest = hashlib.sha256(f"{rocm().version_text} {driver(architecture)}".encode())
     for source in (*runner_sources(), *sorted(Path(__file__).parent.glob("*.py"))):
         digest.update(source.read_bytes())
+    digest.update(recorder.encode())
     return Toolchain(digest.hexdigest(), f"hipcc (ROCm {'.'.join(map(str, rocm().version))}) for {architecture}")
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.device import BuildKind, DeviceDescription, Toolchain
 from services.executor.devices.sim.gpu import judged_ns
-from services.executor.devices.sim.harness import GPU_VARIABLE
+from services.executor.devices.sim.simulation import GPU_VARIABLE
 
 if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import Command

@@ -7,12 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from services.executor.core import benchmarking
 from services.executor.core.benchmark_result import Timing
 from services.executor.core.case_timing import BUSY, LAUNCHED_BY_SUBMISSION
 from services.executor.core.job import CoreJob, Mode
+from services.executor.core.launched_problem import launched
+from services.executor.core.launching.program import described
 from services.executor.core.run import JobError, run
 from services.executor.core.session import RunnerSession
 from services.executor.core.timing_audit import CPU_RULE
@@ -72,6 +75,25 @@ async def test_kernels_that_a_plan_launches_are_judged_like_any_solution(equipme
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert finished.report["contract"] == "D"
     assert len(str(finished.report["launch_plan_sha256"])) == 64
+
+
+def test_a_plan_is_a_launch_program_of_each_calls_sizes(equipment: Equipment) -> None:
+    scratch = [{"name": "room", "bytes": "4 * n"}]
+    args = ["d_input1", "room", "d_output", "n", {"type": "float", "value": 1}]
+    plan = plan_of({"grid": ["ceil_div(n, 256)", 2], "lds_bytes": 64, "args": args}, scratch=scratch)
+    problem = launched(equipment.find_problem("vector-addition"), plan, equipment.device.describe())
+    names = [parameter.name for parameter in problem.parameters]
+    for case in problem.sizes.cpu[:2]:
+        inputs = problem.inputs(case, np.random.default_rng(1))
+        blocks = -(-inputs["n"] // 256)
+        (line,) = described(problem.program(case, inputs), names)
+        assert (
+            line.split()
+            == (
+                f"launch add(d_input1, room, d_output, n, {0x3F800000}) with grid {blocks} x 2 x 1, block 256 x 1 x 1, "
+                "64 bytes of dynamic LDS"
+            ).split()
+        )
 
 
 async def test_a_plan_is_benchmarked_too(equipment: Equipment) -> None:

@@ -2,10 +2,10 @@
 #include <cstdio>
 #include <cstring>
 
+#include "device_facts.h"
 #include "errors.h"
 #include "launch_limits.h"
 #include "wavepool/host_api.h"
-#include "workers.h"
 
 using namespace wavepool;
 
@@ -25,15 +25,15 @@ int attribute_of(hipDeviceAttribute_t attribute) {
         case hipDeviceAttributeMaxThreadsPerBlock:
         case hipDeviceAttributeMaxBlockDimX:
         case hipDeviceAttributeMaxBlockDimY:
-        case hipDeviceAttributeMaxBlockDimZ: return kMaxThreadsPerBlock;
+        case hipDeviceAttributeMaxBlockDimZ: return int(device_facts().threads_per_block);
         case hipDeviceAttributeMaxGridDimX: return kMaxGridDim;
         case hipDeviceAttributeMaxGridDimY:
         case hipDeviceAttributeMaxGridDimZ: return kMaxGridDimYZ;
         case hipDeviceAttributeMaxSharedMemoryPerBlock:
         case hipDeviceAttributeSharedMemPerBlockOptin:
-        case hipDeviceAttributeMaxSharedMemoryPerMultiprocessor: return kSharedBytesPerBlock;
-        case hipDeviceAttributeWarpSize: return kWavefront;
-        case hipDeviceAttributeMultiprocessorCount: return worker_count();
+        case hipDeviceAttributeMaxSharedMemoryPerMultiprocessor: return int(device_facts().shared_bytes_per_block);
+        case hipDeviceAttributeWarpSize: return int(device_facts().wavefront);
+        case hipDeviceAttributeMultiprocessorCount: return int(device_facts().compute_units);
         case hipDeviceAttributeMaxThreadsPerMultiProcessor: return kThreadsPerUnit;
         case hipDeviceAttributeMaxRegistersPerBlock: return kRegistersPerBlock;
         case hipDeviceAttributeClockRate:
@@ -54,14 +54,14 @@ int attribute_of(hipDeviceAttribute_t attribute) {
 void fill_sizes(hipDeviceProp_t& p) {
     size_t unused;
     hipMemGetInfo(&unused, &p.totalGlobalMem);
-    p.sharedMemPerBlock = p.sharedMemPerBlockOptin = kSharedBytesPerBlock;
-    p.sharedMemPerMultiprocessor = p.maxSharedMemoryPerMultiProcessor = kSharedBytesPerBlock;
+    p.sharedMemPerBlock = p.sharedMemPerBlockOptin = device_facts().shared_bytes_per_block;
+    p.sharedMemPerMultiprocessor = p.maxSharedMemoryPerMultiProcessor = device_facts().shared_bytes_per_block;
     p.totalConstMem = p.totalGlobalMem;
     p.memPitch = p.totalGlobalMem;
     p.regsPerBlock = p.regsPerMultiprocessor = kRegistersPerBlock;
-    p.warpSize = kWavefront;
-    p.maxThreadsPerBlock = kMaxThreadsPerBlock;
-    for (int& dim : p.maxThreadsDim) dim = kMaxThreadsPerBlock;
+    p.warpSize = int(device_facts().wavefront);
+    p.maxThreadsPerBlock = int(device_facts().threads_per_block);
+    for (int& dim : p.maxThreadsDim) dim = int(device_facts().threads_per_block);
     p.maxGridSize[0] = kMaxGridDim;
     p.maxGridSize[1] = p.maxGridSize[2] = kMaxGridDimYZ;
     p.maxThreadsPerMultiProcessor = kThreadsPerUnit;
@@ -99,7 +99,7 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {
     p.clockRate = p.clockInstructionRate = p.memoryClockRate = kClockKilohertz;
     p.memoryBusWidth = kMemoryBusBits;
     p.major = 9, p.minor = 4;
-    p.multiProcessorCount = worker_count();
+    p.multiProcessorCount = int(device_facts().compute_units);
     p.l2CacheSize = kCacheBytes;
     p.integrated = p.canMapHostMemory = p.managedMemory = p.concurrentManagedAccess = p.unifiedAddressing = 1;
     return hipSuccess;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "cooperative.h"
+#include "device_facts.h"
 #include "errors.h"
 #include "kernel_name.h"
 #include "launch.h"
@@ -33,17 +34,18 @@ bool grid_fits(const KernelEntry& kernel, dim3 grid) {
 
 bool block_fits(const KernelEntry& kernel, dim3 block) {
     const uint64_t threads = uint64_t(block.x) * block.y * block.z;
-    if (threads > 0 && threads <= kMaxThreadsPerBlock) return true;
+    if (threads > 0 && threads <= device_facts().threads_per_block) return true;
     explain("kernel %s: a block of (%u, %u, %u) threads; 1 to %u in all", name_in_source(kernel), block.x, block.y, block.z,
-            kMaxThreadsPerBlock);
+            device_facts().threads_per_block);
     return false;
 }
 
 bool fits(const KernelEntry& kernel, dim3 grid, dim3 block, size_t shared_bytes) {
     if (!grid_fits(kernel, grid) || !block_fits(kernel, block)) return false;
-    if (shared_bytes <= kSharedBytesPerBlock && kernel.shared_bytes + shared_bytes <= kSharedBytesPerBlock) return true;
+    const uint32_t most = device_facts().shared_bytes_per_block;
+    if (shared_bytes <= most && kernel.shared_bytes + shared_bytes <= most) return true;
     explain("kernel %s: %zu bytes of dynamic and %u of static shared memory; at most %u in all", name_in_source(kernel),
-            shared_bytes, kernel.shared_bytes, kSharedBytesPerBlock);
+            shared_bytes, kernel.shared_bytes, most);
     return false;
 }
 
@@ -60,9 +62,10 @@ hipError_t launch(const void* function, dim3 grid, dim3 block, void** arguments,
 hipError_t launch_cooperatively(const KernelEntry& kernel, dim3 grid, dim3 block, void** arguments,
                                 const LaunchOrder& order) {
     if (!fits(kernel, grid, block, order.shared_bytes)) return hipErrorInvalidConfiguration;
-    if (uint64_t(grid.x) * grid.y * grid.z > kMostCooperativeBlocks) {
+    if (uint64_t(grid.x) * grid.y * grid.z > device_facts().most_cooperative_blocks) {
         explain("kernel %s: a cooperative grid has at most %u blocks here, all of which run at once; ask "
-                "hipOccupancyMaxActiveBlocksPerMultiprocessor", name_in_source(kernel), kMostCooperativeBlocks);
+                "hipOccupancyMaxActiveBlocksPerMultiprocessor",
+                name_in_source(kernel), device_facts().most_cooperative_blocks);
         return hipErrorCooperativeLaunchTooLarge;
     }
     // The sanitizers order accesses by barriers of one block, and would call what a grid's barrier orders a race.
@@ -115,7 +118,7 @@ hipError_t hipFuncSetAttribute(const void* function, hipFuncAttribute attribute,
     const KernelEntry* kernel = kernel_of(function);
     if (!kernel) return remember(hipErrorInvalidDeviceFunction);
     bool too_large = attribute == hipFuncAttributeMaxDynamicSharedMemorySize &&
-                     (value < 0 || value + kernel->shared_bytes > kSharedBytesPerBlock);
+                     (value < 0 || value + kernel->shared_bytes > device_facts().shared_bytes_per_block);
     return remember(too_large ? hipErrorInvalidValue : hipSuccess);
 }
 
@@ -123,8 +126,8 @@ hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* funct
     const KernelEntry* kernel = kernel_of(function);
     if (!kernel || !attributes) return remember(kernel ? hipErrorInvalidValue : hipErrorInvalidDeviceFunction);
     *attributes = {};
-    attributes->maxDynamicSharedSizeBytes = int(kSharedBytesPerBlock - kernel->shared_bytes);
-    attributes->maxThreadsPerBlock = kMaxThreadsPerBlock;
+    attributes->maxDynamicSharedSizeBytes = int(device_facts().shared_bytes_per_block - kernel->shared_bytes);
+    attributes->maxThreadsPerBlock = device_facts().threads_per_block;
     attributes->sharedSizeBytes = kernel->shared_bytes;
     return hipSuccess;
 }
@@ -137,12 +140,12 @@ hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*
     const KernelEntry* kernel = kernel_of(function);
     if (!kernel) return remember(hipErrorInvalidDeviceFunction);
     if (!blocks || block_size <= 0) return remember(hipErrorInvalidValue);
-    uint32_t waves = (uint32_t(block_size) + kWavefront - 1) / kWavefront;
+    uint32_t waves = (uint32_t(block_size) + device_facts().wavefront - 1) / device_facts().wavefront;
     uint64_t shared = kernel->shared_bytes + shared_bytes;
-    uint64_t by_shared = shared ? kSharedBytesPerBlock / shared : 32;
+    uint64_t by_shared = shared ? device_facts().shared_bytes_per_block / shared : 32;
     // Cooperative grids have so many blocks on each unit.
-    uint64_t by_cooperation = std::max(1u, kMostCooperativeBlocks / uint32_t(worker_count()));
-    const bool can_run = uint32_t(block_size) <= kMaxThreadsPerBlock;
+    uint64_t by_cooperation = std::max(1u, device_facts().most_cooperative_blocks / device_facts().compute_units);
+    const bool can_run = uint32_t(block_size) <= device_facts().threads_per_block;
     *blocks = can_run ? int(std::min({by_shared, uint64_t(32 / waves), by_cooperation})) : 0;
     return hipSuccess;
 }
@@ -151,9 +154,9 @@ hipError_t hipOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size, co
                                              int block_size_limit) {
     if (!kernel_of(function)) return remember(hipErrorInvalidDeviceFunction);
     if (!grid_size || !block_size) return remember(hipErrorInvalidValue);
-    *block_size = block_size_limit > 0 && block_size_limit < int(kMaxThreadsPerBlock) ? block_size_limit
-                                                                                      : int(kMaxThreadsPerBlock);
-    *grid_size = worker_count();
+    const int most = int(device_facts().threads_per_block);
+    *block_size = block_size_limit > 0 && block_size_limit < most ? block_size_limit : most;
+    *grid_size = int(device_facts().compute_units);
     return hipSuccess;
 }
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from services.executor.core.checking import Checker
 from services.executor.core.contract import unit_of
 from services.executor.core.failure import Failure
 from services.executor.core.installation import find_problem
-from services.executor.core.job import Mode
+from services.executor.core.job import CoreJob, Mode
 from services.executor.core.launching.program import (
     Copy,
     Fill,
@@ -25,6 +26,7 @@ from services.executor.core.launching.program import (
 )
 from services.executor.core.launching.recorder import programs_of
 from services.executor.core.launching.recording import NotRecordableError
+from services.executor.core.run import run
 from services.executor.core.run_place import open_place
 from services.executor.core.seeds import RunSeed
 from services.executor.core.session import RunnerSession
@@ -80,7 +82,8 @@ async def performing(
         install(build.parts[REPLAYER], place.run / "runner")
         session = RunnerSession(equipment.device, place.sandbox, equipment.limits, place.channel())
         async with session.open(place.run):
-            yield Checker(find_problem(slug), RunSeed(), session, programs=list(map(program_bytes, programs)))
+            performed = list(map(program_bytes, programs))
+            yield Checker(find_problem(slug), RunSeed(), session, program_of=lambda one, _: performed[one.case_index])
 
 
 MANY_OPERATIONS = (
@@ -242,3 +245,46 @@ async def test_device_memory_in_a_section_that_runs_code_is_refused(equipment: E
     before = '__device__ __attribute__((used, section(".init_array"))) void* early = (void*)1;\n'
     refusal = await refusal_of(equipment, source_of(LAUNCH, before))
     assert "names a section of its own" in str(refusal)
+
+
+async def test_a_case_that_would_fill_the_memory_is_recorded_without_its_values(equipment: Equipment) -> None:
+    problem = find_problem("vector-addition")
+    largest = max(problem.sizes.gpu, key=problem.bytes)
+    assert problem.bytes(largest) > 10 << 30
+    build, folder = await built(equipment, source_of(LAUNCH)), equipment.scratch_parent / "recorder"
+    tracemalloc.start()
+    try:
+        [program] = await programs_of(build, folder, problem, [largest], equipment)
+        most_bytes = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert isinstance(program, LaunchProgram), program
+    assert most_bytes < 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict", "cause"),
+    [
+        (
+            f"float* w; (void)hipMalloc(&w, 1ull << 40); c = w; w[0] = 0; {LAUNCH}",
+            Verdict.RUNTIME_ERROR,
+            "The likely cause: line 8: asks for 1099511627776 bytes of memory",
+        ),
+        (
+            f"for (int i = 0; i < 1000000; ++i) {LAUNCH}",
+            Verdict.TIME_LIMIT_EXCEEDED,
+            "The likely cause: line 8: one call asks for more than 20000 operations",
+        ),
+        (f"{LAUNCH} abort();", Verdict.RUNTIME_ERROR, ""),
+        # It would ask for too much as well, had it come so far.
+        (f"if (n > 60) abort(); for (int i = 0; i < 1000000; ++i) {LAUNCH}", Verdict.RUNTIME_ERROR, ""),
+        (f"{LAUNCH} for (volatile int i = 0; i < 1;) {{}}", Verdict.TIME_LIMIT_EXCEEDED, ""),
+    ],
+)
+async def test_a_run_that_ends_badly_names_the_line_that_asks_for_too_much(
+    equipment: Equipment, body: str, verdict: Verdict, cause: str
+) -> None:
+    finished = await run(CoreJob(source_of(body), Mode.CHECK, "vector-addition"), equipment, lambda _: None)
+    assert finished.verdict is verdict, finished
+    assert cause in finished.message
+    assert bool(cause) == ("The likely cause" in finished.message)

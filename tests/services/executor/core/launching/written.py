@@ -28,7 +28,7 @@ def launch(*arguments: bytes, kernel: bytes = b"k", stream: int = 0, grid: int =
 
 
 def refusal(text: str, line: int = 7) -> bytes:
-    return record(Kind.REFUSED, strings=(text.encode(),), line=line)
+    return record(Kind.REFUSED, 0, strings=(text.encode(),), line=line)
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,9 @@ from services.executor.core.failure import Failure
 from services.executor.core.forbidden import check_build, rules, rules_for
 from services.executor.core.installation import Options, open_equipment
 from services.executor.core.job import CoreJob, Mode
+from services.executor.core.launching.program import Launch, LaunchProgram
 from services.executor.core.limits import StageLimits
+from services.executor.core.record_command import recorded
 from services.executor.core.run import run
 from services.executor.core.verdict import Verdict
 from services.executor.devices.nvidia.gpu import Gpu
@@ -32,6 +35,9 @@ if TYPE_CHECKING:
     from services.executor.core.equipment import Equipment
 
     Build = Callable[[Unit], Awaitable[CachedBuild]]
+
+# A cold build takes 18 s of a processor, and minutes where many processes wait for it.
+pytestmark = pytest.mark.timeout(300)
 
 PROBLEMS = Path(__file__).parents[5] / "problems"
 HOPPER = Gpu(0, "A Test H100", "9.0", 80_000, 132)
@@ -69,6 +75,45 @@ async def test_solutions_become_executables_for_the_gpu_in_a_box(build: Build, s
     # CUDA's runtime, which is linked in, loads the driver: that is no submission's doing.
     assert b"dlsym" in built.executable
     check_build(built.executable, built.symbols, rules_for(rules(), entry.problem.forbidden))
+
+
+RECORDED = """#include <hip/hip_runtime.h>
+namespace {
+__constant__ float factor[1];
+template <int threads> __global__ void scale(const float* in, float* out, size_t n) {
+  size_t i = blockIdx.x * (size_t)threads + threadIdx.x;
+  if (i < n) out[i] = in[i] * factor[0];
+}
+}
+static __global__ void rectify(float* out, size_t n) {
+  size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+  if (i < n && out[i] < 0) out[i] = 0;
+}
+extern "C" void solution(const float* in, float* out, size_t n, size_t m) {
+  const float one = 1;
+  hipDeviceProp_t facts;
+  (void)hipGetDeviceProperties(&facts, 0);
+  (void)hipMemcpyToSymbol(HIP_SYMBOL(factor), &one, sizeof one);
+  scale<256><<<(n * m + 255) / 256, 256>>>(in, out, n * m);
+  rectify<<<facts.multiProcessorCount * ((n * m + 4095) / 4096), facts.warpSize>>>(out, n * m);
+}
+"""
+
+
+@pytest.mark.cuda
+async def test_host_code_is_recorded_by_the_names_and_facts_of_the_gpu(tmp_path: Path) -> None:
+    on_cpu = await open_equipment(Options("cpu", "auto", tmp_path / "cache", 1024))
+    problem = Catalogue.load().get("relu").problem
+    (case, *_) = problem.sizes.cpu
+    (program,) = await recorded(RECORDED, problem, [case], replace(on_cpu, device=NvidiaDevice(HOPPER)))
+    assert isinstance(program, LaunchProgram), program
+    scale, rectify = (step for step in program.later if isinstance(step, Launch))
+    # nvcc's own names: without the L of a static function, and with a hash of the file.
+    assert "_GLOBAL__N__" in scale.kernel
+    assert "scaleILi256E" in scale.kernel
+    assert rectify.kernel == "_Z7rectifyPfm"
+    assert "factor" in program.variables[0]
+    assert (rectify.block[0], rectify.grid[0] % HOPPER.multiprocessors) == (32, 0)
 
 
 @pytest.mark.cuda

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,7 +27,7 @@ case $output in
 esac
 cat $inputs >"$output"
 """
-HARNESS = '// kernels: {"fill": 2, "scale_rows": 3}\nharness\n'
+HARNESS = "harness\n"
 
 
 class Bench:
@@ -41,11 +42,13 @@ class Bench:
         compiler.write_text(COMPILER)
         compiler.chmod(0o755)
         self.driver = Driver(*[(str(compiler),)] * 5)
+        self.record = "cp host/solution.hip host/recorder"
 
     def build(self, kind: BuildKind, source: str, harness: str = HARNESS) -> subprocess.CompletedProcess[str]:
         (self.work / "solution.hip").write_text(source)
         (self.work / "harness.cpp").write_text(harness)
-        script = build_script(kind, self.driver, [self.runner]).replace("cd /build", f"cd '{self.work}'")
+        (self.work / "kernels.json").write_text('{"fill": 2, "scale_rows": 3}')
+        script = build_script(kind, self.driver, [self.runner], self.record).replace("cd /build", f"cd '{self.work}'")
         return subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
 
 
@@ -73,16 +76,52 @@ def test_a_main_beside_the_solution_is_never_run(bench: Bench, main: str) -> Non
     assert subprocess.run([bench.work / "runner"], check=False).returncode == 5
 
 
+def test_a_solution_leaves_its_two_halves(bench: Bench) -> None:
+    assert bench.build(BuildKind.SOLUTION, "theirs\n").returncode == 0
+    assert (bench.work / "recorder").read_text() == "theirs\n"
+    assert '.incbin "solution.image.o"' in (bench.work / "replayer").read_text()
+    assert "harness" not in (bench.work / "replayer").read_text()
+    assert not (bench.work / "not_recordable.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("record", "kernels", "reason"),
+    [
+        ("echo 'line 3: no' >host/not_recordable.txt", "true", "line 3: no"),
+        ("{ echo 'no such program'; false; }", "true", "the compiler for the recorder failed: no such program"),
+        (
+            "cp host/solution.hip host/recorder",
+            "echo 'a.hip:1: error: no'; false",
+            "compiled alone: a.hip:1: error: no",
+        ),
+    ],
+)
+def test_a_half_that_cannot_be_made_leaves_the_reason_and_does_no_harm(
+    bench: Bench, tmp_path: Path, record: str, kernels: str, reason: str
+) -> None:
+    bench.record = record
+    alone = tmp_path / "kernels"
+    alone.write_text(f'#!/bin/sh\n{kernels} && exec {bench.driver.kernels[0]} "$@"\n')
+    alone.chmod(0o755)
+    bench.driver = replace(bench.driver, kernels=(str(alone),))
+    done = bench.build(BuildKind.SOLUTION, "theirs\n")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert reason in (bench.work / "not_recordable.txt").read_text()
+    assert not (bench.work / "recorder").exists()
+    assert not (bench.work / "replayer").exists()
+
+
 def test_a_program_stands_alone(bench: Bench) -> None:
     assert bench.build(BuildKind.PROGRAM, "theirs\n").returncode == 0
     assert (bench.work / "program").read_text() == "theirs\n"
 
 
-def test_kernels_become_an_image_that_the_harness_finds(bench: Bench) -> None:
+def test_kernels_become_an_image_that_our_runner_finds(bench: Bench) -> None:
     done = bench.build(BuildKind.KERNELS, "fill scale_rows\n")
     assert (done.returncode, done.stderr) == (0, "")
     assert '.incbin "solution.image.o"' in (bench.work / "runner").read_text()
-    assert "harness" in (bench.work / "runner").read_text()
+    assert (bench.work / "runner").read_text().endswith("runner\n")
+    assert "harness" not in (bench.work / "runner").read_text()
 
 
 def test_a_plan_that_names_a_kernel_which_is_not_there_is_the_sources_fault(bench: Bench) -> None:

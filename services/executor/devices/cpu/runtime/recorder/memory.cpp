@@ -72,8 +72,9 @@ hipError_t allocate(void** pointer, size_t bytes, bool is_host) {
     std::lock_guard<std::recursive_mutex> lock(all.mutex);
     const uint64_t most = settings().memory_bytes;
     if (bytes > most || all.used_bytes > most - bytes)
-        refuse("asks for %zu bytes of memory where %llu are left on the device; allocate what the sizes need", bytes,
-               static_cast<unsigned long long>(most - all.used_bytes));
+        refuse_as(Explains::kCrash,
+                  "asks for %zu bytes of memory where %llu are left on the device; allocate what the sizes need", bytes,
+                  static_cast<unsigned long long>(most - all.used_bytes));
     *pointer = is_host ? host_memory(bytes) : pointer_to(new_address(bytes));
     if (!*pointer) return remember(hipErrorOutOfMemory, "hipMalloc");
     all.used_bytes += bytes;

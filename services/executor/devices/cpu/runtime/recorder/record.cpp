@@ -79,9 +79,12 @@ Settings& settings() {
     static Settings instance = [] {
         Settings read;
         unsigned long long seed = 0, downward = 0, memory = 0, operations = 0;
+        DeviceFacts device{};
         const char* text = std::getenv("WAVEPOOL_RECORDING");
-        if (text && std::sscanf(text, "%llu %llu %llu %llu", &seed, &downward, &memory, &operations) == 4)
-            read = {seed, downward, memory, operations};
+        if (text && std::sscanf(text, "%llu %llu %llu %llu %u %u %u %u %u", &seed, &downward, &memory, &operations,
+                                &device.wavefront, &device.threads_per_block, &device.shared_bytes_per_block,
+                                &device.compute_units, &device.most_cooperative_blocks) == 9)
+            read = {seed, downward, memory, operations, device};
         return read;
     }();
     return instance;
@@ -104,8 +107,9 @@ Record::~Record() {
     append(out, kind_, payload_);
     if (kind_ == Kind::kCall) out.operations = 0;
     if (++out.operations > settings().most_operations)
-        refuse("one call asks for more than %llu operations of the device; do the work in fewer launches",
-               static_cast<unsigned long long>(settings().most_operations));
+        refuse_as(Explains::kTimeLimit,
+                  "one call asks for more than %llu operations of the device; do the work in fewer launches",
+                  static_cast<unsigned long long>(settings().most_operations));
     if (out.bytes > kMostStreamBytes)
         refuse("more than %zu MiB are copied from the host; compute such tables in a kernel", kMostStreamBytes >> 20);
     if (out.file >= 0 && out.waiting.size() > kFlushBytes) flush(out);
@@ -115,22 +119,31 @@ void open_stream(int file) { stream().file = file; }
 
 void close_stream() { flush(stream()); }
 
-void refuse(const char* format, ...) {
+[[noreturn]] static void end_with(Explains end, const char* format, va_list arguments) {
     static thread_local char text[400];
-    va_list arguments;
-    va_start(arguments, format);
     std::vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
     Stream& out = stream();
     // Constructors run before there is a file: what they do ends the recordings of all cases.
     if (out.file < 0) {
         std::fprintf(stderr, "wavepool recorder: before `solution`: %s\n", text);
         _exit(2);
     }
-    const uint64_t size = std::strlen(text);
-    append(out, Kind::kRefused, std::string(reinterpret_cast<const char*>(&size), sizeof size) + text);
+    const uint64_t numbers[2] = {static_cast<uint64_t>(end), std::strlen(text)};
+    append(out, Kind::kRefused, std::string(reinterpret_cast<const char*>(numbers), sizeof numbers) + text);
     flush(out);
     _exit(0);
+}
+
+void refuse(const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    end_with(Explains::kNothing, format, arguments);
+}
+
+void refuse_as(Explains end, const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    end_with(end, format, arguments);
 }
 
 void watch(unsigned seconds) {
@@ -147,3 +160,5 @@ void watch(unsigned seconds) {
     alarm(seconds);
 }
 }  // namespace wavepool::recorder
+
+const wavepool::DeviceFacts& wavepool::device_facts() { return recorder::settings().device; }

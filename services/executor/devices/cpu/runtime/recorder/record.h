@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string>
 
+#include "../device_facts.h"
+
 namespace wavepool::recorder {
 
 enum class Kind : uint32_t {
@@ -47,6 +49,9 @@ void open_stream(int file);
 void close_stream();
 // Ends the recording, and the process: there is no plan, for this reason. Says what to do instead.
 [[noreturn]] __attribute__((format(printf, 1, 2))) void refuse(const char* format, ...);
+// How a run on a device is likely to end for the same reason.
+enum class Explains : uint64_t { kNothing, kCrash, kTimeLimit };
+[[noreturn]] __attribute__((format(printf, 2, 3))) void refuse_as(Explains end, const char* format, ...);
 // From now on crashes, faults at the addresses of device memory and the end of the time are reasons as well.
 void watch(unsigned seconds);
 
@@ -56,6 +61,7 @@ struct Settings {
     uint64_t is_downward = 0;  // addresses fall from allocation to allocation
     uint64_t memory_bytes = uint64_t(1) << 40;
     uint64_t most_operations = 100000;
+    DeviceFacts device{64, 1024, 64 << 10, 1, 40};  // whose calls are recorded
 };
 Settings& settings();
 

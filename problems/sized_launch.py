@@ -23,17 +23,12 @@ _AXES = 3
 
 @dataclass(frozen=True)
 class SizedLaunch:
-    """A launch in numbers; `constants` are the bits of its constants, in order, eight bytes each."""
+    """A launch in numbers; `constants` are the bytes of its constants, in order."""
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     lds_bytes: int
-    constants: tuple[int, ...]
-
-    @property
-    def row(self) -> tuple[int, ...]:
-        """The numbers as the harness reads them (services/executor/core/kernel_harness.py)."""
-        return (*self.grid, *self.block, self.lds_bytes, *self.constants)
+    constants: tuple[bytes, ...]
 
 
 def sized_launches(plan: LaunchPlan, shape: Shape, limits: LaunchLimits) -> tuple[SizedLaunch, ...]:
@@ -64,7 +59,7 @@ def _sized(launch: Launch, field: str, shape: Shape, limits: LaunchLimits) -> Si
     lds = _value(launch.lds_bytes, f"{field}.lds_bytes", shape)
     lds = _within(lds, 0, limits.lds_bytes, f"{field}.lds_bytes", launch.lds_bytes)
     constants = tuple(
-        _bits(argument, f"{field}.args[{at}].value", shape)
+        _bytes_of(argument, f"{field}.args[{at}].value", shape)
         for at, argument in enumerate(launch.arguments)
         if isinstance(argument, Constant)
     )
@@ -94,7 +89,7 @@ def _within(value: int, least: int, most: int, field: str, expression: Expressio
     return value
 
 
-def _bits(constant: Constant, field: str, shape: Shape) -> int:
+def _bytes_of(constant: Constant, field: str, shape: Shape) -> bytes:
     dtype = DTYPES[constant.ctype]
     if isinstance(constant.value, Expression):
         value: float = _value(constant.value, field, shape)
@@ -103,4 +98,4 @@ def _bits(constant: Constant, field: str, shape: Shape) -> int:
     else:
         value = constant.value
     with np.errstate(over="ignore"):
-        return int.from_bytes(np.array(value, dtype).tobytes(), "little")
+        return np.array(value, dtype).tobytes()

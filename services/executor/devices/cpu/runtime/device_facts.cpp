@@ -1,9 +1,12 @@
-// How many workers there are, which is also what the device says of its compute units.
+// This machine as a device: there are as many compute units as workers.
 #include <sched.h>
 
 #include <algorithm>
 #include <cstdlib>
 
+#include "cooperative.h"
+#include "device_facts.h"
+#include "launch_limits.h"
 #include "workers.h"
 
 namespace wavepool {
@@ -20,5 +23,11 @@ int count_workers() {
 int worker_count() {
     static const int count = count_workers();
     return count;
+}
+
+const DeviceFacts& device_facts() {
+    static const DeviceFacts facts{kWavefront, kMaxThreadsPerBlock, kSharedBytesPerBlock, uint32_t(worker_count()),
+                                   kMostCooperativeBlocks};
+    return facts;
 }
 }  // namespace wavepool
