@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.definition import Case, Initial, Problem, Sizes, SizeSet
-from problems.distributions import SPIKE_FACTOR, Distribution, any_distribution
+from problems.definition import Case, Initial, Part, Problem, Sizes, SizeSet
+from problems.distributions import SPIKE_FACTOR, Distribution, any_distribution, scaled
 from problems.domain import ANY_SCALE
+from problems.parts import grid, some_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,7 +71,7 @@ class AlongDim(Problem):
         shape = case.values["shape"]
         dtype = next(parameter.dtype for parameter in self.parameters if parameter.name == "shape")
         return {
-            "input": self.sample(case.values["distribution"], shape, rng, self.spike) * np.float32(self.scale),
+            "input": scaled(self.sample(case.values["distribution"], shape, rng, self.spike), self.scale),
             "dim": case.values["dim"],
             "shape": np.array(shape, dtype),
             "ndim": len(shape),
@@ -80,6 +81,19 @@ class AlongDim(Problem):
         shape = list(case.values["shape"])
         shape[case.values["dim"]] = 1
         return {"output": tuple(shape)}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        shape: tuple[int, ...] = case.values["shape"]
+        dim: int = case.values["dim"]
+        length, inner = shape[dim], prod(shape[dim + 1 :])
+        lines = some_pieces(prod(shape[:dim]) * inner, length, rng)
+        if lines is None:
+            return None
+        begins = lines // inner * (length * inner) + lines % inner
+        places = grid(begins, np.arange(length) * inner, 1)
+        is_reduced = self.output_shapes(case)["output"] != shape
+        part = Case(case.name, {**case.values, "shape": places.shape, "dim": 1})
+        return Part(part, {"input": places, "output": lines[:, None] if is_reduced else places})
 
     def flops(self, case: Case) -> float:
         return self.flops_per_element * prod(case.values["shape"])

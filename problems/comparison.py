@@ -52,6 +52,7 @@ class Comparison:
     `max_difference` and `mean_difference` are of |actual - expected| over all elements of the right class, wrong or
     not. `max_units` is the largest of them in units of eps * condition, which Tolerance.units bounds (for integers
     and exact outputs: the largest difference), and `bias_units` the mean of the signed ones.
+    Where the elements are some of an output, chosen by lot, `of_elements` is how many it has; 0 where they are all.
     `unexpected_nans` counts those of the mismatches that are NaN. `first` are the first mismatches in memory order.
     """
 
@@ -65,6 +66,7 @@ class Comparison:
     allowed_units: float
     one_sided: bool
     first: tuple[Mismatch, ...]
+    of_elements: int = 0
 
     @property
     def passed(self) -> bool:

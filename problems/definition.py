@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from problems.distributions import SPANS, SPIKE_FACTOR, WHOLE_SPAN, Distribution, sample
 from problems.element_types import DEFAULT, ELEMENT_TYPES, source_with_element_type
 from problems.signature import Initial, Parameter, parse_signature
@@ -14,7 +16,6 @@ from problems.signature import Initial, Parameter, parse_signature
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from problems.chaining import ChainRule
@@ -43,6 +44,25 @@ class Case:
 
     name: str
     values: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A case that is a part of another: what its arrays are made of.
+
+    `places` has, by parameter, the places of an array's elements in the flattened array of the whole case, in the shape
+    of the part's array. All outputs are named; inputs that are not are needed whole, and scalars are what they were.
+    """
+
+    case: Case
+    places: Mapping[str, NDArray[np.int64]]
+
+    def of(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
+        """The part's arrays, from those of the whole case."""
+        return {
+            name: np.asarray(value).reshape(-1)[self.places[name]] if name in self.places else value
+            for name, value in arrays.items()
+        }
 
 
 @dataclass(frozen=True)
@@ -151,6 +171,14 @@ class Problem(ABC):
         Such outputs can be checked where their reference would take too long (problems/freivalds.py).
         """
         del case, inputs
+        return None
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        """A part of the case, chosen by lot, by which an answer can be judged; None if it has to be judged whole.
+
+        `reference` and `condition` of the part, given its arrays, are the part of those of the whole.
+        """
+        del case, rng
         return None
 
     @abstractmethod

@@ -6,10 +6,10 @@ their grid down, or skip a remainder, do not look.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import inf, prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -25,6 +25,8 @@ SPIKE_FACTOR = 4096.0
 """How far spikes stand out: one outweighs a whole row of ordinary terms, so that its low bits can be checked."""
 
 _ELEMENTS_PER_SPIKE = 8192
+_DRAWN_AT_ONCE = 1 << 14
+"""Elements, so few that what is made on the way stays in the processor's cache, in memory that was filled before."""
 
 
 class Distribution(StrEnum):
@@ -60,6 +62,83 @@ SPANS: Mapping[str, Span] = {"float16": Span(2.0**-4, 4.0, 4.0, 32.0)}
 results may be so small (6e-5) that devices flush them."""
 
 
+@dataclass(frozen=True)
+class Recipe:
+    """What an array was drawn by, so that others like it can be drawn elsewhere.
+
+    `scale` multiplies the plain values, whose magnitudes are at most `2^octaves` if they are WIDE. `spike` is the
+    largest spike, with the scale in it, and no value is further from 0 than `limit`.
+    """
+
+    kind: Distribution
+    octaves: float
+    scale: float
+    spike: float
+    limit: float = inf
+
+
+class Drawn(np.ndarray):  # pyright: ignore[reportMissingTypeArgument] - numpy's own subclasses are written so
+    """Values as they were drawn, which cannot be written to. What is made from them is an array without a recipe."""
+
+    recipe: Recipe | None = None
+
+    def __array_finalize__(self, obj: NDArray[Any] | None, /) -> None:
+        self.recipe = None
+
+    def __array_wrap__(  # pyright: ignore[reportIncompatibleMethodOverride] - numpy's stubs know arrays alone
+        self,
+        array: NDArray[Any],
+        context: object = None,
+        return_scalar: bool = False,  # noqa: FBT001, FBT002 - numpy passes it so
+        /,
+    ) -> object:
+        """Sums and other results are numpy's own."""
+        del context
+        return array[()] if return_scalar else np.asarray(array)
+
+
+def as_drawn(values: NDArray[Any], recipe: Recipe | None) -> NDArray[Any]:
+    """The values with a recipe by which others like them can be drawn; the same array if there is none."""
+    if recipe is None:
+        return values
+    drawn = values.view(Drawn)
+    drawn.recipe = recipe
+    drawn.flags.writeable = False
+    return drawn
+
+
+def recipe_of(values: object) -> Recipe | None:
+    """What the values were drawn by, if nothing else was done to them."""
+    return values.recipe if isinstance(values, Drawn) else None
+
+
+class SizesOnly(np.random.Generator):
+    """A generator with which `sample` makes arrays that have a shape and no values (`Unmade`)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Unmade:
+    """A float32 array of which nothing but the shape is known; to ask more of it is a TypeError or AttributeError."""
+
+    shape: tuple[int, ...]
+
+    __array_ufunc__ = None
+
+    def __array__(self, *_: object, **__: object) -> NDArray[Any]:
+        raise TypeError("this array has no values")
+
+    def __array_function__(self, *_: object) -> object:
+        raise TypeError("this array has no values")
+
+    def __eq__(self, other: object) -> bool:
+        raise TypeError("this array has no values")
+
+    def __bool__(self) -> bool:
+        raise TypeError("this array has no values")
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType] - as arrays have none
+
+
 def sample(
     distribution: Distribution | str,
     shape: tuple[int, ...],
@@ -68,13 +147,30 @@ def sample(
     span: Span = WHOLE_SPAN,
 ) -> NDArray[np.float32]:
     """Draw float32 values of one distribution, with spikes of about `spike` times its scale."""
+    if isinstance(rng, SizesOnly):
+        return cast("NDArray[np.float32]", Unmade(shape))
     kind = Distribution(distribution)
     scale = {Distribution.SMALL: span.small, Distribution.LARGE: span.large}.get(kind, 1.0)
-    values = _plain(kind, prod(shape), rng, scale, span.octaves)
+    largest = min(spike, span.spike) * scale
+    values = np.empty(prod(shape), np.float32)
+    for begin in range(0, values.size, _DRAWN_AT_ONCE):
+        _draw_plain(kind, values[begin : begin + _DRAWN_AT_ONCE], rng, scale, span.octaves)
     signs = 1.0 if kind is Distribution.POSITIVE else rng.choice((-1.0, 1.0), spike_count(values.size))
     places = spike_places(values.size, rng)
-    values[places] = signs * min(spike, span.spike) * scale * rng.uniform(0.5, 1.0, places.size)
-    return values.reshape(shape)
+    values[places] = signs * largest * rng.uniform(0.5, 1.0, places.size)
+    return as_drawn(values.reshape(shape), Recipe(kind, span.octaves, scale, largest))
+
+
+def scaled(values: NDArray[Any], factor: float, limit: float = inf) -> NDArray[Any]:
+    """The values times a positive factor, and cut off at `limit` to either side."""
+    if isinstance(values, Unmade) or (factor == 1.0 and limit == inf):
+        return values
+    recipe = recipe_of(values)
+    if recipe:
+        least = min(limit, recipe.limit * factor)
+        recipe = replace(recipe, scale=recipe.scale * factor, spike=recipe.spike * factor, limit=least)
+    times = np.asarray(values) * values.dtype.type(factor)
+    return as_drawn(times if limit == inf else np.clip(times, -np.float32(limit), np.float32(limit)), recipe)
 
 
 def any_distribution(rng: np.random.Generator) -> Distribution:
@@ -94,13 +190,17 @@ def spike_places(size: int, rng: np.random.Generator) -> NDArray[np.int64]:
     return places
 
 
-def _plain(
-    kind: Distribution, size: int, rng: np.random.Generator, scale: float, octaves: float
-) -> NDArray[np.float32]:
+def _draw_plain(
+    kind: Distribution, values: NDArray[np.float32], rng: np.random.Generator, scale: float, octaves: float
+) -> None:
     if kind in {Distribution.UNIFORM, Distribution.POSITIVE}:
-        values = rng.random(size, np.float32)
-        return values if kind is Distribution.POSITIVE else values * np.float32(2) - np.float32(1)
-    if kind is Distribution.WIDE:
-        magnitudes = np.exp2(rng.random(size, np.float32) * np.float32(2 * octaves) - np.float32(octaves))
-        return np.where(rng.random(size, np.float32) < np.float32(0.5), -magnitudes, magnitudes)
-    return rng.standard_normal(size, np.float32) * np.float32(scale)
+        rng.random(dtype=np.float32, out=values)
+        if kind is Distribution.UNIFORM:
+            values *= np.float32(2)
+            values -= np.float32(1)
+    elif kind is Distribution.WIDE:
+        magnitudes = np.exp2(rng.random(values.size, np.float32) * np.float32(2 * octaves) - np.float32(octaves))
+        values[:] = np.where(rng.random(values.size, np.float32) < np.float32(0.5), -magnitudes, magnitudes)
+    else:
+        rng.standard_normal(dtype=np.float32, out=values)
+        values *= np.float32(scale)

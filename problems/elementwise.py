@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.definition import Case, Initial, Problem, Sizes, SizeSet
-from problems.distributions import SPIKE_FACTOR, Distribution, any_distribution
+from problems.definition import Case, Initial, Part, Problem, Sizes, SizeSet
+from problems.distributions import SPIKE_FACTOR, Distribution, any_distribution, scaled
 from problems.domain import ANY
+from problems.parts import some_elements
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,8 +81,7 @@ class Elementwise(Problem):
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         n, m = case.values["n"], case.values["m"]
         values = self.sample(case.values["distribution"], (n, m), rng, self.spike)
-        scaled = np.clip(values * np.float32(self.scale), -np.float32(self.limit), np.float32(self.limit))
-        return {"input": scaled, "n": n, "m": m}
+        return {"input": scaled(values, self.scale, self.limit), "n": n, "m": m}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         return {"output": (case.values["n"], case.values["m"])}
@@ -93,6 +93,10 @@ class Elementwise(Problem):
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
         return {"output": self.magnitude(inputs["input"].astype(np.float64), expected["output"], case)}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        places = some_elements(case.values["n"] * case.values["m"], rng)
+        return None if places is None else Part(case, {"input": places, "output": places})
 
     def flops(self, case: Case) -> float:
         return self.flops_per_element * case.values["n"] * case.values["m"]

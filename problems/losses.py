@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.definition import Case, Initial, Problem, Sizes, SizeSet
+from problems.definition import Case, Initial, Part, Problem, Sizes, SizeSet
 from problems.distributions import Distribution, any_distribution
 from problems.domain import ANY
+from problems.parts import some_elements
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,6 +80,10 @@ class ElementwiseLoss(Problem):
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
         return {"output": self.magnitude(*_pairs(inputs), expected["output"])}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        places = some_elements(case.values["n"], rng)
+        return None if places is None else Part(case, {"predictions": places, "targets": places, "output": places})
 
     def flops(self, case: Case) -> float:
         return self.flops_per_element * case.values["n"]

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
+from problems.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet
 from problems.distributions import Distribution, any_distribution
 from problems.domain import ANY_SCALE
 from problems.factors import Factors
+from problems.parts import grid, some_tile, within
 from problems.rounding import SUM, sum_condition
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class MatrixProduct(Problem):
     tolerance = SUM
     time_limit_seconds = 20.0
     spike: ClassVar[float] = 64.0
+    is_transposed: ClassVar[bool] = False
+    """Whether the second input is B's transpose."""
 
     @abstractmethod
     def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
@@ -51,9 +54,9 @@ class MatrixProduct(Problem):
         return self.sample(case.values["distribution"], shape, rng, self.spike)
 
     def operands(self, case: Case, inputs: Mapping[str, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """A and B as matrices; by default all dimensions of A but the last are rows."""
+        """A and B as matrices; all dimensions of A but the last are rows."""
         a, b = (inputs[name] for name in list(self.input_shapes(case))[:2])
-        return a.reshape(-1, a.shape[-1]), b
+        return a.reshape(-1, a.shape[-1]), b.T if self.is_transposed else b
 
     def finish(self, product: NDArray[np.float64], inputs: Mapping[str, Any]) -> NDArray[np.float64]:
         """What the output is made of; by default the product itself."""
@@ -66,20 +69,34 @@ class MatrixProduct(Problem):
         return condition
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-        ((name, shape),) = self.output_shapes(case).items()
-        return {name: self.finish(self._product(case, inputs), inputs).reshape(shape)}
+        (name,) = self.output_shapes(case)
+        return {name: self._shaped(self.finish(self._product(case, inputs), inputs), case, inputs)}
 
     def condition(
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
-        ((name, shape),) = self.output_shapes(case).items()
+        (name,) = self.output_shapes(case)
         a, b = self.operands(case, inputs)
         # The bound needs no more than single precision: it is a sum of positive terms.
         absolute = (np.abs(a) @ np.abs(b)).astype(np.float64)
         condition = sum_condition(absolute, a.shape[1])
         if type(self).finish_condition is not MatrixProduct.finish_condition:
             condition = self.finish_condition(condition, self._product(case, inputs), inputs)
-        return {name: condition.reshape(shape)}
+        return {name: self._shaped(condition, case, inputs)}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        ((output, shape),) = self.output_shapes(case).items()
+        (a, a_shape), (b, b_shape), *others = self.input_shapes(case).items()
+        rows, depth, columns = prod(a_shape[:-1]), a_shape[-1], b_shape[0 if self.is_transposed else 1]
+        tile = some_tile(rows, depth, columns, rng)
+        if tile is None or prod(shape) != rows * columns:
+            return None
+        elements = grid(tile.rows, tile.columns, columns)
+        of_b = grid(np.arange(depth), tile.columns, columns)
+        if self.is_transposed:
+            of_b = within(tile.columns, depth)
+        of_others = {name: tile.columns if prod(other) == columns else elements for name, other in others}
+        return Part(case, {a: within(tile.rows, depth), b: of_b, **of_others, output: elements})
 
     def factors(self, case: Case, inputs: Mapping[str, Any]) -> Factors | None:
         if type(self).finish is not MatrixProduct.finish:
@@ -94,6 +111,13 @@ class MatrixProduct(Problem):
     def bytes(self, case: Case) -> float:
         arrays = (*self.input_shapes(case).values(), *self.output_shapes(case).values())
         return 4.0 * sum(prod(shape) for shape in arrays)
+
+    def _shaped(self, values: NDArray[np.float64], case: Case, inputs: Mapping[str, Any]) -> NDArray[np.float64]:
+        """What the output holds, or a part of it, in its shape."""
+        (shape,) = self.output_shapes(case).values()
+        if values.size == prod(shape):
+            return values.reshape(shape)
+        return values.reshape(*inputs[next(iter(self.input_shapes(case)))].shape[:-1], values.shape[-1])
 
     def _product(self, case: Case, inputs: Mapping[str, Any]) -> NDArray[np.float64]:
         a, b = self.operands(case, inputs)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
+from problems.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
 from problems.distributions import Distribution
 from problems.domain import ANY
+from problems.parts import some_pieces, within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,6 +72,11 @@ class Normalization(Problem):
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
         return {"Y": np.abs(expected["Y"]) * (1.0 + sqrt(self.shape(case)[-1]))}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        *rows, length = self.shape(case)
+        chosen = some_pieces(prod(rows), length, rng)
+        return None if chosen is None else Part(case, dict.fromkeys("XY", within(chosen, length)))
 
     def flops(self, case: Case) -> float:
         return self.flops_per_element * prod(self.shape(case))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from problems.distributions import SPANS, WHOLE_SPAN, spike_places
+from problems.distributions import SPANS, WHOLE_SPAN, as_drawn, recipe_of, scaled, spike_places
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +42,7 @@ def planted(
     changed = dict(inputs)
     takes_scales = scales and SPANS.get(problem.dtype, WHOLE_SPAN) is WHOLE_SPAN
     for name, domain in problem.domains.items():
-        array = np.asarray(inputs[name])
+        array = np.asanyarray(inputs[name])
         if domain.scales and takes_scales:
             array = _scaled(array, rng)
         changed[name] = _spiked(array, domain, rng) if domain.spikes else array
@@ -55,16 +55,18 @@ def _scaled(array: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
     if not 0.0 < size < math.inf:
         return array
     wanted = math.exp(rng.uniform(math.log(WHOLE_SPAN.small), math.log(WHOLE_SPAN.large)))
-    return array * array.dtype.type(2.0 ** round(math.log2(wanted / size)))
+    return scaled(array, 2.0 ** round(math.log2(wanted / size)))
 
 
 def _spiked(array: NDArray[Any], domain: Domain, rng: np.random.Generator) -> NDArray[Any]:
-    flat = array.reshape(-1).copy()
+    flat = np.array(array).reshape(-1)
     places = spike_places(flat.size, rng)
     values = _large(flat, domain, places.size, rng)
     used = flat[places] != 0
     flat[places[used]] = values[used].astype(flat.dtype)
-    return flat.reshape(array.shape)
+    # Drawn values have spikes as large already.
+    is_bounded = math.isfinite(domain.low) or math.isfinite(domain.high)
+    return as_drawn(flat.reshape(array.shape), None if is_bounded else recipe_of(array))
 
 
 def _large(flat: NDArray[Any], domain: Domain, count: int, rng: np.random.Generator) -> NDArray[np.float64]:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
+from problems.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
 from problems.distributions import Distribution
 from problems.normalization import standardized, standardized_condition
+from problems.parts import some_pieces, within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,6 +79,14 @@ class BatchNorm(Problem):
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
         return {"Y": standardized_condition(inputs["X"].astype(np.float64), _AXES)}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        items, features, *sides = self._shape(case)
+        chosen = some_pieces(features, items * prod(sides), rng)
+        if chosen is None:
+            return None
+        places = np.arange(items)[:, None, None, None] * (features * prod(sides)) + within(chosen, *sides)
+        return Part(case, dict.fromkeys("XY", places))
 
     def flops(self, case: Case) -> float:
         return 6.0 * prod(self._shape(case))

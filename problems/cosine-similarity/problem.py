@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
+from problems.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
 from problems.distributions import Distribution
+from problems.parts import some_pieces, within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,6 +86,13 @@ class CosineSimilarity(Problem):
         p, t, norms = _rows(inputs)
         cosine = np.abs(1.0 - expected["output"])
         return {"output": 1.0 + sqrt(case.values["d"]) * (cosine + np.abs(p * t).sum(axis=1) / norms)}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        rows = some_pieces(case.values["n"], case.values["d"], rng)
+        if rows is None:
+            return None
+        places = within(rows, case.values["d"])
+        return Part(case, {"predictions": places, "targets": places, "output": rows})
 
     def flops(self, case: Case) -> float:
         return 6.0 * case.values["n"] * case.values["d"]

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
+from problems.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
 from problems.distributions import Distribution, any_distribution
 from problems.domain import ANY_SCALE
+from problems.parts import some_pieces, within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,6 +65,13 @@ class DiagonalMatmul(Problem):
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"output_c": inputs["diagonal_a"].astype(np.float64)[:, None] * inputs["input_b"]}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        rows = some_pieces(case.values["n"], case.values["m"], rng)
+        if rows is None:
+            return None
+        places = within(rows, case.values["m"])
+        return Part(case, {"diagonal_a": rows, "input_b": places, "output_c": places})
 
     def flops(self, case: Case) -> float:
         return float(case.values["n"] * case.values["m"])

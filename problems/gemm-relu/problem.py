@@ -36,6 +36,7 @@ class GemmRelu(MatrixProduct):
     dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* A, const float* W, const float* b, float* C, size_t B, size_t N, size_t M"
     outputs: ClassVar[Mapping[str, Initial]] = {"C": Initial.ZERO}
+    is_transposed = True
     sizes = Sizes(
         cpu=(
             _case(64, 128, 96, Distribution.UNIFORM),
@@ -63,9 +64,6 @@ class GemmRelu(MatrixProduct):
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         return {"C": (case.values["B"], case.values["M"])}
-
-    def operands(self, case: Case, inputs: Mapping[str, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        return inputs["A"], inputs["W"].T
 
     def finish(self, product: NDArray[np.float64], inputs: Mapping[str, Any]) -> NDArray[np.float64]:
         return np.maximum(0.0, product + inputs["b"])

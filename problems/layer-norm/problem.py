@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
+from problems.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
 from problems.distributions import Distribution
 from problems.normalization import standardized, standardized_condition
+from problems.parts import some_pieces, within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,6 +89,11 @@ class LayerNorm(Problem):
     ) -> dict[str, NDArray[Any]]:
         scaled = np.abs(inputs["gamma"]) * standardized_condition(inputs["X"].astype(np.float64), _AXES)
         return {"Y": np.abs(inputs["beta"]) + scaled}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        items, *sides = self.output_shapes(case)["Y"]
+        chosen = some_pieces(items, prod(sides), rng)
+        return None if chosen is None else Part(case, dict.fromkeys("XY", within(chosen, *sides)))
 
     def flops(self, case: Case) -> float:
         return 8.0 * prod(self.output_shapes(case)["Y"])

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
-from problems.distributions import Distribution, any_distribution
+from problems.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
+from problems.distributions import Distribution, any_distribution, scaled
+from problems.parts import some_pieces, within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-_SCALE = np.float32(3.0)
+_SCALE = 3.0
 
 
 def _case(rows: int, columns: int, distribution: Distribution) -> Case:
@@ -60,8 +61,8 @@ class LogSoftmax(Problem):
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         shape = (case.values["M"], case.values["N"])
-        values = self.sample(case.values["distribution"], shape, rng, spike=4.0) * _SCALE
-        return {"input": values, "M": shape[0], "N": shape[1]}
+        values = self.sample(case.values["distribution"], shape, rng, spike=4.0)
+        return {"input": scaled(values, _SCALE), "M": shape[0], "N": shape[1]}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         return {"output": (case.values["M"], case.values["N"])}
@@ -77,6 +78,10 @@ class LogSoftmax(Problem):
         x = inputs["input"].astype(np.float64)
         largest = np.abs(x.max(axis=1, keepdims=True))
         return {"output": np.abs(expected["output"]) + np.abs(x) + largest + sqrt(x.shape[1])}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        rows = some_pieces(case.values["M"], case.values["N"], rng)
+        return None if rows is None else Part(case, dict.fromkeys(("input", "output"), within(rows, case.values["N"])))
 
     def flops(self, case: Case) -> float:
         return 5.0 * case.values["M"] * case.values["N"]

@@ -49,6 +49,7 @@ class MatmulSwish(MatrixProduct):
         "const float scaling_factor, float* output, size_t batch_size, size_t in_features, size_t out_features"
     )
     outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.ZERO}
+    is_transposed = True
     sizes = Sizes(
         cpu=(
             _case(64, 128, 96, 2.0, Distribution.UNIFORM),
@@ -81,9 +82,6 @@ class MatmulSwish(MatrixProduct):
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         return {"output": (case.values["batch_size"], case.values["out_features"])}
-
-    def operands(self, case: Case, inputs: Mapping[str, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        return inputs["input_matrix"], inputs["weight_matrix"].T
 
     def finish(self, product: NDArray[np.float64], inputs: Mapping[str, Any]) -> NDArray[np.float64]:
         return inputs["scaling_factor"] * swish(product + inputs["bias"])

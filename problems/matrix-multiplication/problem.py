@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
+from problems.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet
 from problems.distributions import Distribution, any_distribution
 from problems.domain import ANY_SCALE
 from problems.factors import Factors
+from problems.parts import grid, some_tile, within
 from problems.rounding import SUM, sum_condition
 
 if TYPE_CHECKING:
@@ -76,6 +77,14 @@ class MatrixMultiplication(Problem):
         # The bound needs no more than single precision: it is a sum of positive terms.
         absolute = np.abs(inputs["input_a"]) @ np.abs(inputs["input_b"])
         return {"output_c": sum_condition(absolute.astype(np.float64), case.values["k"])}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        m, n, k = (int(case.values[name]) for name in ("m", "n", "k"))
+        tile = some_tile(m, k, n, rng)
+        if tile is None:
+            return None
+        places = {"input_a": within(tile.rows, k), "input_b": grid(np.arange(k), tile.columns, n)}
+        return Part(case, {**places, "output_c": grid(tile.rows, tile.columns, n)})
 
     def factors(self, case: Case, inputs: Mapping[str, Any]) -> Factors:
         return Factors("output_c", inputs["input_a"], inputs["input_b"])

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
+from problems.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
 from problems.distributions import Distribution, any_distribution
 from problems.domain import ANY_SCALE
+from problems.parts import some_elements
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,6 +74,10 @@ class MatrixScalar(Problem):
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"output_matrix": inputs["input_matrix"].astype(np.float64) * inputs["scalar"]}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        places = some_elements(case.values["n"] ** 2, rng)
+        return None if places is None else Part(case, {"input_matrix": places, "output_matrix": places})
 
     def flops(self, case: Case) -> float:
         return float(case.values["n"] ** 2)

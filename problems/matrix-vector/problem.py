@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
+from problems.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet
 from problems.distributions import Distribution, any_distribution
 from problems.domain import ANY_SCALE
+from problems.parts import some_pieces, within
 from problems.rounding import SUM, sum_condition
 
 if TYPE_CHECKING:
@@ -73,6 +74,10 @@ class MatrixVector(Problem):
     ) -> dict[str, NDArray[Any]]:
         absolute = np.abs(inputs["input_a"]).astype(np.float64) @ np.abs(inputs["input_b"]).astype(np.float64)
         return {"output_c": sum_condition(absolute, case.values["k"])}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        rows = some_pieces(case.values["m"], case.values["k"], rng)
+        return None if rows is None else Part(case, {"input_a": within(rows, case.values["k"]), "output_c": rows})
 
     def flops(self, case: Case) -> float:
         return 2.0 * case.values["m"] * case.values["k"]

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
+from problems.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
 from problems.distributions import Distribution, any_distribution
+from problems.parts import some_pieces, within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,6 +20,8 @@ _SIDES = {"B": "Batch", "H": "Heads", "S": "Seq_len", "E": "Embed_dim"}
 _SCORE_SPIKE = 8.0
 """Queries and keys stand out so little that no power of e overflows, even where no maximum is subtracted."""
 _VALUE_SPIKE = 64.0
+_QUERIES = 64
+"""Of each head in a part."""
 
 
 def _case(shape: tuple[int, int, int, int], distribution: Distribution) -> Case:
@@ -92,6 +95,15 @@ class ScaledDotAttention(Problem):
         uncertain = weights * (queries @ np.swapaxes(keys, -1, -2) + np.abs(scores))
         of_scores = uncertain @ values + uncertain.sum(axis=-1, keepdims=True) * np.abs(expected["output"])
         return {"output": sqrt(case.values["S"]) * (weights @ values) + of_scores}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        batches, heads, length, size = (int(case.values[side]) for side in _SIDES)
+        chosen = some_pieces(batches * heads, 2 * length * size, rng)
+        if chosen is None:
+            return None
+        keys = within(chosen, 1, length, size)
+        queries = keys[:, :, np.sort(rng.choice(length, min(length, _QUERIES), replace=False))]
+        return Part(case, {"Q": queries, "K": keys, "V": keys, "output": queries})
 
     def flops(self, case: Case) -> float:
         return 4.0 * prod(case.values["shape"]) * case.values["S"]

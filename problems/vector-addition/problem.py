@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
+from problems.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
 from problems.distributions import Distribution, any_distribution
 from problems.domain import ANY_SCALE
+from problems.parts import some_elements
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,6 +74,10 @@ class VectorAddition(Problem):
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"d_output": np.add(inputs["d_input1"], inputs["d_input2"], dtype=np.float64)}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        places = some_elements(case.values["n"], rng)
+        return None if places is None else Part(case, {"d_input1": places, "d_input2": places, "d_output": places})
 
     def flops(self, case: Case) -> float:
         return float(case.values["n"])

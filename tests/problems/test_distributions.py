@@ -1,11 +1,28 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from problems.distributions import TILE_ELEMENTS, Distribution, any_distribution, sample, spike_count, spike_places
+from problems.distributions import (
+    TILE_ELEMENTS,
+    Distribution,
+    SizesOnly,
+    Unmade,
+    any_distribution,
+    sample,
+    scaled,
+    spike_count,
+    spike_places,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from problems.catalogue import Catalogue
 
 KINDS = st.sampled_from(list(Distribution))
 SEEDS = st.integers(0, 2**32 - 1)
@@ -60,3 +77,47 @@ def test_ordinary_values_fill_their_range(kind: Distribution, low: float, high: 
 def test_every_distribution_can_be_drawn() -> None:
     rng = np.random.default_rng(1)
     assert {any_distribution(rng) for _ in range(200)} == set(Distribution)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        np.asarray,
+        np.abs,
+        np.sort,
+        np.where,
+        len,
+        bool,
+        hash,
+        lambda values: values + 1,
+        lambda values: values == 0,
+        lambda values: np.zeros(3) == values,
+        lambda values: values.astype(np.float16),
+    ],
+)
+def test_an_array_without_values_has_a_shape_and_nothing_that_could_be_taken_for_a_value(
+    asked: Callable[[object], object],
+) -> None:
+    array = scaled(sample(Distribution.WIDE, (2**40, 3), SizesOnly(np.random.PCG64(0))), 2.0)
+    assert isinstance(array, Unmade)
+    assert array.shape == (2**40, 3)
+    with pytest.raises((AttributeError, TypeError)):
+        asked(array)
+
+
+def test_inputs_without_values_have_the_shapes_of_those_with_values(catalogue: Catalogue) -> None:
+    """Problems that compute with what they have drawn cannot be asked so."""
+    asked = 0
+    for slug in catalogue.problems:
+        problem = catalogue.get(slug).problem
+        case = problem.sizes.cpu[0]
+        try:
+            unmade = problem.inputs(case, SizesOnly(np.random.PCG64(0)))
+        except (AttributeError, TypeError):
+            continue
+        asked += 1
+        made = problem.inputs(case, np.random.default_rng(0))
+        for name, value in made.items():
+            one = unmade[name]
+            assert (one.shape if isinstance(one, Unmade) else np.shape(one)) == np.shape(value), (slug, name)
+    assert asked > 60

@@ -77,6 +77,7 @@ class DoublePrecisionInputs(Twice):
 class InfiniteInputs(Twice):
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         inputs = super().inputs(case, rng)
+        inputs["input"] = np.array(inputs["input"])
         inputs["input"][0, 0] = np.inf
         return inputs
 

@@ -38,6 +38,7 @@ from services.executor.core.sanitizing import CheckRequest
 from services.executor.core.serve import serve
 from services.executor.core.timing_mode import TimingMode
 from services.executor.devices.device import ToolchainError
+from services.executor.sandboxes.kernel_calls import FREED_BYTES_KEPT, keep_freed_memory
 from services.executor.sandboxes.sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except OSError as error:
             sys.stderr.write(f"{error.filename}: {error.strerror}\n")
             return BAD_USAGE
+    keep_freed_memory(FREED_BYTES_KEPT)
     options = Options(
         chosen.device, chosen.sandbox, chosen.cache_folder, chosen.cache_mib, chosen.forbidden, chosen.torch_python
     )

@@ -1,4 +1,4 @@
-"""The benchmark stage: every public case in several sessions, each call verified like any other call.
+"""The benchmark stage: every public case in several sessions, whose calls are verified (`timed_calls.py`).
 
 A session is a runner process of its own, and visits the cases in an order of its own. After the planned sessions, cases
 whose sessions disagree are measured in more. Last, in one more session, chained calls show whether the times that came
@@ -87,6 +87,10 @@ async def benchmark(bench: Bench, cases: Sequence[Case], progress: Progress) -> 
             again = [untimed[times.index] for times in measured if _may_be_told_by_another_try(bench, times, scale)]
             for times in await _timed(bench, trusted, again, (scale, flush_bytes), pulse) if again else ():
                 measured[times.index] = times
+    progress.report["checked_calls"] = {
+        times.case.name: [sum(one.checked_calls for one in times.sessions), sum(one.calls for one in times.sessions)]
+        for times in measured
+    }
     facts = [facts_of(bench.problem, times, scale, bench.launched_by_submission) for times in measured]
     results = [
         result_of(bench.problem, times, scale, facts_of_case)

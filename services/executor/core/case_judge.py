@@ -1,13 +1,15 @@
 """Makes the inputs of each call of one case, and judges what came back.
 
-Every call is treated alike, whether it is timed or not: all inputs are new, outputs are poisoned with new random bits,
-guard bands lie around every array, and every element of every output is compared with a reference that is computed
-after the call. So there is nothing by which a submission could tell calls apart, and nothing worth remembering.
+Every call that the host draws is treated alike, whether it is timed or not: all inputs are new, outputs are poisoned
+with new random bits, guard bands lie around every array, and outputs are compared with a reference that is computed
+after the call: every element, or those of a part that nobody knew before. So there is nothing by which a submission
+could tell calls apart, and nothing worth remembering. `timed_calls.py` has what the device draws.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from problems.definition import Case, Problem, Tolerance
+    from problems.definition import Case, Part, Problem, Tolerance
     from problems.factors import Factors
     from problems.signature import Parameter
     from services.executor.core.channel import Channel
@@ -49,13 +51,16 @@ _POISON_BYTES = 1 << 16
 _NO_POISON = bytes(_POISON_BYTES)
 WHOLLY_COMPARED_FLOPS = 4e9
 """Of a matrix product: about a quarter of a second in fp64 on two cores. Larger ones are checked by their factors."""
+WHOLLY_COMPARED_BYTES = 16 << 20
+"""Of a case's arrays. Answers to larger cases are compared in parts, but for those of the first check."""
 
 
 @dataclass(frozen=True)
 class Trial:
     """The inputs, guard bands and poison of call number `call`; `guards` has the band of each array.
 
-    `rules` are those of the chain that it begins, if it begins one.
+    `rules` are those of the chain, or of the redrawn calls, that it begins, if any. Where there is a `part`, the inputs
+    are the part's, and so is what the answer is judged by.
     """
 
     inputs: Mapping[str, Any]
@@ -64,6 +69,11 @@ class Trial:
     poison: bytes
     call: int
     rules: Mapping[str, LinkRule] = field(default_factory=dict[str, LinkRule])
+    part: Part | None = None
+
+    def compared(self, outputs: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """What the answer is compared by."""
+        return self.part.of(outputs) if self.part else outputs
 
 
 class CaseJudge:
@@ -76,6 +86,17 @@ class CaseJudge:
         self.case_index = case_index
         self._is_hidden = case not in (*problem.sizes.cpu, *problem.sizes.gpu)
         self._buffers: dict[str, NDArray[Any]] = {}
+
+    def part(self, trial: Trial, call: int) -> Part | None:
+        """The part by which a large answer is judged, chosen for this call; None if the whole is to be judged."""
+        if trial.layout.file_bytes <= WHOLLY_COMPARED_BYTES:
+            return None
+        return self.problem.part(self.case, self._seed.generator("part", self.case_index, call))
+
+    def in_part(self, trial: Trial) -> Trial:
+        """The trial as its answer is judged: by a part of it, if it is large."""
+        part = self.part(trial, trial.call)
+        return trial if part is None else replace(trial, inputs=part.of(trial.inputs), part=part)
 
     def publish(self, channel: Channel, call: int) -> Trial:
         """Write everything that call number `call` of the run needs into the shared memory."""
@@ -109,33 +130,39 @@ class CaseJudge:
         for name, region in trial.layout.regions.items():
             if region.parameter.output:
                 continue
-            data = self._guarded(channel, region, trial)
+            data = self._guarded(channel, region, trial, self._buffers)
             if region.parameter.const and not _same_bytes(data, trial.inputs[name]):
                 raise modified_input(self.case, region, data, trial.inputs[name])
         return outputs
 
-    def collect_outputs(self, channel: Channel, trial: Trial) -> dict[str, NDArray[Any]]:
-        """Read the outputs alone; raises Failure when a guard beside them has changed."""
+    def collect_outputs(
+        self, channel: Channel, trial: Trial, into: dict[str, NDArray[Any]] | None = None
+    ) -> dict[str, NDArray[Any]]:
+        """Read the outputs alone, into arrays that the next call does not reuse, if any are given.
+
+        Raises Failure when a guard beside them has changed.
+        """
+        arrays = self._buffers if into is None else into
         regions = trial.layout.regions
-        return {name: self._guarded(channel, r, trial) for name, r in regions.items() if r.parameter.output}
+        return {name: self._guarded(channel, r, trial, arrays) for name, r in regions.items() if r.parameter.output}
 
     def expected(self, trial: Trial) -> dict[str, NDArray[Any]]:
         """The fp64 reference."""
-        return self.problem.reference(self.case, trial.inputs)
+        return self.problem.reference(_judged_case(self.case, trial), trial.inputs)
 
     def fault(self, trial: Trial, outputs: Mapping[str, NDArray[Any]]) -> Failure | None:
-        """What is wrong with the outputs, if anything is."""
-        factors = self.problem.factors(self.case, trial.inputs)
+        """What is wrong with the outputs, if anything is; they are the trial's part of them, if it has one."""
+        factors = None if trial.part else self.problem.factors(self.case, trial.inputs)
         if factors is not None and factors.flops > WHOLLY_COMPARED_FLOPS:
             return self._product_fault(trial, outputs[factors.output], factors)
         expected = self.expected(trial)
-        condition = self.problem.condition(self.case, trial.inputs, expected)
+        condition = self.problem.condition(_judged_case(self.case, trial), trial.inputs, expected)
         comparisons: dict[str, Comparison] = {}
         unwritten: dict[str, int] = {}
         precisions: dict[str, Precision] = {}
         tolerance = self.problem.tolerance
         for name, output in outputs.items():
-            comparisons[name] = compare(output, expected[name], condition[name], tolerance)
+            comparisons[name] = _in_whole(compare(output, expected[name], condition[name], tolerance), trial, name)
             if not comparisons[name].passed:
                 poisoned = _poisoned(output, trial.layout.regions[name], trial)
                 unwritten[name] = _wrong_of(poisoned, output, expected[name], condition[name], tolerance)
@@ -145,8 +172,10 @@ class CaseJudge:
         return objection(self.problem, self.case, trial.inputs, outputs, expected)
 
     def verify(self, channel: Channel, trial: Trial) -> None:
-        """Raises Failure unless the call was right in every respect."""
-        if failure := self.fault(trial, self.collect(channel, trial)):
+        """Raises Failure unless the call was right in every respect, a large answer as far as a part of it shows."""
+        outputs = self.collect(channel, trial)
+        seen = self.in_part(trial)
+        if failure := self.fault(seen, seen.compared(outputs)):
             raise failure
 
     def differs(self, outputs: Mapping[str, NDArray[Any]], others: Mapping[str, NDArray[Any]]) -> Failure | None:
@@ -179,24 +208,27 @@ class CaseJudge:
         unwritten = {name: poisoned if poisoned > chance + 8.0 * chance**0.5 else 0}
         return judged(self.case, {name: found.comparison}, unwritten, {name: found.precision}, tolerance)
 
-    def _guarded(self, channel: Channel, region: Region, trial: Trial) -> NDArray[Any]:
-        data, guards = self._read(channel, region)
+    def _guarded(self, channel: Channel, region: Region, trial: Trial, arrays: dict[str, NDArray[Any]]) -> NDArray[Any]:
+        data, guards = _read(channel, region, arrays)
         before = trial.guards[region.parameter.name]
         for guard, is_after in zip(guards, (False, True), strict=True):
             if guard != before:
                 raise out_of_bounds(self.case, region, _first_change(guard, before), is_after=is_after)
         return data
 
-    def _read(self, channel: Channel, region: Region) -> tuple[NDArray[Any], tuple[bytes, bytes]]:
-        name = region.parameter.name
-        if name not in self._buffers or self._buffers[name].shape != region.shape:
-            self._buffers[name] = np.empty(region.shape, region.parameter.dtype)
-        data = self._buffers[name]
-        before, after = bytearray(GUARD_BYTES), bytearray(GUARD_BYTES)
-        raw = data.reshape(-1).view(np.uint8).data
-        if not channel.read(region.offset, [memoryview(before), raw, memoryview(after)]):
-            raise interference("the shared memory was cut")
-        return data, (bytes(before), bytes(after))
+
+def _judged_case(case: Case, trial: Trial) -> Case:
+    return trial.part.case if trial.part else case
+
+
+def _in_whole(comparison: Comparison, trial: Trial, name: str) -> Comparison:
+    """With the places of wrong elements in the whole output."""
+    if trial.part is None:
+        return comparison
+    places, shape = trial.part.places[name], trial.layout.regions[name].shape
+    located = [np.unravel_index(int(places[one.index]), shape) for one in comparison.first]
+    first = (replace(one, index=tuple(map(int, at))) for one, at in zip(comparison.first, located, strict=True))
+    return replace(comparison, first=tuple(first), of_elements=prod(shape))
 
 
 def guard_band(parameter: Parameter, bits: np.random.Generator) -> bytes:
@@ -213,6 +245,20 @@ def guard_band(parameter: Parameter, bits: np.random.Generator) -> bytes:
     quiet = np.full(GUARD_BYTES // parameter.dtype.itemsize, np.nan, parameter.dtype)
     band = (quiet.view(np.uint8) | np.frombuffer(random, np.uint8)).view(parameter.dtype)
     return band.tobytes() if np.isnan(band).all() else quiet.tobytes()
+
+
+def _read(
+    channel: Channel, region: Region, arrays: dict[str, NDArray[Any]]
+) -> tuple[NDArray[Any], tuple[bytes, bytes]]:
+    """An array, read into that of `arrays` if it fits, and the bands beside it."""
+    name = region.parameter.name
+    if name not in arrays or arrays[name].shape != region.shape:
+        arrays[name] = np.empty(region.shape, region.parameter.dtype)
+    before, after = bytearray(GUARD_BYTES), bytearray(GUARD_BYTES)
+    raw = arrays[name].reshape(-1).view(np.uint8).data
+    if not channel.read(region.offset, [memoryview(before), raw, memoryview(after)]):
+        raise interference("the shared memory was cut")
+    return arrays[name], (bytes(before), bytes(after))
 
 
 def _initial(region: Region, trial: Trial) -> list[memoryview | bytes]:
@@ -242,10 +288,13 @@ def _poisoned(output: NDArray[Any], region: Region, trial: Trial) -> NDArray[np.
     """Which elements, flat, are what the poison was before the call; none of an output that began with zeros."""
     if region.parameter.initial is Initial.ZERO:
         return np.zeros(output.size, np.bool_)
-    before = b"".join(_initial(region, trial))
     size = region.parameter.dtype.itemsize
-    untouched = np.frombuffer(before, np.uint8).reshape(-1, size) == output.reshape(-1).view(np.uint8).reshape(-1, size)
-    return untouched.all(axis=1)
+    poison = np.frombuffer(trial.poison, np.uint8).reshape(-1, size)
+    if trial.part:
+        before = poison[trial.part.places[region.parameter.name].reshape(-1) % len(poison)]
+    else:
+        before = np.resize(poison, (output.size, size))
+    return (before == output.reshape(-1).view(np.uint8).reshape(-1, size)).all(axis=1)
 
 
 def _wrong_of(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
-from services.executor.core.chain_arithmetic import digest_of, first_key, next_key, remade
+from services.executor.core.chain_arithmetic import digest_of, first_key, next_key, remade, remade_at
 from services.executor.core.chain_audit import ChainMeasurement, ChainRule, is_disturbed, is_doubtful
 from services.executor.core.chain_rules import CannotChainError, confined, link_rules
 from services.executor.core.idle_work import NO_TIME, IdleTime
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from problems.definition import Part
     from services.executor.core.case_judge import CaseJudge, Trial
     from services.executor.core.checking import Checker
     from services.executor.core.session import RunnerSession
@@ -52,7 +53,9 @@ class ChainProfile:
     quiet_chains: int = 0
 
 
-GPU_CHAINS = ChainProfile(links=32, chains=3, most_chains=6, most_seconds=20.0, most_bytes=16 << 30, quiet_chains=2)
+# One chain will do if it bears the claim out: the shortest counts. Only a shorter empty chain could still speak against
+# the claim, and two are made before the submission has a process.
+GPU_CHAINS = ChainProfile(links=32, chains=1, most_chains=6, most_seconds=20.0, most_bytes=16 << 30, quiet_chains=2)
 # Short chains, as whoever shares the cores disturbs long ones; and more of them, as one undisturbed is enough. None
 # before its time: a host that gets busier in between would make liars of honest kernels.
 CPU_CHAINS = ChainProfile(links=2, chains=4, most_chains=40, most_seconds=4.0, most_bytes=32 << 20)
@@ -82,11 +85,11 @@ async def quiet_null_ns(trusted: RunnerSession, judge: CaseJudge, profile: Chain
     """
     if not profile.quiet_chains:
         return None
-    trial = judge.draw(_NO_CALL)
+    trial = judge.draw(_NO_CALL, profile.links)
     links = _links(trial, profile)
     if _why_none(judge, trial, links):
         return None
-    trial = _with_rules(judge, judge.draw(_NO_CALL, links))
+    trial = _with_rules(judge, trial)
     await _prepare(trusted, judge, trial, links)
     seconds = links * judge.problem.time_limit_seconds
     return min([(await trusted.run_chain(nonce, seconds)).wall_ns for nonce in range(profile.quiet_chains)])
@@ -107,14 +110,16 @@ async def audit_case(
     """
     profile, rule = limits
     idle_before = checker.session.idle
-    trial = judge.draw(checker.next_call())
+    trial = judge.draw(checker.next_call(), profile.links)
     links = _links(trial, profile)
     if why_none := _why_none(judge, trial, links):
         return ChainAudit((), why_none)
     chains: list[ChainMeasurement] = []
     begin = time.perf_counter()
     while len(chains) < profile.most_chains and time.perf_counter() - begin < profile.most_seconds:
-        chain = await _measure(checker, trusted, judge, links, profile)
+        if chains:
+            trial = judge.draw(checker.next_call(), profile.links)
+        chain = await _measure(checker, trusted, judge, trial, profile)
         chains.append(replace(chain, quiet_null_ns=quiet_ns))
         if len(chains) < profile.chains:
             continue
@@ -135,15 +140,14 @@ def _why_none(judge: CaseJudge, trial: Trial, links: int) -> str:
 
 
 async def _measure(
-    checker: Checker, trusted: RunnerSession, judge: CaseJudge, links: int, profile: ChainProfile
+    checker: Checker, trusted: RunnerSession, judge: CaseJudge, trial: Trial, profile: ChainProfile
 ) -> ChainMeasurement:
-    """One chain, and the empty one just before it."""
-    call = checker.next_call()
-    trial = _with_rules(judge, judge.draw(call, links))
-    random = checker.seed.generator("chain", call)
+    """One chain, which begins with the inputs of `trial`, and the empty one just before it."""
+    trial, links = _with_rules(judge, trial), _links(trial, profile)
+    random = checker.seed.generator("chain", trial.call)
     nonce = int(random.integers(1 << 63))
     seconds = links * judge.problem.time_limit_seconds
-    await checker.choose_program(judge)
+    await checker.choose_program(judge, trial)
     for session in (trusted, checker.session):
         await _prepare(session, judge, trial, links)
     empty = await trusted.run_chain(nonce, seconds)
@@ -185,23 +189,34 @@ async def _check_link(
 ) -> None:
     nonce, records = told
     key = next_key(records[link - 1].digest, nonce) if link else first_key(nonce)
-    at_link = replace(trial, inputs=_inputs_of(trial, key))
+    # A number of its own: products are checked by other vectors and rows in each.
+    call = checker.next_call()
+    is_last = link == len(records) - 1
+    # With the last, the inputs come back as well, and are compared whole.
+    part = None if is_last else judge.part(trial, call)
+    at_link = replace(trial, inputs=inputs_at(trial, key, part), call=call, part=part)
     await checker.session.fetch_link(link)
     channel = checker.session.channel
-    is_last = link == len(records) - 1
     outputs = judge.collect(channel, at_link) if is_last else judge.collect_outputs(channel, at_link)
-    if failure := judge.fault(at_link, outputs):
+    seen = judge.in_part(at_link) if is_last else at_link
+    if failure := judge.fault(seen, seen.compared(outputs)):
         raise failure
     places = {parameter.name: at for at, parameter in enumerate(trial.layout.parameters)}
     if digest_of([(places[name], output) for name, output in outputs.items()], key) != records[link].digest:
         raise late_answer(judge.case)
 
 
-def _inputs_of(trial: Trial, key: int) -> dict[str, object]:
+def inputs_at(trial: Trial, key: int, part: Part | None = None) -> dict[str, object]:
+    """What the inputs of a trial, or of a part of it, are after a runner has made new ones by its rules and a key."""
     inputs = dict(trial.inputs)
     for at, parameter in enumerate(trial.layout.parameters):
-        if parameter.name in trial.rules and not parameter.output:
-            inputs[parameter.name] = remade(trial.inputs[parameter.name], trial.rules[parameter.name], key, at)
+        name = parameter.name
+        if name in trial.rules and not parameter.output:
+            base, rule = trial.inputs[name], trial.rules[name]
+            if part and name in part.places:
+                inputs[name] = remade_at(base, rule, key, at, part.places[name])
+            else:
+                inputs[name] = remade(base, rule, key, at)
     return inputs
 
 

@@ -10,16 +10,20 @@ elements could be chosen to make up any sum.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from problems.distributions import TILE_ELEMENTS, Distribution
 from services.executor.core.layout import LinkRule, RuleKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
+
+    from problems.distributions import Recipe
 
     Words = NDArray[np.uint64]
 
@@ -31,6 +35,20 @@ _GOLDEN = 0x9E3779B97F4A7C15
 _FIRST = 0xBF58476D1CE4E5B9
 _SECOND = 0x94D049BB133111EB
 _WORD_BYTES = 8
+# Of drawn values; `runner/chain_bodies.hpp` has the same.
+_DRAWS_UNIFORM, _DRAWS_POSITIVE, _DRAWS_SUMS, _DRAWS_WIDE = range(4)
+_DRAW_KINDS = {
+    Distribution.UNIFORM: _DRAWS_UNIFORM,
+    Distribution.POSITIVE: _DRAWS_POSITIVE,
+    Distribution.WIDE: _DRAWS_WIDE,
+}
+_MANTISSA_BITS = 23
+_MANTISSA = np.uint64((1 << _MANTISSA_BITS) - 1)
+_MEAN_OF_SUM = 2 * (2**32 - 1)
+_DEVIATION_OF_SUM = math.sqrt((2.0**64 - 1) / 3)
+_SPIKE_BLOCK = 8192
+# Few enough that a cache holds what is made on the way, and that it is made in memory that was filled before.
+_MADE_AT_ONCE = 1 << 14
 
 
 def mixed(x: int) -> int:
@@ -58,20 +76,50 @@ def argument_key(link_key: int, argument: int) -> int:
 def remade(base: NDArray[Any], rule: LinkRule, link_key: int, argument: int) -> NDArray[Any]:
     """What an array is in the link with this key."""
     key = argument_key(link_key, argument)
+    if rule.kind is RuleKind.DRAW:
+        return _drawn(base.size, rule, key).reshape(base.shape)
+    return _changed(base, rule, key)
+
+
+def remade_at(
+    base: NDArray[Any], rule: LinkRule, link_key: int, argument: int, places: NDArray[np.int64]
+) -> NDArray[Any]:
+    """What the elements at these places of the flattened array are in the link with this key."""
+    flat, key = base.reshape(-1), argument_key(link_key, argument)
+    match rule.kind:
+        case RuleKind.DRAW:
+            return _drawn_at(places.reshape(-1).view(np.uint64), base.size, rule, key).reshape(places.shape)
+        case RuleKind.FLIP_BITS:
+            unsigned, at = np.dtype(f"u{base.dtype.itemsize}"), places * base.dtype.itemsize
+            words = _words_at(key, (at // _WORD_BYTES).view(np.uint64))
+            noise = (words >> (at % _WORD_BYTES * 8).view(np.uint64)).astype(unsigned)
+            return _flipped(flat[places], rule, noise.reshape(-1))
+        case RuleKind.ROLL:
+            return flat[(places + _distance(base.size, key)) % base.size]
+        case RuleKind.FIXED | RuleKind.COPY:
+            return flat[places]
+        case _:
+            return remade(base, rule, link_key, argument).reshape(-1)[places]
+
+
+def _changed(base: NDArray[Any], rule: LinkRule, key: int) -> NDArray[Any]:
     if rule.kind in {RuleKind.SYMMETRIC_BITS, RuleKind.WEIGHTS}:
         return _remade_matrix(base, rule, key)
     if rule.kind is RuleKind.FLIP_BITS:
-        words = _random_words(key, -(-base.nbytes // _WORD_BYTES))
-        return _flipped(base, rule, words.view(np.uint8)[: base.nbytes].view(f"u{base.dtype.itemsize}"))
+        return _flipped_by_words(base, rule, key)
     if rule.kind in {RuleKind.INTEGERS, RuleKind.WHOLES}:
         values = _in_range(_random_words(key, base.size), rule)
         if rule.kind is RuleKind.WHOLES:
             return values.view(np.int64).astype(np.float32).reshape(base.shape)
         return values.astype(f"u{base.dtype.itemsize}").view(base.dtype).reshape(base.shape)
     if rule.kind is RuleKind.ROLL:
-        distance = 0 if base.size < 2 else 1 + mixed(key) % (base.size - 1)  # noqa: PLR2004  one element cannot move
-        return np.roll(base.reshape(-1), -distance).reshape(base.shape)
+        return np.roll(base.reshape(-1), -_distance(base.size, key)).reshape(base.shape)
     return base
+
+
+def _distance(size: int, key: int) -> int:
+    """How far an array is rolled."""
+    return 0 if size < 2 else 1 + mixed(key) % (size - 1)  # noqa: PLR2004  one element cannot move
 
 
 def digest_of(outputs: Iterable[tuple[int, NDArray[Any]]], link_key: int) -> tuple[int, int]:
@@ -118,9 +166,111 @@ def _remade_matrix(base: NDArray[Any], rule: LinkRule, key: int) -> NDArray[Any]
     return np.where(base == 0, base, weights)
 
 
+def draw_rule(recipe: Recipe) -> LinkRule:
+    """How a device draws values of a recipe: kind, octaves and limit in one number, scale and spike in the other.
+
+    A sum of four uniform numbers of 32 bits takes the place of a normal one, as its bits are the same on every device.
+    """
+    kind = _DRAW_KINDS.get(recipe.kind, _DRAWS_SUMS)
+    scale = recipe.scale / _DEVIATION_OF_SUM if kind == _DRAWS_SUMS else recipe.scale
+    limit = _float_bits(recipe.limit)
+    return LinkRule(
+        RuleKind.DRAW,
+        kind | round(recipe.octaves) << 8 | limit << 32,
+        _float_bits(scale) | _float_bits(recipe.spike) << 32,
+    )
+
+
+def _float_bits(value: float) -> int:
+    return int(np.float32(value).view(np.uint32))
+
+
+def _drawn(size: int, rule: LinkRule, key: int) -> NDArray[np.float32]:
+    values = np.empty(size, np.float32)
+    for begin in range(0, size, _MADE_AT_ONCE):
+        end = min(size, begin + _MADE_AT_ONCE)
+        values[begin:end] = _plain(np.arange(begin, end, dtype=np.uint64), rule, key)
+    places = _spike_places(size, key)
+    values[places] = _spikes(places, rule, key)
+    return _limited(values, rule)
+
+
+def _drawn_at(places: Words, size: int, rule: LinkRule, key: int) -> NDArray[np.float32]:
+    values = np.empty(places.size, np.float32)
+    for begin in range(0, places.size, _MADE_AT_ONCE):
+        values[begin : begin + _MADE_AT_ONCE] = _plain(places[begin : begin + _MADE_AT_ONCE], rule, key)
+    is_spike = np.isin(places, _spike_places(size, key))
+    values[is_spike] = _spikes(places[is_spike], rule, key)
+    return _limited(values, rule)
+
+
+def _spikes(places: Words, rule: LinkRule, key: int) -> NDArray[np.float32]:
+    words = _words_at(key, 2 * places)
+    spikes = ((words & _MANTISSA) + np.uint64(1 << _MANTISSA_BITS)).astype(np.float32) * np.float32(2.0**-24)
+    spikes *= np.uint32(rule.second >> 32).view(np.float32)
+    is_negative = (words >> np.uint64(63)) != 0
+    return np.where(is_negative & (rule.first & 0xFF != _DRAWS_POSITIVE), -spikes, spikes)
+
+
+def _limited(values: NDArray[np.float32], rule: LinkRule) -> NDArray[np.float32]:
+    limit = np.uint32(rule.first >> 32).view(np.float32)
+    return np.clip(values, -limit, limit, out=values)
+
+
+def _plain(places: Words, rule: LinkRule, key: int) -> NDArray[np.float32]:
+    """Elements without spikes."""
+    at = places * np.uint64(2)
+    words, kind = _words_at(key, at), rule.first & 0xFF
+    scale = np.uint32(rule.second & 0xFFFFFFFF).view(np.float32)
+    if kind == _DRAWS_WIDE:
+        octaves = rule.first >> 8 & 0xFF
+        exponents = ((words >> np.uint64(32)) * np.uint64(2 * octaves) >> np.uint64(32)) + np.uint64(127 - octaves)
+        sign = (words >> np.uint64(_MANTISSA_BITS)) & np.uint64(1)
+        bits = sign << np.uint64(31) | exponents << np.uint64(_MANTISSA_BITS) | words & _MANTISSA
+        return bits.astype(np.uint32).view(np.float32) * scale
+    if kind == _DRAWS_SUMS:
+        more = _words_at(key, at + np.uint64(1))
+        halves = [word & np.uint64(0xFFFFFFFF) for word in (words, more)] + [
+            word >> np.uint64(32) for word in (words, more)
+        ]
+        sums = (halves[0] + halves[1] + halves[2] + halves[3]).view(np.int64) - _MEAN_OF_SUM
+        return sums.astype(np.float32) * scale
+    wholes = (words >> np.uint64(40)).view(np.int64)
+    if kind == _DRAWS_POSITIVE:
+        return wholes.astype(np.float32) * np.float32(2.0**-24) * scale
+    return (wholes - (1 << _MANTISSA_BITS)).astype(np.float32) * np.float32(2.0**-_MANTISSA_BITS) * scale
+
+
+def _spike_places(size: int, key: int) -> NDArray[np.uint64]:
+    """One in each block, and one in the last tile."""
+    if not size:
+        return np.empty(0, np.uint64)
+    blocks = np.arange(-(-size // _SPIKE_BLOCK), dtype=np.uint64)
+    begins = blocks * np.uint64(_SPIKE_BLOCK)
+    lengths = np.minimum(np.uint64(_SPIKE_BLOCK), np.uint64(size) - begins)
+    in_blocks = begins + _mixed_words(np.uint64(key) ^ _mixed_words(blocks + np.uint64(1))) % lengths
+    last = size - 1 - mixed(key ^ _MASK) % min(size, TILE_ELEMENTS)
+    return np.append(in_blocks, np.uint64(last))
+
+
+def _words_at(key: int, at: Words) -> Words:
+    return _mixed_words(np.uint64(key) + (at + np.uint64(1)) * np.uint64(_GOLDEN))
+
+
 def _in_range(words: Words, rule: LinkRule) -> Words:
     """Numbers from `first` on, `second` of them alike likely."""
     return np.uint64(rule.first & _MASK) + (((words >> np.uint64(32)) * np.uint64(rule.second)) >> np.uint64(32))
+
+
+def _flipped_by_words(base: NDArray[Any], rule: LinkRule, key: int) -> NDArray[Any]:
+    flat, unsigned = np.ascontiguousarray(base).reshape(-1), np.dtype(f"u{base.dtype.itemsize}")
+    made = np.empty_like(flat)
+    for begin in range(0, flat.size, _MADE_AT_ONCE):
+        part = flat[begin : begin + _MADE_AT_ONCE]
+        first = begin * base.dtype.itemsize // _WORD_BYTES
+        words = _words_at(key, np.arange(first, first - (-part.nbytes // _WORD_BYTES), dtype=np.uint64))
+        made[begin : begin + _MADE_AT_ONCE] = _flipped(part, rule, words.view(unsigned)[: part.size])
+    return made.reshape(base.shape)
 
 
 def _flipped(base: NDArray[Any], rule: LinkRule, noise: NDArray[Any]) -> NDArray[Any]:

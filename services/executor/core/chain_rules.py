@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from problems.chaining import FIXED, MANTISSAS, ROLL, ChainRule, Change
+from problems.distributions import recipe_of
 from problems.domain import ANY
 from problems.signature import Initial
+from services.executor.core.chain_arithmetic import draw_rule
 from services.executor.core.chain_domains import bits_of, free_bits, widths, within_blocks
 from services.executor.core.layout import LinkRule, RuleKind
 
@@ -50,6 +52,28 @@ def link_rules(problem: Problem, inputs: Mapping[str, Any]) -> dict[str, LinkRul
         p.name: _output_rule(p) if p.output else _input_rule(p, changes[p.name], domains.get(p.name, ANY))
         for p in arrays
     }
+
+
+def redraw_rules(problem: Problem, inputs: Mapping[str, Any]) -> dict[str, LinkRule] | None:
+    """The rules by which a device draws wholly new inputs like these; None unless it can draw every array.
+
+    What a case keeps from call to call could be worked on in one call for all others. So nothing is kept but shapes,
+    and arrays that were made from others, or that are not float32, are for the host to draw.
+    """
+    rules: dict[str, LinkRule] = {}
+    for parameter in (one for one in problem.parameters if one.pointer):
+        recipe = None if parameter.output else recipe_of(inputs[parameter.name])
+        if parameter.valid_on_host:
+            if parameter.output or not parameter.const:
+                return None
+            rules[parameter.name] = LinkRule(RuleKind.FIXED)
+        elif parameter.output:
+            rules[parameter.name] = _output_rule(parameter)
+        elif recipe and parameter.dtype == np.float32:
+            rules[parameter.name] = draw_rule(recipe)
+        else:
+            return None
+    return rules if any(rule.kind is RuleKind.DRAW for rule in rules.values()) else None
 
 
 def confined(problem: Problem, inputs: Mapping[str, Any]) -> dict[str, Any]:

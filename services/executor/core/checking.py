@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from services.executor.core.case_judge import CaseJudge
 from services.executor.core.events import Checked, Checking, TestResult
@@ -13,13 +13,16 @@ from services.executor.core.problem_host.authors_problem import AuthorsProblem
 from services.executor.core.runner_claims import NEVER_ENDING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from problems.definition import Case, Problem
     from services.executor.core.case_judge import Trial
     from services.executor.core.progress import Progress
     from services.executor.core.seeds import RunSeed
     from services.executor.core.session import CallTimes, RunnerSession
+
+ProgramOf: TypeAlias = "Callable[[CaseJudge, Mapping[str, Any]], bytes]"
+"""The launch program of a call with these inputs; raises Failure."""
 
 # As in a session that times the case on `cpu`: nine calls or a quarter of a second, and three calls in any case.
 _MOST_CALLS, _FEWEST_CALLS, _ENOUGH_SECONDS = 9, 3, 0.25
@@ -34,29 +37,34 @@ class Checker:
         seed: RunSeed,
         session: RunnerSession,
         numbers: Iterator[int] | None = None,
-        programs: Sequence[bytes] = (),
+        program_of: ProgramOf | None = None,
     ) -> None:
         """`numbers` are given to calls; the sessions of a run share them.
 
-        `programs` are those of the cases, by their index, for a runner that has the submission's kernels alone.
+        `program_of` is for a runner that has the submission's kernels alone.
         """
         self.problem = problem
         self.seed = seed
         self.session = session
         self._numbers = numbers or count(1)
-        self._programs = programs
-        self._performed: int | None = None
+        self._program_of = program_of
+        self._performed = b""
 
     def judge(self, case: Case, case_index: int) -> CaseJudge:
         """The judge of one case."""
         return CaseJudge(self.problem, case, self.seed, case_index)
+
+    @property
+    def launches(self) -> bool:
+        """Whether a runner of ours launches the kernels, without host code of the submission in its process."""
+        return self._program_of is not None
 
     def next_call(self) -> int:
         """A number that no other call of the run has."""
         return next(self._numbers)
 
     async def call(self, judge: CaseJudge, flush_bytes: int = 0) -> CallTimes:
-        """One call with fresh inputs, wholly verified; raises Failure.
+        """One call with fresh inputs, whose answer is compared, a large one in part; raises Failure.
 
         With `flush_bytes` the device's caches are cold: that much memory is swept through them after the inputs came.
         """
@@ -84,25 +92,33 @@ class Checker:
         if difference := judge.differs(first, second):
             raise judge.fault(again, second) or difference
 
-    async def choose_program(self, judge: CaseJudge) -> None:
-        """Have the runner perform the case's launch program from now on, if it is one that does; raises Failure."""
-        if self._programs and self._performed != judge.case_index:
+    async def choose_program(self, judge: CaseJudge, trial: Trial) -> None:
+        """Have the runner perform the launch program of `trial` from now on, if it is one that does; raises Failure."""
+        program = self._program_of(judge, trial.inputs) if self._program_of else b""
+        if program != self._performed:
             with in_case(judge.case.name):
-                await self.session.take_program(self._programs[judge.case_index])
-            self._performed = judge.case_index
+                await self.session.take_program(program)
+            self._performed = program
 
     async def make(self, judge: CaseJudge, trial: Trial, flush_bytes: int = 0) -> CallTimes:
         """One call of `trial`, whose outputs nobody has looked at yet; raises Failure."""
-        await self.choose_program(judge)
+        await self.choose_program(judge, trial)
         judge.write(self.session.channel, trial)
         with in_case(judge.case.name):
             await self.session.load()
-            if flush_bytes:
-                await self.session.flush(flush_bytes)
-            advice = (
-                self.problem.advice_when_slow(judge.case) if isinstance(self.problem, AuthorsProblem) else NEVER_ENDING
-            )
-            return await self.session.call(self.problem.time_limit_seconds, advice)
+            return await self._ordered(judge, flush_bytes)
+
+    async def make_redrawn(self, judge: CaseJudge, key: int, flush_bytes: int = 0) -> CallTimes:
+        """One call of the trial made last, with inputs that the device draws; its outputs stay on the device."""
+        with in_case(judge.case.name):
+            await self.session.redraw(key)
+            return await self._ordered(judge, flush_bytes, store=False)
+
+    async def _ordered(self, judge: CaseJudge, flush_bytes: int, *, store: bool = True) -> CallTimes:
+        if flush_bytes:
+            await self.session.flush(flush_bytes)
+        advice = self.problem.advice_when_slow(judge.case) if isinstance(self.problem, AuthorsProblem) else NEVER_ENDING
+        return await self.session.call(self.problem.time_limit_seconds, advice, store=store)
 
 
 async def check_repeatedly(checker: Checker, cases: Sequence[Case]) -> None:

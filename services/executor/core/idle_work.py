@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
     from datetime import timedelta
 
 MOST_SHARE = 0.01
@@ -42,24 +42,24 @@ NO_TIME = IdleTime()
 class IdleMeter:
     """Reads a box's CPU time whenever an order ends or begins."""
 
-    def __init__(self, cpu_time: Callable[[], timedelta]) -> None:
+    def __init__(self, cpu_time: Callable[[], Awaitable[timedelta]]) -> None:
         self._cpu_time = cpu_time
         self._began: tuple[int, int] | None = None
         self.total = NO_TIME
 
-    def order_ended(self) -> None:
+    async def order_ended(self) -> None:
         """From now on the box has nothing to do."""
-        self._began = time.perf_counter_ns(), self._cpu_ns()
+        self._began = time.perf_counter_ns(), await self._cpu_ns()
 
-    def order_begins(self) -> None:
+    async def order_begins(self) -> None:
         """It is about to get something to do; without an effect if it has already."""
         if self._began is not None:
             wall_ns, cpu_ns = self._began
-            self.total += IdleTime(time.perf_counter_ns() - wall_ns, self._cpu_ns() - cpu_ns)
+            self.total += IdleTime(time.perf_counter_ns() - wall_ns, await self._cpu_ns() - cpu_ns)
             self._began = None
 
-    def _cpu_ns(self) -> int:
-        return round(self._cpu_time().total_seconds() * 1e9)
+    async def _cpu_ns(self) -> int:
+        return round((await self._cpu_time()).total_seconds() * 1e9)
 
 
 def works_when_idle(idle: IdleTime) -> bool:

@@ -45,7 +45,7 @@ class _Kind(IntEnum):
 
 
 class RuleKind(IntEnum):
-    """What becomes of an argument from link to link of a chain; `runner/chain_bodies.hpp` has the arithmetic."""
+    """What becomes of an argument from call to call; `runner/chain_bodies.hpp` has the arithmetic."""
 
     FIXED = 0
     COPY = 1
@@ -57,6 +57,8 @@ class RuleKind(IntEnum):
     WHOLES = 7
     SYMMETRIC_BITS = 8
     WEIGHTS = 9
+    DRAW = 10
+    """Not of a chain: the values of a distribution."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,10 @@ def layout_of(
 
 
 def plan_bytes(layout: Layout, scalars: Mapping[str, Any], rules: Mapping[str, LinkRule] | None = None) -> bytes:
-    """The first page; raises OverflowError for a scalar that its type cannot hold. `rules` are those of a chain."""
+    """The first page; raises OverflowError for a scalar that its type cannot hold.
+
+    `rules` are those of a chain, or of redrawn calls.
+    """
     capacity = (layout.file_bytes - layout.records_offset) // _RECORD.size
     parameters = layout.parameters
     header = _HEADER.pack(

@@ -76,7 +76,7 @@ class StageLimits:
     call_seconds: float = float("inf")
     definition: Limits = field(default_factory=_definition)
     """Of a problem definition that came with a submission, for a whole run."""
-    definition_start_seconds: float = 60.0
+    definition_start_seconds: float = 120.0
     """The longest that torch may take to load before such a definition does."""
     definition_seconds: float = 60.0
     """The longest that such a definition may take to load, for a call's inputs, or for what is right for them."""

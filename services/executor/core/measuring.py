@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from services.executor.core.idle_work import NO_TIME, IdleTime
 from services.executor.core.sample_replacement import Replaced, replaceable
 from services.executor.core.stopping import StoppingProfile, StoppingRule, StopReason
+from services.executor.core.timed_calls import TimedCalls
 from services.executor.devices.instruments import Instruments, Reading
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from services.executor.core.case_judge import CaseJudge
     from services.executor.core.checking import Checker
-    from services.executor.core.session import CallTimes
+    from services.executor.core.session import CallTimes, RunnerSession
     from services.executor.devices.device import Device
 
 
@@ -28,7 +29,7 @@ class Measurement:
 
     `readings` are the instruments' at each call, `replaced` what was taken again, `flush_bytes` what was swept through
     the caches before each call, and `first_call_ns` the claimed time of the session's first call of the case. `idle` is
-    the time between the case's orders.
+    the time between the case's orders. Of all `calls`, warm-up included, `checked_calls` had their answers compared.
     """
 
     times: tuple[CallTimes, ...]
@@ -39,15 +40,16 @@ class Measurement:
     flush_bytes: int = 0
     first_call_ns: int = 0
     idle: IdleTime = NO_TIME
+    calls: int = 0
+    checked_calls: int = 0
 
 
 class Stopwatch:
     """Takes samples of one case; keeps what each of them came with."""
 
-    def __init__(self, checker: Checker, judge: CaseJudge, device: Device, flush_bytes: int) -> None:
-        self._checker = checker
-        self._flush_bytes = flush_bytes
-        self._judge = judge
+    def __init__(self, session: RunnerSession, calls: TimedCalls, device: Device) -> None:
+        self._session = session
+        self._calls = calls
         self._instruments = device if isinstance(device, Instruments) else None
         self.times: list[CallTimes] = []
         self.nulls_ns: list[int] = []
@@ -57,15 +59,16 @@ class Stopwatch:
         """Calls like any other, of which the judge's verdict is kept, and the time of the first."""
         begin, calls_seconds = time.perf_counter(), list[float]()
         while not profile.is_warm(calls_seconds, time.perf_counter() - begin):
-            times = await self._checker.call(self._judge, self._flush_bytes)
+            times = await self._calls.make()
             calls_seconds.append(times.event_ns / 1e9)
+        self._calls.begin_samples()
         return round(calls_seconds[0] * 1e9)
 
     async def take(self) -> None:
         """One sample."""
-        self.times.append(await self._checker.call(self._judge, self._flush_bytes))
+        self.times.append(await self._calls.make())
         self.readings.append(self._instruments.read_instruments() if self._instruments else Reading())
-        self.nulls_ns.append(await self._checker.session.null_call_ns())
+        self.nulls_ns.append(await self._session.null_call_ns())
 
     async def replace(self) -> tuple[Replaced, ...]:
         """Take the samples again that have a recorded cause."""
@@ -91,7 +94,8 @@ async def measure(
 
     Raises Failure for a wrong call.
     """
-    watch, idle_before = Stopwatch(checker, judge, device, flush_bytes), checker.session.idle
+    calls = TimedCalls(checker, judge, flush_bytes, profile.wholly_checked_bytes)
+    watch, idle_before = Stopwatch(checker.session, calls, device), checker.session.idle
     first_call_ns = await watch.warm_up(profile)
     rule, begin = StoppingRule(profile), time.perf_counter()
     stopped_by: StopReason | None = None
@@ -99,8 +103,10 @@ async def measure(
         await watch.take()
         taken()
         stopped_by = rule.add(watch.times[-1].event_ns / 1e9, time.perf_counter() - begin)
+    replaced = await watch.replace()
+    calls.check_kept()
     return Measurement(
-        replaced=await watch.replace(),
+        replaced=replaced,
         times=tuple(watch.times),
         nulls_ns=tuple(watch.nulls_ns),
         stopped_by=stopped_by,
@@ -108,6 +114,8 @@ async def measure(
         flush_bytes=flush_bytes,
         first_call_ns=first_call_ns,
         idle=checker.session.idle - idle_before,
+        calls=calls.made,
+        checked_calls=calls.checked,
     )
 
 
@@ -126,7 +134,8 @@ async def measure_first_calls(
     stopped_by: StopReason | None = None
     while stopped_by is None:
         async with open_session() as checker:
-            watches.append(Stopwatch(checker, judge_of(checker), device, flush_bytes))
+            calls = TimedCalls(checker, judge_of(checker), flush_bytes, profile.wholly_checked_bytes)
+            watches.append(Stopwatch(checker.session, calls, device))
             await watches[-1].take()
             idle += checker.session.idle
         taken()
@@ -139,4 +148,6 @@ async def measure_first_calls(
         flush_bytes=flush_bytes,
         first_call_ns=round(median(watch.times[0].event_ns for watch in watches)),
         idle=idle,
+        calls=len(watches),
+        checked_calls=len(watches),
     )

@@ -64,7 +64,8 @@ def wrong_answer(case: Case, comparisons: Mapping[str, Comparison], unwritten: M
     wrong = {name: comparison for name, comparison in comparisons.items() if comparison.mismatches}
     sentences = [_sentence(name, comparison) for name, comparison in wrong.items()]
     sentences += [
-        f"{count:,} elements of `{name}` were never written: check that the grid covers all of it."
+        f"{count:,}{' or more' if comparisons[name].of_elements else ''} elements of `{name}` were never written: "
+        "check that the grid covers all of it."
         for name, count in unwritten.items()
         if count
     ]
@@ -161,8 +162,10 @@ def late_answer(case: Case) -> Failure:
 def _sentence(name: str, comparison: Comparison) -> str:
     first = comparison.first[0]
     index = ", ".join(map(str, first.index))
+    seen = f", of those {comparison.elements:,} that were looked at" if comparison.of_elements else ""
+    elements = comparison.of_elements or comparison.elements
     return (
-        f"{comparison.mismatches:,} of {comparison.elements:,} elements of `{name}` are wrong, the first at "
+        f"{comparison.mismatches:,} of {elements:,} elements of `{name}` are wrong{seen}, the first at "
         f"({index}): expected {first.expected:.9g}, got {first.actual:.9g}{_largest(comparison)}."
     )
 

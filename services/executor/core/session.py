@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ from services.executor.core.verdict import Verdict
 from services.executor.devices.instruments import SimulatedClock
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Generator
+    from collections.abc import AsyncGenerator
     from pathlib import Path
 
     from services.executor.core.channel import Channel
@@ -108,7 +108,7 @@ class RunnerSession:
 
     async def load(self) -> None:
         """Have the runner copy the published data to the device; raises Failure."""
-        with self._asked():
+        async with self._asked():
             await self._order(Order.LOAD)
             await self._answer(Reply.LOADED, self._limits.copy_seconds)
 
@@ -119,26 +119,39 @@ class RunnerSession:
         """
         self.channel.resize(max(len(program), PAGE_BYTES))
         self.channel.write(0, [program])
-        with self._asked():
+        async with self._asked():
             await self._order(Order.PROGRAM, len(program))
             await self._answer(Reply.LOADED, self._limits.copy_seconds)
 
-    async def call(self, seconds: float, advice: str = NEVER_ENDING) -> CallTimes:
+    async def redraw(self, key: int) -> None:
+        """Have it draw new values for the loaded inputs by their rules, and poison the outputs; raises Failure."""
+        async with self._asked():
+            await self._order(Order.REDRAW, key)
+            await self._answer(Reply.LOADED, self._limits.copy_seconds)
+
+    async def call(self, seconds: float, advice: str = NEVER_ENDING, *, store: bool = True) -> CallTimes:
         """Have it call the solution, for at most `seconds`, and copy all data back; raises Failure.
 
-        `advice` is for the author of a call that takes longer.
+        `advice` is for the author of a call that takes longer. Without `store` the data stay where they are.
         """
         self.first_call_time = self.first_call_time or time.time()
-        with self._asked():
+        async with self._asked():
             waits_ns = self._waits_ns()
             begin_ns = time.perf_counter_ns()
-            await self._order(Order.CALL)
+            await self._order(Order.CALL, int(not store))
             done = await self._answer(Reply.DONE, min(seconds, self._limits.call_seconds), advice)
             wall_ns = self._wall_ns(begin_ns, done)
             waited = waited_ns(waits_ns, self._waits_ns())
-            await self._answer(Reply.STORED, self._limits.copy_seconds)
+            if store:
+                await self._answer(Reply.STORED, self._limits.copy_seconds)
         self.calls += 1
         return CallTimes(done.event_ns, done.clock_ns, wall_ns, done.stream_ns, done.device_ns, waited)
+
+    async def store(self) -> None:
+        """Have it copy back the outputs of a call that did not; raises Failure."""
+        async with self._asked():
+            await self._order(Order.STORE)
+            await self._answer(Reply.STORED, self._limits.copy_seconds)
 
     async def flush(self, size_bytes: int) -> None:
         """Have it sweep that much memory through the device's caches; raises Failure.
@@ -146,7 +159,7 @@ class RunnerSession:
         The order counts as open until the next: no reading of a counter comes between a sweep and its call.
         """
         if self._idle:
-            self._idle.order_begins()
+            await self._idle.order_begins()
         await self._order(Order.FLUSH, size_bytes)
         await self._answer(Reply.FLUSHED, self._limits.copy_seconds)
 
@@ -157,13 +170,13 @@ class RunnerSession:
 
     async def prepare_chain(self, links: int) -> None:
         """Have it allocate what a chain of so many calls with the loaded data needs; raises Failure."""
-        with self._asked():
+        async with self._asked():
             await self._order(Order.PREPARE, links)
             await self._answer(Reply.PREPARED, self._limits.copy_seconds)
 
     async def run_chain(self, nonce: int, seconds: float) -> ChainTimes:
         """Have it make the chain that is prepared, for at most `seconds`; raises Failure."""
-        with self._asked():
+        async with self._asked():
             waits_ns = self._waits_ns()
             begin_ns = time.perf_counter_ns()
             await self._order(Order.CHAIN, nonce)
@@ -173,26 +186,26 @@ class RunnerSession:
 
     async def fetch_link(self, link: int) -> None:
         """Have it copy the outputs of one call of the chain back, and all else with those of the last."""
-        with self._asked():
+        async with self._asked():
             await self._order(Order.FETCH, link)
             await self._answer(Reply.STORED, self._limits.copy_seconds)
 
     async def null_call_ns(self) -> int:
         """The way to the runner and back, which is part of every call's wall time."""
-        with self._asked():
+        async with self._asked():
             begin_ns = time.perf_counter_ns()
             await self._order(Order.PING)
             pong = await self._answer(Reply.PONG, self._limits.copy_seconds)
             return self._wall_ns(begin_ns, pong)
 
-    @contextmanager
-    def _asked(self) -> Generator[None]:
+    @asynccontextmanager
+    async def _asked(self) -> AsyncGenerator[None]:
         """An order is open: what the box does now is asked of it."""
         if self._idle:
-            self._idle.order_begins()
+            await self._idle.order_begins()
         yield
         if self._idle:
-            self._idle.order_ended()
+            await self._idle.order_ended()
 
     def _wall_ns(self, begin_ns: int, answer: ReplyMessage) -> int:
         """Since `begin_ns` by the judge's own clock; a simulated device's time passes in its own simulation alone."""
@@ -215,7 +228,7 @@ class RunnerSession:
                 await self._answer(Reply.READY, self._limits.start_seconds)
                 self.came_up = True
                 self._idle = IdleMeter(box.cpu_time)
-                self._idle.order_ended()
+                await self._idle.order_ended()
             elif ending.done():
                 await self._fail_by_end()
             else:

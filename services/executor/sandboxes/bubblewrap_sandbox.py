@@ -18,7 +18,7 @@ from services.executor.sandboxes.gaps import gaps_of
 from services.executor.sandboxes.host_resources import HostResources, device_groups
 from services.executor.sandboxes.launch_order import Hold
 from services.executor.sandboxes.output import capture
-from services.executor.sandboxes.process_tree import tree_usage
+from services.executor.sandboxes.process_tree import tree_pids
 from services.executor.sandboxes.running_box import BoxParts, WaitingBox, started, whole_or_nothing
 from services.executor.sandboxes.sandbox import SandboxError
 from services.executor.sandboxes.seccomp import seccomp_filter
@@ -72,5 +72,5 @@ class BubblewrapSandbox:
             cleanup.callback(tree.let_go)
             await tree.make(*readers)
             captured = capture(readers, limits.output_bytes)
-            watchdog = Watchdog(limits, lambda: tree_usage(tree.child.pid), claim.cgroup, command.writable_folders)
+            watchdog = Watchdog(limits, lambda: tree_pids(tree.child.pid), claim.cgroup, command.writable_folders)
             return WaitingBox(BoxParts(tree, watchdog, captured, claim.cgroup, cleanup.pop_all()))

@@ -56,10 +56,13 @@ class CgroupCounters:
 
     def usage(self) -> Usage:
         """What all processes that ever ran here have used; memory is left to the kernel and not counted."""
-        microseconds = sum(_number(folder / "cpuacct.usage") // 1000 for folder in self.folders)
-        for folder in self.folders:
-            microseconds += sum(value for key, value in _pairs(folder / "cpu.stat") if key == "usage_usec")
+        folder = self.folders[-1]
+        microseconds = dict(_pairs(folder / "cpu.stat")).get("usage_usec") or _number(folder / "cpuacct.usage") // 1000
         return Usage(timedelta(microseconds=microseconds), 0)
+
+    def pids(self) -> list[int]:
+        """The processes that live here: each enters the first group first."""
+        return [int(line) for line in _text(self.folders[0] / "cgroup.procs").split()]
 
 
 class Cgroup(CgroupCounters):
@@ -83,15 +86,12 @@ class Cgroup(CgroupCounters):
 
     async def remove(self) -> None:
         """Kill what is left, wait until it is gone, and remove the groups."""
-        while pids := self._pids():
+        while pids := self.pids():
             for pid in pids:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
             await asyncio.sleep(_EMPTYING_INTERVAL_SECONDS)
         self.remove_folders()
-
-    def _pids(self) -> list[int]:
-        return [int(line) for folder in self.folders for line in _text(folder / "cgroup.procs").split()]
 
     def remove_folders(self) -> None:
         """Remove the groups if they are empty."""

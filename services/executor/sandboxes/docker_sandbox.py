@@ -23,7 +23,6 @@ from services.executor.sandboxes.gaps import gaps_of
 from services.executor.sandboxes.host_resources import HostResources, device_groups
 from services.executor.sandboxes.launch_order import Hold
 from services.executor.sandboxes.output import FramedOutput
-from services.executor.sandboxes.process_tree import Usage
 from services.executor.sandboxes.running_box import BoxParts, WaitingBox, started, whole_or_nothing
 from services.executor.sandboxes.sandbox import Command, Limits, Mount, SandboxError
 from services.executor.sandboxes.seccomp import seccomp_profile
@@ -37,7 +36,6 @@ IMAGE = "wavepool-sandbox:1"
 _SYSTEM_LABEL = "wavepool.system"
 _SYSTEM_OF_HOST = "host"
 _START_SECONDS = 60.0
-_NOTHING = Usage(timedelta(0), 0)
 _TRIAL = Command(["/bin/true"], workdir=Path("/"))
 _TRIAL_LIMITS = Limits(timedelta(seconds=30), timedelta(seconds=5), 256, processes=16, file_mib=16, output_bytes=4096)
 
@@ -93,7 +91,7 @@ class DockerSandbox:
             pid = await self._begin(name, output)
             counters = ContainerCounters(pid)
             tree.watch(pid, counters, witnessed=self._witnessed)
-            watchdog = Watchdog(limits, lambda: _NOTHING, counters, command.writable_folders)
+            watchdog = Watchdog(limits, list, counters, command.writable_folders)
             return WaitingBox(BoxParts(tree, watchdog, output.capture(), counters, cleanup.pop_all()))
 
     async def _make(self, command: Command, limits: Limits, cleanup: AsyncExitStack) -> str:

@@ -16,7 +16,7 @@ from services.executor.sandboxes.kernel_limits import kernel_limits
 from services.executor.sandboxes.launch_order import Hold, LaunchOrder
 from services.executor.sandboxes.launched_tree import start_launcher
 from services.executor.sandboxes.output import capture
-from services.executor.sandboxes.process_tree import tree_usage
+from services.executor.sandboxes.process_tree import tree_pids
 from services.executor.sandboxes.running_box import BoxParts, WaitingBox, started, whole_or_nothing
 from services.executor.sandboxes.sandbox import Command, Limits, SandboxError
 from services.executor.sandboxes.watchdog import Watchdog
@@ -74,7 +74,7 @@ class ProcessSandbox:
             captured = capture(await tree.child.outputs(), limits.output_bytes)
             held = await tree.check_made()
             folders = [*command.writable_folders, Path(order.scratch)]
-            watchdog = Watchdog(limits, lambda: tree_usage(tree.child.pid), claim.cgroup, folders)
+            watchdog = Watchdog(limits, lambda: tree_pids(tree.child.pid), claim.cgroup, folders)
             return WaitingBox(BoxParts(tree, watchdog, captured, claim.cgroup, cleanup.pop_all())), held
 
     def _order(self, command: Command, limits: Limits, claim: Claim, scratch: str) -> LaunchOrder:

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
-# fields of /proc/PID/stat after the command's closing parenthesis: cutime and cstime, of children that ended
-_ENDED_CPU_FIELDS = slice(13, 15)
+# fields of /proc/PID/stat after the command's closing parenthesis; cutime and cstime are of children that ended
+_STATE_FIELD = 0
 _PARENT_FIELD = 1
+_ENDED_CPU_FIELDS = slice(13, 15)
+_THREADS_FIELD = 17
 # CPUCLOCK_SCHED of the kernel's posix-timers.h
 _SCHEDULED_TIME = 2
 _PROC = Path("/proc")
@@ -41,11 +43,7 @@ def descendants(pid: int) -> list[int]:
 
 def children(pid: int) -> list[int]:
     """The live children of all threads of `pid`."""
-    try:
-        threads = [folder.name for folder in (_PROC / str(pid) / "task").iterdir()]
-    except OSError:
-        return []
-    return [int(child) for thread in threads for child in _read(f"{pid}/task/{thread}/children").split()]
+    return [int(child) for thread in threads(pid) for child in _read(f"{pid}/task/{thread}/children").split()]
 
 
 def is_below(pid: int, ancestor: int) -> bool:
@@ -54,17 +52,43 @@ def is_below(pid: int, ancestor: int) -> bool:
     We look upwards: a list of children is not complete while some of them end.
     """
     while pid > 1:
-        fields = _read(f"{pid}/stat").rpartition(")")[2].split()
+        fields = _stat_fields(pid)
         pid = int(fields[_PARENT_FIELD]) if fields else 0
         if pid == ancestor:
             return True
     return False
 
 
-def tree_usage(pid: int) -> Usage:
-    """What `pid` and its descendants use now, with the CPU time of children that they have waited for."""
-    pids = [pid, *descendants(pid)]
+def tree_pids(pid: int) -> list[int]:
+    """`pid` and its live descendants."""
+    return [pid, *descendants(pid)]
+
+
+def usage_of(pids: Sequence[int]) -> Usage:
+    """What processes use now, with the CPU time of children that they have waited for."""
     return Usage(_cpu_time(pids), sum(map(_memory_kib, pids)))
+
+
+def is_any_running(pids: Iterable[int]) -> bool:
+    """Whether a thread of these processes has a processor, or waits for one."""
+    return any(map(_is_running, pids))
+
+
+def _is_running(pid: int) -> bool:
+    fields = _stat_fields(pid)
+    if not fields or fields[_STATE_FIELD] == "R":
+        return bool(fields)
+    return fields[_THREADS_FIELD] != "1" and any(
+        _stat_fields(f"{pid}/task/{thread}")[:1] == ["R"] for thread in threads(pid)
+    )
+
+
+def threads(pid: int) -> list[str]:
+    """The numbers of a live process's threads."""
+    try:
+        return [folder.name for folder in (_PROC / str(pid) / "task").iterdir()]
+    except OSError:
+        return []
 
 
 def _cpu_time(pids: Iterable[int]) -> timedelta:
@@ -83,8 +107,12 @@ def _own_cpu_ns(pid: int) -> int:
 
 
 def _ended_cpu_ns(pid: int) -> int:
-    fields = _read(f"{pid}/stat").rpartition(")")[2].split()
-    return sum(map(int, fields[_ENDED_CPU_FIELDS])) * 1_000_000_000 // _TICKS_PER_SECOND
+    return sum(map(int, _stat_fields(pid)[_ENDED_CPU_FIELDS])) * 1_000_000_000 // _TICKS_PER_SECOND
+
+
+def _stat_fields(task: object) -> list[str]:
+    """Those of a process, or of the thread PID/task/TID, after its command; empty where it is gone."""
+    return _read(f"{task}/stat").rpartition(")")[2].split()
 
 
 def _memory_kib(pid: int) -> int:

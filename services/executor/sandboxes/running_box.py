@@ -112,9 +112,9 @@ class RunningBox:
         """Whether a live process is one of the tree's."""
         return self._parts.tree.owns(pid)
 
-    def cpu_time(self) -> timedelta:
+    async def cpu_time(self) -> timedelta:
         """What the whole tree has used so far."""
-        return self._parts.watchdog.cpu_time
+        return await self._parts.watchdog.cpu_time()
 
     async def _live(self) -> Exit:
         parts = self._parts

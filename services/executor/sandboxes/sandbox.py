@@ -111,8 +111,8 @@ class BoxedProcess(Protocol):
         """Whether a live process, by its number here, is one of the tree's; True for all if its processes hide."""
         ...
 
-    def cpu_time(self) -> timedelta:
-        """What all processes of the tree have used so far, by the kernel's own count.
+    async def cpu_time(self) -> timedelta:
+        """What all processes of the tree have used so far, by the kernel's own count; waits until it is up to date.
 
         Without a cgroup it is the sum over the processes that live, and over children that they have waited for, these
         in steps of a hundredth of a second.

@@ -9,19 +9,23 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.file_tree import folder_exceeds
+from services.executor.sandboxes.process_tree import is_any_running, usage_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from services.executor.sandboxes.cgroup import CgroupCounters
-    from services.executor.sandboxes.process_tree import Usage
     from services.executor.sandboxes.sandbox import Limits
 
 # Short enough that a tree without a cgroup outgrows its memory by little, long enough to cost a core under 1 %.
 _POLL_INTERVAL = timedelta(milliseconds=30)
 # Walking folders is dearer than reading counters.
 _FOLDER_POLL_INTERVAL = timedelta(milliseconds=300)
+_LONGEST_TICK = timedelta(milliseconds=10)
+"""Of a kernel with CONFIG_HZ=100; 4 ms are usual."""
+_SETTLING_INTERVAL = timedelta(milliseconds=0.2)
+"""The kernel tells nobody that a thread has stopped or a tick has come."""
 
 
 class Excess(StrEnum):
@@ -34,13 +38,14 @@ class Excess(StrEnum):
 
 
 class Watchdog:
-    """Polls one box; `usage` reads its tree, `cgroup` (where there is one) counts and limits better than we can."""
+    """Polls one box; `pids` lists its tree, `cgroup` (where there is one) counts and limits better than we can."""
 
     def __init__(
-        self, limits: Limits, usage: Callable[[], Usage], cgroup: CgroupCounters | None, folders: Sequence[Path]
+        self, limits: Limits, pids: Callable[[], list[int]], cgroup: CgroupCounters | None, folders: Sequence[Path]
     ) -> None:
         self._limits = limits
-        self._usage = cgroup.usage if cgroup else usage
+        self._pids = cgroup.pids if cgroup else pids
+        self._usage = cgroup.usage if cgroup else lambda: usage_of(pids())
         self._cgroup = cgroup
         self._folders = folders
         self._peak_memory_kib = 0
@@ -66,9 +71,20 @@ class Watchdog:
         """The most memory that it filled: all of it by the kernel's count, else whenever somebody looked."""
         return self._cgroup.peak_memory_mib if self._cgroup else self._peak_memory_kib >> 10
 
-    @property
-    def cpu_time(self) -> timedelta:
-        """What the box has used so far."""
+    async def cpu_time(self) -> timedelta:
+        """What the box has used so far; waits for up to a tick while a thread of it runs.
+
+        The kernel counts what a thread has run when it stops, and at each tick of its timer meanwhile: a count that has
+        not changed since the thread began is up to a tick behind.
+        """
+        last: timedelta | None = None
+        deadline = time.monotonic() + _LONGEST_TICK.total_seconds()
+        while is_any_running(self._pids()) and time.monotonic() < deadline:
+            used = self._usage().cpu
+            if last not in {None, used}:
+                return used
+            last = used
+            await asyncio.sleep(_SETTLING_INTERVAL.total_seconds())
         return self._usage().cpu
 
     def check(self) -> Excess | None:

@@ -18,7 +18,7 @@ from wavepool.executor.v1 import executor_pb2, run_event_pb2
 from cli.verification import check_source, parse, report_of, verify
 from servicekit.channels import open_channel
 from services.executor.sandboxes.cgroup import cgroup_parents
-from services.executor.sandboxes.process_tree import descendants
+from services.executor.sandboxes.process_tree import children, descendants
 from tests.services.executor.client import LEASE_TOKEN, Client, name_of, request, until
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Executor:
         return self.process.stdout
 
     def nursery_pid(self) -> int:
-        [pid] = [pid for pid in descendants(self.process.pid) if _parent_of(pid) == self.process.pid]
+        [pid] = children(self.process.pid)
         return pid
 
     @asynccontextmanager

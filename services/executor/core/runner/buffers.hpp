@@ -17,6 +17,8 @@ class Buffers {
   hipError_t copy_in(const unsigned char* memory);
   // Copies every array with its guards back, outputs first: what else could still be done to them is not waited for.
   hipError_t copy_out(unsigned char* memory) const;
+  // The outputs alone, or all else.
+  hipError_t copy_out(unsigned char* memory, bool outputs) const;
   // From now on no thread can write to the outputs, on devices whose memory can be held so.
   hipError_t hold() const;
   // They can be written again; says whether something tried to meanwhile.
@@ -41,7 +43,6 @@ class Buffers {
     alignas(16) unsigned char value[16] = {};
   };
 
-  hipError_t copy_out(unsigned char* memory, bool outputs) const;
   static hipError_t fit(Buffer& buffer, Kind kind, std::size_t bytes);
   static hipError_t free(Buffer& buffer);
 

@@ -70,6 +70,7 @@ void make(const Argument& argument, const chain::Target& target) {
     case Rule::kRoll: return by_element<chain::Roll>(argument, target);
     case Rule::kPoison: return for_each_index(words, chain::Poison{target});
     case Rule::kZero: return for_each_index(words, chain::Zero{target});
+    case Rule::kDraw: return for_each_index(target.bytes / sizeof(float), chain::DrawSamples{target});
   }
 }
 
@@ -134,6 +135,25 @@ hipError_t Chain::prepare_events() {
     if (const hipError_t status = hipEventCreate(&stops_[events_]); status != hipSuccess) return status;
   }
   return hipSuccess;
+}
+
+hipError_t Chain::redraw(std::uint64_t key) {
+  if (redraw_key_ == nullptr) {
+    const hipError_t status = hipMalloc(reinterpret_cast<void**>(&redraw_key_), sizeof key);
+    if (status != hipSuccess) return status;
+  }
+  if (const hipError_t copied = hipMemcpy(redraw_key_, &key, sizeof key, hipMemcpyHostToDevice); copied != hipSuccess) {
+    return copied;
+  }
+  for (std::uint32_t at = 0; at < buffers_.count(); ++at) {
+    const Argument& argument = buffers_.argument(at);
+    if (argument.kind == Kind::kScalar) continue;
+    make(argument, {redraw_key_, at, nullptr, buffers_.data(at), argument.data_bytes, argument.first, argument.second});
+  }
+  // Who finds the key need not read the inputs.
+  if (const hipError_t wiped = hipMemset(redraw_key_, 0, sizeof key); wiped != hipSuccess) return wiped;
+  if (const hipError_t launched = hipGetLastError(); launched != hipSuccess) return launched;
+  return hipDeviceSynchronize();
 }
 
 hipError_t Chain::run(std::uint64_t nonce, void (*call)(void**), hipError_t& launched) {

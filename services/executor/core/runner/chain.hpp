@@ -25,7 +25,9 @@ class Chain {
   hipError_t tell(LinkRecord* records) const;
   // Copies the outputs of one link to the judge, and with the last one everything else.
   hipError_t fetch(std::uint32_t link, unsigned char* memory) const;
-  // Frees all of it again.
+  // Draws new values for the loaded inputs in place, and poisons the outputs: the arguments of another call, no chain.
+  hipError_t redraw(std::uint64_t key);
+  // Frees what `prepare` allocated.
   void release();
   std::uint32_t links() const { return links_; }
 
@@ -49,6 +51,7 @@ class Chain {
   std::size_t strides_[kMostArguments] = {};
   void* pointers_[kMostArguments] = {};
   std::uint64_t* keys_ = nullptr;
+  std::uint64_t* redraw_key_ = nullptr;
   chain::Digest* digests_ = nullptr;
   std::uint64_t* states_[2] = {};
   hipEvent_t starts_[kMostLinks] = {};

@@ -134,6 +134,61 @@ struct DrawWeights {
   }
 };
 
+// Values of a distribution (`draw_rule` in chain_arithmetic.py): `first` has its kind, octaves and limit, `second` the
+// scale and the largest spike. One element of each block is a spike, and one of the last tile.
+struct DrawSamples {
+  Target target;
+
+  static constexpr std::uint64_t kPositive = 1, kSums = 2, kWide = 3;
+  static constexpr std::uint64_t kMantissa = (1u << 23) - 1, kSpikeBlock = 8192, kTile = 64;
+
+  WAVEPOOL_BOTH static float float_of(std::uint64_t bits) {
+    const auto low = static_cast<std::uint32_t>(bits);
+    float value;
+    __builtin_memcpy(&value, &low, sizeof value);
+    return value;
+  }
+
+  WAVEPOOL_BOTH bool is_spike(std::uint64_t element, std::uint64_t count, std::uint64_t key) const {
+    const std::uint64_t block = element / kSpikeBlock, begin = block * kSpikeBlock;
+    const std::uint64_t length = count - begin < kSpikeBlock ? count - begin : kSpikeBlock;
+    if (element == begin + mixed(key ^ mixed(block + 1)) % length) return true;
+    return element == count - 1 - mixed(~key) % (count < kTile ? count : kTile);
+  }
+
+  WAVEPOOL_BOTH float plain(std::uint64_t word, std::uint64_t element, std::uint64_t key) const {
+    const std::uint64_t kind = target.first & 0xff;
+    const float scale = float_of(target.second);
+    if (kind == kWide) {
+      const std::uint64_t octaves = target.first >> 8 & 0xff;
+      const std::uint64_t exponent = ((word >> 32) * 2 * octaves >> 32) + 127 - octaves;
+      return float_of((word >> 23 & 1) << 31 | exponent << 23 | (word & kMantissa)) * scale;
+    }
+    if (kind == kSums) {
+      const std::uint64_t more = random_word(key, 2 * element + 1);
+      const std::uint64_t sum = (word & 0xffffffff) + (word >> 32) + (more & 0xffffffff) + (more >> 32);
+      return static_cast<float>(static_cast<std::int64_t>(sum) - 2 * 0xffffffffll) * scale;
+    }
+    const auto whole = static_cast<std::int64_t>(word >> 40);
+    if (kind == kPositive) return static_cast<float>(whole) * 0x1p-24f * scale;
+    return static_cast<float>(whole - (1 << 23)) * 0x1p-23f * scale;
+  }
+
+  WAVEPOOL_BOTH void operator()(std::uint64_t element) const {
+    const std::uint64_t key = target.key(), word = random_word(key, 2 * element);
+    float value = 0.0F;
+    if (is_spike(element, target.bytes / sizeof(float), key)) {
+      value = static_cast<float>((1u << 23) + (word & kMantissa)) * 0x1p-24f * float_of(target.second >> 32);
+      if ((target.first & 0xff) != kPositive && word >> 63 != 0) value = -value;
+    } else {
+      value = plain(word, element, key);
+    }
+    const float limit = float_of(target.first >> 32);
+    value = value > limit ? limit : value < -limit ? -limit : value;
+    reinterpret_cast<float*>(target.data)[element] = value;
+  }
+};
+
 // Element i becomes element i + d of the base, around the end; d is never 0.
 template <int kBytes>
 struct Roll {

@@ -67,7 +67,7 @@ class Runner {
   void obey(const OrderMessage& order) {
     switch (order.order) {
       case Order::kLoad: return load(order.sequence);
-      case Order::kCall: return call(order.sequence);
+      case Order::kCall: return call(order);
       case Order::kPing: return ping(order.sequence);
       case Order::kPrepare: return prepare(order);
       case Order::kChain: return chain(order);
@@ -75,12 +75,15 @@ class Runner {
       case Order::kFlush: return flush(order);
       case Order::kProbe: return probe(order);
       case Order::kProgram: return program(order);
+      case Order::kRedraw: return redraw(order);
+      case Order::kStore: return stored(order.sequence, buffers_.copy_out(channel_.memory(), true));
       case Order::kEnd: return;
     }
     give_up("the judge gave an unknown order");
   }
 
   void load(std::uint64_t sequence) {
+    if (!let_go(sequence)) return;
     const Plan& plan = channel_.plan();
     chain_.release();
     if (!check(buffers_.allocate(plan), Step::kAllocate, sequence)) return;
@@ -96,7 +99,15 @@ class Runner {
     channel_.send(reply_of(Reply::kLoaded, order.sequence));
   }
 
-  void call(std::uint64_t sequence) {
+  // Makes a call's arguments on the device; guards, and arrays without a rule, stay as they were loaded.
+  void redraw(const OrderMessage& order) {
+    if (!let_go(order.sequence)) return;
+    if (check(chain_.redraw(order.first), Step::kRun, order.sequence)) channel_.send(reply_of(Reply::kLoaded, order.sequence));
+  }
+
+  // All arrays are copied back at once, or stay where they are, if the judge says so, until it asks for the outputs.
+  void call(const OrderMessage& order) {
+    const std::uint64_t sequence = order.sequence;
     ReplyMessage done = reply_of(Reply::kDone, sequence);
     if (!check(hipDeviceSynchronize(), Step::kRun, sequence)) return;
     if (!check(spans_.begin(), Step::kAllocate, sequence)) return;
@@ -114,11 +125,16 @@ class Runner {
     // What is not there by now is no answer.
     if (!check(buffers_.hold(), Step::kRun, sequence) || !measure(done)) return;
     channel_.send(done);
-    const hipError_t copied = buffers_.copy_out(channel_.memory());
-    const bool late = buffers_.release();
-    if (!check(late ? hipErrorNotReady : hipSuccess, Step::kLate, sequence)) return;
-    if (!check(copied, Step::kCopyOut, sequence)) return;
+    if (order.first == 0) stored(sequence, buffers_.copy_out(channel_.memory()));
+  }
+
+  void stored(std::uint64_t sequence, hipError_t copied) {
+    if (!let_go(sequence) || !check(copied, Step::kCopyOut, sequence)) return;
     channel_.send(reply_of(Reply::kStored, sequence));
+  }
+
+  bool let_go(std::uint64_t sequence) {
+    return check(buffers_.release() ? hipErrorNotReady : hipSuccess, Step::kLate, sequence);
   }
 
   // The same region with nothing in it: what a call takes beside its work.

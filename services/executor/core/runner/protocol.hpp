@@ -22,6 +22,8 @@ enum class Order : std::uint32_t {
   kFlush = 8,
   kProbe = 9,
   kProgram = 10,
+  kRedraw = 11,
+  kStore = 12,
 };
 enum class Reply : std::uint32_t {
   kReady = 1,
@@ -57,6 +59,7 @@ enum class Rule : std::uint32_t {
   kWholes = 7,
   kSymmetricBits = 8,
   kWeights = 9,
+  kDraw = 10,
 };
 
 struct OrderMessage {

@@ -19,7 +19,7 @@ class OwningBox:
     def owns(self, pid: int) -> bool:
         return pid in self._pids
 
-    def cpu_time(self) -> timedelta:
+    async def cpu_time(self) -> timedelta:
         return timedelta(0)
 
     async def wait(self) -> Exit:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from math import isqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,9 +14,11 @@ from hypothesis import strategies as st
 
 from problems.chaining import FIXED, MANTISSAS, ROLL, SIGNS, SYMMETRIC, ChainRule, Change, integers, weights
 from problems.definition import Case
+from problems.distributions import SPANS, WHOLE_SPAN, Distribution, Span, recipe_of, sample, scaled
 from problems.signature import Initial
-from services.executor.core.chain_arithmetic import digest_of, first_key, mixed, next_key, remade
-from services.executor.core.chain_rules import link_rules
+from services.executor.core.chain import inputs_at
+from services.executor.core.chain_arithmetic import digest_of, draw_rule, first_key, mixed, next_key, remade, remade_at
+from services.executor.core.chain_rules import link_rules, redraw_rules
 from services.executor.core.checking import Checker
 from services.executor.core.layout import LinkRule, RuleKind, read_records
 from services.executor.core.seeds import RunSeed
@@ -125,8 +128,92 @@ async def _compare(session: RunnerSession, problem: Anything, nonce: int) -> Non
             key = next_key(record.digest, nonce)
     for name in ("a", "b"):
         expected = remade(trial.inputs[name], trial.rules[name], key, places[name])
-        actual = judge._guarded(session.channel, trial.layout.regions[name], trial)
+        actual = judge._guarded(session.channel, trial.layout.regions[name], trial, {})
         assert actual.tobytes() == expected.tobytes()
+
+
+class Samples(Anything):
+    """Two inputs of one distribution, times a factor and cut off at a limit."""
+
+    def __init__(self, kind: Distribution, size: int, scaled_to: tuple[float, float], span: Span) -> None:
+        super().__init__(("float", "float"), (size, size, 0), (MANTISSAS, MANTISSAS))
+        self._drawn_as = kind, (size,), scaled_to, span
+
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        kind, shape, (factor, limit), span = self._drawn_as
+        return {name: scaled(sample(kind, shape, rng, span=span), factor, limit) for name in "ab"} | {"n": 5}
+
+
+def test_runner_and_judge_agree_on_every_bit_that_a_device_draws(
+    at_work: tuple[asyncio.Runner, RunnerSession],
+) -> None:
+    loop, session = at_work
+    sizes = st.one_of(st.integers(1, 70), st.integers(8190, 20000))
+    factors = st.tuples(st.floats(1e-3, 1e3), st.sampled_from([np.inf, 40.0]))
+
+    @settings(max_examples=60)
+    @given(st.sampled_from(Distribution), sizes, factors, st.sampled_from([WHOLE_SPAN, SPANS["float16"]]), words)
+    def agree(kind: Distribution, size: int, scaled_to: tuple[float, float], span: Span, key: int) -> None:
+        loop.run(_compare_redrawn(session, Samples(kind, size, scaled_to, span), key))
+
+    agree()
+
+
+async def _compare_redrawn(session: RunnerSession, problem: Samples, key: int) -> None:
+    checker = Checker(problem, RunSeed("agree"), session)
+    judge = checker.judge(Case("any", {}), 0)
+    drawn = judge.draw(checker.next_call())
+    trial = replace(drawn, rules=redraw_rules(problem, drawn.inputs) or {})
+    assert {rule.kind for name, rule in trial.rules.items() if name in "ab"} == {RuleKind.DRAW}
+    await checker.make(judge, trial)
+    await session.redraw(key)
+    await session.call(30)
+    outputs = judge.collect(session.channel, replace(trial, inputs=inputs_at(trial, key)))
+    assert not outputs["z"].view(np.uint8).any()
+
+
+@given(st.sampled_from(Distribution), st.integers(1, 30000), words)
+def test_drawn_values_have_spikes_and_the_spread_of_their_distribution(kind: Distribution, size: int, key: int) -> None:
+    base = scaled(sample(kind, (size,), np.random.default_rng(0)), 2.0, 1000.0)
+    recipe = recipe_of(base)
+    assert recipe is not None
+    made = remade(base, draw_rule(recipe), key, 0)
+    assert made.dtype == np.float32
+    assert np.abs(made).max() <= 1000.0
+    assert made.min() >= 0 or kind is not Distribution.POSITIVE
+    assert np.abs(made[-64:]).max() >= min(1000.0, recipe.spike / 2)
+    if size > 2000:
+        plain = {Distribution.UNIFORM: 0.5, Distribution.POSITIVE: 0.5, Distribution.WIDE: 1.0}.get(kind, 0.674)
+        # The logarithms of wide values are even over so many octaves to each side: of them a median varies by octaves.
+        octaves = 6 * recipe.octaves / size**0.5 if kind is Distribution.WIDE else 0.37
+        assert abs(np.log2(np.median(np.abs(made)) / min(1000.0, plain * recipe.scale))) < octaves
+
+
+@given(st.integers(1, 20000), st.sampled_from(["float32", "float16", "int32"]), st.data(), words)
+def test_elements_here_and_there_are_those_of_the_whole_array(
+    size: int, dtype: str, data: st.DataObject, key: int
+) -> None:
+    drawn = sample(Distribution.NORMAL, (size,), np.random.default_rng(size))
+    recipe = recipe_of(drawn)
+    assert recipe is not None
+    flips = LinkRule(RuleKind.FLIP_BITS, 0x3FF, 0x7F800000 if dtype == "float32" else 0x7C00)
+    rules = [LinkRule(RuleKind.ROLL), LinkRule(RuleKind.FIXED), LinkRule(RuleKind.INTEGERS, 3, 90)]
+    rules += [draw_rule(recipe), flips] if dtype == "float32" else [flips] if dtype == "float16" else []
+    base, rule = np.clip(100 * drawn, -6e4, 6e4).astype(dtype), data.draw(st.sampled_from(rules))
+    # The last tile has a spike, and so has every block.
+    places = np.random.default_rng(key).integers(max(0, size - data.draw(st.integers(1, size))), size, (3, 40))
+    made = remade_at(base, rule, key, 1, places)
+    assert made.tobytes() == remade(base, rule, key, 1).reshape(-1)[places].tobytes()
+    assert made.shape == places.shape
+
+
+def test_what_is_made_of_drawn_values_is_no_longer_drawn() -> None:
+    drawn = sample(Distribution.NORMAL, (3, 4), np.random.default_rng(0))
+    assert recipe_of(drawn)
+    for made in (drawn + 1, drawn.copy(), drawn.T, drawn[1:], drawn.reshape(12), drawn.astype(np.float32)):
+        assert recipe_of(made) is None
+    with pytest.raises(ValueError, match="read-only"):
+        drawn[0, 0] = 1
 
 
 @given(st.lists(words, min_size=2, max_size=50, unique=True))

@@ -54,6 +54,10 @@ int main() {
   compare_target<chain::DrawIntegers<1>>("integers", kBytes, 200, 50);
   compare_target<chain::DrawWholes>("wholes", kBytes / 4, 0ull - 9, 100);
   compare_target<chain::Roll<2>>("roll", kBytes / 2, 0, 0);
+  for (std::uint64_t kind = 0; kind < 4; ++kind) {
+    const std::uint64_t limit = 0x42200000, scale = 0x3f400000, spike = 0x45800000;
+    compare_target<chain::DrawSamples>("draw", kBytes / 4, kind | 10 << 8 | limit << 32, scale | spike << 32);
+  }
   compare("symmetric", 10'000, [=](const std::uint64_t& key, const unsigned char* base, unsigned char* data) {
     return chain::FlipSymmetricBits<4>{{&key, 3, base, data, kBytes, 0x7fffff, 0x7f800000}, 100};
   });

@@ -40,17 +40,21 @@ def test_a_hundredth_of_a_core_is_allowed_and_what_cannot_be_told_from_falling_a
     assert bool(idle_doubt(idle)) is works
 
 
-def test_only_what_is_used_while_no_order_is_open_counts() -> None:
+async def test_only_what_is_used_while_no_order_is_open_counts() -> None:
     used = itertools.count(1)
-    meter = IdleMeter(lambda: timedelta(milliseconds=next(used)))
-    meter.order_begins()
+
+    async def cpu_time() -> timedelta:
+        return timedelta(milliseconds=next(used))
+
+    meter = IdleMeter(cpu_time)
+    await meter.order_begins()
     assert meter.total == IdleTime()
-    meter.order_ended()
-    meter.order_begins()
-    meter.order_begins()
+    await meter.order_ended()
+    await meter.order_begins()
+    await meter.order_begins()
     assert meter.total.cpu_ns == 10**6
     assert meter.total.wall_ns > 0
-    meter.order_ended()
+    await meter.order_ended()
     assert meter.total.cpu_ns == 10**6
 
 

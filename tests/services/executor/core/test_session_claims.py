@@ -73,7 +73,7 @@ class Impostor:
     def owns(self, pid: int) -> bool:
         return pid == os.getpid()
 
-    def cpu_time(self) -> timedelta:
+    async def cpu_time(self) -> timedelta:
         return timedelta(0)
 
     async def kill(self) -> None:

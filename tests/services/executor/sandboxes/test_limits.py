@@ -63,10 +63,21 @@ async def test_cpu_time_is_that_of_the_whole_tree(box: Box) -> None:
 async def test_what_a_box_uses_can_be_read_while_it_runs(box: Box) -> None:
     running = await box.start("(while :; do :; done) & sleep 60")
     try:
-        begin, deadline = running.cpu_time(), time.monotonic() + 60
-        while running.cpu_time() < begin + timedelta(seconds=0.2):
+        begin, deadline = await running.cpu_time(), time.monotonic() + 60
+        while await running.cpu_time() < begin + timedelta(seconds=0.2):
             assert time.monotonic() < deadline
             await asyncio.sleep(0.01)
+    finally:
+        await running.kill()
+
+
+async def test_what_a_box_uses_is_up_to_date_whenever_it_is_read(box: Box) -> None:
+    """The kernel adds what a thread has run at its timer's ticks; several plain readings fit between two of them."""
+    running = await box.start("while :; do :; done")
+    try:
+        deadline = time.monotonic() + 60
+        while len({await running.cpu_time() for _ in range(6)}) < 6:
+            assert time.monotonic() < deadline
     finally:
         await running.kill()
 

@@ -24,7 +24,8 @@ from tests.conftest import torch_program
 if TYPE_CHECKING:
     from services.executor.core.equipment import Equipment
 
-pytestmark = pytest.mark.torch
+# torch alone may take two minutes to load where many processes wait for a core.
+pytestmark = [pytest.mark.torch, pytest.mark.timeout(300)]
 
 DEFINITIONS = Path(__file__).parents[1] / "definitions"
 RELU = (DEFINITIONS / "relu.hip").read_text()
