@@ -3,9 +3,9 @@
 Every submission has outcomes for every device. `verdict` in its table is for all of them, and `cpu`, `sim`, `nvidia` or
 `rocm` takes its place there; each is one outcome or a list. An outcome is a verdict, and after ACCEPTED of a benchmark
 the timing beside it: "ACCEPTED UNPROVEN". Where clocks decide, several outcomes are right: what a clock refutes is
-TIMING_INVALID, and what it does not refute is never VALID. VALID on `cpu` is the honest time of what a runner of ours
-launched: the trick is not in that process (`conftest.py` compares it). `on_gpus` of a folder or submission says why its
-outcomes on GPUs are what they are, for as long as no GPU is here to show it.
+TIMING_INVALID, and what it does not refute is never VALID. VALID is the honest time of what a runner of ours launched:
+the trick is not in that process (`conftest.py` compares it). `on_gpus` of a folder or submission says why its outcomes
+on GPUs are what they are, for as long as no GPU is here to show it.
 """
 
 from __future__ import annotations
