@@ -1,21 +1,29 @@
 """What a submission at GPU sizes costs its host: CPU seconds, bytes copied and memory, for every problem.
 
-`python benchmarks/gpu_session.py` measures one call of each problem as the judge makes it today: inputs are drawn and
-copied, outputs are copied back and compared with the fp64 reference. It is measured at the largest `cpu` size, in CPU
-seconds of this machine, and scaled by bytes to the GPU sizes:
+`python benchmarks/gpu_session.py` measures the steps of a call as the judge makes them, at the largest `cpu` size and
+in CPU seconds of this machine: D inputs are drawn and copied; C a whole output is copied back and compared with the
+fp64 reference; T an output is copied alone. These are scaled by bytes to the GPU sizes, as is G, the digest of an
+output, measured at 16 MiB. A is what an answer costs to compare: C, and D if the device drew its inputs; or, if the
+problem has parts (`problems/parts.py`), what a part of the GPU case itself takes, measured. For each GPU case:
 
-    call s      = CPU s at the `cpu` size * bytes at the GPU size / bytes at the `cpu` size
-    calls       = 2 to check
-                  + 3 sessions * (warm-up: 10, or what fits into 2 s; samples: 100, or what fits into 60 s, at least 10)
-                  + chains: 3, or what fits into 20 s, at least 1; each draws once and checks 32 links, or 9 of 32 where
-                    the outputs of all take more than 64 MiB
-    CPU s       = sum over the GPU cases of calls * call s: all of it, one after the other, on one core
+    to record     3 D; none if the sizes are known without the values
+    to check      D + C, and T for a second call with the same inputs, if the problem is deterministic
+    repeatedly    3 (D + T + A)
+    3 sessions    D + T + A for the first call; 8 A for the answers that are kept to the end, and
+                  8 + 8/9 + ... + 8/100 times 2 T for those kept a while; if the device cannot draw the inputs, D + T +
+                  A for each of 10 calls to warm up, or what fits into 2 s, and of 100 samples, or what fits into 60 s,
+                  at least 10
+    1 chain       2 D; A + T + G for each of 32 links, or of 9 where the outputs of all take over 64 MiB
+    CPU s       = the sum over all cases: all of it, one after the other, on one core
     kernel s    = sum over the GPU cases of calls * max(floor, bytes / bandwidth, operations / peak) on an MI300X
     wall s      = CPU s + kernel s, as the judge has one thread
 
+The column "all checked" has every call of the sessions drawn and compared whole, as it would be without any of this.
+
 Scaling by bytes is too kind to references whose work grows faster than their data. Products that are checked by their
-factors at GPU sizes are measured so. Memory is the most that numpy held during the call, scaled alike. The aims are for
-the whole submission: 60 CPU s at the median problem; 30 s of wall time at the median and 90 s at the worst.
+factors at GPU sizes are measured so. Memory is the most that numpy held during a whole call, scaled alike, and the
+outputs that are kept. The aims are for the whole submission: 60 CPU s at the median problem; 30 s of wall time at the
+median and 90 s at the worst.
 """
 
 from __future__ import annotations
@@ -25,38 +33,53 @@ import statistics
 import sys
 import time
 import tracemalloc
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from problems.comparison import compare
 from problems.freivalds import check_product
-from services.executor.core.case_judge import WHOLLY_COMPARED_FLOPS, CaseJudge
+from services.executor.core.case_judge import WHOLLY_COMPARED_BYTES, WHOLLY_COMPARED_FLOPS, CaseJudge
 from services.executor.core.case_result import work_of
 from services.executor.core.chain import GPU_CHAINS
+from services.executor.core.chain_arithmetic import digest_of, remade_at
+from services.executor.core.chain_rules import redraw_rules
 from services.executor.core.installation import catalogue
+from services.executor.core.launching.recorder import sized_inputs
+from services.executor.core.launching.understanding import RECORDINGS
 from services.executor.core.roofline import floor_of, peak_of, roofs_of
 from services.executor.core.seeds import RunSeed
 from services.executor.core.stopping import GPU_PROFILE
+from services.executor.core.timed_calls import KEPT_ANSWERS
+from services.executor.sandboxes.kernel_calls import FREED_BYTES_KEPT, keep_freed_memory
 
 if TYPE_CHECKING:
-    from problems.definition import Case, Problem
+    from problems.definition import Case, Part, Problem
+    from problems.distributions import Unmade
     from services.executor.core.roofline import Roofs
 
-CHECK_CALLS = 2
+REPEATED_CALLS = 3
 AIM_CPU_SECONDS, AIM_MEDIAN_SECONDS, AIM_WORST_SECONDS = 60.0, 30.0, 90.0
-GIB = 2**30
+GIB, DIGESTED_BYTES = 2**30, 1 << 24
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call's cost on the host, for each byte of the problem's data."""
+    """The steps of one call on the host, in CPU seconds, and its memory, for each byte of the problem's data."""
 
-    cpu_seconds_a_byte: float
-    memory_a_byte: float
+    draw: float
+    compare: float
+    copy: float
+    memory_bytes: float
+
+    def scaled(self, factor: float) -> Call:
+        """The same for so many bytes."""
+        return Call(*(getattr(self, one.name) * factor for one in fields(self)))
 
 
 @dataclass(frozen=True)
@@ -65,6 +88,7 @@ class Cost:
 
     slug: str
     call_cpu_seconds: float
+    all_checked_cpu_seconds: float
     cpu_seconds: float
     kernel_seconds: float
     copied_bytes: float
@@ -76,46 +100,128 @@ class Cost:
         return self.cpu_seconds + self.kernel_seconds
 
 
-def calls_of(problem: Problem, case: Case, call_seconds: float) -> float:
-    """How many calls a submission makes of a case, if each takes the host so long; a checked link counts as one."""
+def calls_of(call_seconds: float) -> float:
+    """How many calls a session makes if each takes it so long."""
     fitting = call_seconds or 1e-9
     warm_up = max(1.0, min(GPU_PROFILE.warm_up_calls, GPU_PROFILE.warm_up_cap_seconds / fitting))
     samples = max(GPU_PROFILE.fewest_samples, min(GPU_PROFILE.min_samples, GPU_PROFILE.max_wall_seconds / fitting))
-    links = 1.0 + (GPU_CHAINS.links if _is_checked_wholly(problem, case) else GPU_CHAINS.checked_links + 1)
-    chains = max(1.0, min(GPU_CHAINS.chains, GPU_CHAINS.most_seconds / (links * fitting)))
-    return CHECK_CALLS + GPU_PROFILE.sessions.sessions * (warm_up + samples) + chains * links
+    return warm_up + samples
+
+
+def case_seconds(problem: Problem, case: Case, call: Call, *, all_checked: bool) -> float:
+    """The host's CPU seconds for one case, by the formula above; `call` is of this case."""
+    is_redrawn = not all_checked and _is_redrawn(problem, case)
+    part = None if all_checked or problem.bytes(case) <= WHOLLY_COMPARED_BYTES else part_seconds(problem, case)
+    answer = call.compare if part is None else part + call.copy
+    redrawn = call.draw + call.compare if part is None else part
+    recorded = RECORDINGS if sized_inputs(problem, problem.sizes.cpu[0], 0) is None else 0
+    again = 0.0 if problem.nondeterministic else call.copy
+    untimed = (recorded + 1 + REPEATED_CALLS) * call.draw + call.compare + again + REPEATED_CALLS * answer
+    session = calls_of(call.draw + answer) * (call.draw + answer)
+    if is_redrawn:
+        copies = sum(min(1.0, KEPT_ANSWERS / number) for number in range(1, GPU_PROFILE.min_samples + 1))
+        session = call.draw + answer + KEPT_ANSWERS * redrawn + 2 * copies * call.copy
+    links = GPU_CHAINS.links if _is_checked_wholly(problem, case) else GPU_CHAINS.checked_links + 1
+    digest = digest_seconds_a_byte() * work_of(problem, case, "float32").written_bytes
+    chain = 2 * call.draw + links * (redrawn + call.copy + digest)
+    return untimed + GPU_PROFILE.sessions.sessions * session + GPU_CHAINS.chains * chain
+
+
+@cache
+def digest_seconds_a_byte() -> float:
+    """CPU seconds, the second of two."""
+    output = np.arange(DIGESTED_BYTES, dtype=np.uint8)
+    digest_of([(0, output)], 1)
+    begin = time.process_time()
+    digest_of([(0, output)], 1)
+    return (time.process_time() - begin) / DIGESTED_BYTES
+
+
+def part_seconds(problem: Problem, case: Case) -> float | None:
+    """CPU seconds to choose, draw and compare a part of a GPU case, the second of two; None if it has no parts."""
+    taken: list[float] = []
+    for number in (1, 2):
+        begin = time.process_time()
+        part = problem.part(case, np.random.default_rng(number))
+        if part is None:
+            return None
+        taken.append(time.process_time() - begin + _compared_part_seconds(problem, case, part))
+    return taken[-1]
+
+
+def _compared_part_seconds(problem: Problem, case: Case, part: Part) -> float:
+    drawn = problem.inputs(max(problem.sizes.cpu, key=problem.bytes), np.random.default_rng(0))
+    rules = redraw_rules(problem, drawn) if _is_redrawn(problem, case) else None
+    sized = sized_inputs(problem, case, 0) or {}
+    inputs = dict(drawn)
+    for name in {name for name, value in drawn.items() if np.ndim(value)} & sized.keys() - part.places.keys():
+        inputs[name] = np.resize(drawn[name], sized[name].shape)
+    begin = time.process_time()
+    for name in part.places.keys() & drawn.keys():
+        places = part.places[name]
+        if rules:
+            # Memory that nobody touches: a device would have it.
+            untouched = np.empty(cast("Unmade", sized[name]).shape, np.float32)
+            inputs[name] = remade_at(untouched, rules[name], 1, 0, places)
+        else:
+            inputs[name] = np.resize(drawn[name], places.shape)
+    with np.errstate(all="ignore"):
+        expected = problem.reference(part.case, inputs)
+        condition = problem.condition(part.case, inputs, expected)
+    for name, value in expected.items():
+        compare(value.astype(np.float32), value, condition[name], problem.tolerance)
+    return time.process_time() - begin
+
+
+def _is_redrawn(problem: Problem, case: Case) -> bool:
+    """Whether the device draws its inputs; the distribution of an input is the same at any size."""
+    if problem.bytes(case) <= GPU_PROFILE.wholly_checked_bytes:
+        return False
+    return redraw_rules(problem, problem.inputs(problem.sizes.cpu[0], np.random.default_rng(0))) is not None
 
 
 def _is_checked_wholly(problem: Problem, case: Case) -> bool:
     return GPU_CHAINS.links * work_of(problem, case, "float32").written_bytes <= GPU_CHAINS.wholly_checked_bytes
 
 
+def _kept_bytes(problem: Problem, case: Case) -> float:
+    if not _is_redrawn(problem, case):
+        return 0.0
+    part = problem.part(case, np.random.default_rng(0))
+    written = work_of(problem, case, "float32").written_bytes
+    if part is None:
+        return KEPT_ANSWERS * written
+    outputs = (part.places[name] for name in problem.output_shapes(case))
+    return written + KEPT_ANSWERS * sum(places.nbytes + 4.0 * places.size for places in outputs)
+
+
 def measured_call(problem: Problem) -> Call:
     """One call of the largest `cpu` size, the second of two, so that nothing is looked up for the first time."""
     case = max(problem.sizes.cpu, key=problem.bytes)
     judge = CaseJudge(problem, case, RunSeed(""), 0)
-    cpu_seconds = [_call_cpu_seconds(problem, judge, number) for number in (1, 2)][-1]
+    steps = [_steps(problem, judge, number) for number in (1, 2)][-1]
     tracemalloc.start()
-    _call_cpu_seconds(problem, judge, 3)
+    _steps(problem, judge, 3)
     memory_bytes = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    return Call(cpu_seconds / problem.bytes(case), memory_bytes / problem.bytes(case))
+    return replace(steps, memory_bytes=memory_bytes).scaled(1.0 / problem.bytes(case))
 
 
-def _call_cpu_seconds(problem: Problem, judge: CaseJudge, number: int) -> float:
-    """What the judge does for a call: it draws and copies inputs, copies outputs, and compares them.
-
-    The outputs are the reference, which is not counted here, as comparing computes it once more.
-    """
+def _steps(problem: Problem, judge: CaseJudge, number: int) -> Call:
+    """What the judge does for a whole call. The outputs are the reference; comparing computes it once more."""
     begin = time.process_time()
     trial = judge.draw(number)
     for value in trial.inputs.values():
         np.array(value)
-    made = time.process_time()
+    drawn = time.process_time()
     dtypes = {parameter.name: parameter.dtype for parameter in problem.parameters}
     with np.errstate(all="ignore"):
         outputs = {name: np.asarray(value).astype(dtypes[name]) for name, value in judge.expected(trial).items()}
+    kept = {name: np.ones_like(output) for name, output in outputs.items()}
     answered = time.process_time()
+    for name, output in outputs.items():
+        np.copyto(kept[name], output)
+    copied = time.process_time()
     for output in outputs.values():
         np.array(output)
     factors = problem.factors(judge.case, trial.inputs) if _is_large_product(problem) else None
@@ -123,7 +229,7 @@ def _call_cpu_seconds(problem: Problem, judge: CaseJudge, number: int) -> float:
         judge.fault(trial, outputs)
     else:
         check_product(outputs[factors.output], factors, problem.tolerance, np.random.default_rng(number))
-    return made - begin + time.process_time() - answered
+    return Call(drawn - begin, time.process_time() - copied, copied - answered, 0.0)
 
 
 def _is_large_product(problem: Problem) -> bool:
@@ -133,20 +239,22 @@ def _is_large_product(problem: Problem) -> bool:
 
 def cost_of(problem: Problem, roofs: Roofs) -> Cost:
     """Measure a call, and scale it to all GPU cases."""
-    call, cpu_seconds, kernel_seconds = measured_call(problem), list[float](), list[float]()
+    of_byte, all_checked, cpu_seconds, kernel_seconds = measured_call(problem), 0.0, 0.0, 0.0
     sizes_bytes = [problem.bytes(case) for case in problem.sizes.gpu]
     for case, size_bytes in zip(problem.sizes.gpu, sizes_bytes, strict=True):
-        call_seconds = call.cpu_seconds_a_byte * size_bytes
-        calls = calls_of(problem, case, call_seconds)
-        cpu_seconds.append(calls * call_seconds)
-        kernel_seconds.append(calls * _kernel_seconds(problem, case, roofs))
+        call = of_byte.scaled(size_bytes)
+        all_checked += case_seconds(problem, case, call, all_checked=True)
+        cpu_seconds += case_seconds(problem, case, call, all_checked=False)
+        calls = GPU_PROFILE.sessions.sessions * (GPU_PROFILE.warm_up_calls + GPU_PROFILE.min_samples)
+        kernel_seconds += (calls + GPU_CHAINS.links) * _kernel_seconds(problem, case, roofs)
     return Cost(
         problem.slug,
-        call.cpu_seconds_a_byte * statistics.median(sizes_bytes),
-        sum(cpu_seconds),
-        sum(kernel_seconds),
+        (of_byte.draw + of_byte.compare) * statistics.median(sizes_bytes),
+        all_checked,
+        cpu_seconds,
+        kernel_seconds,
         max(sizes_bytes),
-        call.memory_a_byte * max(sizes_bytes),
+        max(of_byte.memory_bytes * problem.bytes(case) + _kept_bytes(problem, case) for case in problem.sizes.gpu),
     )
 
 
@@ -161,22 +269,26 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Compute what a submission at GPU sizes costs its host.")
     parser.add_argument("slugs", nargs="*", help="problems; all where none is given")
     chosen = parser.parse_args(arguments)
+    keep_freed_memory(FREED_BYTES_KEPT)
     roofs = roofs_of("gfx942", "AMD Instinct MI300X")
     if roofs is None:
         raise SystemExit("the roofs of the MI300X are missing")
-    columns = f"{'CPU s/call':>11}{'CPU s':>10}{'kernel s':>10}{'wall s':>9}{'copied GiB':>12}{'memory GiB':>12}"
+    columns = f"{'CPU s/call':>11}{'all checked':>12}{'CPU s':>10}{'kernel s':>10}{'wall s':>9}"
+    columns += f"{'copied GiB':>12}{'memory GiB':>12}"
     print(f"{'problem':<36}{columns}")
     costs: list[Cost] = []
     for slug in chosen.slugs or sorted(catalogue().problems):
         cost = cost_of(catalogue().get(slug).problem, roofs)
         costs.append(cost)
         print(
-            f"{cost.slug:<36}{cost.call_cpu_seconds:>11.2f}{cost.cpu_seconds:>10.0f}{cost.kernel_seconds:>10.2f}"
+            f"{cost.slug:<36}{cost.call_cpu_seconds:>11.2f}{cost.all_checked_cpu_seconds:>12.0f}{cost.cpu_seconds:>10.0f}{cost.kernel_seconds:>10.2f}"
             f"{cost.wall_seconds:>9.0f}{cost.copied_bytes / GIB:>12.2f}{cost.memory_bytes / GIB:>12.2f}",
             flush=True,
         )
     walls, cpus = [cost.wall_seconds for cost in costs], [cost.cpu_seconds for cost in costs]
     print(f"{len(costs)} problems; a call is of the median size, copied and memory are of the largest")
+    before = statistics.median(cost.all_checked_cpu_seconds for cost in costs)
+    print(f"CPU s at the median if all calls were checked: {before:.0f}")
     for name, figure, aim in (
         ("CPU s at the median", statistics.median(cpus), AIM_CPU_SECONDS),
         ("wall s at the median", statistics.median(walls), AIM_MEDIAN_SECONDS),

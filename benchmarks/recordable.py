@@ -1,7 +1,7 @@
 """How many references and honest kernels our own runner can launch: `python -m benchmarks.recordable`.
 
-Each source is built for the `cpu` device and recorded for its public cases. The sources that cannot be recorded are
-listed with the reason and the line.
+Each source is built for the `cpu` device, or with `--device nvidia` by nvcc for an H100, which need not be here, and
+recorded for its public cases. The sources that cannot be recorded are listed with the reason and the line.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ from services.executor.core.failure import Failure
 from services.executor.core.installation import Options, default_cache_folder, open_equipment
 from services.executor.core.launching.recording import NotRecordableError
 from services.executor.core.record_command import recorded
+from services.executor.devices.nvidia.gpu import Gpu
+from services.executor.devices.nvidia.nvidia_device import NvidiaDevice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
 _ROOT = Path(__file__).parents[1]
 _MARK = "// problem: "
+_HOPPER = Gpu(0, "H100", "9.0", 80_000, 132)
 
 
 def _sources() -> Iterator[tuple[str, str, Path]]:
@@ -46,8 +50,10 @@ async def _reason(slug: str, source: str, equipment: Equipment) -> str:
     return "; ".join(reasons)
 
 
-async def _main(names: list[str]) -> int:
+async def _main(names: list[str], device: str) -> int:
     equipment = await open_equipment(Options("cpu", "auto", default_cache_folder(), 4096))
+    if device == "nvidia":
+        equipment = replace(equipment, device=NvidiaDevice(_HOPPER))
     counts: Counter[tuple[str, bool]] = Counter()
     for kind, slug, path in _sources():
         name = slug if kind == "reference" else path.stem
@@ -66,7 +72,9 @@ def main() -> int:
     """Count, and list what cannot be recorded."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="slugs and names of honest kernels; all if none is given")
-    return asyncio.run(_main(parser.parse_args().names))
+    parser.add_argument("--device", choices=["cpu", "nvidia"], default="cpu")
+    chosen = parser.parse_args()
+    return asyncio.run(_main(chosen.names, chosen.device))
 
 
 if __name__ == "__main__":
