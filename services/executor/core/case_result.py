@@ -113,14 +113,26 @@ class CaseTimes:
 
 
 def fault_of(problem: Problem, times: CaseTimes, scale: Scale) -> str | None:
-    """Why the times cannot be true, if they cannot."""
-    chains = times.audit.chains if times.audit else ()
+    """Why the times cannot be true, if they cannot.
+
+    The chains ran in a process of their own. Where processes differ in speed, that one says nothing of the others.
+    """
     return (
         timing_fault(times.claimed_ns, times.walls_ns, times.nulls_ns, scale.audit_rule, times.waits_ns)
-        or chain_fault(score(times.medians_ns), chains, scale.chain_rule)
+        or _chain_fault(times, scale)
         or span_fault(times.calls, SPAN_RULE, has_clock=scale.has_device_clock)
         or floor_fault(scale.roofs, work_of(problem, times.case, scale.dtype), score(times.medians_ns))
     )
+
+
+def _chain_fault(times: CaseTimes, scale: Scale) -> str | None:
+    if times.audit is None or not _sessions_agree(times, scale):
+        return None
+    return chain_fault(score(times.medians_ns), times.audit.chains, scale.chain_rule)
+
+
+def _sessions_agree(times: CaseTimes, scale: Scale) -> bool:
+    return agreement(times.medians_ns, scale.sessions) is not Agreement.UNSTABLE
 
 
 def busy_doubt(times: CaseTimes, scale: Scale) -> str:
@@ -144,7 +156,7 @@ def facts_of(problem: Problem, times: CaseTimes, scale: Scale, launched_by_submi
     return TimingFacts(
         fault=fault_of(problem, times, scale) or "",
         launched_by_submission=launched_by_submission,
-        sessions_agree=agreement(times.medians_ns, scale.sessions) is not Agreement.UNSTABLE,
+        sessions_agree=_sessions_agree(times, scale),
         half_width=(high_ns - low_ns) / 2 / runtime_ns if runtime_ns > 0 else math.inf,
         may_be_wide=scale.may_be_wide,
         doubts=tuple(filter(None, _doubts(times, scale))),

@@ -1,4 +1,4 @@
-"""What a simulated GPU puts around the core's harness: a time of its own, for clocks, events, sweeps and calls.
+"""What a simulated GPU puts around a runner's calls: a time of its own, for clocks, events, sweeps and calls.
 
 Nothing takes the time that it says. A virtual clock goes on by the time of each call (`noise.py` says how far it is off
 the script's) and of each event; events, the device's clock and the runner's host clock all read it. So a kernel of 1 us
@@ -26,6 +26,9 @@ EVENT_NS = 4e3
 """Between an event and what is ordered beside it; the null call has two events as well."""
 HOT_SHARE = 0.9
 CACHE_BYTES = 512 << 20
+SERIES = 16
+CALLS = 512
+"""Of a series, before it goes on in the middle."""
 EVENT_TICK_NS = 10.0
 """The step of an AMD GPU's clock of 100 MHz."""
 
@@ -39,18 +42,16 @@ def judged_ns(host_ns: int) -> int:
     return round(way_ns + (host_ns or 2 * EVENT_NS))
 
 
-LINK_OPTIONS = tuple(
-    f"--wrap={name}"
-    for name in (
-        "hipEventRecord",
-        "hipDeviceSynchronize",
-        "clock_gettime",
-        "_ZN8wavepool6Sweeps5flushEm",
-        "_ZN8wavepool6Sweeps5probeEmmRm",
-    )
+WRAPPED = (
+    "hipEventRecord",
+    "hipDeviceSynchronize",
+    "clock_gettime",
+    "_ZN8wavepool6Sweeps5flushEm",
+    "_ZN8wavepool6Sweeps5probeEmmRm",
 )
+"""Functions that the simulation has in the places of the runner's, beside those of simulation.py."""
 
-CALL = f"""
+TIMED = f"""
 constexpr double event_ns = {EVENT_NS!r}, hot_share = {HOT_SHARE!r}, tick_ns = {EVENT_TICK_NS!r};
 constexpr unsigned long cache_bytes = {CACHE_BYTES}ul;
 constexpr int most_events = 4096;
@@ -75,7 +76,20 @@ double ticks(double ns) {{ return tick_ns * static_cast<double>(static_cast<uint
 // Slow starts are at the head of a series; they do not come again in a process that makes more calls than it has.
 long place() {{
   const long at = calls - 1;
-  return at < {{CALLS}} ? at : {{CALLS}} / 2 + at % ({{CALLS}} / 2);
+  return at < {CALLS} ? at : {CALLS} / 2 + at % ({CALLS} / 2);
+}}
+
+template <typename Call>
+void timed(void** arguments, Call call) {{
+  begin_call(arguments);
+  in_submission = true;
+  call();
+  in_submission = false;
+  const double factor = speed_factor * factors[series % {SERIES}u][place()];
+  const double time_ns = latency_ns * factor * (is_cold ? 1.0 : hot_share);
+  is_cold = false;
+  virtual_ns += time_ns;
+  claimed_ns = claim * time_ns;
 }}
 }}  // namespace
 
@@ -122,16 +136,5 @@ extern "C" int __wrap__ZN8wavepool6Sweeps5probeEmmRm(void*, unsigned long bytes,
 extern "C" void __wrap_wavepool_device_spans(uint64_t* spans) {{
   spans[0] = static_cast<uint64_t>(ticks((1 - aside) * claimed_ns));
   spans[1] = static_cast<uint64_t>(ticks(claimed_ns));
-}}
-
-extern "C" void wavepool_call(void** arguments) {{
-  begin_call(arguments);
-  in_submission = true;
-  wavepool_real_call(arguments);
-  in_submission = false;
-  const double time_ns = latency_ns * factors[series % {{SERIES}}u][place()] * (is_cold ? 1.0 : hot_share);
-  is_cold = false;
-  virtual_ns += time_ns;
-  claimed_ns = claim * time_ns;
 }}
 """

@@ -81,13 +81,6 @@ def bimodal(draw: Random) -> Iterator[float]:
         yield mode * math.exp(draw.gauss(0, MODE_SIGMA))
 
 
-def drifting(draw: Random) -> Iterator[float]:
-    """Each session has a speed of its own, some per cent apart: no number of samples in one helps against that."""
-    session = 1 + 0.2 * draw.random()
-    while True:
-        yield session * math.exp(abs(draw.gauss(0, SKEWED_SIGMA / 4)))
-
-
 def gpu(draw: Random) -> Iterator[float]:
     """A GPU: slow first calls, a clock that ramps up, is regulated, and jitters; now and then a long call."""
     innovation = GPU_CLOCK_SIGMA * math.sqrt(1 - CORRELATION**2)
@@ -106,6 +99,5 @@ MODELS: Mapping[str, Callable[[Random], Iterator[float]]] = {
     "correlated": correlated,
     "stepping": stepping,
     "bimodal": bimodal,
-    "drifting": drifting,
     "gpu": gpu,
 }

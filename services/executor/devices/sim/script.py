@@ -6,7 +6,8 @@
 `latency_us` is how long a call takes without noise, `noise` a model of `noise.py`, and `seed` what its numbers come
 from. `crash_at`, `exit_at` and `hang_at` end the process, or never return, in that call of a process, from 1.
 `claim` is what the runner says of the time, as a share of the truth: below 1 it forges. `aside` is the share of a call
-that goes on aside, on a stream that the default stream does not wait for.
+that goes on aside, on a stream that the default stream does not wait for. `apart` is how much longer than `latency_us`
+the calls of the slowest process take, as a share of it: each process has a speed of its own between the two.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from services.executor.devices.sim.noise import MODELS
 _LINE = re.compile(r"^[ \t]*//[ \t]*sim:(.*)$", re.MULTILINE)
 _MOST_LATENCY_US = 10e6
 _MOST_CLAIM = 1000.0
+_MOST_APART = 100.0
 
 
 class ScriptError(ValueError):
@@ -34,6 +36,7 @@ class Script:
     seed: int = 1
     claim: float = 1.0
     aside: float = 0.0
+    apart: float = 0.0
     crash_at: int = 0
     exit_at: int = 0
     hang_at: int = 0
@@ -60,10 +63,10 @@ def _value(name: str, text: str) -> str | float | int:
             raise ScriptError(f"sim: noise={text!r} is not known; known are {', '.join(MODELS)}")
         return text
     try:
-        value = float(text) if name in {"latency_us", "claim", "aside"} else int(text)
+        value = float(text) if name in {"latency_us", "claim", "aside", "apart"} else int(text)
     except ValueError:
         raise ScriptError(f"sim: {name}={text!r} is not a number") from None
-    most = {"latency_us": _MOST_LATENCY_US, "claim": _MOST_CLAIM, "aside": 1.0}.get(name, 2**31 - 1)
+    most = {"latency_us": _MOST_LATENCY_US, "claim": _MOST_CLAIM, "aside": 1.0, "apart": _MOST_APART}.get(name, 2**31 - 1)
     if not 0 <= value <= most:
         raise ScriptError(f"sim: {name}={text} must be from 0 to {most:g}")
     return value

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.trust import smallest_case_of
+from benchmarks.trust import smallest_case_of, with_case
+from problems import parts
+from services.executor.core import benchmarking, case_judge
 from services.executor.core.benchmark_result import Timing
+from services.executor.core.installation import find_problem
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.run import run
 from services.executor.core.stopping import GPU_PROFILE
+from services.executor.core.timed_calls import KEPT_ANSWERS
 from services.executor.core.timing_mode import TimingMode
 from services.executor.core.verdict import Verdict
 from services.executor.devices.sim.gpu import CACHE_BYTES, HOT_SHARE
@@ -21,6 +25,7 @@ from tests.services.executor.core.test_launch_plans import ADD, plan_of
 
 if TYPE_CHECKING:
     from services.executor.core.benchmark_result import BenchmarkResult
+    from services.executor.core.case_result import CaseTimes
     from services.executor.core.equipment import Equipment
     from services.executor.core.events import Finished
 
@@ -57,12 +62,13 @@ async def test_an_honest_kernels_time_is_the_true_one_by_every_instrument(
     finished = await _finished(simulated, f"latency_us={latency_us} noise=gpu")
     assert finished.verdict is Verdict.ACCEPTED, finished
     result, true_ns = _result(finished), 1e3 * latency_us
-    assert result.timing is not Timing.INVALID
+    assert (result.timing, result.unproven_because, finished.status) == (Timing.VALID, "", "BENCHMARKED")
+    assert finished.report["replayer_sha256"], "our runner launched it"
     assert result.runtime_ns == pytest.approx(true_ns, rel=0.01, abs=10)
     assert result.stream_span_ns == pytest.approx(true_ns, rel=0.01, abs=10)
     assert result.device_span_ns == pytest.approx(true_ns, rel=0.01, abs=10)
     assert (result.samples, len(result.session_median_ns)) == (3 * CALLS, 3)
-    assert (result.audited_calls, result.flush_bytes) == (96, CACHE_BYTES)
+    assert (result.audited_calls, result.flush_bytes) == (32, CACHE_BYTES)
     assert result.hot_ns == pytest.approx(HOT_SHARE * true_ns, rel=0.02, abs=10)
     assert finished.benchmarked is not None
     assert (finished.benchmarked.simulated, finished.benchmarked.flush_verified) == (True, True)
@@ -92,8 +98,71 @@ async def test_forged_claims_are_invalid_however_busy_the_host(
 
 
 async def test_processes_of_different_speed_have_no_time(simulated: Equipment) -> None:
-    result = _result(await _finished(simulated, "latency_us=100 noise=drifting"))
+    result = _result(await _finished(simulated, "latency_us=100 apart=8 noise=quiet"))
     assert (result.timing, len(result.session_median_ns)) == (Timing.UNSTABLE, 5)
+
+
+async def test_a_large_case_has_its_inputs_drawn_by_the_device_and_a_share_of_its_answers_checked(
+    simulated: Equipment,
+) -> None:
+    large = replace(simulated, profile=replace(FIXED, wholly_checked_bytes=0))
+    finished = await _finished(large, "latency_us=100 noise=gpu")
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    assert (_result(finished).timing, _result(finished).unproven_because) == (Timing.VALID, "")
+    (checked, made), *_ = dict(finished.report["checked_calls"]).values()
+    assert checked == 3 * (1 + KEPT_ANSWERS)
+    assert made > 3 * CALLS
+    (checked, made), *_ = dict((await _finished(simulated, "latency_us=100")).report["checked_calls"]).values()
+    assert checked == made
+
+
+async def test_a_kernel_that_is_wrong_in_half_of_the_calls_that_are_timed_is_found_out(
+    simulated: Equipment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = HONEST.replace("__global__", "__device__ int calls;\n__global__", 1).replace(
+        "{", "{ if (blockIdx.x == 0 && threadIdx.x == 0 && ++calls > 20 && calls % 2) return;", 1
+    )
+    large = replace(simulated, profile=replace(FIXED, wholly_checked_bytes=0))
+    monkeypatch.setattr(benchmarking, "_audited", _not_audited)
+    finished = await run(CoreJob(source, Mode.BENCHMARK, "vector-addition", seed="a"), large, lambda _: None)
+    assert finished.verdict is Verdict.WRONG_ANSWER, finished
+
+
+@pytest.fixture
+def compared_in_parts(simulated: Equipment, monkeypatch: pytest.MonkeyPatch) -> Equipment:
+    """As at GPU sizes, on cases of `cpu`."""
+    monkeypatch.setattr(case_judge, "WHOLLY_COMPARED_BYTES", 0)
+    monkeypatch.setattr(parts, "ELEMENTS", 256)
+    problem = find_problem("vector-addition")
+    largest = with_case(problem, max(problem.sizes.cpu, key=problem.bytes))
+    profile = replace(FIXED, wholly_checked_bytes=0)
+    return replace(simulated, profile=profile, find_problem=lambda _: largest)
+
+
+async def test_an_honest_kernel_is_right_in_every_part(compared_in_parts: Equipment) -> None:
+    finished = await _finished(compared_in_parts, "latency_us=100 noise=gpu")
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    assert (_result(finished).timing, _result(finished).unproven_because) == (Timing.VALID, "")
+
+
+@pytest.mark.parametrize("is_audited", [True, False])
+async def test_a_kernel_that_leaves_out_a_twentieth_of_each_call_that_is_timed_is_found_out(
+    compared_in_parts: Equipment, monkeypatch: pytest.MonkeyPatch, *, is_audited: bool
+) -> None:
+    source = HONEST.replace("__global__", "__device__ int calls;\n__global__", 1).replace(
+        "{", "{ if (blockIdx.x == 0 && threadIdx.x == 0) ++calls; if (calls > 20 && blockIdx.x % 20 == 3) return;", 1
+    )
+    if not is_audited:
+        monkeypatch.setattr(benchmarking, "_audited", _not_audited)
+    job = CoreJob(source, Mode.BENCHMARK, "vector-addition", seed="a")
+    finished = await run(job, compared_in_parts, lambda _: None)
+    assert finished.verdict is Verdict.WRONG_ANSWER, finished
+    assert "elements of `d_output`" in finished.message
+
+
+async def _not_audited(bench: object, trusted: object, measured: list[CaseTimes], *_: object) -> list[CaseTimes]:
+    """The chains would find it too."""
+    return measured
 
 
 def test_it_is_chosen_by_a_variable_and_keeps_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,4 +181,4 @@ async def test_kernels_that_our_own_runner_launches_have_a_valid_time(simulated:
     job = CoreJob(source, Mode.BENCHMARK, "vector-addition", seed="a", launch_plan=plan_of())
     finished = await run(job, simulated, lambda _: None)
     assert finished.verdict is Verdict.ACCEPTED, finished
-    assert _result(finished).timing is Timing.VALID
+    assert (_result(finished).timing, _result(finished).unproven_because) == (Timing.VALID, "")

@@ -19,8 +19,8 @@ def test_every_factor_is_a_time_and_the_same_seed_gives_the_same(name: str, seed
     assert factors == list(islice(MODELS[name](Random(seed)), 50))  # noqa: S311 - a simulation
 
 
-@pytest.mark.parametrize(("name", "least", "most"), [("drifting", 0.01, 0.2), ("quiet", 0, 1e-3), ("skewed", 0, 0.01)])
-def test_sessions_differ_only_where_the_model_says_so(name: str, least: float, most: float) -> None:
+@pytest.mark.parametrize(("name", "least", "most"), [("quiet", 0, 1e-3), ("skewed", 0, 0.01)])
+def test_sessions_of_one_model_differ_little(name: str, least: float, most: float) -> None:
     medians = [median(islice(MODELS[name](Random(seed)), 400)) for seed in range(8)]  # noqa: S311 - a simulation
     assert least <= max(medians) / min(medians) - 1 <= most
 

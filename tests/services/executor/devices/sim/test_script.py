@@ -6,11 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.devices.sim.harness import simulated_harness
 from services.executor.devices.sim.noise import MODELS
 from services.executor.devices.sim.script import Script, ScriptError, script_of
-
-HARNESS = "// kernels: {}\nvoid wavepool_call(void** arguments) { solution(); }\n"
+from services.executor.devices.sim.simulation import simulation_source
 
 
 @given(
@@ -53,17 +51,12 @@ def test_what_is_not_understood_is_named_with_what_is_known(line: str, words: st
         script_of(f"// sim: {line}\n")
 
 
-def test_the_harness_keeps_the_line_that_names_the_kernels() -> None:
-    text = simulated_harness(HARNESS, Script(latency_us=250))
-    assert text.startswith("// kernels: {}\n#define wavepool_call wavepool_real_call\n")
-    assert "latency_ns = 250000.0" in text
-
-
-def test_a_harness_that_calls_nothing_takes_no_time() -> None:
-    assert "latency_ns = 0.0" in simulated_harness('extern "C" void wavepool_call(void**) {}\n', Script())
+def test_a_build_that_does_nothing_takes_no_time() -> None:
+    assert "latency_ns = 250000.0" in simulation_source(Script(latency_us=250))
+    assert "latency_ns = 0.0" in simulation_source(Script(), does_nothing=True)
 
 
 def test_the_same_seed_gives_the_same_times_and_another_gives_others() -> None:
-    first = simulated_harness(HARNESS, Script())
-    assert first == simulated_harness(HARNESS, Script())
-    assert first != simulated_harness(HARNESS, Script(seed=2))
+    first = simulation_source(Script())
+    assert first == simulation_source(Script())
+    assert first != simulation_source(Script(seed=2))
