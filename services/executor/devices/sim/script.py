@@ -18,9 +18,9 @@ from dataclasses import dataclass, fields, replace
 from services.executor.devices.sim.noise import MODELS
 
 _LINE = re.compile(r"^[ \t]*//[ \t]*sim:(.*)$", re.MULTILINE)
-_MOST_LATENCY_US = 10e6
-_MOST_CLAIM = 1000.0
-_MOST_APART = 100.0
+# Of the figures that may have a fraction.
+_MOST = {"latency_us": 10e6, "claim": 1000.0, "aside": 1.0, "apart": 100.0}
+_MOST_WHOLE = 2**31 - 1
 
 
 class ScriptError(ValueError):
@@ -63,10 +63,10 @@ def _value(name: str, text: str) -> str | float | int:
             raise ScriptError(f"sim: noise={text!r} is not known; known are {', '.join(MODELS)}")
         return text
     try:
-        value = float(text) if name in {"latency_us", "claim", "aside", "apart"} else int(text)
+        value = float(text) if name in _MOST else int(text)
     except ValueError:
         raise ScriptError(f"sim: {name}={text!r} is not a number") from None
-    most = {"latency_us": _MOST_LATENCY_US, "claim": _MOST_CLAIM, "aside": 1.0, "apart": _MOST_APART}.get(name, 2**31 - 1)
+    most = _MOST.get(name, _MOST_WHOLE)
     if not 0 <= value <= most:
         raise ScriptError(f"sim: {name}={text} must be from 0 to {most:g}")
     return value
