@@ -1,19 +1,21 @@
 """What a submission at GPU sizes costs its host: CPU seconds, bytes copied and memory, for every problem.
 
 `python benchmarks/gpu_session.py` measures the steps of a call as the judge makes them, at the largest `cpu` size and
-in CPU seconds of this machine: D inputs are drawn and copied; C a whole output is copied back and compared with the
-fp64 reference; T an output is copied alone. These are scaled by bytes to the GPU sizes, as is G, the digest of an
-output, measured at 16 MiB. A is what an answer costs to compare: C, and D if the device drew its inputs; or, if the
-problem has parts (`problems/parts.py`), what a part of the GPU case itself takes, measured. For each GPU case:
+in CPU seconds of this machine: D inputs are drawn and copied; L memory of their size is copied; C a whole output is
+copied back and compared with the fp64 reference; T an output is copied alone. These are scaled by bytes to the GPU
+sizes, as is G, the digest of an output, measured at 16 MiB. A is what an answer costs to compare: C, and D if the
+device drew its inputs; or, if the problem has parts (`problems/parts.py`), what a part of the GPU case itself takes,
+measured. I is L if the device draws the inputs, else D. For each GPU case:
 
     to record     3 D; none if the sizes are known without the values
     to check      D + C, and T for a second call with the same inputs, if the problem is deterministic
-    repeatedly    3 (D + T + A)
-    3 sessions    D + T + A for the first call; 8 A for the answers that are kept to the end, and
-                  8 + 8/9 + ... + 8/100 times 2 T for those kept a while; if the device cannot draw the inputs, D + T +
-                  A for each of 10 calls to warm up, or what fits into 2 s, and of 100 samples, or what fits into 60 s,
-                  at least 10
-    1 chain       2 D; A + T + G for each of 32 links, or of 9 where the outputs of all take over 64 MiB
+    repeatedly    3 (I + L + T + A)
+    3 sessions    I + L + T + A for the first call; 8 A for the answers that are kept to the end, and
+                  8 + 8/9 + ... + 8/100 times 2 T for those kept a while; if the device cannot draw the inputs, this for
+                  each of 10 calls to warm up, or what fits into 2 s, and of 100 samples, or what fits into 60 s, at
+                  least 10
+    1 chain       I for it and for each of two empty ones; A + T + G for each of 32 links, or of 9 where the outputs of
+                  all take over 64 MiB
     CPU s       = the sum over all cases: all of it, one after the other, on one core
     kernel s    = sum over the GPU cases of calls * max(floor, bytes / bandwidth, operations / peak) on an MI300X
     wall s      = CPU s + kernel s, as the judge has one thread
@@ -44,13 +46,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from problems.comparison import compare
 from problems.freivalds import check_product
-from services.executor.core.case_judge import WHOLLY_COMPARED_BYTES, WHOLLY_COMPARED_FLOPS, CaseJudge
+from services.executor.core.case_judge import LARGE_BYTES, WHOLLY_COMPARED_FLOPS, CaseJudge
 from services.executor.core.case_result import work_of
 from services.executor.core.chain import GPU_CHAINS
 from services.executor.core.chain_arithmetic import digest_of, remade_at
 from services.executor.core.chain_rules import redraw_rules
 from services.executor.core.installation import catalogue
-from services.executor.core.launching.recorder import sized_inputs
 from services.executor.core.launching.understanding import RECORDINGS
 from services.executor.core.roofline import floor_of, peak_of, roofs_of
 from services.executor.core.seeds import RunSeed
@@ -73,6 +74,7 @@ class Call:
     """The steps of one call on the host, in CPU seconds, and its memory, for each byte of the problem's data."""
 
     draw: float
+    load: float
     compare: float
     copy: float
     memory_bytes: float
@@ -111,19 +113,21 @@ def calls_of(call_seconds: float) -> float:
 def case_seconds(problem: Problem, case: Case, call: Call, *, all_checked: bool) -> float:
     """The host's CPU seconds for one case, by the formula above; `call` is of this case."""
     is_redrawn = not all_checked and _is_redrawn(problem, case)
-    part = None if all_checked or problem.bytes(case) <= WHOLLY_COMPARED_BYTES else part_seconds(problem, case)
-    answer = call.compare if part is None else part + call.copy
+    part = None if all_checked or problem.bytes(case) <= LARGE_BYTES else part_seconds(problem, case)
     redrawn = call.draw + call.compare if part is None else part
-    recorded = RECORDINGS if sized_inputs(problem, problem.sizes.cpu[0], 0) is None else 0
+    one = call.load if is_redrawn else call.draw
+    one += call.load + call.copy + (redrawn if is_redrawn else call.compare if part is None else part)
+    recorded = RECORDINGS if problem.sized_inputs(problem.sizes.cpu[0], np.random.PCG64(0)) is None else 0
     again = 0.0 if problem.nondeterministic else call.copy
-    untimed = (recorded + 1 + REPEATED_CALLS) * call.draw + call.compare + again + REPEATED_CALLS * answer
-    session = calls_of(call.draw + answer) * (call.draw + answer)
+    untimed = (recorded + 1) * call.draw + call.compare + again + REPEATED_CALLS * one
+    session = calls_of(one) * one
     if is_redrawn:
         copies = sum(min(1.0, KEPT_ANSWERS / number) for number in range(1, GPU_PROFILE.min_samples + 1))
-        session = call.draw + answer + KEPT_ANSWERS * redrawn + 2 * copies * call.copy
+        session = one + KEPT_ANSWERS * redrawn + 2 * copies * call.copy
     links = GPU_CHAINS.links if _is_checked_wholly(problem, case) else GPU_CHAINS.checked_links + 1
     digest = digest_seconds_a_byte() * work_of(problem, case, "float32").written_bytes
-    chain = 2 * call.draw + links * (redrawn + call.copy + digest)
+    begun = call.load if is_redrawn else call.draw
+    chain = (1 + GPU_CHAINS.quiet_chains) * begun + links * (redrawn + call.copy + digest)
     return untimed + GPU_PROFILE.sessions.sessions * session + GPU_CHAINS.chains * chain
 
 
@@ -152,7 +156,7 @@ def part_seconds(problem: Problem, case: Case) -> float | None:
 def _compared_part_seconds(problem: Problem, case: Case, part: Part) -> float:
     drawn = problem.inputs(max(problem.sizes.cpu, key=problem.bytes), np.random.default_rng(0))
     rules = redraw_rules(problem, drawn) if _is_redrawn(problem, case) else None
-    sized = sized_inputs(problem, case, 0) or {}
+    sized = problem.sized_inputs(case, np.random.PCG64(0)) or {}
     inputs = dict(drawn)
     for name in {name for name, value in drawn.items() if np.ndim(value)} & sized.keys() - part.places.keys():
         inputs[name] = np.resize(drawn[name], sized[name].shape)
@@ -175,9 +179,9 @@ def _compared_part_seconds(problem: Problem, case: Case, part: Part) -> float:
 
 def _is_redrawn(problem: Problem, case: Case) -> bool:
     """Whether the device draws its inputs; the distribution of an input is the same at any size."""
-    if problem.bytes(case) <= GPU_PROFILE.wholly_checked_bytes:
+    if problem.bytes(case) <= LARGE_BYTES:
         return False
-    return redraw_rules(problem, problem.inputs(problem.sizes.cpu[0], np.random.default_rng(0))) is not None
+    return CaseJudge(problem, case, RunSeed(""), 0).undrawn(1) is not None
 
 
 def _is_checked_wholly(problem: Problem, case: Case) -> bool:
@@ -214,6 +218,11 @@ def _steps(problem: Problem, judge: CaseJudge, number: int) -> Call:
     for value in trial.inputs.values():
         np.array(value)
     drawn = time.process_time()
+    memory = [np.array(value) for value in trial.inputs.values()]
+    filled = time.process_time()
+    for value, into in zip(trial.inputs.values(), memory, strict=True):
+        np.copyto(into, value)
+    loaded = time.process_time()
     dtypes = {parameter.name: parameter.dtype for parameter in problem.parameters}
     with np.errstate(all="ignore"):
         outputs = {name: np.asarray(value).astype(dtypes[name]) for name, value in judge.expected(trial).items()}
@@ -229,7 +238,7 @@ def _steps(problem: Problem, judge: CaseJudge, number: int) -> Call:
         judge.fault(trial, outputs)
     else:
         check_product(outputs[factors.output], factors, problem.tolerance, np.random.default_rng(number))
-    return Call(drawn - begin, time.process_time() - copied, copied - answered, 0.0)
+    return Call(drawn - begin, loaded - filled, time.process_time() - copied, copied - answered, 0.0)
 
 
 def _is_large_product(problem: Problem) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.distributions import SPANS, SPIKE_FACTOR, WHOLE_SPAN, Distribution, sample
+from problems.distributions import SPANS, SPIKE_FACTOR, WHOLE_SPAN, Distribution, SizesOnly, sample
 from problems.element_types import DEFAULT, ELEMENT_TYPES, source_with_element_type
 from problems.signature import Initial, Parameter, parse_signature
 
@@ -135,6 +135,13 @@ class Problem(ABC):
     @abstractmethod
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         """Every parameter but the outputs, by name: arrays of the parameter's dtype, and Python scalars."""
+
+    def sized_inputs(self, case: Case, bits: np.random.BitGenerator) -> Mapping[str, Any] | None:
+        """The inputs with `Unmade` arrays in place of drawn ones; None if only the values tell the sizes."""
+        try:
+            return self.inputs(case, SizesOnly(bits))
+        except (AttributeError, TypeError):
+            return None
 
     @abstractmethod
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:

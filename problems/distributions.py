@@ -107,20 +107,16 @@ def as_drawn(values: NDArray[Any], recipe: Recipe | None) -> NDArray[Any]:
     return drawn
 
 
-def recipe_of(values: object) -> Recipe | None:
-    """What the values were drawn by, if nothing else was done to them."""
-    return values.recipe if isinstance(values, Drawn) else None
-
-
 class SizesOnly(np.random.Generator):
-    """A generator with which `sample` makes arrays that have a shape and no values (`Unmade`)."""
+    """A generator with which `sample` makes arrays that have no values (`Unmade`)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Unmade:
-    """A float32 array of which nothing but the shape is known; to ask more of it is a TypeError or AttributeError."""
+    """A float32 array before it is drawn by its recipe; to ask for values is a TypeError or AttributeError."""
 
     shape: tuple[int, ...]
+    recipe: Recipe
 
     __array_ufunc__ = None
 
@@ -139,6 +135,11 @@ class Unmade:
     __hash__ = None  # pyright: ignore[reportAssignmentType] - as arrays have none
 
 
+def recipe_of(values: object) -> Recipe | None:
+    """What the values were drawn by, if nothing else was done to them."""
+    return values.recipe if isinstance(values, Drawn | Unmade) else None
+
+
 def sample(
     distribution: Distribution | str,
     shape: tuple[int, ...],
@@ -147,28 +148,31 @@ def sample(
     span: Span = WHOLE_SPAN,
 ) -> NDArray[np.float32]:
     """Draw float32 values of one distribution, with spikes of about `spike` times its scale."""
-    if isinstance(rng, SizesOnly):
-        return cast("NDArray[np.float32]", Unmade(shape))
     kind = Distribution(distribution)
     scale = {Distribution.SMALL: span.small, Distribution.LARGE: span.large}.get(kind, 1.0)
     largest = min(spike, span.spike) * scale
+    recipe = Recipe(kind, span.octaves, scale, largest)
+    if isinstance(rng, SizesOnly):
+        return cast("NDArray[np.float32]", Unmade(shape, recipe))
     values = np.empty(prod(shape), np.float32)
     for begin in range(0, values.size, _DRAWN_AT_ONCE):
         _draw_plain(kind, values[begin : begin + _DRAWN_AT_ONCE], rng, scale, span.octaves)
     signs = 1.0 if kind is Distribution.POSITIVE else rng.choice((-1.0, 1.0), spike_count(values.size))
     places = spike_places(values.size, rng)
     values[places] = signs * largest * rng.uniform(0.5, 1.0, places.size)
-    return as_drawn(values.reshape(shape), Recipe(kind, span.octaves, scale, largest))
+    return as_drawn(values.reshape(shape), recipe)
 
 
 def scaled(values: NDArray[Any], factor: float, limit: float = inf) -> NDArray[Any]:
     """The values times a positive factor, and cut off at `limit` to either side."""
-    if isinstance(values, Unmade) or (factor == 1.0 and limit == inf):
+    if factor == 1.0 and limit == inf:
         return values
     recipe = recipe_of(values)
     if recipe:
         least = min(limit, recipe.limit * factor)
         recipe = replace(recipe, scale=recipe.scale * factor, spike=recipe.spike * factor, limit=least)
+    if isinstance(values, Unmade):
+        return cast("NDArray[Any]", replace(values, recipe=recipe))
     times = np.asarray(values) * values.dtype.type(factor)
     return as_drawn(times if limit == inf else np.clip(times, -np.float32(limit), np.float32(limit)), recipe)
 

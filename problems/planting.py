@@ -49,6 +49,11 @@ def planted(
     return changed
 
 
+def is_spiked_as_drawn(domain: Domain) -> bool:
+    """Whether drawn values have spikes like those that are planted already; not if those are near an end."""
+    return not domain.spikes or not (math.isfinite(domain.low) or math.isfinite(domain.high))
+
+
 def _scaled(array: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
     """At a random scale, by its root mean square; a power of two keeps every mantissa."""
     size = math.sqrt(float(np.mean(np.square(array, dtype=np.float64))))
@@ -64,9 +69,7 @@ def _spiked(array: NDArray[Any], domain: Domain, rng: np.random.Generator) -> ND
     values = _large(flat, domain, places.size, rng)
     used = flat[places] != 0
     flat[places[used]] = values[used].astype(flat.dtype)
-    # Drawn values have spikes as large already.
-    is_bounded = math.isfinite(domain.low) or math.isfinite(domain.high)
-    return as_drawn(flat.reshape(array.shape), None if is_bounded else recipe_of(array))
+    return as_drawn(flat.reshape(array.shape), recipe_of(array) if is_spiked_as_drawn(domain) else None)
 
 
 def _large(flat: NDArray[Any], domain: Domain, count: int, rng: np.random.Generator) -> NDArray[np.float64]:

@@ -13,6 +13,7 @@ from problems.distributions import (
     SizesOnly,
     Unmade,
     any_distribution,
+    recipe_of,
     sample,
     scaled,
     spike_count,
@@ -105,7 +106,7 @@ def test_an_array_without_values_has_a_shape_and_nothing_that_could_be_taken_for
         asked(array)
 
 
-def test_inputs_without_values_have_the_shapes_of_those_with_values(catalogue: Catalogue) -> None:
+def test_inputs_without_values_have_the_shapes_and_recipes_of_those_with_values(catalogue: Catalogue) -> None:
     """Problems that compute with what they have drawn cannot be asked so."""
     asked = 0
     for slug in catalogue.problems:
@@ -120,4 +121,5 @@ def test_inputs_without_values_have_the_shapes_of_those_with_values(catalogue: C
         for name, value in made.items():
             one = unmade[name]
             assert (one.shape if isinstance(one, Unmade) else np.shape(one)) == np.shape(value), (slug, name)
+            assert recipe_of(one) == recipe_of(value), (slug, name)
     assert asked > 60

@@ -177,7 +177,11 @@ async def _audited(
     """The chained audit of every case, in a session of its own; it ends with the first case that cannot be true."""
     audited = list(measured)
     profile = GPU_CHAINS if bench.device.describe().is_gpu else CPU_CHAINS
-    quiet_ns = [await quiet_null_ns(trusted, _judge_of_ours(bench, times), profile) for times in measured]
+    is_launched = not bench.launched_by_submission
+    quiet_ns = [
+        await quiet_null_ns(trusted, _judge_of_ours(bench, times), profile, is_launched=is_launched)
+        for times in measured
+    ]
     async with bench.open_session() as checker:
         for at, times in enumerate(measured):
             if fault_of(bench.problem, times, scale):

@@ -3,23 +3,30 @@
 Every call that the host draws is treated alike, whether it is timed or not: all inputs are new, outputs are poisoned
 with new random bits, guard bands lie around every array, and outputs are compared with a reference that is computed
 after the call: every element, or those of a part that nobody knew before. So there is nothing by which a submission
-could tell calls apart, and nothing worth remembering. `timed_calls.py` has what the device draws.
+could tell calls apart, and nothing worth remembering.
+
+To draw a large case takes the host longer than all else. If we launch its kernels, and every input is an array of a
+distribution, the device draws the inputs of each call from a key, by the rules of the trial that was loaded.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from problems.comparison import Comparison, compare
+from problems.distributions import Unmade, as_drawn
 from problems.element_types import is_floating
 from problems.freivalds import check_product
-from problems.planting import planted
+from problems.planting import is_spiked_as_drawn, planted
 from problems.precision import Precision, precision_of
 from problems.signature import Initial
+from services.executor.core.chain_arithmetic import remade, remade_at
+from services.executor.core.chain_rules import redraw_rules
 from services.executor.core.layout import (
     GUARD_BYTES,
     SHIFT_STEP_BYTES,
@@ -51,16 +58,18 @@ _POISON_BYTES = 1 << 16
 _NO_POISON = bytes(_POISON_BYTES)
 WHOLLY_COMPARED_FLOPS = 4e9
 """Of a matrix product: about a quarter of a second in fp64 on two cores. Larger ones are checked by their factors."""
-WHOLLY_COMPARED_BYTES = 16 << 20
-"""Of a case's arrays. Answers to larger cases are compared in parts, but for those of the first check."""
+LARGE_BYTES = 16 << 20
+"""Of a case's arrays. Larger cases are drawn by the device and compared in parts, but for the first check. A host draws
+and compares so much in a tenth of a second."""
 
 
 @dataclass(frozen=True)
 class Trial:
     """The inputs, guard bands and poison of call number `call`; `guards` has the band of each array.
 
-    `rules` are those of the chain, or of the redrawn calls, that it begins, if any. Where there is a `part`, the inputs
-    are the part's, and so is what the answer is judged by.
+    `rules` are those of the chain, or of the redrawn calls, that it begins, if any; of an input that a device draws
+    nothing but the shape counts then. Where there is a `part`, the inputs are the part's, and so is what the answer is
+    judged by.
     """
 
     inputs: Mapping[str, Any]
@@ -89,14 +98,38 @@ class CaseJudge:
 
     def part(self, trial: Trial, call: int) -> Part | None:
         """The part by which a large answer is judged, chosen for this call; None if the whole is to be judged."""
-        if trial.layout.file_bytes <= WHOLLY_COMPARED_BYTES:
+        if trial.layout.file_bytes <= LARGE_BYTES:
             return None
         return self.problem.part(self.case, self._seed.generator("part", self.case_index, call))
 
     def in_part(self, trial: Trial) -> Trial:
         """The trial as its answer is judged: by a part of it, if it is large."""
-        part = self.part(trial, trial.call)
+        part = None if trial.part else self.part(trial, trial.call)
         return trial if part is None else replace(trial, inputs=part.of(trial.inputs), part=part)
+
+    def undrawn(self, call: int, links: int = 0) -> Trial | None:
+        """A large case's call, or chain, whose inputs a device draws by the trial's rules; None if the host has to."""
+        if not self._is_drawable:
+            return None
+        sized = self._sized_inputs(call)
+        # Memory that nobody touches takes no room, and no time.
+        inputs = {
+            name: as_drawn(np.empty(value.shape, np.float32), value.recipe) if isinstance(value, Unmade) else value
+            for name, value in sized.items()
+        }
+        return replace(self._surrounded(inputs, call, links), rules=redraw_rules(self.problem, inputs) or {})
+
+    def remade(self, trial: Trial, key: int, call: int) -> Trial:
+        """The trial after a device has made new inputs by its rules and a key, as the answer of that call is judged."""
+        part, inputs = self.part(trial, call), dict(trial.inputs)
+        for at, parameter in enumerate(trial.layout.parameters):
+            name = parameter.name
+            if name not in trial.rules or parameter.output:
+                continue
+            places = part.places.get(name) if part else None
+            made = (trial.inputs[name], trial.rules[name], key, at)
+            inputs[name] = remade(*made) if places is None else remade_at(*made, places)
+        return replace(trial, inputs=inputs, call=call, part=part)
 
     def publish(self, channel: Channel, call: int) -> Trial:
         """Write everything that call number `call` of the run needs into the shared memory."""
@@ -125,14 +158,16 @@ class CaseJudge:
             channel.write(region.offset, [trial.guards[name], *data, trial.guards[name]])
 
     def collect(self, channel: Channel, trial: Trial) -> dict[str, NDArray[Any]]:
-        """Read everything back; raises Failure when anything but the outputs has changed."""
+        """Read everything back; raises Failure when anything but outputs has changed, of inputs in the trial's part."""
         outputs = self.collect_outputs(channel, trial)
         for name, region in trial.layout.regions.items():
             if region.parameter.output:
                 continue
             data = self._guarded(channel, region, trial, self._buffers)
-            if region.parameter.const and not _same_bytes(data, trial.inputs[name]):
-                raise modified_input(self.case, region, data, trial.inputs[name])
+            places = trial.part.places.get(name) if trial.part else None
+            seen = data if places is None else data.reshape(-1)[places]
+            if region.parameter.const and not _same_bytes(seen, trial.inputs[name]):
+                raise modified_input(self.case, region, seen, trial.inputs[name], places)
         return outputs
 
     def collect_outputs(
@@ -186,6 +221,22 @@ class CaseJudge:
             if not _same_bytes(output, others[name]):
                 return nondeterministic(self.case, name, output, others[name])
         return None
+
+    @cached_property
+    def _is_drawable(self) -> bool:
+        if not all(map(is_spiked_as_drawn, self.problem.domains.values())):
+            return False
+        inputs = self._sized_inputs(0)
+        if not redraw_rules(self.problem, inputs):
+            return False
+        shapes = {name: value.shape if isinstance(value, Unmade) else np.shape(value) for name, value in inputs.items()}
+        shapes |= dict(self.problem.output_shapes(self.case))
+        return layout_of(self.problem.parameters, shapes).file_bytes > LARGE_BYTES
+
+    def _sized_inputs(self, call: int) -> Mapping[str, Any]:
+        """Nothing if only the values tell the sizes."""
+        bits = self._seed.generator("inputs", self.case_index, call).bit_generator
+        return self.problem.sized_inputs(self.case, bits) or {}
 
     def _surrounded(self, inputs: Mapping[str, Any], call: int, links: int) -> Trial:
         shapes = {name: np.shape(value) for name, value in inputs.items()}

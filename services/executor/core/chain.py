@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
-from services.executor.core.chain_arithmetic import digest_of, first_key, next_key, remade, remade_at
+from services.executor.core.chain_arithmetic import digest_of, first_key, next_key
 from services.executor.core.chain_audit import ChainMeasurement, ChainRule, is_disturbed, is_doubtful
 from services.executor.core.chain_rules import CannotChainError, confined, link_rules
 from services.executor.core.idle_work import NO_TIME, IdleTime
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from problems.definition import Part
     from services.executor.core.case_judge import CaseJudge, Trial
     from services.executor.core.checking import Checker
     from services.executor.core.session import RunnerSession
@@ -77,19 +76,23 @@ class ChainAudit:
     idle: IdleTime = NO_TIME
 
 
-async def quiet_null_ns(trusted: RunnerSession, judge: CaseJudge, profile: ChainProfile) -> int | None:
+async def quiet_null_ns(
+    trusted: RunnerSession, judge: CaseJudge, profile: ChainProfile, *, is_launched: bool
+) -> int | None:
     """The shortest of the quiet empty chains of a case; None where it has none.
+
+    `is_launched` says that our runner will launch the kernels of the chains, as `Checker.launches` will.
 
     To be asked while the submission has no process. One that has may keep the device busy whenever nothing of its own
     is measured, and all empty chains would be as slow as it likes.
     """
     if not profile.quiet_chains:
         return None
-    trial = judge.draw(_NO_CALL, profile.links)
-    links = _links(trial, profile)
-    if _why_none(judge, trial, links):
+    try:
+        trial = _begun(judge, _NO_CALL, profile, is_launched=is_launched)
+    except CannotChainError:
         return None
-    trial = _with_rules(judge, trial)
+    links = _links(trial, profile)
     await _prepare(trusted, judge, trial, links)
     seconds = links * judge.problem.time_limit_seconds
     return min([(await trusted.run_chain(nonce, seconds)).wall_ns for nonce in range(profile.quiet_chains)])
@@ -110,15 +113,15 @@ async def audit_case(
     """
     profile, rule = limits
     idle_before = checker.session.idle
-    trial = judge.draw(checker.next_call(), profile.links)
-    links = _links(trial, profile)
-    if why_none := _why_none(judge, trial, links):
-        return ChainAudit((), why_none)
+    try:
+        trial = _begun(judge, checker.next_call(), profile, is_launched=checker.launches)
+    except CannotChainError as error:
+        return ChainAudit((), str(error))
     chains: list[ChainMeasurement] = []
     begin = time.perf_counter()
     while len(chains) < profile.most_chains and time.perf_counter() - begin < profile.most_seconds:
         if chains:
-            trial = judge.draw(checker.next_call(), profile.links)
+            trial = _begun(judge, checker.next_call(), profile, is_launched=checker.launches)
         chain = await _measure(checker, trusted, judge, trial, profile)
         chains.append(replace(chain, quiet_null_ns=quiet_ns))
         if len(chains) < profile.chains:
@@ -130,20 +133,23 @@ async def audit_case(
     return ChainAudit(tuple(chains), idle=checker.session.idle - idle_before)
 
 
-def _why_none(judge: CaseJudge, trial: Trial, links: int) -> str:
-    """Why there can be no chain; empty where there can."""
-    try:
-        link_rules(judge.problem, trial.inputs)
-    except CannotChainError as error:
-        return str(error)
-    return "" if links else "the outputs are too large to keep"
+def _begun(judge: CaseJudge, call: int, profile: ChainProfile, *, is_launched: bool) -> Trial:
+    """What a chain begins with, and its rules; raises CannotChainError."""
+    trial = judge.undrawn(call, profile.links) if is_launched else None
+    if trial is None:
+        trial = judge.draw(call, profile.links)
+        inputs = confined(judge.problem, trial.inputs)
+        trial = replace(trial, inputs=inputs, rules=link_rules(judge.problem, inputs))
+    if not _links(trial, profile):
+        raise CannotChainError("the outputs are too large to keep")
+    return trial
 
 
 async def _measure(
     checker: Checker, trusted: RunnerSession, judge: CaseJudge, trial: Trial, profile: ChainProfile
 ) -> ChainMeasurement:
     """One chain, which begins with the inputs of `trial`, and the empty one just before it."""
-    trial, links = _with_rules(judge, trial), _links(trial, profile)
+    links = _links(trial, profile)
     random = checker.seed.generator("chain", trial.call)
     nonce = int(random.integers(1 << 63))
     seconds = links * judge.problem.time_limit_seconds
@@ -168,11 +174,6 @@ async def _prepare(session: RunnerSession, judge: CaseJudge, trial: Trial, links
     await session.prepare_chain(links)
 
 
-def _with_rules(judge: CaseJudge, trial: Trial) -> Trial:
-    inputs = confined(judge.problem, trial.inputs)
-    return replace(trial, inputs=inputs, rules=link_rules(judge.problem, inputs))
-
-
 def _links(trial: Trial, profile: ChainProfile) -> int:
     return min(profile.links, profile.most_bytes // max(1, _slot_bytes(trial)))
 
@@ -190,34 +191,17 @@ async def _check_link(
     nonce, records = told
     key = next_key(records[link - 1].digest, nonce) if link else first_key(nonce)
     # A number of its own: products are checked by other vectors and rows in each.
-    call = checker.next_call()
-    is_last = link == len(records) - 1
-    # With the last, the inputs come back as well, and are compared whole.
-    part = None if is_last else judge.part(trial, call)
-    at_link = replace(trial, inputs=inputs_at(trial, key, part), call=call, part=part)
+    at_link = judge.remade(trial, key, checker.next_call())
     await checker.session.fetch_link(link)
     channel = checker.session.channel
+    # With the last, the inputs come back as well.
+    is_last = link == len(records) - 1
     outputs = judge.collect(channel, at_link) if is_last else judge.collect_outputs(channel, at_link)
-    seen = judge.in_part(at_link) if is_last else at_link
-    if failure := judge.fault(seen, seen.compared(outputs)):
+    if failure := judge.fault(at_link, at_link.compared(outputs)):
         raise failure
     places = {parameter.name: at for at, parameter in enumerate(trial.layout.parameters)}
     if digest_of([(places[name], output) for name, output in outputs.items()], key) != records[link].digest:
         raise late_answer(judge.case)
-
-
-def inputs_at(trial: Trial, key: int, part: Part | None = None) -> dict[str, object]:
-    """What the inputs of a trial, or of a part of it, are after a runner has made new ones by its rules and a key."""
-    inputs = dict(trial.inputs)
-    for at, parameter in enumerate(trial.layout.parameters):
-        name = parameter.name
-        if name in trial.rules and not parameter.output:
-            base, rule = trial.inputs[name], trial.rules[name]
-            if part and name in part.places:
-                inputs[name] = remade_at(base, rule, key, at, part.places[name])
-            else:
-                inputs[name] = remade(base, rule, key, at)
-    return inputs
 
 
 def _slot_bytes(trial: Trial) -> int:

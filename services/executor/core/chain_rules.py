@@ -62,7 +62,7 @@ def redraw_rules(problem: Problem, inputs: Mapping[str, Any]) -> dict[str, LinkR
     """
     rules: dict[str, LinkRule] = {}
     for parameter in (one for one in problem.parameters if one.pointer):
-        recipe = None if parameter.output else recipe_of(inputs[parameter.name])
+        recipe = None if parameter.output else recipe_of(inputs.get(parameter.name))
         if parameter.valid_on_host:
             if parameter.output or not parameter.const:
                 return None

@@ -68,10 +68,32 @@ class Checker:
 
         With `flush_bytes` the device's caches are cold: that much memory is swept through them after the inputs came.
         """
+        if trial := await self.load_undrawn(judge):
+            return await self.call_redrawn(judge, trial, flush_bytes)
         trial = judge.draw(self.next_call())
         times = await self.make(judge, trial, flush_bytes)
         judge.verify(self.session.channel, trial)
         return times
+
+    async def load_undrawn(self, judge: CaseJudge) -> Trial | None:
+        """A large case loaded, for the device to draw its calls; None if the host draws them. Raises Failure."""
+        trial = judge.undrawn(self.next_call()) if self.launches else None
+        if trial:
+            await self.load(judge, trial)
+        return trial
+
+    async def call_redrawn(self, judge: CaseJudge, loaded: Trial, flush_bytes: int = 0) -> CallTimes:
+        """One call of the loaded trial with inputs that the device draws, whose answer is compared; raises Failure."""
+        call = self.next_call()
+        key, _ = self.lots(judge, call)
+        times = await self.make_redrawn(judge, key, flush_bytes, store=True)
+        judge.verify(self.session.channel, judge.remade(loaded, key, call))
+        return times
+
+    def lots(self, judge: CaseJudge, call: int) -> tuple[int, float]:
+        """The key that a device draws a call's inputs from, and a number in [0, 1) that decides what it is kept for."""
+        random = self.seed.generator("redrawn", judge.case_index, call)
+        return int.from_bytes(random.bytes(8)), random.random()
 
     async def call_twice(self, judge: CaseJudge) -> None:
         """Two calls with the same inputs, whose answers must both be right and the same; raises Failure.
@@ -100,19 +122,24 @@ class Checker:
                 await self.session.take_program(program)
             self._performed = program
 
-    async def make(self, judge: CaseJudge, trial: Trial, flush_bytes: int = 0) -> CallTimes:
-        """One call of `trial`, whose outputs nobody has looked at yet; raises Failure."""
+    async def load(self, judge: CaseJudge, trial: Trial) -> None:
+        """Bring a trial to the device; raises Failure."""
         await self.choose_program(judge, trial)
         judge.write(self.session.channel, trial)
         with in_case(judge.case.name):
             await self.session.load()
+
+    async def make(self, judge: CaseJudge, trial: Trial, flush_bytes: int = 0) -> CallTimes:
+        """One call of `trial`, whose outputs nobody has looked at yet; raises Failure."""
+        await self.load(judge, trial)
+        with in_case(judge.case.name):
             return await self._ordered(judge, flush_bytes)
 
-    async def make_redrawn(self, judge: CaseJudge, key: int, flush_bytes: int = 0) -> CallTimes:
-        """One call of the trial made last, with inputs that the device draws; its outputs stay on the device."""
+    async def make_redrawn(self, judge: CaseJudge, key: int, flush_bytes: int = 0, *, store: bool = False) -> CallTimes:
+        """One call of the loaded trial with inputs that the device draws; without `store` its outputs stay there."""
         with in_case(judge.case.name):
             await self.session.redraw(key)
-            return await self._ordered(judge, flush_bytes, store=False)
+            return await self._ordered(judge, flush_bytes, store=store)
 
     async def _ordered(self, judge: CaseJudge, flush_bytes: int, *, store: bool = True) -> CallTimes:
         if flush_bytes:

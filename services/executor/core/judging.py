@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from services.executor.core.benchmarking import Bench, benchmark, profile_of
 from services.executor.core.build import install
 from services.executor.core.case_timing import launched_by_submission
@@ -18,7 +20,7 @@ from services.executor.core.failure import Failure
 from services.executor.core.job import Mode
 from services.executor.core.launched_problem import LaunchedProblem
 from services.executor.core.launching.program import LaunchProgram, program_bytes
-from services.executor.core.launching.recorder import programs_of, sized_inputs
+from services.executor.core.launching.recorder import programs_of
 from services.executor.core.launching.recording import Explains, NotRecordableError
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
 from services.executor.core.sampling import show_sample, smallest
@@ -110,7 +112,7 @@ class Judging:
         explained = _explained(failure)
         if not explained or not cases or contract_of(self._job) is not Contract.HOST:
             return ""
-        if sized_inputs(self._problem, cases[0], 0) is None:
+        if self._problem.sized_inputs(cases[0], np.random.PCG64(0)) is None:
             return ""  # Its inputs would have to be drawn, which may take long.
         with suppress(Failure):
             found = await programs_of(

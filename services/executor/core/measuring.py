@@ -94,7 +94,7 @@ async def measure(
 
     Raises Failure for a wrong call.
     """
-    calls = TimedCalls(checker, judge, flush_bytes, profile.wholly_checked_bytes)
+    calls = TimedCalls(checker, judge, flush_bytes)
     watch, idle_before = Stopwatch(checker.session, calls, device), checker.session.idle
     first_call_ns = await watch.warm_up(profile)
     rule, begin = StoppingRule(profile), time.perf_counter()
@@ -134,7 +134,7 @@ async def measure_first_calls(
     stopped_by: StopReason | None = None
     while stopped_by is None:
         async with open_session() as checker:
-            calls = TimedCalls(checker, judge_of(checker), flush_bytes, profile.wholly_checked_bytes)
+            calls = TimedCalls(checker, judge_of(checker), flush_bytes)
             watches.append(Stopwatch(checker.session, calls, device))
             await watches[-1].take()
             idle += checker.session.idle

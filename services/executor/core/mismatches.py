@@ -123,11 +123,14 @@ def out_of_bounds(case: Case, region: Region, guard_byte: int, *, is_after: bool
     return Failure(Verdict.OUT_OF_BOUNDS, message)
 
 
-def modified_input(case: Case, region: Region, actual: NDArray[Any], before: NDArray[Any]) -> Failure:
-    """The verdict on a read-only input that has changed."""
+def modified_input(
+    case: Case, region: Region, actual: NDArray[Any], before: NDArray[Any], places: NDArray[np.int64] | None
+) -> Failure:
+    """The verdict on a read-only input that has changed; `places` are those of its elements, if it is a part."""
     name, size = region.parameter.name, region.parameter.dtype.itemsize
     changed = actual.reshape(-1).view(np.uint8) != np.ascontiguousarray(before).reshape(-1).view(np.uint8)
     at = int(np.argmax(changed)) // size
+    at = at if places is None else int(places.reshape(-1)[at])
     message = (
         f"Case `{case.name}`: the read-only input `{name}` was changed, first at `{name}[{at}]`: write to outputs and "
         "to memory of your own only."

@@ -62,9 +62,6 @@ class StoppingProfile:
     """Warm is what changes by less than this over the last `warm_up_calls`; None: do not look."""
     cold: bool = True
     """Empty the caches before each call."""
-    wholly_checked_bytes: int = 16 << 20
-    """Every answer of a case with no more data is checked, of larger ones a share (`timed_calls.py`). A host draws and
-    compares so much in a tenth of a second."""
     sessions: SessionRule = GPU_SESSIONS
 
     def is_warm(self, calls_seconds: Sequence[float], wall_seconds: float) -> bool:

@@ -1,8 +1,8 @@
 """The calls by which a case is timed in one session: where their inputs come from, and which answers are compared.
 
 The host draws the inputs of a small case, and compares every answer. A large one would keep the host busy for minutes
-to time milliseconds. So if we launch its kernels, and every input is an array of a distribution, the device draws the
-inputs of all calls but the first. Of the samples a few answers are kept, by lot, and compared when the session has no
+to time milliseconds. So if the device can draw it (`case_judge.py`), the first answer is compared, to warm up none, and
+of the samples a few answers are kept, by lot, and compared when the session has no
 more calls: nobody can know which, nor that no more will be chosen. A time is a median over sessions of medians: to
 change it, half of the samples of two sessions must be wrong, which goes unnoticed in one run of 400 at the most if all
 of an answer is, or single elements: `problems/parts.py` has what is compared of large answers. If 5 % of the rows of
@@ -11,11 +11,8 @@ each are left out it is one in 4,000, if 2 % are one in 180, from the 10th to th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from services.executor.core.chain import inputs_at
-from services.executor.core.chain_rules import redraw_rules
 
 if TYPE_CHECKING:
     from typing import Any
@@ -54,14 +51,13 @@ class _Kept:
 class TimedCalls:
     """Makes the calls of one case in one session; `checked` counts those whose answers were compared."""
 
-    def __init__(self, checker: Checker, judge: CaseJudge, flush_bytes: int, wholly_checked_bytes: int) -> None:
+    def __init__(self, checker: Checker, judge: CaseJudge, flush_bytes: int) -> None:
         self.made = 0
         self.checked = 0
         self._warm_up_calls: int | None = None
         self._checker = checker
         self._judge = judge
         self._flush_bytes = flush_bytes
-        self._wholly_checked_bytes = wholly_checked_bytes
         self._loaded: Trial | None = None
         self._kept: dict[int, _Kept] = {}
 
@@ -74,21 +70,16 @@ class TimedCalls:
         self.made += 1
         if self._loaded is not None:
             return await self._redrawn(self._loaded)
-        checker, judge = self._checker, self._judge
-        trial = judge.draw(checker.next_call())
-        is_large = checker.launches and trial.layout.file_bytes > self._wholly_checked_bytes
-        rules = redraw_rules(judge.problem, trial.inputs) if is_large else None
-        trial = replace(trial, rules=rules or {})
-        times = await checker.make(judge, trial, self._flush_bytes)
-        judge.verify(checker.session.channel, trial)
         self.checked += 1
-        self._loaded = trial if rules else None
-        return times
+        checker, judge, flush_bytes = self._checker, self._judge, self._flush_bytes
+        self._loaded = await checker.load_undrawn(judge)
+        if self._loaded is not None:
+            return await checker.call_redrawn(judge, self._loaded, flush_bytes)
+        return await checker.call(judge, flush_bytes)
 
     async def _redrawn(self, loaded: Trial) -> CallTimes:
         checker, call = self._checker, self._checker.next_call()
-        random = checker.seed.generator("redrawn", self._judge.case_index, call)
-        key, lot = int.from_bytes(random.bytes(8)), random.random()
+        key, lot = checker.lots(self._judge, call)
         times = await checker.make_redrawn(self._judge, key, self._flush_bytes)
         place = None if self._warm_up_calls is None else place_of(self.made - self._warm_up_calls, lot)
         if place is not None:
@@ -105,9 +96,7 @@ class TimedCalls:
         while self._kept and self._loaded is not None:
             _, kept = self._kept.popitem()
             # The same again: to remember places takes twice the room of the values.
-            part = self._judge.part(self._loaded, kept.call)
-            inputs = inputs_at(self._loaded, kept.key, part)
-            trial = replace(self._loaded, inputs=inputs, call=kept.call, part=part)
+            trial = self._judge.remade(self._loaded, kept.key, kept.call)
             if failure := self._judge.fault(trial, kept.outputs):
                 raise failure
             self.checked += 1

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from problems.distributions import SizesOnly, Unmade
+from problems.distributions import Unmade
 from services.executor.core.boxes import run_to_end
 from services.executor.core.build import install
 from services.executor.core.launching.recording import (
@@ -206,19 +206,9 @@ def _changing(draws: Sequence[_Draw]) -> str:
 
 
 def _arguments(problem: Problem, case: Case, seed: int) -> dict[str, bytes]:
-    inputs = sized_inputs(problem, case, seed)
+    # At GPU sizes values take minutes to draw.
+    inputs = problem.sized_inputs(case, np.random.PCG64(seed))
     return _told(problem, case, problem.inputs(case, np.random.default_rng(seed)) if inputs is None else inputs)
-
-
-def sized_inputs(problem: Problem, case: Case, seed: int) -> Mapping[str, Any] | None:
-    """A case's inputs with arrays that have no values; None for the few problems that need values to know the sizes.
-
-    At GPU sizes the values take minutes to draw.
-    """
-    try:
-        return problem.inputs(case, SizesOnly(np.random.PCG64(seed)))
-    except (AttributeError, TypeError):
-        return None
 
 
 def _told(problem: Problem, case: Case, inputs: Mapping[str, Any]) -> dict[str, bytes]:

@@ -89,6 +89,9 @@ class AuthorsProblem(Problem):
         values.update(case_values(wanted, answer.get("values"), payload))
         return values
 
+    def sized_inputs(self, case: Case, bits: np.random.BitGenerator) -> None:
+        """The definition alone knows, and has drawn the values when it tells."""
+
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         """As the reference gave them when the case was chosen."""
         return self.description.shapes_of(_index(case))

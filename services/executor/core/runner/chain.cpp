@@ -10,8 +10,10 @@ constexpr std::size_t kAlignment = 256;
 
 bool is_output(const Argument& argument) { return argument.rule == Rule::kPoison || argument.rule == Rule::kZero; }
 
-bool is_remade(const Argument& argument) {
-  return argument.kind != Kind::kScalar && argument.rule != Rule::kFixed && !is_output(argument);
+// Made in each link from what it is at first.
+bool has_base(const Argument& argument) {
+  const bool stays = argument.rule == Rule::kFixed || argument.rule == Rule::kDraw;
+  return argument.kind != Kind::kScalar && !stays && !is_output(argument);
 }
 
 void flip_bits(const Argument& argument, const chain::Target& target) {
@@ -96,7 +98,7 @@ hipError_t Chain::prepare(std::uint32_t links) {
 hipError_t Chain::prepare_argument(std::uint32_t at) {
   const Argument& argument = buffers_.argument(at);
   pointers_[at] = buffers_.arguments()[at];
-  if (is_remade(argument)) {
+  if (has_base(argument)) {
     const hipError_t status = allocate(reinterpret_cast<void**>(&bases_[at]), argument.data_bytes);
     if (status != hipSuccess) return status;
     return hipMemcpy(bases_[at], buffers_.data(at), argument.data_bytes, hipMemcpyDeviceToDevice);

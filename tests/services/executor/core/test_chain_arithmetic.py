@@ -16,7 +16,6 @@ from problems.chaining import FIXED, MANTISSAS, ROLL, SIGNS, SYMMETRIC, ChainRul
 from problems.definition import Case
 from problems.distributions import SPANS, WHOLE_SPAN, Distribution, Span, recipe_of, sample, scaled
 from problems.signature import Initial
-from services.executor.core.chain import inputs_at
 from services.executor.core.chain_arithmetic import digest_of, draw_rule, first_key, mixed, next_key, remade, remade_at
 from services.executor.core.chain_rules import link_rules, redraw_rules
 from services.executor.core.checking import Checker
@@ -168,7 +167,7 @@ async def _compare_redrawn(session: RunnerSession, problem: Samples, key: int) -
     await checker.make(judge, trial)
     await session.redraw(key)
     await session.call(30)
-    outputs = judge.collect(session.channel, replace(trial, inputs=inputs_at(trial, key)))
+    outputs = judge.collect(session.channel, judge.remade(trial, key, trial.call))
     assert not outputs["z"].view(np.uint8).any()
 
 

@@ -103,15 +103,16 @@ async def test_processes_of_different_speed_have_no_time(simulated: Equipment) -
 
 
 async def test_a_large_case_has_its_inputs_drawn_by_the_device_and_a_share_of_its_answers_checked(
-    simulated: Equipment,
+    simulated: Equipment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    large = replace(simulated, profile=replace(FIXED, wholly_checked_bytes=0))
-    finished = await _finished(large, "latency_us=100 noise=gpu")
+    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+    finished = await _finished(simulated, "latency_us=100 noise=gpu")
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert (_result(finished).timing, _result(finished).unproven_because) == (Timing.VALID, "")
     (checked, made), *_ = dict(finished.report["checked_calls"]).values()
     assert checked == 3 * (1 + KEPT_ANSWERS)
     assert made > 3 * CALLS
+    monkeypatch.undo()
     (checked, made), *_ = dict((await _finished(simulated, "latency_us=100")).report["checked_calls"]).values()
     assert checked == made
 
@@ -122,21 +123,20 @@ async def test_a_kernel_that_is_wrong_in_half_of_the_calls_that_are_timed_is_fou
     source = HONEST.replace("__global__", "__device__ int calls;\n__global__", 1).replace(
         "{", "{ if (blockIdx.x == 0 && threadIdx.x == 0 && ++calls > 20 && calls % 2) return;", 1
     )
-    large = replace(simulated, profile=replace(FIXED, wholly_checked_bytes=0))
+    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
     monkeypatch.setattr(benchmarking, "_audited", _not_audited)
-    finished = await run(CoreJob(source, Mode.BENCHMARK, "vector-addition", seed="a"), large, lambda _: None)
+    finished = await run(CoreJob(source, Mode.BENCHMARK, "vector-addition", seed="a"), simulated, lambda _: None)
     assert finished.verdict is Verdict.WRONG_ANSWER, finished
 
 
 @pytest.fixture
 def compared_in_parts(simulated: Equipment, monkeypatch: pytest.MonkeyPatch) -> Equipment:
     """As at GPU sizes, on cases of `cpu`."""
-    monkeypatch.setattr(case_judge, "WHOLLY_COMPARED_BYTES", 0)
+    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
     monkeypatch.setattr(parts, "ELEMENTS", 256)
     problem = find_problem("vector-addition")
     largest = with_case(problem, max(problem.sizes.cpu, key=problem.bytes))
-    profile = replace(FIXED, wholly_checked_bytes=0)
-    return replace(simulated, profile=profile, find_problem=lambda _: largest)
+    return replace(simulated, find_problem=lambda _: largest)
 
 
 async def test_an_honest_kernel_is_right_in_every_part(compared_in_parts: Equipment) -> None:
