@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from math import inf, prod
+from math import inf, log, prod, sqrt
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -75,6 +75,14 @@ class Recipe:
     scale: float
     spike: float
     limit: float = inf
+
+    @property
+    def root_mean_square(self) -> float:
+        """Of values without a limit; spikes, which are even from half of the largest up, have most of it."""
+        plain = {Distribution.UNIFORM: 1 / 3, Distribution.POSITIVE: 1 / 3}.get(self.kind, 1.0)
+        if self.kind is Distribution.WIDE:
+            plain = (4**self.octaves - 4**-self.octaves) / (2 * self.octaves * log(4))
+        return sqrt(plain * self.scale**2 + 7 / 12 * self.spike**2 / _ELEMENTS_PER_SPIKE)
 
 
 class Drawn(np.ndarray):  # pyright: ignore[reportMissingTypeArgument] - numpy's own subclasses are written so

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from problems.distributions import SPANS, WHOLE_SPAN, as_drawn, recipe_of, scaled, spike_places
+from problems.distributions import SPANS, WHOLE_SPAN, Unmade, as_drawn, recipe_of, scaled, spike_places
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,16 +36,18 @@ def planted(
     """The inputs as the judge gives them; with `scales` it chooses their scales. The rest are the same objects.
 
     Where the problem states no domain they are the very mapping that it drew, which may tell it more than its values.
+    Arrays that are not drawn yet get scales alone.
     """
     if not problem.domains:
         return inputs
     changed = dict(inputs)
     takes_scales = scales and SPANS.get(problem.dtype, WHOLE_SPAN) is WHOLE_SPAN
     for name, domain in problem.domains.items():
-        array = np.asanyarray(inputs[name])
+        is_unmade = isinstance(inputs[name], Unmade)
+        array: NDArray[Any] = inputs[name] if is_unmade else np.asanyarray(inputs[name])
         if domain.scales and takes_scales:
             array = _scaled(array, rng)
-        changed[name] = _spiked(array, domain, rng) if domain.spikes else array
+        changed[name] = _spiked(array, domain, rng) if domain.spikes and not is_unmade else array
     return changed
 
 
@@ -56,7 +58,10 @@ def is_spiked_as_drawn(domain: Domain) -> bool:
 
 def _scaled(array: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
     """At a random scale, by its root mean square; a power of two keeps every mantissa."""
-    size = math.sqrt(float(np.mean(np.square(array, dtype=np.float64))))
+    if isinstance(array, Unmade):
+        size = array.recipe.root_mean_square
+    else:
+        size = math.sqrt(float(np.mean(np.square(array, dtype=np.float64))))
     if not 0.0 < size < math.inf:
         return array
     wanted = math.exp(rng.uniform(math.log(WHOLE_SPAN.small), math.log(WHOLE_SPAN.large)))

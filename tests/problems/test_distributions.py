@@ -123,3 +123,12 @@ def test_inputs_without_values_have_the_shapes_and_recipes_of_those_with_values(
             assert (one.shape if isinstance(one, Unmade) else np.shape(one)) == np.shape(value), (slug, name)
             assert recipe_of(one) == recipe_of(value), (slug, name)
     assert asked > 60
+
+
+@pytest.mark.parametrize("kind", Distribution)
+def test_a_recipe_tells_the_root_mean_square_before_anything_is_drawn(kind: Distribution) -> None:
+    values = scaled(sample(kind, (1 << 20,), np.random.default_rng(0)), 4.0)
+    recipe = recipe_of(values)
+    assert recipe is not None
+    measured = float(np.sqrt(np.mean(np.square(np.asarray(values), dtype=np.float64))))
+    assert recipe.root_mean_square == pytest.approx(measured, rel=0.1)

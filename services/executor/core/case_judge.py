@@ -111,10 +111,11 @@ class CaseJudge:
         """A large case's call, or chain, whose inputs a device draws by the trial's rules; None if the host has to."""
         if not self._is_drawable:
             return None
-        sized = self._sized_inputs(call)
-        # Memory that nobody touches takes no room, and no time.
+        places = self._seed.generator("planting", self.case_index, call)
+        sized = planted(self.problem, self._sized_inputs(call), places, scales=self._is_hidden or links > 0)
+        # Zeros that nobody touches take no room, and no time, and tell nothing of what this memory held before.
         inputs = {
-            name: as_drawn(np.empty(value.shape, np.float32), value.recipe) if isinstance(value, Unmade) else value
+            name: as_drawn(np.zeros(value.shape, np.float32), value.recipe) if isinstance(value, Unmade) else value
             for name, value in sized.items()
         }
         return replace(self._surrounded(inputs, call, links), rules=redraw_rules(self.problem, inputs) or {})

@@ -9,9 +9,10 @@ from problems.catalogue import Catalogue
 from problems.definition import SizeSet
 from problems.element_types import DEFAULT, ELEMENT_TYPES, source_with_element_type
 from problems.signature import parse_signature
+from services.executor.core import case_judge
 from services.executor.core.case_judge import CaseJudge, guard_band
 from services.executor.core.job import CoreJob, Mode
-from services.executor.core.layout import GUARD_BYTES
+from services.executor.core.layout import GUARD_BYTES, RuleKind
 from services.executor.core.run import run
 from services.executor.core.seeds import RunSeed
 from services.executor.core.verdict import Verdict
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from problems.definition import Case
     from problems.element_types import ElementType
     from problems.signature import Parameter
+    from services.executor.core.case_judge import Trial
     from services.executor.core.equipment import Equipment
 
 PROBLEM = Catalogue.load().get("vector-addition").problem
@@ -40,6 +42,46 @@ def test_hidden_cases_and_chains_come_at_many_scales_and_public_ones_at_their_ow
     hidden = PROBLEM.hidden_case(SizeSet.CPU, RunSeed("a seed").generator("hidden case"))
     for scales in (_scales(hidden), _scales(public, links=2)):
         assert max(scales) > 1e3 * min(scales)
+
+
+def _undrawn(slug: str, call: int, links: int = 0) -> Trial | None:
+    problem = Catalogue.load().get(slug).problem
+    return CaseJudge(problem, problem.sizes.cpu[0], RunSeed("a seed"), 0).undrawn(call, links)
+
+
+def test_chains_that_a_device_draws_come_at_many_scales_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+    found: dict[int, list[float]] = {0: [], 2: []}
+    for links, scales in found.items():
+        for call in CALLS:
+            trial = _undrawn("vector-addition", call, links)
+            assert trial is not None
+            values = CaseJudge(PROBLEM, PROBLEM.sizes.cpu[0], RunSeed("a seed"), 0).remade(trial, 5, call).inputs
+            scales.append(float(np.median(np.abs(values["d_input1"]))))
+    assert max(found[0]) < 2 * min(found[0])
+    assert max(found[2]) > 1e3 * min(found[2])
+
+
+def test_what_a_device_is_to_draw_is_loaded_as_zeros(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the judge kept in this memory before, answers and secrets among it, is not for a sandbox."""
+    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+    monkeypatch.setattr(np, "empty", np.ones)
+    trial = _undrawn("vector-addition", 1)
+    assert trial is not None
+    assert {rule.kind for name, rule in trial.rules.items() if "input" in name} == {RuleKind.DRAW}
+    assert not any(trial.inputs[name].any() for name in ("d_input1", "d_input2"))
+
+
+@pytest.mark.parametrize("slug", ["kl-loss", "lower-trig-matmul", "histogram"])
+def test_a_case_whose_values_hang_together_or_have_bounds_is_for_the_host_to_draw(
+    slug: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+    assert _undrawn(slug, 1) is None
+
+
+def test_a_small_case_is_for_the_host_to_draw() -> None:
+    assert _undrawn("vector-addition", 1) is None
 
 
 def test_a_call_is_planted_alike_from_the_same_seed_and_otherwise_from_another() -> None:
