@@ -112,7 +112,7 @@ class CaseJudge:
         if not self._is_drawable:
             return None
         places = self._seed.generator("planting", self.case_index, call)
-        sized = planted(self.problem, self._sized_inputs(call), places, scales=self._is_hidden or links > 0)
+        sized = planted(self.problem, self._sized_inputs(self.case, call), places, scales=self._is_hidden or links > 0)
         # Zeros that nobody touches take no room, and no time, and tell nothing of what this memory held before.
         inputs = {
             name: as_drawn(np.zeros(value.shape, np.float32), value.recipe) if isinstance(value, Unmade) else value
@@ -227,17 +227,20 @@ class CaseJudge:
     def _is_drawable(self) -> bool:
         if not all(map(is_spiked_as_drawn, self.problem.domains.values())):
             return False
-        inputs = self._sized_inputs(0)
+        # A small case tells most problems whose arrays would be drawn here all the same.
+        if not redraw_rules(self.problem, self._sized_inputs(self.problem.sizes.cpu[0], 0)):
+            return False
+        inputs = self._sized_inputs(self.case, 0)
         if not redraw_rules(self.problem, inputs):
             return False
         shapes = {name: value.shape if isinstance(value, Unmade) else np.shape(value) for name, value in inputs.items()}
         shapes |= dict(self.problem.output_shapes(self.case))
         return layout_of(self.problem.parameters, shapes).file_bytes > LARGE_BYTES
 
-    def _sized_inputs(self, call: int) -> Mapping[str, Any]:
+    def _sized_inputs(self, case: Case, call: int) -> Mapping[str, Any]:
         """Nothing if only the values tell the sizes."""
         bits = self._seed.generator("inputs", self.case_index, call).bit_generator
-        return self.problem.sized_inputs(self.case, bits) or {}
+        return self.problem.sized_inputs(case, bits) or {}
 
     def _surrounded(self, inputs: Mapping[str, Any], call: int, links: int) -> Trial:
         shapes = {name: np.shape(value) for name, value in inputs.items()}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.definition import Case, Difficulty, Problem, Sizes, SizeSet, Tolerance
+from problems.distributions import SizesOnly
 from problems.signature import Initial
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ class MixedProblem(Problem):
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         rows, columns = case.values["rows"], case.values["columns"]
         x = rng.integers(-1000, 1000, (rows, columns)).astype(np.int16)
-        self.drawn.append(x.tobytes())
+        if not isinstance(rng, SizesOnly):
+            self.drawn.append(x.tobytes())
         return {
             "x": x,
             "alpha": float(rng.random()),
