@@ -147,6 +147,10 @@ class Problem(ABC):
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         """The shape of each output, by name."""
 
+    def shapes(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+        """The shape of every input, with values or without, and of every output, by name; () of scalars."""
+        return {name: getattr(value, "shape", ()) for name, value in inputs.items()} | self.output_shapes(case)
+
     @abstractmethod
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         """The right outputs, by name: float64 for floating-point outputs, the exact integers else."""

@@ -233,9 +233,8 @@ class CaseJudge:
         inputs = self._sized_inputs(self.case, 0)
         if not redraw_rules(self.problem, inputs):
             return False
-        shapes = {name: value.shape if isinstance(value, Unmade) else np.shape(value) for name, value in inputs.items()}
-        shapes |= dict(self.problem.output_shapes(self.case))
-        return layout_of(self.problem.parameters, shapes).file_bytes > LARGE_BYTES
+        layout = layout_of(self.problem.parameters, self.problem.shapes(self.case, inputs))
+        return layout.file_bytes > LARGE_BYTES
 
     def _sized_inputs(self, case: Case, call: int) -> Mapping[str, Any]:
         """Nothing if only the values tell the sizes."""
@@ -243,10 +242,9 @@ class CaseJudge:
         return self.problem.sized_inputs(case, bits) or {}
 
     def _surrounded(self, inputs: Mapping[str, Any], call: int, links: int) -> Trial:
-        shapes = {name: np.shape(value) for name, value in inputs.items()}
         bits = self._seed.generator("poison", self.case_index, call)
         shift_bytes = int(bits.integers(SHIFTS)) * SHIFT_STEP_BYTES
-        shapes |= dict(self.problem.output_shapes(self.case))
+        shapes = self.problem.shapes(self.case, inputs)
         layout = layout_of(self.problem.parameters, shapes, links, shift_bytes)
         guards = {name: guard_band(region.parameter, bits) for name, region in layout.regions.items()}
         return Trial(inputs, layout, guards, bits.bytes(_POISON_BYTES), call)

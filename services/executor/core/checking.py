@@ -68,12 +68,7 @@ class Checker:
 
         With `flush_bytes` the device's caches are cold: that much memory is swept through them after the inputs came.
         """
-        if trial := await self.load_undrawn(judge):
-            return await self.call_redrawn(judge, trial, flush_bytes)
-        trial = judge.draw(self.next_call())
-        times = await self.make(judge, trial, flush_bytes)
-        judge.verify(self.session.channel, trial)
-        return times
+        return await self.call_loaded(judge, await self.load_undrawn(judge), flush_bytes)
 
     async def load_undrawn(self, judge: CaseJudge) -> Trial | None:
         """A large case loaded, for the device to draw its calls; None if the host draws them. Raises Failure."""
@@ -82,12 +77,17 @@ class Checker:
             await self.load(judge, trial)
         return trial
 
-    async def call_redrawn(self, judge: CaseJudge, loaded: Trial, flush_bytes: int = 0) -> CallTimes:
-        """One call of the loaded trial with inputs that the device draws, whose answer is compared; raises Failure."""
+    async def call_loaded(self, judge: CaseJudge, loaded: Trial | None, flush_bytes: int = 0) -> CallTimes:
+        """The same of a case that `load_undrawn` was asked for, and may have loaded."""
         call = self.next_call()
-        key, _ = self.lots(judge, call)
-        times = await self.make_redrawn(judge, key, flush_bytes, store=True)
-        judge.verify(self.session.channel, judge.remade(loaded, key, call))
+        if loaded is None:
+            trial = judge.draw(call)
+            times = await self.make(judge, trial, flush_bytes)
+        else:
+            key, _ = self.lots(judge, call)
+            times = await self.make_redrawn(judge, key, flush_bytes, store=True)
+            trial = judge.remade(loaded, key, call)
+        judge.verify(self.session.channel, trial)
         return times
 
     def lots(self, judge: CaseJudge, call: int) -> tuple[int, float]:

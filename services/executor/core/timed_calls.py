@@ -71,11 +71,8 @@ class TimedCalls:
         if self._loaded is not None:
             return await self._redrawn(self._loaded)
         self.checked += 1
-        checker, judge, flush_bytes = self._checker, self._judge, self._flush_bytes
-        self._loaded = await checker.load_undrawn(judge)
-        if self._loaded is not None:
-            return await checker.call_redrawn(judge, self._loaded, flush_bytes)
-        return await checker.call(judge, flush_bytes)
+        self._loaded = await self._checker.load_undrawn(self._judge)
+        return await self._checker.call_loaded(self._judge, self._loaded, self._flush_bytes)
 
     async def _redrawn(self, loaded: Trial) -> CallTimes:
         checker, call = self._checker, self._checker.next_call()

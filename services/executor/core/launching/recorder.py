@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from problems.distributions import Unmade
 from services.executor.core.boxes import run_to_end
 from services.executor.core.build import install
 from services.executor.core.launching.recording import (
@@ -212,8 +211,7 @@ def _arguments(problem: Problem, case: Case, seed: int) -> dict[str, bytes]:
 
 
 def _told(problem: Problem, case: Case, inputs: Mapping[str, Any]) -> dict[str, bytes]:
-    shapes = {name: value.shape if isinstance(value, Unmade) else np.shape(value) for name, value in inputs.items()}
-    shapes |= problem.output_shapes(case)
+    shapes = problem.shapes(case, inputs)
     found: dict[str, bytes] = {}
     for parameter in problem.parameters:
         shape = shapes[parameter.name]
