@@ -6,19 +6,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from problems.parts import Slide, window_part
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from problems.definition import Case, Part
 
 _MAX_DIRECT_PRODUCTS = 1 << 26
 """A tenth of a second's work; beyond it the Fourier transform is far quicker, and for so many taps exact enough."""
 
 
-def correlate(signal: NDArray[Any], taps: NDArray[Any]) -> NDArray[np.float64]:
+def correlate(signal: NDArray[Any], taps: NDArray[Any], inside: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
     """The sum of `signal[at + j - taps.shape // 2] * taps[j]` over all j, for every `at`; 0 outside the signal.
 
-    Each side of `taps` is odd; the result has the signal's shape.
+    Each side of `taps` is odd; the result has the signal's shape. If `inside` is given, each row of the signal is the
+    window of one `at`, and `inside` says which of its elements count (`parts.window_part`).
     """
     wide_signal, wide_taps = signal.astype(np.float64), taps.astype(np.float64)
+    if inside is not None:
+        return np.where(inside, wide_signal, 0.0).reshape(len(signal), -1) @ wide_taps.reshape(-1)
     if signal.size * taps.size > _MAX_DIRECT_PRODUCTS:
         return _by_fourier(wide_signal, wide_taps)
     padded = np.pad(wide_signal, [(side // 2, side // 2) for side in taps.shape])
@@ -27,6 +34,13 @@ def correlate(signal: NDArray[Any], taps: NDArray[Any]) -> NDArray[np.float64]:
         window = tuple(slice(start, start + side) for start, side in zip(offset, signal.shape, strict=True))
         total += padded[window] * wide_taps[offset]
     return total
+
+
+def some_windows(
+    case: Case, names: tuple[str, str], shape: tuple[int, ...], taps: tuple[int, ...], rng: np.random.Generator
+) -> Part | None:
+    """A part of a correlation, by the names of the signal and of the output, both of this shape."""
+    return window_part(case, names, shape, Slide(shape, taps, tuple(side // 2 for side in taps)), rng)
 
 
 def _by_fourier(signal: NDArray[np.float64], taps: NDArray[np.float64]) -> NDArray[np.float64]:

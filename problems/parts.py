@@ -7,14 +7,18 @@ a chance of (1 - f)^k, k the pieces that are compared.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from problems.definition import Part
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from problems.definition import Case
 
 
 ELEMENTS = 1 << 19
@@ -67,3 +71,36 @@ def some_tile(rows: int, depth: int, columns: int, rng: np.random.Generator) -> 
         return None
     chosen = (np.sort(rng.choice(count, min(count, side), replace=False)) for count in (rows, columns))
     return Tile(*chosen)
+
+
+@dataclass(frozen=True)
+class Slide:
+    """How windows of `taps` elements lie over a tensor: the first begins `padding` before it, along each side."""
+
+    shape: tuple[int, ...]
+    taps: tuple[int, ...]
+    padding: tuple[int, ...]
+    stride: int = 1
+    dilation: int = 1
+
+
+def window_part(
+    case: Case, names: tuple[str, str], counts: tuple[int, ...], slide: Slide, rng: np.random.Generator
+) -> Part | None:
+    """A part of some of the `counts` windows, by the names of the tensor and of the output; None if they are too few.
+
+    The part's tensor has a window in each row. `inside` in its case's values says which elements lie in the tensor;
+    the others are any element of it.
+    """
+    outputs = some_pieces(prod(counts), prod(slide.taps), rng)
+    if outputs is None:
+        return None
+    places, inside = np.zeros(1, np.int64), np.ones(1, np.bool_)
+    for axis, window in enumerate(np.unravel_index(outputs, counts)):
+        at = window[:, None] * slide.stride - slide.padding[axis] + np.arange(slide.taps[axis]) * slide.dilation
+        at = at.reshape(-1, *(taps if side == axis else 1 for side, taps in enumerate(slide.taps)))
+        inside = inside & (at >= 0) & (at < slide.shape[axis])
+        places = places * slide.shape[axis] + at
+    tensor, output = names
+    places = np.where(inside, places, 0)
+    return Part(replace(case, values={**case.values, "inside": inside}), {tensor: places, output: outputs})

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.definition import Case, Initial, Problem, SizeSet, Tolerance
+from problems.definition import Case, Initial, Part, Problem, SizeSet, Tolerance
 from problems.distributions import Distribution, any_distribution
 from problems.domain import ANY_SCALE
+from problems.parts import Slide, window_part
 from problems.rounding import EXACT
 
 if TYPE_CHECKING:
@@ -62,6 +63,12 @@ class Pooling(Problem):
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         return {"output": tuple(_length(side, case) for side in case.values["shape"])}
 
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        sides = len(case.values["shape"])
+        taps, padding = (case.values["kernel_size"],) * sides, (case.values["padding"],) * sides
+        slide = Slide(case.values["shape"], taps, padding, case.values["stride"], case.values.get("dilation", 1))
+        return window_part(case, ("input", "output"), self.output_shapes(case)["output"], slide, rng)
+
     def flops(self, case: Case) -> float:
         return float(prod(self.output_shapes(case)["output"]) * self._window_size(case))
 
@@ -111,7 +118,13 @@ def _length(side: int, case: Case) -> int:
 
 
 def _pooled(tensor: NDArray[Any], case: Case, combine: np.ufunc, outside: float) -> NDArray[Any]:
-    """Combine each window's elements: those of a box are those of its sides, one dimension after the other."""
+    """Combine each window's elements: those of a box are those of its sides, one dimension after the other.
+
+    Of a part, the tensor has a window in each row.
+    """
+    inside = case.values.get("inside")
+    if inside is not None:
+        return combine.reduce(np.where(inside, tensor, outside), axis=tuple(range(1, tensor.ndim)))
     for axis in range(tensor.ndim):
         tensor = _pooled_along(tensor, axis, case, combine, outside)
     return tensor

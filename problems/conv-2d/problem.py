@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.correlation import correlate
-from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
+from problems.correlation import correlate, some_windows
+from problems.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet
 from problems.distributions import Distribution, any_distribution
 from problems.domain import ANY_SCALE
 from problems.rounding import SUM, sum_condition
@@ -75,13 +75,17 @@ class Conv2d(Problem):
         return {"C": (case.values["H"], case.values["W"])}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-        return {"C": correlate(inputs["A"], inputs["B"])}
+        return {"C": correlate(inputs["A"], inputs["B"], case.values.get("inside"))}
 
     def condition(
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
-        absolute = correlate(np.abs(inputs["A"]), np.abs(inputs["B"]))
+        absolute = correlate(np.abs(inputs["A"]), np.abs(inputs["B"]), case.values.get("inside"))
         return {"C": sum_condition(np.abs(absolute), case.values["Kh"] * case.values["Kw"])}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        (shape,) = self.output_shapes(case).values()
+        return some_windows(case, ("A", "C"), shape, (case.values["Kh"], case.values["Kw"]), rng)
 
     def flops(self, case: Case) -> float:
         return 2.0 * case.values["H"] * case.values["W"] * case.values["Kh"] * case.values["Kw"]

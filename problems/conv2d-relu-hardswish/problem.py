@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.correlation import correlate
-from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
+from problems.correlation import correlate, some_windows
+from problems.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
 from problems.distributions import Distribution, any_distribution
 from problems.rounding import sum_condition
 
@@ -82,15 +82,19 @@ class Conv2dReluHardswish(Problem):
         return {"output": (case.values["H"], case.values["W"])}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-        rectified = np.maximum(correlate(inputs["image"], inputs["kernel"]), 0.0)
+        rectified = np.maximum(correlate(inputs["image"], inputs["kernel"], case.values.get("inside")), 0.0)
         return {"output": rectified * np.minimum(rectified + 3.0, 6.0) / 6.0}
 
     def condition(
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
-        absolute = np.abs(correlate(np.abs(inputs["image"]), np.abs(inputs["kernel"])))
+        absolute = np.abs(correlate(np.abs(inputs["image"]), np.abs(inputs["kernel"]), case.values.get("inside")))
         of_sum = sum_condition(absolute, case.values["Kh"] * case.values["Kw"])
         return {"output": _STEEPEST * of_sum + _LATER_ROUNDINGS * np.abs(expected["output"])}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        (shape,) = self.output_shapes(case).values()
+        return some_windows(case, ("image", "output"), shape, (case.values["Kh"], case.values["Kw"]), rng)
 
     def flops(self, case: Case) -> float:
         pixels = case.values["H"] * case.values["W"]
