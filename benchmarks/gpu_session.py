@@ -165,7 +165,8 @@ def _compared_part_seconds(problem: Problem, case: Case, part: Part) -> float:
         places = part.places[name]
         if rules:
             # Memory that nobody touches: a device would have it.
-            untouched = np.empty(cast("Unmade", sized[name]).shape, np.float32)
+            unmade = cast("Unmade", sized[name])
+            untouched = np.empty(unmade.shape, unmade.dtype)
             inputs[name] = remade_at(untouched, rules[name], 1, 0, places)
         else:
             inputs[name] = np.resize(drawn[name], places.shape)

@@ -6,7 +6,7 @@ their grid down, or skip a remainder, do not look.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import inf, log, prod, sqrt
 from typing import TYPE_CHECKING, Any, cast
@@ -16,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
+    from numpy.typing import DTypeLike, NDArray
 
 TILE_ELEMENTS = 64
 """One wavefront: the last tile of an array is its last 64 elements."""
@@ -25,6 +25,7 @@ SPIKE_FACTOR = 4096.0
 """How far spikes stand out: one outweighs a whole row of ordinary terms, so that its low bits can be checked."""
 
 _ELEMENTS_PER_SPIKE = 8192
+_NIBBLE_BITS = 4
 _DRAWN_AT_ONCE = 1 << 14
 """Elements, so few that what is made on the way stays in the processor's cache, in memory that was filled before."""
 
@@ -85,10 +86,46 @@ class Recipe:
         return sqrt(plain * self.scale**2 + 7 / 12 * self.spike**2 / _ELEMENTS_PER_SPIKE)
 
 
+@dataclass(frozen=True)
+class Whole:
+    """The recipe of integers from `low` on, `count` of them alike likely."""
+
+    low: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Codes:
+    """The recipe of small floats of `bits` bits, 4 (two in a byte) or 8: a sign and a magnitude, all alike likely.
+
+    `mask` says which bits a code has: without the sign, all are positive. 0 has no sign, and the magnitude `nan`, if it
+    is not 0, gives way to the one below it.
+    """
+
+    bits: int
+    mask: int
+    nan: int = 0
+
+    def of(self, random: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """The codes that random bytes become."""
+        if self.bits == _NIBBLE_BITS:
+            return self._of_elements(random & np.uint8(15)) | self._of_elements(random >> np.uint8(4)) << np.uint8(4)
+        return self._of_elements(random)
+
+    def _of_elements(self, random: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        codes = random & np.uint8(self.mask)
+        magnitudes = codes & np.uint8((1 << (self.bits - 1)) - 1)
+        below = np.where(magnitudes == self.nan, codes - np.uint8(1), codes) if self.nan else codes
+        return np.where(magnitudes == 0, np.uint8(0), below)
+
+
+AnyRecipe = Recipe | Whole | Codes
+
+
 class Drawn(np.ndarray):  # pyright: ignore[reportMissingTypeArgument] - numpy's own subclasses are written so
     """Values as they were drawn, which cannot be written to. What is made from them is an array without a recipe."""
 
-    recipe: Recipe | None = None
+    recipe: AnyRecipe | None = None
 
     def __array_finalize__(self, obj: NDArray[Any] | None, /) -> None:
         self.recipe = None
@@ -105,7 +142,7 @@ class Drawn(np.ndarray):  # pyright: ignore[reportMissingTypeArgument] - numpy's
         return array[()] if return_scalar else np.asarray(array)
 
 
-def as_drawn(values: NDArray[Any], recipe: Recipe | None) -> NDArray[Any]:
+def as_drawn(values: NDArray[Any], recipe: AnyRecipe | None) -> NDArray[Any]:
     """The values with a recipe by which others like them can be drawn; the same array if there is none."""
     if recipe is None:
         return values
@@ -121,10 +158,11 @@ class SizesOnly(np.random.Generator):
 
 @dataclass(frozen=True, eq=False)
 class Unmade:
-    """A float32 array before it is drawn by its recipe; to ask for values is a TypeError or AttributeError."""
+    """An array before it is drawn by its recipe; to ask for values is a TypeError or AttributeError."""
 
     shape: tuple[int, ...]
-    recipe: Recipe
+    recipe: AnyRecipe
+    dtype: np.dtype[Any] = field(default_factory=lambda: np.dtype(np.float32))
 
     __array_ufunc__ = None
 
@@ -143,7 +181,7 @@ class Unmade:
     __hash__ = None  # pyright: ignore[reportAssignmentType] - as arrays have none
 
 
-def recipe_of(values: object) -> Recipe | None:
+def recipe_of(values: object) -> AnyRecipe | None:
     """What the values were drawn by, if nothing else was done to them."""
     return values.recipe if isinstance(values, Drawn | Unmade) else None
 
@@ -171,16 +209,35 @@ def sample(
     return as_drawn(values.reshape(shape), recipe)
 
 
+def whole_numbers(
+    low: int, count: int, shape: tuple[int, ...], rng: np.random.Generator, dtype: DTypeLike
+) -> NDArray[Any]:
+    """Draw integers from `low` on, `count` of them alike likely, as the bits of elements of this type."""
+    recipe, wanted = Whole(low, count), np.dtype(dtype)
+    if isinstance(rng, SizesOnly):
+        return cast("NDArray[Any]", Unmade(shape, recipe, wanted))
+    drawn = rng.integers(low, low + count, shape, np.int64).astype(f"u{wanted.itemsize}")
+    return as_drawn(drawn.view(wanted), recipe)
+
+
+def some_codes(recipe: Codes, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.uint8]:
+    """Draw bytes of small floats."""
+    if isinstance(rng, SizesOnly):
+        return cast("NDArray[np.uint8]", Unmade(shape, recipe, np.dtype(np.uint8)))
+    random = np.frombuffer(rng.bytes(prod(shape)), np.uint8)
+    return as_drawn(recipe.of(random).reshape(shape), recipe)
+
+
 def scaled(values: NDArray[Any], factor: float, limit: float = inf) -> NDArray[Any]:
     """The values times a positive factor, and cut off at `limit` to either side."""
     if factor == 1.0 and limit == inf:
         return values
     recipe = recipe_of(values)
-    if recipe:
+    if isinstance(recipe, Recipe):
         least = min(limit, recipe.limit * factor)
         recipe = replace(recipe, scale=recipe.scale * factor, spike=recipe.spike * factor, limit=least)
     if isinstance(values, Unmade):
-        return cast("NDArray[Any]", replace(values, recipe=recipe))
+        return cast("NDArray[Any]", replace(cast("Unmade", values), recipe=recipe))
     times = np.asarray(values) * values.dtype.type(factor)
     return as_drawn(times if limit == inf else np.clip(times, -np.float32(limit), np.float32(limit)), recipe)
 

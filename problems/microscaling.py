@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as np
 
+from problems.distributions import Codes, some_codes
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -49,6 +51,13 @@ class SmallFloat:
         """What codes are worth."""
         return codes.view(self.dtype).astype(np.float64)
 
+    def drawn(self, shape: tuple[int, int], rng: np.random.Generator, *, positive: bool) -> NDArray[np.uint8]:
+        """Any codes but NaN and -0, as they lie in memory, for a matrix of this shape."""
+        rows, columns = shape
+        if self.packed:
+            return some_codes(Codes(4, 0x7 if positive else 0xF), (rows, columns // 2), rng)
+        return some_codes(Codes(8, 0x7F if positive else 0xFF, _E4M3_NAN), shape, rng)
+
     def stored(self, codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Codes as they lie in memory: of two that share a byte, the earlier has the low bits."""
         return (codes[..., 0::2] | (codes[..., 1::2] << 4)).astype(np.uint8) if self.packed else codes
@@ -60,6 +69,7 @@ class SmallFloat:
         return np.stack([stored & 15, stored >> 4], axis=-1).astype(np.uint8).reshape(*stored.shape[:-1], -1)
 
 
+_E4M3_NAN = 0x7F
 E2M1_LARGEST = 6.0
 E4M3_LARGEST = 448.0
 E2M1 = SmallFloat(np.dtype(ml_dtypes.float4_e2m1fn), E2M1_LARGEST, 2)
@@ -123,21 +133,27 @@ def tiled_size(rows: int, columns: int) -> int:
     return -(-rows // TILE_ROWS) * -(-columns // TILE_COLUMNS) * TILE_ROWS * TILE_COLUMNS
 
 
-def tiled(scales: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def tiled(scales: NDArray[Any]) -> NDArray[Any]:
     """Scales in tiles, 0 where a tile reaches beyond the matrix."""
-    result = np.zeros(tiled_size(*scales.shape), np.uint8)
-    result[_places(*scales.shape)] = scales
+    rows, columns = scales.shape
+    result = np.zeros(tiled_size(rows, columns), scales.dtype)
+    result[_all_places(rows, columns)] = scales
     return result
 
 
-def untiled(tiles: NDArray[np.uint8], rows: int, columns: int) -> NDArray[np.uint8]:
-    """The scales of a matrix from its tiles."""
-    return tiles[_places(rows, columns)]
+def untiled(tiles: NDArray[Any], rows: int, columns: int) -> NDArray[Any]:
+    """The scales of a matrix from its tiles; those of a part have been taken out of them already."""
+    if tiles.ndim > 1:
+        return tiles
+    return tiles[_all_places(rows, columns)]
 
 
-def _places(rows: int, columns: int) -> NDArray[np.int64]:
-    """Where a tile has the scale of each row and column: rows 0, 32, 64 and 96 lie together, then 1, 33, 65 and 97."""
-    row, column = np.arange(rows)[:, None], np.arange(columns)
+def _all_places(rows: int, columns: int) -> NDArray[np.int64]:
+    return tile_places(np.arange(rows, dtype=np.int64).reshape(-1, 1), np.arange(columns, dtype=np.int64), columns)
+
+
+def tile_places(row: NDArray[np.int64], column: NDArray[np.int64], columns: int) -> NDArray[np.int64]:
+    """Where tiles have the scale of a row and column: rows 0, 32, 64 and 96 lie together, then 1, 33, 65 and 97."""
     tile = row // TILE_ROWS * -(-columns // TILE_COLUMNS) + column // TILE_COLUMNS
     in_tile = row % _ROWS_TOGETHER * 16 + row % TILE_ROWS // _ROWS_TOGETHER * TILE_COLUMNS + column % TILE_COLUMNS
     return tile * (TILE_ROWS * TILE_COLUMNS) + in_tile

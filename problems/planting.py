@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from problems.distributions import SPANS, WHOLE_SPAN, Unmade, as_drawn, recipe_of, scaled, spike_places
+from problems.distributions import SPANS, WHOLE_SPAN, Recipe, Unmade, as_drawn, recipe_of, scaled, spike_places
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,8 +58,9 @@ def is_spiked_as_drawn(domain: Domain) -> bool:
 
 def _scaled(array: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
     """At a random scale, by its root mean square; a power of two keeps every mantissa."""
-    if isinstance(array, Unmade):
-        size = array.recipe.root_mean_square
+    recipe = array.recipe if isinstance(array, Unmade) else None
+    if isinstance(recipe, Recipe):
+        size = recipe.root_mean_square
     else:
         size = math.sqrt(float(np.mean(np.square(array, dtype=np.float64))))
     if not 0.0 < size < math.inf:

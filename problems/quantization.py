@@ -2,33 +2,53 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from problems.block_inputs import mx_input
-from problems.definition import Case, Initial, Problem, Sizes, SizeSet, Tolerance
-from problems.distributions import Distribution
+from problems.definition import Case, Initial, Part, Problem, Sizes, SizeSet, Tolerance
+from problems.distributions import Distribution, whole_numbers
+from problems.factors import Factors
 from problems.microscaling import (
+    E2M1,
+    E4M3,
     MX_BLOCK,
     SmallFloat,
     mx_dequantized,
     mx_quantized,
+    tile_places,
     tiled,
     tiled_size,
     untiled,
 )
+from problems.parts import grid, some_pieces, some_tile, within
 from problems.rounding import EXACT, SUM, sum_condition
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
 _FLOAT_BYTES = 4
 DISTRIBUTIONS = (Distribution.UNIFORM, Distribution.POSITIVE, Distribution.NORMAL)
-"""Scales share their size: of other distributions, hardly anything but the spikes would be left."""
+"""Of products, whose terms differ by their codes already."""
+_MX_SCALES = {
+    Distribution.UNIFORM: (121, 4),
+    Distribution.POSITIVE: (121, 4),
+    Distribution.NORMAL: (119, 8),
+    Distribution.SMALL: (110, 8),
+    Distribution.LARGE: (130, 8),
+    Distribution.WIDE: (107, 40),
+}
+"""The lowest of the exponents that are drawn, and how many there are."""
+_NV_SCALES = {Distribution.UNIFORM: (0x70, 15), Distribution.POSITIVE: (0x70, 15), Distribution.WIDE: (1, 0x7E)}
+_OTHER_NV_SCALES = (0x60, 0x1F)
+"""Codes of positive E4M3 numbers, the same way: up to the largest, as that of a matrix's largest block is."""
+_NV_LARGEST = {Distribution.SMALL: 4e-3, Distribution.LARGE: 4e3, Distribution.WIDE: 1024.0}
+"""What the largest values of a matrix are; 1 where nothing is said."""
 
 
 def sides_case(sides: Mapping[str, int], distribution: Distribution) -> Case:
@@ -73,7 +93,8 @@ DEQUANTIZE_SIZES = Sizes(
 )
 PRODUCT_SIZES = Sizes(
     cpu=(
-        product_case(128, 128, 64, Distribution.UNIFORM),
+        # In whole tiles, so that the scales are drawn as they lie.
+        product_case(128, 128, 128, Distribution.UNIFORM),
         product_case(67, 96, 160, Distribution.NORMAL),
         product_case(131, 352, 32, Distribution.POSITIVE),
     ),
@@ -99,6 +120,71 @@ def hidden_product(size_set: SizeSet, rng: np.random.Generator) -> Case:
     """Odd numbers of rows, and of blocks along the other sides."""
     k, n = (MX_BLOCK * int(count) for count in rng.choice(_BLOCKS[size_set][:4], 2))
     return product_case(int(rng.choice(_ROWS[size_set])), k, n, DISTRIBUTIONS[rng.integers(len(DISTRIBUTIONS))])
+
+
+def mx_scales(distribution: Distribution, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[Any]:
+    """Scales of an MX matrix."""
+    return whole_numbers(*_MX_SCALES[distribution], shape, rng, np.uint8)
+
+
+def nv_scales(distribution: Distribution, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[Any]:
+    """Scales of the blocks of an NVFP4 matrix."""
+    return whole_numbers(*_NV_SCALES.get(distribution, _OTHER_NV_SCALES), shape, rng, E4M3.dtype)
+
+
+def in_tiles(
+    scales: Callable[[Distribution, tuple[int, ...], np.random.Generator], NDArray[Any]],
+    distribution: Distribution,
+    shape: tuple[int, int],
+    rng: np.random.Generator,
+) -> NDArray[Any]:
+    """Such scales of a matrix of this shape in tiles; if they fill their tiles they are drawn as they lie there."""
+    size = tiled_size(*shape)
+    return scales(distribution, (size,), rng) if size == prod(shape) else tiled(scales(distribution, shape, rng))
+
+
+def nv_global_scale(case: Case, matrix: int = 0) -> float:
+    """The scale of a whole NVFP4 matrix, of a product's second another, and of a hidden case any."""
+    largest = _NV_LARGEST.get(case.values["distribution"], 1.0) * case.values.get("stretch", 1.0) * (1 + matrix / 3)
+    return float(np.float32(E2M1.largest * E4M3.largest / largest))
+
+
+def stretched(case: Case, rng: np.random.Generator) -> Case:
+    """The case with values that are smaller by a factor that nobody knows."""
+    return replace(case, values={**case.values, "stretch": float(rng.uniform(0.3, 1.0))})
+
+
+def blocks_part(
+    case: Case,
+    block: int,
+    element: SmallFloat,
+    scale_places: Callable[[NDArray[np.int64], NDArray[np.int64], int], NDArray[np.int64]],
+    rng: np.random.Generator,
+) -> Part | None:
+    """Some blocks of a matrix as a part, a row for each; `scale_places` tells where the scale of a block is."""
+    m, columns = case.values["m"], case.values["k"] // block
+    blocks = some_pieces(m * columns, block, rng)
+    if blocks is None:
+        return None
+    places = {
+        "q": within(blocks, block // 2 if element.packed else block),
+        "scale": scale_places(blocks // columns, blocks % columns, columns)[:, None],
+        "out": within(blocks, block),
+    }
+    return Part(replace(case, values={**case.values, "m": len(blocks), "k": block}), places)
+
+
+def product_part(case: Case, block: int, element: SmallFloat, rng: np.random.Generator) -> Part | None:
+    """Some rows of both matrices as a part of their product."""
+    k, n = case.values["k"], case.values["n"]
+    tile = some_tile(case.values["m"], k, n, rng)
+    if tile is None:
+        return None
+    places = {"c": grid(tile.rows, tile.columns, n)}
+    for name, rows in (("a", tile.rows), ("b", tile.columns)):
+        places[f"q_{name}"] = within(rows, k // 2 if element.packed else k)
+        places[f"scale_{name}"] = tile_places(rows.reshape(-1, 1), np.arange(k // block, dtype=np.int64), k // block)
+    return Part(case, places)
 
 
 class MxQuantize(Problem):
@@ -151,15 +237,18 @@ class MxDequantize(Problem):
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         sides = {name: case.values[name] for name in ("m", "k")}
-        matrix = self.sample(case.values["distribution"], (sides["m"], sides["k"]), rng, spike=16.0)
-        codes, scales = mx_quantized(mx_input(matrix, self.element, rng), self.element)
-        return {"q": self.element.stored(codes), "scale": scales, **sides}
+        shape, distribution = (case.values["m"], case.values["k"]), case.values["distribution"]
+        q = self.element.drawn(shape, rng, positive=distribution is Distribution.POSITIVE)
+        return {"q": q, "scale": mx_scales(distribution, (shape[0], shape[1] // MX_BLOCK), rng), **sides}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         return {"out": (case.values["m"], case.values["k"])}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"out": mx_dequantized(self.element.codes(inputs["q"]), inputs["scale"], self.element)}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        return blocks_part(case, MX_BLOCK, self.element, lambda row, column, columns: row * columns + column, rng)
 
     def flops(self, case: Case) -> float:
         return 1.0 * case.values["m"] * case.values["k"]
@@ -188,9 +277,9 @@ class MxGemm(Problem):
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         drawn: dict[str, Any] = {}
         for name, rows in (("a", case.values["m"]), ("b", case.values["n"])):
-            matrix = self.sample(case.values["distribution"], (rows, case.values["k"]), rng, spike=64.0)
-            codes, scales = mx_quantized(mx_input(matrix, self.element, rng), self.element)
-            drawn |= {f"q_{name}": self.element.stored(codes), f"scale_{name}": tiled(scales)}
+            k, distribution = case.values["k"], case.values["distribution"]
+            drawn[f"q_{name}"] = self.element.drawn((rows, k), rng, positive=distribution is Distribution.POSITIVE)
+            drawn[f"scale_{name}"] = in_tiles(mx_scales, distribution, (rows, k // MX_BLOCK), rng)
         return {**drawn, **{name: case.values[name] for name in ("m", "n", "k")}}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
@@ -205,6 +294,13 @@ class MxGemm(Problem):
     ) -> dict[str, NDArray[Any]]:
         a, b = self._factors(case, inputs)
         return {"c": sum_condition(np.abs(a) @ np.abs(b).T, case.values["k"])}
+
+    def factors(self, case: Case, inputs: Mapping[str, Any]) -> Factors | None:
+        a, b = self._factors(case, inputs)
+        return Factors("c", a, b.T)
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        return product_part(case, MX_BLOCK, self.element, rng)
 
     def flops(self, case: Case) -> float:
         return 2.0 * case.values["m"] * case.values["n"] * case.values["k"]

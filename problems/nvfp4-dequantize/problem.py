@@ -6,10 +6,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.block_inputs import nv_input
-from problems.definition import Case, Difficulty, Initial, Problem, SizeSet, Tolerance
-from problems.microscaling import E2M1, E4M3, NV_BLOCK, nv_dequantized, nv_quantized, tiled, tiled_size, untiled
-from problems.quantization import DEQUANTIZE_SIZES, hidden_matrix
+from problems.definition import Case, Difficulty, Initial, Part, Problem, SizeSet, Tolerance
+from problems.distributions import Distribution
+from problems.microscaling import E2M1, NV_BLOCK, nv_dequantized, tile_places, tiled_size, untiled
+from problems.quantization import (
+    DEQUANTIZE_SIZES,
+    blocks_part,
+    hidden_matrix,
+    in_tiles,
+    nv_global_scale,
+    nv_scales,
+    stretched,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,14 +41,14 @@ class Nvfp4Dequantize(Problem):
     sizes = DEQUANTIZE_SIZES
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
-        return hidden_matrix(size_set, NV_BLOCK, rng)
+        return stretched(hidden_matrix(size_set, NV_BLOCK, rng), rng)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         sides = {name: case.values[name] for name in ("m", "k")}
-        matrix = self.sample(case.values["distribution"], (sides["m"], sides["k"]), rng, spike=16.0)
-        halfs, scale = nv_input(matrix.astype(np.float16))
-        codes, scales = nv_quantized(halfs, scale)
-        return {"q": E2M1.stored(codes), "scale": tiled(scales).view(E4M3.dtype), "sf_g": scale, **sides}
+        shape, distribution = (case.values["m"], case.values["k"]), case.values["distribution"]
+        q = E2M1.drawn(shape, rng, positive=distribution is Distribution.POSITIVE)
+        scales = in_tiles(nv_scales, distribution, (shape[0], shape[1] // NV_BLOCK), rng)
+        return {"q": q, "scale": scales, "sf_g": nv_global_scale(case), **sides}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         return {"out": (case.values["m"], case.values["k"])}
@@ -48,6 +56,9 @@ class Nvfp4Dequantize(Problem):
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         scales = untiled(inputs["scale"].view(np.uint8), case.values["m"], case.values["k"] // NV_BLOCK)
         return {"out": nv_dequantized(E2M1.codes(inputs["q"]), scales, inputs["sf_g"])}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        return blocks_part(case, NV_BLOCK, E2M1, tile_places, rng)
 
     def flops(self, case: Case) -> float:
         return 2.0 * case.values["m"] * case.values["k"]

@@ -6,17 +6,28 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.block_inputs import nv_input
-from problems.definition import Case, Difficulty, Initial, Problem, SizeSet, Tolerance
+from problems.definition import Case, Difficulty, Initial, Part, Problem, SizeSet, Tolerance
+from problems.distributions import Distribution
 from problems.element_types import ELEMENT_TYPES
-from problems.microscaling import E2M1, E4M3, NV_BLOCK, nv_dequantized, nv_quantized, tiled, tiled_size, untiled
-from problems.quantization import PRODUCT_SIZES, hidden_product
+from problems.factors import Factors
+from problems.microscaling import E2M1, NV_BLOCK, nv_dequantized, tiled_size, untiled
+from problems.quantization import (
+    PRODUCT_SIZES,
+    hidden_product,
+    in_tiles,
+    nv_global_scale,
+    nv_scales,
+    product_part,
+    stretched,
+)
 from problems.rounding import EPS, SUM, sum_condition
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+_SHARE_OF_SUMS = SUM.units * EPS / ELEMENT_TYPES["float16"].eps
 
 
 class Nvfp4Gemm(Problem):
@@ -40,17 +51,15 @@ class Nvfp4Gemm(Problem):
     sizes = PRODUCT_SIZES
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
-        return hidden_product(size_set, rng)
+        return stretched(hidden_product(size_set, rng), rng)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         drawn: dict[str, Any] = {}
-        for name, rows in (("a", case.values["m"]), ("b", case.values["n"])):
-            matrix = self.sample(case.values["distribution"], (rows, case.values["k"]), rng, spike=16.0)
-            halfs, scale = nv_input(matrix.astype(np.float16))
-            codes, scales = nv_quantized(halfs, scale)
-            drawn[f"q_{name}"] = E2M1.stored(codes)
-            drawn[f"scale_{name}"] = tiled(scales).view(E4M3.dtype)
-            drawn[f"sf_g_{name}"] = scale
+        k, distribution = case.values["k"], case.values["distribution"]
+        for at, (name, rows) in enumerate((("a", case.values["m"]), ("b", case.values["n"]))):
+            drawn[f"q_{name}"] = E2M1.drawn((rows, k), rng, positive=distribution is Distribution.POSITIVE)
+            drawn[f"scale_{name}"] = in_tiles(nv_scales, distribution, (rows, k // NV_BLOCK), rng)
+            drawn[f"sf_g_{name}"] = nv_global_scale(case, at)
         return {**drawn, **{name: case.values[name] for name in ("m", "n", "k")}}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
@@ -65,8 +74,14 @@ class Nvfp4Gemm(Problem):
     ) -> dict[str, NDArray[Any]]:
         a, b = self._factors(case, inputs)
         of_sum = sum_condition(np.abs(a) @ np.abs(b).T, case.values["k"])
-        share = SUM.units * EPS / ELEMENT_TYPES["float16"].eps
-        return {"c": np.abs(expected["c"]) + share * of_sum}
+        return {"c": np.abs(expected["c"]) + _SHARE_OF_SUMS * of_sum}
+
+    def factors(self, case: Case, inputs: Mapping[str, Any]) -> Factors | None:
+        a, b = self._factors(case, inputs)
+        return Factors("c", a, b.T, roundings=1.0, sums=_SHARE_OF_SUMS)
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        return product_part(case, NV_BLOCK, E2M1, rng)
 
     def flops(self, case: Case) -> float:
         return 2.0 * case.values["m"] * case.values["n"] * case.values["k"]

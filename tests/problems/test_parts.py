@@ -25,8 +25,7 @@ WHOLE = {
     "edge-detect",
     # The device cannot draw their inputs: the host has them whole, and drawing is what takes long.
     *("box-blur", "ecc-point-negation", "grayscale", "threshold", "vector-multiply-ff"),
-    *("mxfp4-dequantize", "mxfp4-gemm", "mxfp4-quantize", "mxfp8-dequantize", "mxfp8-gemm", "mxfp8-quantize"),
-    *("nvfp4-dequantize", "nvfp4-gemm", "nvfp4-quantize"),
+    *("mxfp4-quantize", "mxfp8-quantize", "nvfp4-quantize"),
 }
 
 # Some dozens of pieces, any of which may be worth leaving out.

@@ -58,9 +58,9 @@ _POISON_BYTES = 1 << 16
 _NO_POISON = bytes(_POISON_BYTES)
 WHOLLY_COMPARED_FLOPS = 4e9
 """Of a matrix product: about a quarter of a second in fp64 on two cores. Larger ones are checked by their factors."""
-LARGE_BYTES = 16 << 20
+LARGE_BYTES = 4 << 20
 """Of a case's arrays. Larger cases are drawn by the device and compared in parts, but for the first check. A host draws
-and compares so much in a tenth of a second."""
+and compares so much in some hundredths of a second."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class CaseJudge:
         sized = planted(self.problem, self._sized_inputs(self.case, call), places, scales=self._is_hidden or links > 0)
         # Zeros that nobody touches take no room, and no time, and tell nothing of what this memory held before.
         inputs = {
-            name: as_drawn(np.zeros(value.shape, np.float32), value.recipe) if isinstance(value, Unmade) else value
+            name: as_drawn(np.zeros(value.shape, value.dtype), value.recipe) if isinstance(value, Unmade) else value
             for name, value in sized.items()
         }
         return replace(self._surrounded(inputs, call, links), rules=redraw_rules(self.problem, inputs) or {})

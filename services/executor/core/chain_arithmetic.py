@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from problems.distributions import TILE_ELEMENTS, Distribution
+from problems.distributions import TILE_ELEMENTS, Codes, Distribution, Whole
 from services.executor.core.layout import LinkRule, RuleKind
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from problems.distributions import Recipe
+    from problems.distributions import AnyRecipe
 
     Words = NDArray[np.uint64]
 
@@ -96,8 +96,12 @@ def remade_at(
             return _flipped(flat[places], rule, noise.reshape(-1))
         case RuleKind.ROLL:
             return flat[(places + _distance(base.size, key)) % base.size]
-        case RuleKind.FIXED | RuleKind.COPY:
-            return flat[places]
+        case RuleKind.INTEGERS | RuleKind.WHOLES:
+            return _numbers(_words_at(key, places.view(np.uint64)), rule, base.dtype)
+        case RuleKind.CODES:
+            words = _words_at(key, (places // _WORD_BYTES).view(np.uint64))
+            random = (words >> (places % _WORD_BYTES * 8).view(np.uint64)).astype(np.uint8)
+            return _codes_of(rule).of(random).view(base.dtype)
         case _:
             return remade(base, rule, link_key, argument).reshape(-1)[places]
 
@@ -108,10 +112,10 @@ def _changed(base: NDArray[Any], rule: LinkRule, key: int) -> NDArray[Any]:
     if rule.kind is RuleKind.FLIP_BITS:
         return _flipped_by_words(base, rule, key)
     if rule.kind in {RuleKind.INTEGERS, RuleKind.WHOLES}:
-        values = _in_range(_random_words(key, base.size), rule)
-        if rule.kind is RuleKind.WHOLES:
-            return values.view(np.int64).astype(np.float32).reshape(base.shape)
-        return values.astype(f"u{base.dtype.itemsize}").view(base.dtype).reshape(base.shape)
+        return _numbers(_random_words(key, base.size), rule, base.dtype).reshape(base.shape)
+    if rule.kind is RuleKind.CODES:
+        words = _random_words(key, -(-base.nbytes // _WORD_BYTES))
+        return _codes_of(rule).of(_bytes_of(words)[: base.nbytes]).view(base.dtype).reshape(base.shape)
     if rule.kind is RuleKind.ROLL:
         return np.roll(base.reshape(-1), -_distance(base.size, key)).reshape(base.shape)
     return base
@@ -166,11 +170,16 @@ def _remade_matrix(base: NDArray[Any], rule: LinkRule, key: int) -> NDArray[Any]
     return np.where(base == 0, base, weights)
 
 
-def draw_rule(recipe: Recipe) -> LinkRule:
-    """How a device draws values of a recipe: kind, octaves and limit in one number, scale and spike in the other.
+def draw_rule(recipe: AnyRecipe) -> LinkRule:
+    """How a device draws values of a recipe.
 
-    A sum of four uniform numbers of 32 bits takes the place of a normal one, as its bits are the same on every device.
+    Floats have kind, octaves and limit in one number, scale and spike in the other. A sum of four uniform numbers of 32
+    bits takes the place of a normal one, as its bits are the same on every device.
     """
+    if isinstance(recipe, Whole):
+        return LinkRule(RuleKind.INTEGERS, recipe.low, recipe.count)
+    if isinstance(recipe, Codes):
+        return LinkRule(RuleKind.CODES, recipe.mask, recipe.bits << 8 | recipe.nan)
     kind = _DRAW_KINDS.get(recipe.kind, _DRAWS_SUMS)
     scale = recipe.scale / _DEVIATION_OF_SUM if kind == _DRAWS_SUMS else recipe.scale
     limit = _float_bits(recipe.limit)
@@ -179,6 +188,10 @@ def draw_rule(recipe: Recipe) -> LinkRule:
         kind | round(recipe.octaves) << 8 | limit << 32,
         _float_bits(scale) | _float_bits(recipe.spike) << 32,
     )
+
+
+def _codes_of(rule: LinkRule) -> Codes:
+    return Codes(rule.second >> 8, rule.first, rule.second & 0xFF)
 
 
 def _float_bits(value: float) -> int:
@@ -255,6 +268,13 @@ def _spike_places(size: int, key: int) -> NDArray[np.uint64]:
 
 def _words_at(key: int, at: Words) -> Words:
     return _mixed_words(np.uint64(key) + (at + np.uint64(1)) * np.uint64(_GOLDEN))
+
+
+def _numbers(words: Words, rule: LinkRule, dtype: np.dtype[Any]) -> NDArray[Any]:
+    values = _in_range(words, rule)
+    if rule.kind is RuleKind.WHOLES:
+        return values.view(np.int64).astype(np.float32)
+    return values.astype(f"u{dtype.itemsize}").view(dtype)
 
 
 def _in_range(words: Words, rule: LinkRule) -> Words:

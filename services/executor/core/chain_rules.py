@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from problems.chaining import FIXED, MANTISSAS, ROLL, ChainRule, Change
-from problems.distributions import recipe_of
+from problems.distributions import Recipe, recipe_of
 from problems.domain import ANY
 from problems.signature import Initial
 from services.executor.core.chain_arithmetic import draw_rule
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _FEWEST_ELEMENTS = 2
 # Of drawn floats nearly all use the lower half of their mantissa, of float8 half of them do.
 _LEAST_SHARE_DRAWN = 0.25
+_DRAWN = {RuleKind.DRAW, RuleKind.INTEGERS, RuleKind.CODES}
 
 
 class CannotChainError(Exception):
@@ -58,7 +59,7 @@ def redraw_rules(problem: Problem, inputs: Mapping[str, Any]) -> dict[str, LinkR
     """The rules by which a device draws wholly new inputs like these; None unless it can draw every array.
 
     What a case keeps from call to call could be worked on in one call for all others. So nothing is kept but shapes,
-    and arrays that were made from others, or that are not float32, are for the host to draw.
+    and arrays that were made from others, or that are floats of another type than float32, are for the host to draw.
     """
     rules: dict[str, LinkRule] = {}
     for parameter in (one for one in problem.parameters if one.pointer):
@@ -69,11 +70,11 @@ def redraw_rules(problem: Problem, inputs: Mapping[str, Any]) -> dict[str, LinkR
             rules[parameter.name] = LinkRule(RuleKind.FIXED)
         elif parameter.output:
             rules[parameter.name] = _output_rule(parameter)
-        elif recipe and parameter.dtype == np.float32:
+        elif recipe and (parameter.dtype == np.float32 or not isinstance(recipe, Recipe)):
             rules[parameter.name] = draw_rule(recipe)
         else:
             return None
-    return rules if any(rule.kind is RuleKind.DRAW for rule in rules.values()) else None
+    return rules if any(rule.kind in _DRAWN for rule in rules.values()) else None
 
 
 def confined(problem: Problem, inputs: Mapping[str, Any]) -> dict[str, Any]:

@@ -58,12 +58,17 @@ class RuleKind(IntEnum):
     SYMMETRIC_BITS = 8
     WEIGHTS = 9
     DRAW = 10
-    """Not of a chain: the values of a distribution."""
+    """The values of a distribution."""
+    CODES = 11
 
 
 @dataclass(frozen=True)
 class LinkRule:
-    """A kind with its two numbers: mask and exponent mask of FLIP_BITS, lowest and count of INTEGERS and WHOLES."""
+    """A kind with its two numbers.
+
+    They are mask and exponent mask of FLIP_BITS, lowest and count of INTEGERS and WHOLES, and of CODES the bits that an
+    element may have and, in one, its width and the magnitude of NaN.
+    """
 
     kind: RuleKind
     first: int = 0

@@ -12,8 +12,14 @@ bool is_output(const Argument& argument) { return argument.rule == Rule::kPoison
 
 // Made in each link from what it is at first.
 bool has_base(const Argument& argument) {
-  const bool stays = argument.rule == Rule::kFixed || argument.rule == Rule::kDraw;
-  return argument.kind != Kind::kScalar && !stays && !is_output(argument);
+  switch (argument.rule) {
+    case Rule::kCopy:
+    case Rule::kFlipBits:
+    case Rule::kRoll:
+    case Rule::kSymmetricBits:
+    case Rule::kWeights: return argument.kind != Kind::kScalar;
+    default: return false;
+  }
 }
 
 void flip_bits(const Argument& argument, const chain::Target& target) {
@@ -72,6 +78,7 @@ void make(const Argument& argument, const chain::Target& target) {
     case Rule::kRoll: return by_element<chain::Roll>(argument, target);
     case Rule::kPoison: return for_each_index(words, chain::Poison{target});
     case Rule::kZero: return for_each_index(words, chain::Zero{target});
+    case Rule::kCodes: return for_each_index(words, chain::DrawCodes{target});
     case Rule::kDraw: return for_each_index(target.bytes / sizeof(float), chain::DrawSamples{target});
   }
 }

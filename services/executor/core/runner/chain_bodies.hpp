@@ -87,7 +87,23 @@ struct DrawIntegers {
   }
 };
 
-// The same as float32; below 2^24 all of them are exact.
+// Small floats with the bits of `first`; `second` is their width, and the magnitude of NaN, which becomes the one below
+// (`Codes` in problems/distributions.py). 0 has no sign.
+struct DrawCodes {
+  Target target;
+  WAVEPOOL_BOTH void operator()(std::uint64_t at) const {
+    const int bits = static_cast<int>(target.second >> 8);
+    const std::uint64_t nan = target.second & 0xff, word = random_word(target.key(), at);
+    std::uint64_t codes = 0;
+    for (int shift = 0; shift < 64; shift += bits) {
+      const std::uint64_t code = word >> shift & target.first, magnitude = code & ((1u << (bits - 1)) - 1);
+      if (magnitude != 0) codes |= (magnitude == nan ? code - 1 : code) << shift;
+    }
+    store_word(target.data, target.bytes, at, codes);
+  }
+};
+
+// Integers like the above as float32; below 2^24 all of them are exact.
 struct DrawWholes {
   Target target;
   WAVEPOOL_BOTH void operator()(std::uint64_t element) const {

@@ -60,6 +60,7 @@ enum class Rule : std::uint32_t {
   kSymmetricBits = 8,
   kWeights = 9,
   kDraw = 10,
+  kCodes = 11,
 };
 
 struct OrderMessage {

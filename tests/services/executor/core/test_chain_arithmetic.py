@@ -14,7 +14,20 @@ from hypothesis import strategies as st
 
 from problems.chaining import FIXED, MANTISSAS, ROLL, SIGNS, SYMMETRIC, ChainRule, Change, integers, weights
 from problems.definition import Case
-from problems.distributions import SPANS, WHOLE_SPAN, Distribution, Span, recipe_of, sample, scaled
+from problems.distributions import (
+    SPANS,
+    WHOLE_SPAN,
+    Codes,
+    Distribution,
+    Recipe,
+    Span,
+    Whole,
+    recipe_of,
+    sample,
+    scaled,
+    some_codes,
+    whole_numbers,
+)
 from problems.signature import Initial
 from services.executor.core.chain_arithmetic import digest_of, draw_rule, first_key, mixed, next_key, remade, remade_at
 from services.executor.core.chain_rules import link_rules, redraw_rules
@@ -33,6 +46,7 @@ if TYPE_CHECKING:
 LINKS = 3
 FLOATS = ("float", "double", "half", "__hip_bfloat16")
 INTEGERS = ("int8_t", "uint16_t", "int", "uint64_t")
+SMALL_FLOATS = (Codes(4, 0xF), Codes(4, 0x7), Codes(8, 0xFF, 0x7F), Codes(8, 0x7F, 0x7F), Codes(8, 0xFF))
 OF_MATRICES = {Change.SYMMETRIC, Change.WEIGHTS}
 words = st.integers(0, 2**64 - 1)
 
@@ -143,6 +157,36 @@ class Samples(Anything):
         return {name: scaled(sample(kind, shape, rng, span=span), factor, limit) for name in "ab"} | {"n": 5}
 
 
+class Numbers(Anything):
+    """Codes of small floats, and integers from a range."""
+
+    def __init__(self, codes: Codes, numbers: tuple[int, int], size: int) -> None:
+        super().__init__(("uint8_t", "int"), (size, size, 0), (ROLL, ROLL))
+        self._codes, self._range, self._shape = codes, numbers, (size,)
+
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        numbers = whole_numbers(*self._range, self._shape, rng, np.int32)
+        return {"a": some_codes(self._codes, self._shape, rng), "b": numbers, "n": 5}
+
+
+def test_runner_and_judge_agree_on_every_code_and_integer_that_a_device_draws(
+    at_work: tuple[asyncio.Runner, RunnerSession],
+) -> None:
+    loop, session = at_work
+
+    @settings(max_examples=60)
+    @given(
+        st.sampled_from(SMALL_FLOATS),
+        st.tuples(st.integers(0, 2**20), st.integers(1, 2**30)),
+        st.integers(1, 20000),
+        words,
+    )
+    def agree(codes: Codes, numbers: tuple[int, int], size: int, key: int) -> None:
+        loop.run(_compare_redrawn(session, Numbers(codes, numbers, size), key, {RuleKind.CODES, RuleKind.INTEGERS}))
+
+    agree()
+
+
 def test_runner_and_judge_agree_on_every_bit_that_a_device_draws(
     at_work: tuple[asyncio.Runner, RunnerSession],
 ) -> None:
@@ -153,17 +197,17 @@ def test_runner_and_judge_agree_on_every_bit_that_a_device_draws(
     @settings(max_examples=60)
     @given(st.sampled_from(Distribution), sizes, factors, st.sampled_from([WHOLE_SPAN, SPANS["float16"]]), words)
     def agree(kind: Distribution, size: int, scaled_to: tuple[float, float], span: Span, key: int) -> None:
-        loop.run(_compare_redrawn(session, Samples(kind, size, scaled_to, span), key))
+        loop.run(_compare_redrawn(session, Samples(kind, size, scaled_to, span), key, {RuleKind.DRAW}))
 
     agree()
 
 
-async def _compare_redrawn(session: RunnerSession, problem: Samples, key: int) -> None:
+async def _compare_redrawn(session: RunnerSession, problem: Anything, key: int, kinds: set[RuleKind]) -> None:
     checker = Checker(problem, RunSeed("agree"), session)
     judge = checker.judge(Case("any", {}), 0)
     drawn = judge.draw(checker.next_call())
     trial = replace(drawn, rules=redraw_rules(problem, drawn.inputs) or {})
-    assert {rule.kind for name, rule in trial.rules.items() if name in "ab"} == {RuleKind.DRAW}
+    assert {rule.kind for name, rule in trial.rules.items() if name in "ab"} == kinds
     await checker.make(judge, trial)
     await session.redraw(key)
     await session.call(30)
@@ -175,7 +219,7 @@ async def _compare_redrawn(session: RunnerSession, problem: Samples, key: int) -
 def test_drawn_values_have_spikes_and_the_spread_of_their_distribution(kind: Distribution, size: int, key: int) -> None:
     base = scaled(sample(kind, (size,), np.random.default_rng(0)), 2.0, 1000.0)
     recipe = recipe_of(base)
-    assert recipe is not None
+    assert isinstance(recipe, Recipe)
     made = remade(base, draw_rule(recipe), key, 0)
     assert made.dtype == np.float32
     assert np.abs(made).max() <= 1000.0
@@ -188,7 +232,25 @@ def test_drawn_values_have_spikes_and_the_spread_of_their_distribution(kind: Dis
         assert abs(np.log2(np.median(np.abs(made)) / min(1000.0, plain * recipe.scale))) < octaves
 
 
-@given(st.integers(1, 20000), st.sampled_from(["float32", "float16", "int32"]), st.data(), words)
+@given(st.sampled_from(SMALL_FLOATS), st.integers(0, 2**40), st.integers(1, 2**32), words)
+def test_drawn_codes_and_integers_are_all_of_those_that_may_be(codes: Codes, low: int, count: int, key: int) -> None:
+    rng = np.random.default_rng(key)
+    drawn = some_codes(codes, (5000,), rng)
+    made = remade(drawn, draw_rule(codes), key, 0)
+    sign = 1 << (codes.bits - 1)
+    every = {code for code in range(1 << codes.bits) if code & codes.mask == code and code != sign}
+    every -= {codes.nan, codes.nan | sign} if codes.nan else set()
+    for stored in (drawn, made):
+        elements = np.concatenate([stored & 15, stored >> 4]) if codes.bits == 4 else stored
+        assert set(elements.tolist()) == every
+    numbers = whole_numbers(low, count, (200,), rng, np.uint64)
+    made = remade(numbers, draw_rule(Whole(low, count)), key, 1)
+    for values in (numbers, made):
+        assert low <= values.min() <= values.max() < low + count
+        assert count < 1000 or values.max() - values.min() > count / 2
+
+
+@given(st.integers(1, 20000), st.sampled_from(["float32", "float16", "int32", "uint8"]), st.data(), words)
 def test_elements_here_and_there_are_those_of_the_whole_array(
     size: int, dtype: str, data: st.DataObject, key: int
 ) -> None:
@@ -197,8 +259,12 @@ def test_elements_here_and_there_are_those_of_the_whole_array(
     assert recipe is not None
     flips = LinkRule(RuleKind.FLIP_BITS, 0x3FF, 0x7F800000 if dtype == "float32" else 0x7C00)
     rules = [LinkRule(RuleKind.ROLL), LinkRule(RuleKind.FIXED), LinkRule(RuleKind.INTEGERS, 3, 90)]
+    rules += [draw_rule(codes) for codes in SMALL_FLOATS] if dtype == "uint8" else []
     rules += [draw_rule(recipe), flips] if dtype == "float32" else [flips] if dtype == "float16" else []
-    base, rule = np.clip(100 * drawn, -6e4, 6e4).astype(dtype), data.draw(st.sampled_from(rules))
+    base, rule = (
+        np.clip(100 * drawn, 0 if dtype == "uint8" else -6e4, 255 if dtype == "uint8" else 6e4).astype(dtype),
+        data.draw(st.sampled_from(rules)),
+    )
     # The last tile has a spike, and so has every block.
     places = np.random.default_rng(key).integers(max(0, size - data.draw(st.integers(1, size))), size, (3, 40))
     made = remade_at(base, rule, key, 1, places)
