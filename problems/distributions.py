@@ -63,6 +63,19 @@ SPANS: Mapping[str, Span] = {"float16": Span(2.0**-4, 4.0, 4.0, 32.0)}
 results may be so small (6e-5) that devices flush them."""
 
 
+class Form(StrEnum):
+    """What is made of drawn values."""
+
+    LOWER = "lower"
+    """A square matrix with nothing above its diagonal."""
+    UPPER = "upper"
+    """One with nothing below it."""
+    SYMMETRIC = "symmetric"
+    """One that is what it has on and below its diagonal, on both sides."""
+    SIGNS = "signs"
+    """The scale, with the values' signs."""
+
+
 @dataclass(frozen=True)
 class Recipe:
     """What an array was drawn by, so that others like it can be drawn elsewhere.
@@ -76,14 +89,18 @@ class Recipe:
     scale: float
     spike: float
     limit: float = inf
+    form: Form | None = None
 
     @property
     def root_mean_square(self) -> float:
         """Of values without a limit; spikes, which are even from half of the largest up, have most of it."""
+        if self.form is Form.SIGNS:
+            return self.scale
         plain = {Distribution.UNIFORM: 1 / 3, Distribution.POSITIVE: 1 / 3}.get(self.kind, 1.0)
         if self.kind is Distribution.WIDE:
             plain = (4**self.octaves - 4**-self.octaves) / (2 * self.octaves * log(4))
-        return sqrt(plain * self.scale**2 + 7 / 12 * self.spike**2 / _ELEMENTS_PER_SPIKE)
+        used = 0.5 if self.form in {Form.LOWER, Form.UPPER} else 1.0
+        return sqrt(used * (plain * self.scale**2 + 7 / 12 * self.spike**2 / _ELEMENTS_PER_SPIKE))
 
 
 @dataclass(frozen=True)
@@ -240,6 +257,23 @@ def scaled(values: NDArray[Any], factor: float, limit: float = inf) -> NDArray[A
         return cast("NDArray[Any]", replace(cast("Unmade", values), recipe=recipe))
     times = np.asarray(values) * values.dtype.type(factor)
     return as_drawn(times if limit == inf else np.clip(times, -np.float32(limit), np.float32(limit)), recipe)
+
+
+def formed(values: NDArray[np.float32], form: Form) -> NDArray[np.float32]:
+    """What is made of values that `sample` drew; matrices are square."""
+    recipe = recipe_of(values)
+    if not isinstance(recipe, Recipe):
+        raise TypeError("formed: give values as `sample` drew them")
+    if isinstance(values, Unmade):
+        return cast("NDArray[np.float32]", replace(cast("Unmade", values), recipe=replace(recipe, form=form)))
+    plain, scale = np.asarray(values), np.float32(recipe.scale)
+    if form is Form.SIGNS:
+        made = np.where(plain < 0, -scale, scale)
+    elif form is Form.SYMMETRIC:
+        made = np.tril(plain) + np.tril(plain, -1).T
+    else:
+        made = np.tril(plain) if form is Form.LOWER else np.triu(plain)
+    return as_drawn(made, replace(recipe, form=form))
 
 
 def any_distribution(rng: np.random.Generator) -> Distribution:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet
-from problems.distributions import Distribution, any_distribution
+from problems.distributions import Distribution, Form, any_distribution, formed
 from problems.domain import ANY_SCALE
 from problems.factors import Factors
 from problems.parts import grid, some_tile, within
@@ -181,12 +181,10 @@ class TriangularProduct(SquareProduct):
         ),
     )
 
-    @abstractmethod
-    def triangle(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        """A square matrix with zeros on the other side of its diagonal."""
+    form: ClassVar[Form]
 
     def draw(self, name: str, shape: tuple[int, ...], case: Case, rng: np.random.Generator) -> NDArray[np.float32]:
-        return self.triangle(super().draw(name, shape, case, rng))
+        return formed(super().draw(name, shape, case, rng), self.form)
 
     def flops(self, case: Case) -> float:
         # Of each row of C only one side of the diagonal is computed, from the terms that are not 0.

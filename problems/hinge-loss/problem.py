@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from problems.definition import Case, Difficulty, Tolerance
+from problems.distributions import Distribution, Form, formed
 from problems.losses import ElementwiseLoss
 
 if TYPE_CHECKING:
@@ -25,9 +26,9 @@ class HingeLoss(ElementwiseLoss):
     flops_per_element = 3.0
 
     def draw(self, case: Case, rng: np.random.Generator) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        n = case.values["n"]
-        targets = rng.choice((-1.0, 1.0), n).astype(np.float32)
-        return self.sample(case.values["distribution"], (n,), rng, spike=64.0), targets
+        shape = (case.values["n"],)
+        predictions = self.sample(case.values["distribution"], shape, rng, spike=64.0)
+        return predictions, formed(self.sample(Distribution.UNIFORM, shape, rng, spike=1.0), Form.SIGNS)
 
     def loss(self, p: NDArray[np.float64], t: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.maximum(0.0, 1.0 - p * t)

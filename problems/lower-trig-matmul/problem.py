@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
-
+from problems.distributions import Form
 from problems.matrix_products import TriangularProduct
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class LowerTrigMatmul(TriangularProduct):
@@ -17,9 +11,7 @@ class LowerTrigMatmul(TriangularProduct):
 
     slug = "lower-trig-matmul"
     title = "Lower Triangular Matrix Multiplication"
-
-    def triangle(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        return np.tril(values)
+    form = Form.LOWER
 
 
 PROBLEM = LowerTrigMatmul()

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from problems.chaining import SYMMETRIC
+from problems.distributions import Form, formed
 from problems.domain import AS_A_WHOLE
 from problems.matrix_products import SquareProduct
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from problems.chaining import ChainRule
@@ -29,8 +29,7 @@ class SymmetricMatmul(SquareProduct):
     domains: ClassVar[Mapping[str, Domain]] = {"input_a": AS_A_WHOLE, "input_b": AS_A_WHOLE}
 
     def draw(self, name: str, shape: tuple[int, ...], case: Case, rng: np.random.Generator) -> NDArray[np.float32]:
-        values = super().draw(name, shape, case, rng)
-        return np.triu(values) + np.triu(values, 1).T
+        return formed(super().draw(name, shape, case, rng), Form.SYMMETRIC)
 
 
 PROBLEM = SymmetricMatmul()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from problems.distributions import TILE_ELEMENTS, Codes, Distribution, Whole
+from problems.distributions import TILE_ELEMENTS, Codes, Distribution, Form, Whole
 from services.executor.core.layout import LinkRule, RuleKind
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ _DRAW_KINDS = {
     Distribution.POSITIVE: _DRAWS_POSITIVE,
     Distribution.WIDE: _DRAWS_WIDE,
 }
+_FORMS = (None, Form.LOWER, Form.UPPER, Form.SYMMETRIC, Form.SIGNS)
 _MANTISSA_BITS = 23
 _MANTISSA = np.uint64((1 << _MANTISSA_BITS) - 1)
 _MEAN_OF_SUM = 2 * (2**32 - 1)
@@ -173,8 +174,8 @@ def _remade_matrix(base: NDArray[Any], rule: LinkRule, key: int) -> NDArray[Any]
 def draw_rule(recipe: AnyRecipe) -> LinkRule:
     """How a device draws values of a recipe.
 
-    Floats have kind, octaves and limit in one number, scale and spike in the other. A sum of four uniform numbers of 32
-    bits takes the place of a normal one, as its bits are the same on every device.
+    Floats have kind, octaves, form and limit in one number, scale and spike in the other. A sum of four uniform numbers
+    of 32 bits takes the place of a normal one, as its bits are the same on every device.
     """
     if isinstance(recipe, Whole):
         return LinkRule(RuleKind.INTEGERS, recipe.low, recipe.count)
@@ -185,7 +186,7 @@ def draw_rule(recipe: AnyRecipe) -> LinkRule:
     limit = _float_bits(recipe.limit)
     return LinkRule(
         RuleKind.DRAW,
-        kind | round(recipe.octaves) << 8 | limit << 32,
+        kind | round(recipe.octaves) << 8 | (_FORMS.index(recipe.form) << 16) | limit << 32,
         _float_bits(scale) | _float_bits(recipe.spike) << 32,
     )
 
@@ -198,23 +199,37 @@ def _float_bits(value: float) -> int:
     return int(np.float32(value).view(np.uint32))
 
 
+def _form_of(rule: LinkRule) -> Form | None:
+    return _FORMS[rule.first >> 16 & 0xFF]
+
+
 def _drawn(size: int, rule: LinkRule, key: int) -> NDArray[np.float32]:
+    if _form_of(rule) not in {None, Form.SIGNS}:
+        return _drawn_at(np.arange(size, dtype=np.uint64), size, rule, key)
     values = np.empty(size, np.float32)
     for begin in range(0, size, _MADE_AT_ONCE):
         end = min(size, begin + _MADE_AT_ONCE)
         values[begin:end] = _plain(np.arange(begin, end, dtype=np.uint64), rule, key)
     places = _spike_places(size, key)
     values[places] = _spikes(places, rule, key)
-    return _limited(values, rule)
+    return _finished(values, rule)
 
 
 def _drawn_at(places: Words, size: int, rule: LinkRule, key: int) -> NDArray[np.float32]:
+    form, is_empty = _form_of(rule), np.zeros(1, np.bool_)
+    if form not in {None, Form.SIGNS}:
+        side = np.uint64(math.isqrt(size))
+        rows, columns = np.divmod(places, side)
+        if form is Form.SYMMETRIC:
+            places = np.maximum(rows, columns) * side + np.minimum(rows, columns)
+        else:
+            is_empty = columns > rows if form is Form.LOWER else columns < rows
     values = np.empty(places.size, np.float32)
     for begin in range(0, places.size, _MADE_AT_ONCE):
         values[begin : begin + _MADE_AT_ONCE] = _plain(places[begin : begin + _MADE_AT_ONCE], rule, key)
     is_spike = np.isin(places, _spike_places(size, key))
     values[is_spike] = _spikes(places[is_spike], rule, key)
-    return _limited(values, rule)
+    return np.where(is_empty, np.float32(0), _finished(values, rule))
 
 
 def _spikes(places: Words, rule: LinkRule, key: int) -> NDArray[np.float32]:
@@ -225,7 +240,10 @@ def _spikes(places: Words, rule: LinkRule, key: int) -> NDArray[np.float32]:
     return np.where(is_negative & (rule.first & 0xFF != _DRAWS_POSITIVE), -spikes, spikes)
 
 
-def _limited(values: NDArray[np.float32], rule: LinkRule) -> NDArray[np.float32]:
+def _finished(values: NDArray[np.float32], rule: LinkRule) -> NDArray[np.float32]:
+    if _form_of(rule) is Form.SIGNS:
+        scale = np.uint32(rule.second & 0xFFFFFFFF).view(np.float32)
+        values = np.where(values < 0, -scale, scale)
     limit = np.uint32(rule.first >> 32).view(np.float32)
     return np.clip(values, -limit, limit, out=values)
 

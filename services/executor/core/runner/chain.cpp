@@ -65,6 +65,12 @@ void draw_weights(const chain::Target& target) {
   for_each_index(count, chain::DrawWeights{target, side_of(count)});
 }
 
+void draw_samples(const chain::Target& target) {
+  const std::uint64_t count = target.bytes / sizeof(float), form = chain::DrawSamples::form_of(target.first);
+  const bool is_matrix = form != 0 && form != chain::DrawSamples::kSigns;
+  for_each_index(count, chain::DrawSamples{target, is_matrix ? side_of(count) : 0});
+}
+
 void make(const Argument& argument, const chain::Target& target) {
   const std::uint64_t words = chain::words_of(target.bytes);
   switch (argument.rule) {
@@ -79,7 +85,7 @@ void make(const Argument& argument, const chain::Target& target) {
     case Rule::kPoison: return for_each_index(words, chain::Poison{target});
     case Rule::kZero: return for_each_index(words, chain::Zero{target});
     case Rule::kCodes: return for_each_index(words, chain::DrawCodes{target});
-    case Rule::kDraw: return for_each_index(target.bytes / sizeof(float), chain::DrawSamples{target});
+    case Rule::kDraw: return draw_samples(target);
   }
 }
 

@@ -150,13 +150,18 @@ struct DrawWeights {
   }
 };
 
-// Values of a distribution (`draw_rule` in chain_arithmetic.py): `first` has its kind, octaves and limit, `second` the
-// scale and the largest spike. One element of each block is a spike, and one of the last tile.
+// Values of a distribution (`draw_rule` in chain_arithmetic.py): `first` has its kind, octaves, form and limit, `second`
+// the scale and the largest spike. One element of each block is a spike, and one of the last tile. `side` is that of a
+// matrix with a form.
 struct DrawSamples {
   Target target;
+  std::uint64_t side;
 
+  static constexpr std::uint64_t kLower = 1, kUpper = 2, kSymmetric = 3, kSigns = 4;
   static constexpr std::uint64_t kPositive = 1, kSums = 2, kWide = 3;
   static constexpr std::uint64_t kMantissa = (1u << 23) - 1, kSpikeBlock = 8192, kTile = 64;
+
+  WAVEPOOL_BOTH static std::uint64_t form_of(std::uint64_t first) { return first >> 16 & 0xff; }
 
   WAVEPOOL_BOTH static float float_of(std::uint64_t bits) {
     const auto low = static_cast<std::uint32_t>(bits);
@@ -190,7 +195,16 @@ struct DrawSamples {
     return static_cast<float>(whole - (1 << 23)) * 0x1p-23f * scale;
   }
 
-  WAVEPOOL_BOTH void operator()(std::uint64_t element) const {
+  WAVEPOOL_BOTH void operator()(std::uint64_t at) const {
+    const std::uint64_t row = side != 0 ? at / side : 0, column = side != 0 ? at % side : 0, form = form_of(target.first);
+    float value = 0.0F;
+    if (!(form == kLower && column > row) && !(form == kUpper && column < row)) {
+      value = drawn(form == kSymmetric && column > row ? column * side + row : at);
+    }
+    reinterpret_cast<float*>(target.data)[at] = value;
+  }
+
+  WAVEPOOL_BOTH float drawn(std::uint64_t element) const {
     const std::uint64_t key = target.key(), word = random_word(key, 2 * element);
     float value = 0.0F;
     if (is_spike(element, target.bytes / sizeof(float), key)) {
@@ -199,9 +213,9 @@ struct DrawSamples {
     } else {
       value = plain(word, element, key);
     }
+    if (form_of(target.first) == kSigns) value = value < 0.0F ? -float_of(target.second) : float_of(target.second);
     const float limit = float_of(target.first >> 32);
-    value = value > limit ? limit : value < -limit ? -limit : value;
-    reinterpret_cast<float*>(target.data)[element] = value;
+    return value > limit ? limit : value < -limit ? -limit : value;
   }
 };
 

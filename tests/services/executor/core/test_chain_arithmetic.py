@@ -19,9 +19,11 @@ from problems.distributions import (
     WHOLE_SPAN,
     Codes,
     Distribution,
+    Form,
     Recipe,
     Span,
     Whole,
+    formed,
     recipe_of,
     sample,
     scaled,
@@ -146,15 +148,25 @@ async def _compare(session: RunnerSession, problem: Anything, nonce: int) -> Non
 
 
 class Samples(Anything):
-    """Two inputs of one distribution, times a factor and cut off at a limit."""
+    """Two inputs of one distribution, times a factor and cut off at a limit, of which the second may have a form."""
 
-    def __init__(self, kind: Distribution, size: int, scaled_to: tuple[float, float], span: Span) -> None:
+    def __init__(
+        self, kind: Distribution, size: int, scaled_to: tuple[float, float], span: Span, form: Form | None
+    ) -> None:
         super().__init__(("float", "float"), (size, size, 0), (MANTISSAS, MANTISSAS))
         self._drawn_as = kind, (size,), scaled_to, span
+        self._form = form
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         kind, shape, (factor, limit), span = self._drawn_as
-        return {name: scaled(sample(kind, shape, rng, span=span), factor, limit) for name in "ab"} | {"n": 5}
+        square = shape if self._form in {None, Form.SIGNS} else (isqrt(shape[0]),) * 2
+        second = sample(kind, square, rng, span=span)
+        second = second if self._form is None else formed(second, self._form)
+        return {
+            "a": scaled(sample(kind, shape, rng, span=span), factor, limit),
+            "b": scaled(second, factor, limit),
+            "n": 5,
+        }
 
 
 class Numbers(Anything):
@@ -192,12 +204,15 @@ def test_runner_and_judge_agree_on_every_bit_that_a_device_draws(
 ) -> None:
     loop, session = at_work
     sizes = st.one_of(st.integers(1, 70), st.integers(8190, 20000))
+    spans = st.sampled_from([WHOLE_SPAN, SPANS["float16"]])
     factors = st.tuples(st.floats(1e-3, 1e3), st.sampled_from([np.inf, 40.0]))
 
     @settings(max_examples=60)
-    @given(st.sampled_from(Distribution), sizes, factors, st.sampled_from([WHOLE_SPAN, SPANS["float16"]]), words)
-    def agree(kind: Distribution, size: int, scaled_to: tuple[float, float], span: Span, key: int) -> None:
-        loop.run(_compare_redrawn(session, Samples(kind, size, scaled_to, span), key, {RuleKind.DRAW}))
+    @given(st.sampled_from(Distribution), sizes, factors, spans, st.sampled_from([None, *Form]), words)
+    def agree(
+        kind: Distribution, size: int, scaled_to: tuple[float, float], span: Span, form: Form | None, key: int
+    ) -> None:
+        loop.run(_compare_redrawn(session, Samples(kind, size, scaled_to, span, form), key, {RuleKind.DRAW}))
 
     agree()
 
@@ -211,8 +226,12 @@ async def _compare_redrawn(session: RunnerSession, problem: Anything, key: int, 
     await checker.make(judge, trial)
     await session.redraw(key)
     await session.call(30)
-    outputs = judge.collect(session.channel, judge.remade(trial, key, trial.call))
+    made = judge.remade(trial, key, trial.call)
+    outputs = judge.collect(session.channel, made)
     assert not outputs["z"].view(np.uint8).any()
+    for name in "ab":
+        actual = judge._guarded(session.channel, trial.layout.regions[name], trial, {})
+        assert actual.tobytes() == made.inputs[name].tobytes()
 
 
 @given(st.sampled_from(Distribution), st.integers(1, 30000), words)
@@ -256,11 +275,12 @@ def test_elements_here_and_there_are_those_of_the_whole_array(
 ) -> None:
     drawn = sample(Distribution.NORMAL, (size,), np.random.default_rng(size))
     recipe = recipe_of(drawn)
-    assert recipe is not None
+    assert isinstance(recipe, Recipe)
     flips = LinkRule(RuleKind.FLIP_BITS, 0x3FF, 0x7F800000 if dtype == "float32" else 0x7C00)
     rules = [LinkRule(RuleKind.ROLL), LinkRule(RuleKind.FIXED), LinkRule(RuleKind.INTEGERS, 3, 90)]
     rules += [draw_rule(codes) for codes in SMALL_FLOATS] if dtype == "uint8" else []
-    rules += [draw_rule(recipe), flips] if dtype == "float32" else [flips] if dtype == "float16" else []
+    rules += [draw_rule(replace(recipe, form=form)) for form in (None, *Form)] if dtype == "float32" else []
+    rules += [flips] if dtype.startswith("float") else []
     base, rule = (
         np.clip(100 * drawn, 0 if dtype == "uint8" else -6e4, 255 if dtype == "uint8" else 6e4).astype(dtype),
         data.draw(st.sampled_from(rules)),
