@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from services.executor.core.case_judge import CaseJudge
-from services.executor.core.case_result import CaseTimes, Scale, busy_doubt, facts_of, fault_of, result_of
+from services.executor.core.case_result import CaseTimes, Scale, audit_doubt, facts_of, fault_of, result_of
 from services.executor.core.case_timing import unproven_run_because, worst_timing
 from services.executor.core.chain import CPU_CHAINS, GPU_CHAINS, audit_case, quiet_null_ns
 from services.executor.core.chain_audit import CPU_CHAIN_RULE, GPU_CHAIN_RULE
@@ -121,7 +121,7 @@ async def _timed(
 
 def _may_be_told_by_another_try(bench: Bench, times: CaseTimes, scale: Scale) -> bool:
     """Whether a busy machine is all that is against a time; what host code of the submission did, it will do again."""
-    return bool(not bench.launched_by_submission and (busy_doubt(times, scale) or idle_doubt(times.idle)))
+    return bool(not bench.launched_by_submission and (audit_doubt(times, scale) or idle_doubt(times.idle)))
 
 
 async def _flush(bench: Bench, trusted: RunnerSession, progress: Progress) -> Flush | None:

@@ -16,7 +16,7 @@ from services.executor.core.case_timing import (
     shown_interval,
     timing_of,
 )
-from services.executor.core.chain_audit import ChainRule, audit_ratio, chain_doubt, chain_fault
+from services.executor.core.chain_audit import ChainRule, audit_ratio, chain_doubt, chain_fault, instruments_apart
 from services.executor.core.idle_work import NO_TIME, idle_doubt
 from services.executor.core.roofline import Work, bound_of, floor_of
 from services.executor.core.sessions import Agreement, SessionRule, agreement, disagreement, score
@@ -135,8 +135,8 @@ def _sessions_agree(times: CaseTimes, scale: Scale) -> bool:
     return agreement(times.medians_ns, scale.sessions) is not Agreement.UNSTABLE
 
 
-def busy_doubt(times: CaseTimes, scale: Scale) -> str:
-    """Why a busy machine hid whether the times can be true; empty if it did not, and while there was no audit.
+def audit_doubt(times: CaseTimes, scale: Scale) -> str:
+    """Why the audit neither bears the times out nor refutes them; empty if it does, and while there was none.
 
     Single calls are in doubt if the claims are untrue, but for what is taken for the machine's doing.
     """
@@ -145,8 +145,11 @@ def busy_doubt(times: CaseTimes, scale: Scale) -> str:
     seen = (times.claimed_ns, times.walls_ns, times.nulls_ns)
     if untrue_but_excused(*seen, scale.audit_rule, times.waits_ns):
         return BUSY
-    because = chain_doubt(score(times.medians_ns), times.audit.chains, scale.chain_rule)
-    return f"{BUSY} ({because})" if because else ""
+    audited = (score(times.medians_ns), times.audit.chains, scale.chain_rule)
+    if because := chain_doubt(*audited):
+        return f"{BUSY} ({because})"
+    apart = instruments_apart(*audited)
+    return f"the instruments disagree: {apart}" if apart else ""
 
 
 def facts_of(problem: Problem, times: CaseTimes, scale: Scale, launched_by_submission: str) -> TimingFacts:
@@ -164,7 +167,7 @@ def facts_of(problem: Problem, times: CaseTimes, scale: Scale, launched_by_submi
 
 
 def _doubts(times: CaseTimes, scale: Scale) -> Iterable[str]:
-    yield busy_doubt(times, scale) if times.audit else NOT_AUDITED
+    yield audit_doubt(times, scale) if times.audit else NOT_AUDITED
     yield idle_doubt(times.idle)
     yield CACHES_MAY_BE_WARM if scale.caches_may_be_warm else ""
 
@@ -255,7 +258,7 @@ def _audit(times: CaseTimes) -> dict[str, Any]:
         "not_chained_because": times.audit.why_none if times.audit else "",
         "stream_span_ns": spans.stream_ns if spans else None,
         "device_span_ns": spans.device_ns if spans else None,
-        "hot_ns": median(chain.device_median_ns for chain in chains) if chains else None,
+        "hot_ns": median(median(chain.events_ns) for chain in chains) if chains else None,
         "first_call_ns": median(session.first_call_ns for session in times.sessions),
         "flush_bytes": max(session.flush_bytes for session in times.sessions),
     }

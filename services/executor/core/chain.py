@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from statistics import median
 from typing import TYPE_CHECKING
 
 from services.executor.core.chain_arithmetic import digest_of, first_key, next_key
-from services.executor.core.chain_audit import ChainMeasurement, ChainRule, is_disturbed, is_doubtful
+from services.executor.core.chain_audit import ChainMeasurement, ChainRule, instruments_apart, is_disturbed, is_doubtful
 from services.executor.core.chain_rules import CannotChainError, confined, link_rules
 from services.executor.core.idle_work import NO_TIME, IdleTime
 from services.executor.core.layout import GUARD_BYTES, LinkRecord, read_records
@@ -126,7 +125,7 @@ async def audit_case(
         chains.append(replace(chain, quiet_null_ns=quiet_ns))
         if len(chains) < profile.chains:
             continue
-        if not is_doubtful(claimed_ns, chains, rule):
+        if not is_doubtful(claimed_ns, chains, rule) and not instruments_apart(claimed_ns, chains, rule):
             break
         if len(chains) >= _TELLING and is_disturbed(claimed_ns, chains, rule):
             break
@@ -164,8 +163,8 @@ async def _measure(
     chosen = _chosen(links, _slot_bytes(trial), profile, random)
     for link in chosen:
         await _check_link(checker, judge, trial, link, (nonce, records))
-    claims = median(record.event_ns for record in records)
-    return ChainMeasurement(links, chain.wall_ns, empty.wall_ns, claims, len(chosen), chain.waited_ns)
+    events_ns = tuple(float(record.event_ns) for record in records)
+    return ChainMeasurement(links, chain.wall_ns, empty.wall_ns, events_ns, len(chosen), chain.waited_ns)
 
 
 async def _prepare(session: RunnerSession, judge: CaseJudge, trial: Trial, links: int) -> None:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import median
+from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _MOST_DISTURBED = 0.7
 class ChainMeasurement:
     """One chain of `calls`: the judge's time for it, that of the empty chain beside it, and how many were checked.
 
-    `device_median_ns` is the median of what the runner claims of the calls within the chain: caches are warm there.
+    `events_ns` is what the runner claims of each call within the chain: caches are warm there.
     `waited_ns` is what threads of the runner and the judge waited for a processor, together (`run_queue.py`).
     `quiet_null_ns` is the shortest empty chain of the case while the submission had no process, where one was made.
     """
@@ -42,7 +42,7 @@ class ChainMeasurement:
     calls: int
     wall_ns: int
     null_ns: int
-    device_median_ns: float
+    events_ns: tuple[float, ...]
     checked: int
     waited_ns: int = 0
     quiet_null_ns: int | None = None
@@ -57,6 +57,9 @@ class ChainMeasurement:
 class ChainRule:
     """How far a claim may be below what the chains say: a share of it, and `slack_ns` for the clocks.
 
+    With a `precision` a time is proven only if a chain's events are short of the judge's clock by no more than that
+    share of it, and the claim as little short of the chain's events, and `slack_ns`.
+
     Nobody is accused by fewer than `fewest_chains`, nor where the median of the empty chains is more than
     `busy_factor` times the shortest; nor, where `waits_excuse`, unless most chains are too long without their waits.
     """
@@ -66,9 +69,10 @@ class ChainRule:
     fewest_chains: int = 1
     busy_factor: float = math.inf
     waits_excuse: bool = False
+    precision: float | None = None
 
 
-GPU_CHAIN_RULE = ChainRule(least_share=0.9, slack_ns=2e3)
+GPU_CHAIN_RULE = ChainRule(least_share=0.9, slack_ns=2e3, precision=0.03)
 
 CPU_CHAIN_RULE = ChainRule(least_share=0.75, slack_ns=100e3, fewest_chains=20, busy_factor=1.5, waits_excuse=True)
 """The cpu device shares its cores, and its times rank nowhere. Half of a true millisecond is found out all the same."""
@@ -105,6 +109,30 @@ def is_excused(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: Chai
 def is_disturbed(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: ChainRule) -> bool:
     """Whether chains prove nothing for want of a processor."""
     return is_busy(chains, rule) or is_excused(claimed_ns, chains, rule)
+
+
+def instruments_apart(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: ChainRule) -> str:
+    """How the instruments disagree in every chain, as in the last of them; empty if they agree in one."""
+    null_ns = _shortest_null_ns(chains)
+    apart = [_instruments_apart(claimed_ns, chain, null_ns, rule) for chain in chains]
+    return apart[-1] if apart and all(apart) else ""
+
+
+def _instruments_apart(claimed_ns: float, chain: ChainMeasurement, null_ns: int, rule: ChainRule) -> str:
+    if rule.precision is None:
+        return ""
+    call_ns = (chain.wall_ns - null_ns) / chain.calls
+    events_ns, median_ns = fmean(chain.events_ns), median(chain.events_ns)
+    if _is_short(events_ns, call_ns, rule):
+        both = f"{events_ns / 1e3:.1f} us of each call, and the judge's clock {call_ns / 1e3:.1f} us"
+        return f"in a chain events say {both}"
+    if _is_short(claimed_ns, median_ns, rule):
+        return f"a call is said to take {claimed_ns / 1e3:.1f} us, and in a chain {median_ns / 1e3:.1f} us"
+    return ""
+
+
+def _is_short(short_ns: float, whole_ns: float, rule: ChainRule) -> bool:
+    return short_ns < (1 - (rule.precision or 0.0)) * whole_ns - rule.slack_ns
 
 
 def is_doubtful(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: ChainRule) -> bool:

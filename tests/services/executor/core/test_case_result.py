@@ -100,7 +100,7 @@ def test_a_time_below_the_floor_is_invalid_with_the_numbers() -> None:
 
 def test_a_chain_that_took_longer_is_believed_before_the_claim() -> None:
     times = _times([10**9] * 9)
-    chained = ChainAudit((ChainMeasurement(8, 24 * 10**9, 0, 0.9e9, 8),))
+    chained = ChainAudit((ChainMeasurement(8, 24 * 10**9, 0, (0.9e9,), 8),))
     assert "needed the answer of the one before" in (fault_of(PROBLEM, replace(times, audit=chained), SCALE) or "")
     result = result_of(PROBLEM, replace(times, audit=chained), SCALE, PROVEN)
     assert (result.audit_ratio, result.audited_calls, result.hot_ns) == (pytest.approx(1 / 3), 8, 0.9e9)
@@ -116,7 +116,7 @@ def test_a_chain_that_took_longer_is_believed_before_the_claim() -> None:
 def test_an_audit_that_a_busy_host_kept_from_deciding_leaves_the_time_unproven() -> None:
     scale = replace(SCALE, roofs=None, audit_rule=CPU_RULE, chain_rule=CPU_CHAIN_RULE)
     times = _times([10**8] * 9)
-    chain = ChainMeasurement(2, 10**9, 10**6, 0.9e8, 2)
+    chain = ChainMeasurement(2, 10**9, 10**6, (0.9e8,), 2)
     quiet, busy = (chain, chain), (replace(chain, null_ns=9 * 10**6), chain)
     doubtful = facts_of(PROBLEM, replace(times, audit=ChainAudit(busy * 10)), scale, "")
     assert timing_of(doubtful) is Timing.UNPROVEN
@@ -131,7 +131,7 @@ def test_an_audit_that_a_busy_host_kept_from_deciding_leaves_the_time_unproven()
         assert settled.unproven_because == ""
 
 
-@pytest.mark.parametrize("chains", [(), (ChainMeasurement(2, 2 * 10**8, 0, 1e8, 2),) * 20])
+@pytest.mark.parametrize("chains", [(), (ChainMeasurement(2, 2 * 10**8, 0, (1e8,), 2),) * 20])
 def test_single_calls_that_only_a_busy_machine_saves_are_unproven_whatever_chains_say(
     chains: tuple[ChainMeasurement, ...],
 ) -> None:

@@ -16,6 +16,7 @@ from services.executor.core.chain_audit import (
     audited_call_ns,
     chain_doubt,
     chain_fault,
+    instruments_apart,
     is_busy,
     is_doubtful,
 )
@@ -26,7 +27,8 @@ delays = st.lists(st.integers(0, 10**9), min_size=1, max_size=6)
 
 
 def _chains(call_ns: int, null_ns: int, delays_ns: list[int], calls: int = 4) -> list[ChainMeasurement]:
-    return [ChainMeasurement(calls, calls * call_ns + null_ns + delay, null_ns, call_ns, calls) for delay in delays_ns]
+    walls_ns = [calls * call_ns + null_ns + delay for delay in delays_ns]
+    return [ChainMeasurement(calls, wall_ns, null_ns, (call_ns,) * calls, calls) for wall_ns in walls_ns]
 
 
 def _enough(delays_ns: list[int]) -> list[int]:
@@ -52,6 +54,22 @@ def test_half_of_a_millisecond_or_more_is_never_believed(
 @given(st.integers(30_000, 10**9), delays)
 def test_on_a_gpu_a_fifth_off_thirty_microseconds_is_too_much(call_ns: int, delays_ns: list[int]) -> None:
     assert chain_fault(0.8 * call_ns, _chains(call_ns, 5_000, delays_ns), GPU_CHAIN_RULE) is not None
+
+
+@given(st.integers(1, 10**9), delays, st.floats(0.5, 1), st.floats(0.5, 1))
+def test_a_time_is_proven_if_claim_events_and_the_judges_clock_agree_in_one_chain(
+    call_ns: int, delays_ns: list[int], claim: float, events: float
+) -> None:
+    said_ns = events * call_ns
+    chains = [replace(chain, events_ns=(said_ns,)) for chain in _chains(call_ns, 5_000, [*delays_ns, 0])]
+    apart = instruments_apart(claim * said_ns, chains, GPU_CHAIN_RULE)
+    if said_ns < 0.97 * call_ns - 2_001:
+        assert "and the judge's clock" in apart
+    elif said_ns > 0.97 * call_ns - 1_999 and claim * said_ns > 0.97 * said_ns - 1_999:
+        assert not apart
+    elif claim * said_ns < 0.97 * said_ns - 2_001:
+        assert apart
+    assert not instruments_apart(claim * said_ns, chains, CPU_CHAIN_RULE)
 
 
 @given(st.integers(30_000, 10**9), st.integers(2, 100))
@@ -115,7 +133,7 @@ def test_a_forger_whose_runner_waits_now_and_then_is_found_out_all_the_same(call
 def test_a_claim_is_borne_out_or_untrue_or_its_doubt_has_a_reason(
     call_ns: int, claim_ns: int, nulls_ns: list[int], rule: ChainRule
 ) -> None:
-    chains = [ChainMeasurement(4, 4 * call_ns + null, null, call_ns, 4) for null in nulls_ns]
+    chains = [ChainMeasurement(4, 4 * call_ns + null, null, (call_ns,), 4) for null in nulls_ns]
     said = [chain_fault(claim_ns, chains, rule), chain_doubt(claim_ns, chains, rule)]
     assert sum(map(bool, said)) == is_doubtful(claim_ns, chains, rule)
 
@@ -140,4 +158,4 @@ def test_the_ratio_is_of_the_claim_to_the_shortest_chain() -> None:
     chains = _chains(1_000, 50, [300, 0, 900])
     assert audited_call_ns(chains) == 1_000
     assert audit_ratio(950, chains) == pytest.approx(0.95)
-    assert audit_ratio(950, [ChainMeasurement(4, 50, 60, 1.0, 4)]) is None
+    assert audit_ratio(950, [ChainMeasurement(4, 50, 60, (1.0,), 4)]) is None

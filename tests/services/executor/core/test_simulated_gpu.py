@@ -97,6 +97,15 @@ async def test_forged_claims_are_invalid_however_busy_the_host(
     assert _result(finished).timing is Timing.INVALID
 
 
+@pytest.mark.parametrize("noise", ["quiet", "gpu"])
+async def test_a_claim_that_is_a_twentieth_short_is_not_proven(simulated: Equipment, noise: str) -> None:
+    finished = await _finished(simulated, f"latency_us=500 noise={noise} claim=0.95")
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    result = _result(finished)
+    assert result.timing is Timing.UNPROVEN
+    assert "the instruments disagree: in a chain events say 4" in result.unproven_because
+
+
 async def test_processes_of_different_speed_have_no_time(simulated: Equipment) -> None:
     result = _result(await _finished(simulated, "latency_us=100 apart=8 noise=quiet"))
     assert (result.timing, len(result.session_median_ns)) == (Timing.UNSTABLE, 5)
