@@ -20,6 +20,8 @@ measured. I is L if the device draws the inputs, else D. For each GPU case:
     kernel s    = sum over the GPU cases of calls * max(floor, bytes / bandwidth, operations / peak) on an MI300X
     wall s      = CPU s + kernel s, as the judge has one thread
 
+Run it with OPENBLAS_NUM_THREADS=1: threads that wait for a processor count as work.
+
 The column "all checked" has every call of the sessions drawn and compared whole, as it would be without any of this.
 
 Scaling by bytes is too kind to references whose work grows faster than their data. Products that are checked by their
