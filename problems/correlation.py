@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from problems.parts import Slide, window_part
+from problems.definition import Part
+from problems.parts import Slide, some_windows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from problems.definition import Case, Part
+    from problems.definition import Case
 
 _MAX_DIRECT_PRODUCTS = 1 << 26
 """A tenth of a second's work; beyond it the Fourier transform is far quicker, and for so many taps exact enough."""
@@ -21,7 +23,7 @@ def correlate(signal: NDArray[Any], taps: NDArray[Any], inside: NDArray[np.bool_
     """The sum of `signal[at + j - taps.shape // 2] * taps[j]` over all j, for every `at`; 0 outside the signal.
 
     Each side of `taps` is odd; the result has the signal's shape. If `inside` is given, each row of the signal is the
-    window of one `at`, and `inside` says which of its elements count (`parts.window_part`).
+    window of one `at`, and `inside` says which of its elements count.
     """
     wide_signal, wide_taps = signal.astype(np.float64), taps.astype(np.float64)
     if inside is not None:
@@ -36,7 +38,22 @@ def correlate(signal: NDArray[Any], taps: NDArray[Any], inside: NDArray[np.bool_
     return total
 
 
-def some_windows(
+def window_part(
+    case: Case, names: tuple[str, str], counts: tuple[int, ...], slide: Slide, rng: np.random.Generator
+) -> Part | None:
+    """A part of some of the `counts` windows, by the names of the tensor and of the output; None if they are too few.
+
+    The part's tensor has a window in each row, and `inside` in its case's values says which elements count.
+    """
+    windows = some_windows(counts, slide, rng)
+    if windows is None:
+        return None
+    tensor, output = names
+    part = replace(case, values={**case.values, "inside": windows.inside})
+    return Part(part, {tensor: windows.places, output: windows.outputs})
+
+
+def correlation_part(
     case: Case, names: tuple[str, str], shape: tuple[int, ...], taps: tuple[int, ...], rng: np.random.Generator
 ) -> Part | None:
     """A part of a correlation, by the names of the signal and of the output, both of this shape."""

@@ -7,18 +7,14 @@ a chance of (1 - f)^k, k the pieces that are compared.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from problems.definition import Part
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from problems.definition import Case
 
 
 ELEMENTS = 1 << 19
@@ -84,14 +80,20 @@ class Slide:
     dilation: int = 1
 
 
-def window_part(
-    case: Case, names: tuple[str, str], counts: tuple[int, ...], slide: Slide, rng: np.random.Generator
-) -> Part | None:
-    """A part of some of the `counts` windows, by the names of the tensor and of the output; None if they are too few.
+@dataclass(frozen=True)
+class Windows:
+    """Outputs by their places, and in a row for each its window: places in the tensor, and which lie `inside` it.
 
-    The part's tensor has a window in each row. `inside` in its case's values says which elements lie in the tensor;
-    the others are any element of it.
+    The places of the others are 0.
     """
+
+    outputs: NDArray[np.int64]
+    places: NDArray[np.int64]
+    inside: NDArray[np.bool_]
+
+
+def some_windows(counts: tuple[int, ...], slide: Slide, rng: np.random.Generator) -> Windows | None:
+    """Some of so many windows along each side; None if there are too few to choose."""
     outputs = some_pieces(prod(counts), prod(slide.taps), rng)
     if outputs is None:
         return None
@@ -101,6 +103,4 @@ def window_part(
         at = at.reshape(-1, *(taps if side == axis else 1 for side, taps in enumerate(slide.taps)))
         inside = inside & (at >= 0) & (at < slide.shape[axis])
         places = places * slide.shape[axis] + at
-    tensor, output = names
-    places = np.where(inside, places, 0)
-    return Part(replace(case, values={**case.values, "inside": inside}), {tensor: places, output: outputs})
+    return Windows(outputs, np.where(inside, places, 0), inside)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.correlation import window_part
 from problems.definition import Case, Initial, Part, Problem, SizeSet, Tolerance
 from problems.distributions import Distribution, any_distribution
 from problems.domain import ANY_SCALE
-from problems.parts import Slide, window_part
+from problems.parts import Slide
 from problems.rounding import EXACT
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.correlation import correlate, some_windows
+from problems.correlation import correlate, correlation_part
 from problems.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet
 from problems.distributions import Distribution, any_distribution
 from problems.domain import ANY_SCALE
@@ -85,7 +85,7 @@ class Conv2d(Problem):
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
         (shape,) = self.output_shapes(case).values()
-        return some_windows(case, ("A", "C"), shape, (case.values["Kh"], case.values["Kw"]), rng)
+        return correlation_part(case, ("A", "C"), shape, (case.values["Kh"], case.values["Kw"]), rng)
 
     def flops(self, case: Case) -> float:
         return 2.0 * case.values["H"] * case.values["W"] * case.values["Kh"] * case.values["Kw"]

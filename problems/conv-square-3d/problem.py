@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.correlation import correlate, some_windows
+from problems.correlation import correlate, correlation_part
 from problems.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet
 from problems.distributions import Distribution, any_distribution
 from problems.domain import ANY_SCALE
@@ -79,7 +79,7 @@ class ConvSquare3d(Problem):
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
         (shape,) = self.output_shapes(case).values()
-        return some_windows(case, ("A", "C"), shape, (case.values["K"],) * 3, rng)
+        return correlation_part(case, ("A", "C"), shape, (case.values["K"],) * 3, rng)
 
     def flops(self, case: Case) -> float:
         return 2.0 * case.values["size"] ** 3 * case.values["K"] ** 3

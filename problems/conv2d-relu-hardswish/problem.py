@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.correlation import correlate, some_windows
+from problems.correlation import correlate, correlation_part
 from problems.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
 from problems.distributions import Distribution, any_distribution
 from problems.rounding import sum_condition
@@ -94,7 +94,7 @@ class Conv2dReluHardswish(Problem):
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
         (shape,) = self.output_shapes(case).values()
-        return some_windows(case, ("image", "output"), shape, (case.values["Kh"], case.values["Kw"]), rng)
+        return correlation_part(case, ("image", "output"), shape, (case.values["Kh"], case.values["Kw"]), rng)
 
     def flops(self, case: Case) -> float:
         pixels = case.values["H"] * case.values["W"]

@@ -78,11 +78,17 @@ class LabClient:
         """The run once it is in one of these; a final state that is none of them ends the wait at once."""
 
         def reached() -> Any:
+            nonlocal story
             run = self.run(name)
+            story = _story(run)
             assert run.status.value in statuses or run.status.value not in FINAL, _story(run)
             return run if run.status.value in statuses else None
 
-        return until(reached)
+        story = ""
+        try:
+            return until(reached)
+        except TimeoutError as error:
+            raise TimeoutError(f"{story}, and not {' or '.join(statuses)}: {error}") from error
 
     def instances(self) -> list[Any]:
         """Of all fleets."""
