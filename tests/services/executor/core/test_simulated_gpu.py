@@ -11,7 +11,7 @@ from benchmarks.trust import smallest_case_of, with_case
 from problems import parts
 from services.executor.core import benchmarking, case_judge
 from services.executor.core.benchmark_result import Timing
-from services.executor.core.installation import find_problem
+from services.executor.core.installation import catalogue, find_problem
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.run import run
 from services.executor.core.stopping import GPU_PROFILE
@@ -152,6 +152,25 @@ async def test_an_honest_kernel_is_right_in_every_part(compared_in_parts: Equipm
     finished = await _finished(compared_in_parts, "latency_us=100 noise=gpu")
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert (_result(finished).timing, _result(finished).unproven_because) == (Timing.VALID, "")
+
+
+@pytest.mark.parametrize(
+    "slug", ["conv-2d", "hinge-loss", "max-pool-2d", "mxfp8-gemm", "nvfp4-dequantize", "nvfp4-gemm", "symmetric-matmul"]
+)
+async def test_a_reference_is_right_in_every_part_of_what_a_device_draws(
+    simulated: Equipment, monkeypatch: pytest.MonkeyPatch, slug: str
+) -> None:
+    for name, least in (("ELEMENTS", 256), ("FEWEST_PIECES", 16), ("FEWEST_LINES", 3)):
+        monkeypatch.setattr(parts, name, least)
+    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+    entry = catalogue().get(slug)
+    one = with_case(entry.problem, entry.problem.sizes.cpu[0])
+    source = f"// sim: latency_us=100 noise=gpu\n{entry.solution}"
+    job = CoreJob(source, Mode.BENCHMARK, slug, seed="a")
+    finished = await run(job, replace(simulated, find_problem=lambda _: one), lambda _: None)
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    assert (_result(finished).timing, _result(finished).unproven_because) == (Timing.VALID, "")
+    assert all(checked < made for checked, made in dict(finished.report["checked_calls"]).values())
 
 
 @pytest.mark.parametrize("is_audited", [True, False])
