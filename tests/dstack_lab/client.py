@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from tests.dstack_lab.server import DstackServer
 
-WAIT_SECONDS = 120
+WAIT_SECONDS = 240
+"""A killed server leaves locks of 30 s, and the next one waits 30 s more for a job's logs; on a machine with ten busy
+processes the rest of a run's end takes as long again."""
 POLL_SECONDS = 0.1
 FINAL = ("done", "failed", "terminated")
 

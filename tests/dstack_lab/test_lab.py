@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.dstack_lab.server import DstackServer
 
 __all__ = ["cloud_of_module", "dstack_server", "fake_cloud", "lab_client", "run_key"]
-pytestmark = [pytest.mark.dstack, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.dstack, pytest.mark.timeout(600)]
 FOREVER = (
     'python -uc \'import signal as s; s.pthread_sigmask(s.SIG_BLOCK, [s.SIGINT]); print("it runs");'
     ' s.sigwait([s.SIGINT]); print("told to stop"); exit(7)\''
