@@ -174,26 +174,36 @@ def _shuffled(checker: Checker, session: int, cases: Sequence[CaseTimes]) -> lis
 async def _audited(
     bench: Bench, trusted: RunnerSession, measured: Sequence[CaseTimes], scale: Scale, pulse: Pulse
 ) -> list[CaseTimes]:
-    """The chained audit of every case, in a session of its own; it ends with the first case that cannot be true."""
-    audited = list(measured)
-    profile = GPU_CHAINS if bench.device.describe().is_gpu else CPU_CHAINS
+    """The chained audit of every case, in sessions of their own; it ends with the first case that cannot be true.
+
+    A process may be slower than others. So on a GPU a case that the chains of one process accuse is audited in another
+    as well, and judged by all of its chains.
+    """
+    is_gpu = bench.device.describe().is_gpu
+    profile = GPU_CHAINS if is_gpu else CPU_CHAINS
     is_launched = not bench.launched_by_submission
     quiet_ns = [
         await quiet_null_ns(trusted, _judge_of_ours(bench, times), profile, is_launched=is_launched)
         for times in measured
     ]
-    async with bench.open_session() as checker:
-        for at, times in enumerate(measured):
-            if fault_of(bench.problem, times, scale):
-                break
-            pulse.at(_place(BenchmarkStage.AUDITING, times, 1, 1))
-            judge, claimed_ns = checker.judge(times.case, times.index), score(times.medians_ns)
-            limits = (profile, scale.chain_rule)
-            with in_case(times.case.name):
-                audit = await audit_case(checker, trusted, judge, claimed_ns, limits, quiet_ns[at])
-            audited[at] = replace(times, audit=audit)
-            if fault_of(bench.problem, audited[at], scale):
-                break
+    audited = list(measured)
+    for is_last in (False, True) if is_gpu else (True,):
+        places = [
+            at for at, times in enumerate(audited) if times.audit is None or fault_of(bench.problem, times, scale)
+        ]
+        if not places or any(fault_of(bench.problem, replace(audited[at], audit=None), scale) for at in places):
+            break
+        async with bench.open_session() as checker:
+            for at in places:
+                times = audited[at]
+                pulse.at(_place(BenchmarkStage.AUDITING, times, 1, 1))
+                judge, claimed_ns = checker.judge(times.case, times.index), score(times.medians_ns)
+                with in_case(times.case.name):
+                    limits = (profile, scale.chain_rule)
+                    audit = await audit_case(checker, trusted, judge, claimed_ns, limits, quiet_ns[at])
+                audited[at] = replace(times, audit=times.audit + audit if times.audit else audit)
+                if is_last and fault_of(bench.problem, audited[at], scale):
+                    break
     return audited
 
 

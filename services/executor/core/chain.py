@@ -74,6 +74,10 @@ class ChainAudit:
     why_none: str = ""
     idle: IdleTime = NO_TIME
 
+    def __add__(self, other: ChainAudit) -> ChainAudit:
+        """With the chains of another process."""
+        return ChainAudit((*self.chains, *other.chains), self.why_none or other.why_none, self.idle + other.idle)
+
 
 async def quiet_null_ns(
     trusted: RunnerSession, judge: CaseJudge, profile: ChainProfile, *, is_launched: bool

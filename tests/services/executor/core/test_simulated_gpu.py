@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from benchmarks.trust import smallest_case_of, with_case
 from problems import parts
-from services.executor.core import benchmarking, case_judge
+from services.executor.core import benchmarking, case_judge, chain
 from services.executor.core.benchmark_result import Timing
 from services.executor.core.installation import catalogue, find_problem
 from services.executor.core.job import CoreJob, Mode
@@ -26,6 +26,7 @@ from tests.services.executor.core.test_launch_plans import ADD, plan_of
 if TYPE_CHECKING:
     from services.executor.core.benchmark_result import BenchmarkResult
     from services.executor.core.case_result import CaseTimes
+    from services.executor.core.chain import ChainAudit
     from services.executor.core.equipment import Equipment
     from services.executor.core.events import Finished
 
@@ -104,6 +105,25 @@ async def test_a_claim_that_is_a_twentieth_short_is_not_proven(simulated: Equipm
     result = _result(finished)
     assert result.timing is Timing.UNPROVEN
     assert "the instruments disagree: in a chain events say 4" in result.unproven_because
+
+
+@pytest.mark.parametrize("slow_processes", [1, 2])
+async def test_a_case_is_accused_by_the_chains_of_two_processes(
+    simulated: Equipment, monkeypatch: pytest.MonkeyPatch, slow_processes: int
+) -> None:
+    audits: list[ChainAudit] = []
+
+    async def audit_case(*arguments: Any) -> ChainAudit:
+        audit = await chain.audit_case(*arguments)
+        factor = 1.3 if len(audits) < slow_processes else 1.0
+        slowed = [replace(one, wall_ns=round(factor * one.wall_ns)) for one in audit.chains]
+        audits.append(replace(audit, chains=tuple(slowed)))
+        return audits[-1]
+
+    monkeypatch.setattr(benchmarking, "audit_case", audit_case)
+    finished = await _finished(simulated, "latency_us=500 noise=quiet")
+    assert len(audits) == 2
+    assert _result(finished).timing is (Timing.VALID if slow_processes == 1 else Timing.INVALID), finished
 
 
 async def test_processes_of_different_speed_have_no_time(simulated: Equipment) -> None:
