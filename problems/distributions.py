@@ -26,6 +26,8 @@ SPIKE_FACTOR = 4096.0
 
 _ELEMENTS_PER_SPIKE = 8192
 _NIBBLE_BITS = 4
+_MOST_WHOLE = 1 << 32
+"""What a device draws integers from is half of a random word."""
 _DRAWN_AT_ONCE = 1 << 14
 """Elements, so few that what is made on the way stays in the processor's cache, in memory that was filled before."""
 
@@ -229,9 +231,12 @@ def sample(
 def whole_numbers(
     low: int, count: int, shape: tuple[int, ...], rng: np.random.Generator, dtype: DTypeLike
 ) -> NDArray[Any]:
-    """Draw integers from `low` on, `count` of them alike likely, as the bits of elements of this type."""
-    recipe, wanted = Whole(low, count), np.dtype(dtype)
-    if isinstance(rng, SizesOnly):
+    """Draw integers from `low` on, `count` of them alike likely, as the bits of elements of this type.
+
+    They have a recipe if there are at most 2^32.
+    """
+    recipe, wanted = Whole(low, count) if count <= _MOST_WHOLE else None, np.dtype(dtype)
+    if recipe and isinstance(rng, SizesOnly):
         return cast("NDArray[Any]", Unmade(shape, recipe, wanted))
     drawn = rng.integers(low, low + count, shape, np.int64).astype(f"u{wanted.itemsize}")
     return as_drawn(drawn.view(wanted), recipe)

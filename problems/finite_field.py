@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from problems.distributions import spike_places
+from problems.distributions import Unmade, as_drawn, recipe_of, spike_places, whole_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -18,8 +19,11 @@ MERSENNE_61 = 2**61 - 1
 
 
 def residues(prime: int, shape: tuple[int, ...], rng: np.random.Generator, dtype: DTypeLike) -> NDArray[Any]:
-    """Elements of the field, with 0, 1 and -1 at random places, the last tile among them."""
-    elements = rng.integers(0, prime, prod(shape), dtype)
+    """Elements of the field, with 0, 1 and -1 at random places, the last tile among them, where the host draws them."""
+    drawn = whole_numbers(0, prime, (prod(shape),), rng, dtype)
+    if isinstance(drawn, Unmade):
+        return cast("NDArray[Any]", replace(cast("Unmade", drawn), shape=shape))
+    elements = np.array(drawn)
     places = spike_places(elements.size, rng)
     elements[places] = rng.choice(np.array([0, 1, prime - 1], dtype), places.size)
-    return elements.reshape(shape)
+    return as_drawn(elements.reshape(shape), recipe_of(drawn))

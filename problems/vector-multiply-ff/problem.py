@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
+from problems.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet
 from problems.finite_field import MERSENNE_31, residues
+from problems.parts import some_elements
 from problems.rounding import EXACT
 
 if TYPE_CHECKING:
@@ -57,6 +58,10 @@ class VectorMultiplyFf(Problem):
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         products = inputs["d_input1"].astype(np.uint64) * inputs["d_input2"].astype(np.uint64)
         return {"d_output": (products % np.uint64(MERSENNE_31)).astype(np.uint32)}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        places = some_elements(case.values["n"], rng)
+        return None if places is None else Part(case, dict.fromkeys(("d_input1", "d_input2", "d_output"), places))
 
     def flops(self, case: Case) -> float:
         return 2.0 * case.values["n"]

@@ -24,7 +24,7 @@ WHOLE = {
     # Over the largest gradient of all.
     "edge-detect",
     # The device cannot draw their inputs: the host has them whole, and drawing is what takes long.
-    *("box-blur", "ecc-point-negation", "grayscale", "threshold", "vector-multiply-ff"),
+    *("box-blur", "ecc-point-negation", "grayscale", "threshold"),
     *("mxfp4-quantize", "mxfp8-quantize", "nvfp4-quantize"),
 }
 

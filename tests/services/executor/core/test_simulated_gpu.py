@@ -175,7 +175,8 @@ async def test_an_honest_kernel_is_right_in_every_part(compared_in_parts: Equipm
 
 
 @pytest.mark.parametrize(
-    "slug", ["conv-2d", "hinge-loss", "max-pool-2d", "mxfp8-gemm", "nvfp4-dequantize", "nvfp4-gemm", "symmetric-matmul"]
+    "slug",
+    ["conv-2d", "hinge-loss", "max-pool-2d", "mxfp8-gemm", "nvfp4-dequantize", "nvfp4-gemm", "vector-multiply-ff"],
 )
 async def test_a_reference_is_right_in_every_part_of_what_a_device_draws(
     simulated: Equipment, monkeypatch: pytest.MonkeyPatch, slug: str
