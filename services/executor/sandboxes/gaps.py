@@ -19,6 +19,7 @@ class Gap(StrEnum):
     SOCKETS = "a box can connect to local sockets that its user may, such as those of a message bus or a Docker engine"
     SIGNALS = "a box can send signals to other processes of its user"
     PROCESS_LIST = "a box sees the command lines of other processes"
+    PROCESS_COUNT = "other processes of its user count against a box's limit: one that starts many leaves others none"
     MEMORY = (
         "memory is read every 30 ms and not limited by the kernel: a box can use more for that long, and what it keeps "
         "in memory files is not counted"
@@ -37,6 +38,7 @@ def gaps_of(held: Collection[Hold], *, memory_limited: bool) -> tuple[Gap, ...]:
         Gap.SOCKETS: private_root,
         Gap.SIGNALS: namespaces or Hold.LANDLOCK_SIGNALS in held or Hold.OWN_USER in held,
         Gap.PROCESS_LIST: private_root,
+        Gap.PROCESS_COUNT: namespaces or Hold.OWN_USER in held,
         Gap.MEMORY: memory_limited,
         Gap.SYSTEM_CALLS: Hold.SECCOMP in held,
     }

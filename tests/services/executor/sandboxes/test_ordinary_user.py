@@ -52,7 +52,7 @@ def _lack(reason: str) -> None:
     [
         pytest.param("bubblewrap", [Gap.MEMORY], marks=pytest.mark.bubblewrap),
         ("process", [Gap.MEMORY]),
-        ("process-without-namespaces", [Gap.SOCKETS, Gap.PROCESS_LIST, Gap.MEMORY]),
+        ("process-without-namespaces", [Gap.SOCKETS, Gap.PROCESS_LIST, Gap.PROCESS_COUNT, Gap.MEMORY]),
     ],
 )
 async def test_the_box_holds_and_limits_for_an_ordinary_user_too(setting: str, gaps: list[Gap]) -> None:
@@ -77,7 +77,7 @@ async def test_processes_that_the_box_cannot_see_do_not_use_up_its_limit() -> No
             other.kill()
             other.wait()
 
-    assert seen.pop("gaps") == [Gap.SOCKETS, Gap.PROCESS_LIST, Gap.MEMORY]
+    assert seen.pop("gaps") == [Gap.SOCKETS, Gap.PROCESS_LIST, Gap.PROCESS_COUNT, Gap.MEMORY]
     assert seen == HELD
 
 
