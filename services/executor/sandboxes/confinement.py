@@ -35,8 +35,6 @@ _SIGNALS_TO_RESTORE = (signal.SIGPIPE, signal.SIGXFSZ)
 _CANNOT_EXECUTE = 127
 # A path begins an argument, follows a one-letter option, or follows a separator.
 _BEFORE_PATH = r"(^(?:-\w)?|[=:,;<>|&(\s\"'])"
-_BOXES_OF_ONE_USER = 3
-"""For so many there is room beside each other."""
 
 
 def confine_and_exec(order: LaunchOrder, control: socket.socket, held: list[Hold]) -> NoReturn:
@@ -115,8 +113,8 @@ def _drop_privileges(order: LaunchOrder, held: list[Hold]) -> None:
         os.setresuid(order.uid, order.uid, order.uid)
         held.append(Hold.OWN_USER)
     elif Hold.NAMESPACES not in held:
-        # The user's other processes count as well, those of other boxes among them, and more may come.
-        processes = processes_of_this_user() + _BOXES_OF_ONE_USER * processes
+        # The user's other processes count as well, and those that come: `Gap.PROCESS_COUNT`.
+        processes += processes_of_this_user()
     set_process_limit(processes)
     prctl(PR_SET_NO_NEW_PRIVS, 1)
 
