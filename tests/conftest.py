@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -109,6 +111,22 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if os.environ.get("REQUIRE_ALL") == "1" and marker not in NEVER_IN_CI:
             pytest.fail(f"REQUIRE_ALL=1, but {reason}", pytrace=False)
         pytest.skip(reason)
+
+
+@pytest.fixture(autouse=True)
+def _room_for_processes(request: pytest.FixtureRequest) -> Iterator[None]:
+    """An ordinary user's processes count together (`Gap.PROCESS_COUNT`): a test that starts all it can runs alone."""
+    if os.getuid() == 0:
+        yield
+        return
+    starts_all_it_can = any(name in request.node.nodeid for name in ("10_daemon", "fork_bomb"))
+    path = Path(tempfile.gettempdir(), f"wavepool-tests-{os.getuid()}")
+    with path.with_suffix(".gate").open("a") as gate, path.open("a") as lock:
+        # Nobody passes who waits for the others to end.
+        fcntl.flock(gate, fcntl.LOCK_EX)
+        fcntl.flock(lock, fcntl.LOCK_EX if starts_all_it_can else fcntl.LOCK_SH)
+        fcntl.flock(gate, fcntl.LOCK_UN)
+        yield
 
 
 @pytest.fixture

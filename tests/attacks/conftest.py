@@ -6,10 +6,6 @@ hangs end soon.
 
 from __future__ import annotations
 
-import fcntl
-import os
-import tempfile
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from functools import cache, partial
@@ -38,7 +34,7 @@ from tests.services.executor.core.conftest import (  # noqa: F401 - fixtures, fo
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable
 
     from problems.definition import Problem
     from services.executor.core.benchmark_result import BenchmarkResult
@@ -84,8 +80,7 @@ def attack_simulated(judged: Equipment) -> Attack:
 
 async def _attack(judged: Equipment, attempt: Attempt, **replacements: str) -> Finished:
     fitted = replace(judged, limits=_limits_for(attempt, judged.limits))
-    with _neighbours(attempt):
-        finished = await run(attempt.job(**replacements), fitted, lambda _: None)
+    finished = await run(attempt.job(**replacements), fitted, lambda _: None)
     assert boxed_processes() == []
     assert list(judged.scratch_parent.iterdir()) == []
     again, shares = finished, list[float]()
@@ -100,21 +95,6 @@ async def _attack(judged: Equipment, attempt: Attempt, **replacements: str) -> F
         assert len(shares) < _COMPARISONS, (attempt.name, shares)
         again = await run(attempt.job(**replacements), fitted, lambda _: None)
     return finished
-
-
-@contextmanager
-def _neighbours(attempt: Attempt) -> Iterator[None]:
-    """An ordinary user's processes are counted together (`Gap.PROCESS_COUNT`): who starts many has no neighbour."""
-    if os.getuid() == 0:
-        yield
-        return
-    path = Path(tempfile.gettempdir(), f"wavepool-attacks-{os.getuid()}")
-    with path.with_suffix(".gate").open("a") as gate, path.open("a") as lock:
-        # Nobody passes who waits for the others to end.
-        fcntl.flock(gate, fcntl.LOCK_EX)
-        fcntl.flock(lock, fcntl.LOCK_EX if attempt.name.startswith("10_daemon") else fcntl.LOCK_SH)
-        fcntl.flock(gate, fcntl.LOCK_UN)
-        yield
 
 
 async def require_no_gain(finished: Finished, judged: Equipment, attempt: Attempt) -> None:
