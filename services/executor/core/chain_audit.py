@@ -18,7 +18,7 @@ many chains are only as long as they are because threads waited for a processor,
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
@@ -113,26 +113,22 @@ def is_disturbed(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: Ch
 
 def instruments_apart(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: ChainRule) -> str:
     """How the instruments disagree in every chain, as in the last of them; empty if they agree in one."""
-    null_ns = _shortest_null_ns(chains)
-    apart = [_instruments_apart(claimed_ns, chain, null_ns, rule) for chain in chains]
+    if rule.precision is None:
+        return ""
+    null_ns, proving = _shortest_null_ns(chains), replace(rule, least_share=1 - rule.precision)
+    apart = [_apart_in(chain, claimed_ns, null_ns, proving) for chain in chains]
     return apart[-1] if apart and all(apart) else ""
 
 
-def _instruments_apart(claimed_ns: float, chain: ChainMeasurement, null_ns: int, rule: ChainRule) -> str:
-    if rule.precision is None:
-        return ""
+def _apart_in(chain: ChainMeasurement, claimed_ns: float, null_ns: int, rule: ChainRule) -> str:
     call_ns = (chain.wall_ns - null_ns) / chain.calls
     events_ns, median_ns = fmean(chain.events_ns), median(chain.events_ns)
-    if _is_short(events_ns, call_ns, rule):
+    if _is_too_short(events_ns, call_ns, rule):
         both = f"{events_ns / 1e3:.1f} us of each call, and the judge's clock {call_ns / 1e3:.1f} us"
         return f"in a chain events say {both}"
-    if _is_short(claimed_ns, median_ns, rule):
+    if _is_too_short(claimed_ns, median_ns, rule):
         return f"a call is said to take {claimed_ns / 1e3:.1f} us, and in a chain {median_ns / 1e3:.1f} us"
     return ""
-
-
-def _is_short(short_ns: float, whole_ns: float, rule: ChainRule) -> bool:
-    return short_ns < (1 - (rule.precision or 0.0)) * whole_ns - rule.slack_ns
 
 
 def is_doubtful(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: ChainRule) -> bool:
