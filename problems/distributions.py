@@ -238,8 +238,7 @@ def whole_numbers(
     recipe, wanted = Whole(low, count) if count <= _MOST_WHOLE else None, np.dtype(dtype)
     if recipe and isinstance(rng, SizesOnly):
         return cast("NDArray[Any]", Unmade(shape, recipe, wanted))
-    drawn = rng.integers(low, low + count, shape, np.int64).astype(f"u{wanted.itemsize}")
-    return as_drawn(drawn.view(wanted), recipe)
+    return as_drawn(rng.integers(low, low + count, shape, f"u{wanted.itemsize}").view(wanted), recipe)
 
 
 def some_codes(recipe: Codes, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.uint8]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from math import prod
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,10 +18,10 @@ MERSENNE_61 = 2**61 - 1
 
 def residues(prime: int, shape: tuple[int, ...], rng: np.random.Generator, dtype: DTypeLike) -> NDArray[Any]:
     """Elements of the field, with 0, 1 and -1 at random places, the last tile among them, where the host draws them."""
-    drawn = whole_numbers(0, prime, (prod(shape),), rng, dtype)
+    drawn = whole_numbers(0, prime, shape, rng, dtype)
     if isinstance(drawn, Unmade):
-        return cast("NDArray[Any]", replace(cast("Unmade", drawn), shape=shape))
-    elements = np.array(drawn)
+        return drawn
+    elements = np.array(drawn).reshape(-1)
     places = spike_places(elements.size, rng)
     elements[places] = rng.choice(np.array([0, 1, prime - 1], dtype), places.size)
     return as_drawn(elements.reshape(shape), recipe_of(drawn))

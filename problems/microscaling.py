@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as np
 
-from problems.distributions import Codes, some_codes
+from problems.distributions import Codes, Distribution, some_codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,12 +51,13 @@ class SmallFloat:
         """What codes are worth."""
         return codes.view(self.dtype).astype(np.float64)
 
-    def drawn(self, shape: tuple[int, int], rng: np.random.Generator, *, positive: bool) -> NDArray[np.uint8]:
-        """Any codes but NaN and -0, as they lie in memory, for a matrix of this shape."""
+    def drawn(self, distribution: Distribution, shape: tuple[int, int], rng: np.random.Generator) -> NDArray[np.uint8]:
+        """Any codes but NaN and -0, or any positive ones, as they lie in memory, for a matrix of this shape."""
         rows, columns = shape
+        is_positive = distribution is Distribution.POSITIVE
         if self.packed:
-            return some_codes(Codes(4, 0x7 if positive else 0xF), (rows, columns // 2), rng)
-        return some_codes(Codes(8, 0x7F if positive else 0xFF, _E4M3_NAN), shape, rng)
+            return some_codes(Codes(4, 0x7 if is_positive else 0xF), (rows, columns // 2), rng)
+        return some_codes(Codes(8, 0x7F if is_positive else 0xFF, _E4M3_NAN), shape, rng)
 
     def stored(self, codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Codes as they lie in memory: of two that share a byte, the earlier has the low bits."""

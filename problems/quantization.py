@@ -150,7 +150,7 @@ def nv_global_scale(case: Case, matrix: int = 0) -> float:
 
 
 def stretched(case: Case, rng: np.random.Generator) -> Case:
-    """The case with values that are smaller by a factor that nobody knows."""
+    """The case with values that are smaller by a random factor."""
     return replace(case, values={**case.values, "stretch": float(rng.uniform(0.3, 1.0))})
 
 
@@ -237,9 +237,9 @@ class MxDequantize(Problem):
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         sides = {name: case.values[name] for name in ("m", "k")}
-        shape, distribution = (case.values["m"], case.values["k"]), case.values["distribution"]
-        q = self.element.drawn(shape, rng, positive=distribution is Distribution.POSITIVE)
-        return {"q": q, "scale": mx_scales(distribution, (shape[0], shape[1] // MX_BLOCK), rng), **sides}
+        m, k, distribution = sides["m"], sides["k"], case.values["distribution"]
+        q = self.element.drawn(distribution, (m, k), rng)
+        return {"q": q, "scale": mx_scales(distribution, (m, k // MX_BLOCK), rng), **sides}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         return {"out": (case.values["m"], case.values["k"])}
@@ -276,9 +276,9 @@ class MxGemm(Problem):
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         drawn: dict[str, Any] = {}
+        k, distribution = case.values["k"], case.values["distribution"]
         for name, rows in (("a", case.values["m"]), ("b", case.values["n"])):
-            k, distribution = case.values["k"], case.values["distribution"]
-            drawn[f"q_{name}"] = self.element.drawn((rows, k), rng, positive=distribution is Distribution.POSITIVE)
+            drawn[f"q_{name}"] = self.element.drawn(distribution, (rows, k), rng)
             drawn[f"scale_{name}"] = in_tiles(mx_scales, distribution, (rows, k // MX_BLOCK), rng)
         return {**drawn, **{name: case.values[name] for name in ("m", "n", "k")}}
 

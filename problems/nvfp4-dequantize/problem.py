@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.definition import Case, Difficulty, Initial, Part, Problem, SizeSet, Tolerance
-from problems.distributions import Distribution
 from problems.microscaling import E2M1, NV_BLOCK, nv_dequantized, tile_places, tiled_size, untiled
 from problems.quantization import (
     DEQUANTIZE_SIZES,
@@ -45,9 +44,9 @@ class Nvfp4Dequantize(Problem):
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         sides = {name: case.values[name] for name in ("m", "k")}
-        shape, distribution = (case.values["m"], case.values["k"]), case.values["distribution"]
-        q = E2M1.drawn(shape, rng, positive=distribution is Distribution.POSITIVE)
-        scales = in_tiles(nv_scales, distribution, (shape[0], shape[1] // NV_BLOCK), rng)
+        m, k, distribution = sides["m"], sides["k"], case.values["distribution"]
+        q = E2M1.drawn(distribution, (m, k), rng)
+        scales = in_tiles(nv_scales, distribution, (m, k // NV_BLOCK), rng)
         return {"q": q, "scale": scales, "sf_g": nv_global_scale(case), **sides}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:

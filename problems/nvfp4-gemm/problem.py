@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.definition import Case, Difficulty, Initial, Part, Problem, SizeSet, Tolerance
-from problems.distributions import Distribution
 from problems.element_types import ELEMENT_TYPES
 from problems.factors import Factors
 from problems.microscaling import E2M1, NV_BLOCK, nv_dequantized, tiled_size, untiled
@@ -57,7 +56,7 @@ class Nvfp4Gemm(Problem):
         drawn: dict[str, Any] = {}
         k, distribution = case.values["k"], case.values["distribution"]
         for at, (name, rows) in enumerate((("a", case.values["m"]), ("b", case.values["n"]))):
-            drawn[f"q_{name}"] = E2M1.drawn((rows, k), rng, positive=distribution is Distribution.POSITIVE)
+            drawn[f"q_{name}"] = E2M1.drawn(distribution, (rows, k), rng)
             drawn[f"scale_{name}"] = in_tiles(nv_scales, distribution, (rows, k // NV_BLOCK), rng)
             drawn[f"sf_g_{name}"] = nv_global_scale(case, at)
         return {**drawn, **{name: case.values[name] for name in ("m", "n", "k")}}

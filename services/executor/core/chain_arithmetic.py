@@ -42,7 +42,8 @@ _DRAW_KINDS = {
     Distribution.POSITIVE: _DRAWS_POSITIVE,
     Distribution.WIDE: _DRAWS_WIDE,
 }
-_FORMS = (None, Form.LOWER, Form.UPPER, Form.SYMMETRIC, Form.SIGNS)
+_FORMS_OF_MATRICES = (Form.LOWER, Form.UPPER, Form.SYMMETRIC)
+_FORMS = (None, *_FORMS_OF_MATRICES, Form.SIGNS)
 _MANTISSA_BITS = 23
 _MANTISSA = np.uint64((1 << _MANTISSA_BITS) - 1)
 _MEAN_OF_SUM = 2 * (2**32 - 1)
@@ -199,12 +200,16 @@ def _float_bits(value: float) -> int:
     return int(np.float32(value).view(np.uint32))
 
 
+def _scale_of(rule: LinkRule) -> np.float32:
+    return np.uint32(rule.second & 0xFFFFFFFF).view(np.float32)
+
+
 def _form_of(rule: LinkRule) -> Form | None:
     return _FORMS[rule.first >> 16 & 0xFF]
 
 
 def _drawn(size: int, rule: LinkRule, key: int) -> NDArray[np.float32]:
-    if _form_of(rule) not in {None, Form.SIGNS}:
+    if _form_of(rule) in _FORMS_OF_MATRICES:
         return _drawn_at(np.arange(size, dtype=np.uint64), size, rule, key)
     values = np.empty(size, np.float32)
     for begin in range(0, size, _MADE_AT_ONCE):
@@ -216,20 +221,20 @@ def _drawn(size: int, rule: LinkRule, key: int) -> NDArray[np.float32]:
 
 
 def _drawn_at(places: Words, size: int, rule: LinkRule, key: int) -> NDArray[np.float32]:
-    form, is_empty = _form_of(rule), np.zeros(1, np.bool_)
-    if form not in {None, Form.SIGNS}:
-        side = np.uint64(math.isqrt(size))
-        rows, columns = np.divmod(places, side)
-        if form is Form.SYMMETRIC:
-            places = np.maximum(rows, columns) * side + np.minimum(rows, columns)
-        else:
-            is_empty = columns > rows if form is Form.LOWER else columns < rows
+    form, side = _form_of(rule), np.uint64(math.isqrt(size))
+    rows, columns = np.divmod(places, side) if form in _FORMS_OF_MATRICES else (places, places)
+    if form is Form.SYMMETRIC:
+        # Below the diagonal, where the spike of the last tile lies.
+        places = np.maximum(rows, columns) * side + np.minimum(rows, columns)
     values = np.empty(places.size, np.float32)
     for begin in range(0, places.size, _MADE_AT_ONCE):
         values[begin : begin + _MADE_AT_ONCE] = _plain(places[begin : begin + _MADE_AT_ONCE], rule, key)
     is_spike = np.isin(places, _spike_places(size, key))
     values[is_spike] = _spikes(places[is_spike], rule, key)
-    return np.where(is_empty, np.float32(0), _finished(values, rule))
+    values = _finished(values, rule)
+    if form in {Form.LOWER, Form.UPPER}:
+        values[columns > rows if form is Form.LOWER else columns < rows] = 0
+    return values
 
 
 def _spikes(places: Words, rule: LinkRule, key: int) -> NDArray[np.float32]:
@@ -242,7 +247,7 @@ def _spikes(places: Words, rule: LinkRule, key: int) -> NDArray[np.float32]:
 
 def _finished(values: NDArray[np.float32], rule: LinkRule) -> NDArray[np.float32]:
     if _form_of(rule) is Form.SIGNS:
-        scale = np.uint32(rule.second & 0xFFFFFFFF).view(np.float32)
+        scale = _scale_of(rule)
         values = np.where(values < 0, -scale, scale)
     limit = np.uint32(rule.first >> 32).view(np.float32)
     return np.clip(values, -limit, limit, out=values)
@@ -251,8 +256,7 @@ def _finished(values: NDArray[np.float32], rule: LinkRule) -> NDArray[np.float32
 def _plain(places: Words, rule: LinkRule, key: int) -> NDArray[np.float32]:
     """Elements without spikes."""
     at = places * np.uint64(2)
-    words, kind = _words_at(key, at), rule.first & 0xFF
-    scale = np.uint32(rule.second & 0xFFFFFFFF).view(np.float32)
+    words, kind, scale = _words_at(key, at), rule.first & 0xFF, _scale_of(rule)
     if kind == _DRAWS_WIDE:
         octaves = rule.first >> 8 & 0xFF
         exponents = ((words >> np.uint64(32)) * np.uint64(2 * octaves) >> np.uint64(32)) + np.uint64(127 - octaves)

@@ -198,6 +198,7 @@ struct DrawSamples {
   WAVEPOOL_BOTH void operator()(std::uint64_t at) const {
     const std::uint64_t row = side != 0 ? at / side : 0, column = side != 0 ? at % side : 0, form = form_of(target.first);
     float value = 0.0F;
+    // A symmetric matrix is drawn below its diagonal, where the spike of the last tile lies.
     if (!(form == kLower && column > row) && !(form == kUpper && column < row)) {
       value = drawn(form == kSymmetric && column > row ? column * side + row : at);
     }
