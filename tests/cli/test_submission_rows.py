@@ -17,13 +17,14 @@ JOB: dict[str, Any] = {
     "start_time": "2026-11-21T17:00:00.031000Z",
     "end_time": "2026-11-21T17:00:04.931000Z",
     "cost_usd": 8e-06,
+    "billable_seconds": 4.875,
     "result": {"message": "All right."},
 }
 
 
 def test_a_submission_is_told_with_its_times_and_its_cost_in_dollars() -> None:
     rows = dict(submission_rows(JOB))
-    assert (rows["waited"], rows["took"], rows["cost"]) == ("31 ms", "4.9 s", "$0.000008")
+    assert (rows["waited"], rows["took"], rows["cost"]) == ("31 ms", "4.9 s", "$0.000008 for 4.88 s")
     assert (rows["fallback_gpu_types"], rows["extras"]) == ("MI250X, MI210", "launch_plan")
 
 

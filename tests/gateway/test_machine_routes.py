@@ -70,6 +70,12 @@ async def test_a_machine_without_faults_has_none(gateway: RunningGateway, servic
     assert (shown["fault"], shown["exit_status"], shown["release_time"]) == (None, None, None)
 
 
+async def test_a_provider_that_did_not_start_is_named_beside_the_machines(gateway: RunningGateway) -> None:
+    shown = (await gateway.http.get(MACHINES)).json()
+    assert [machine["id"] for machine in shown["machines"]] == ["m_1"]
+    assert shown["refused_providers"] == [{"provider": "dstack", "message": "Access denied"}]
+
+
 async def test_an_order_goes_to_the_pool_and_its_machine_comes_back(
     gateway: RunningGateway, services: ScriptedServices
 ) -> None:

@@ -30,15 +30,22 @@ DEFINITIONS = Path(__file__).with_name("definitions")
 HONEST = (PROBLEMS / "vector-addition/solution.hip").read_text()
 
 
-class Forgetful:
-    """A sandbox on a machine that loses one of the files that a runner needs."""
+EXITS_IN_A_CALL = Path(__file__).parents[3] / "attacks/09_early_exit/excuse_in_a_call.hip"
 
-    def __init__(self, sandbox: Sandbox, lost: Path) -> None:
+
+class Forgetful:
+    """A sandbox on a machine that loses one of the files that a runner needs, once `spared` boxes have had it."""
+
+    def __init__(self, sandbox: Sandbox, lost: Path, spared: int = 0) -> None:
         self._sandbox = sandbox
         self._lost = lost
+        self._spared = spared
         self.name, self.gaps = sandbox.name, sandbox.gaps
 
     def _without(self, command: Command) -> Command:
+        if self._spared and any(mount.target == self._lost for mount in command.mounts):
+            self._spared -= 1
+            return command
         return replace(command, mounts=[mount for mount in command.mounts if mount.target != self._lost])
 
     async def start(self, command: Command, limits: Limits, on_output: OutputListener | None = None) -> BoxedProcess:
@@ -55,6 +62,15 @@ async def test_a_machine_on_which_no_runner_comes_up_is_not_the_authors_fault(eq
     assert finished.verdict is Verdict.INFRA_ERROR, finished
     assert "runner of our own fails" in finished.message
     assert "exit status 70" in finished.details
+
+
+@pytest.mark.parametrize(("spared", "verdict"), [(1, Verdict.INFRA_ERROR), (2, Verdict.RUNTIME_ERROR)])
+async def test_a_runner_that_gives_up_in_a_call_blames_the_author_only_where_ours_does_not(
+    equipment: Equipment, spared: int, verdict: Verdict
+) -> None:
+    breaking = replace(equipment, sandbox=Forgetful(equipment.sandbox, IN_BOX / "socket", spared))
+    finished = await run(CoreJob(EXITS_IN_A_CALL.read_text(), Mode.CHECK, "vector-addition"), breaking, lambda _: None)
+    assert finished.verdict is verdict, finished
 
 
 @pytest.mark.torch

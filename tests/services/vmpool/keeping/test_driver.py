@@ -15,9 +15,10 @@ from services.vmpool.keeping.releaser import ANSWER_TIME
 from services.vmpool.keeping.step_pauses import LONGEST_PAUSE
 from services.vmpool.machines.machine import Halt, Machine, MachineState
 from services.vmpool.policy.machine_budget import held_micros
-from services.vmpool.providers.provider import Observation, ProviderState
+from services.vmpool.providers.provider import Observation, ProviderState, Resource
 from services.vmpool.store.usage_store import UsageStore
 from tests.services.vmpool.conftest import a_request, bench_on
+from tests.services.vmpool.scripted_provider import RUNNING
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,6 +86,16 @@ async def test_what_a_slow_provider_tells_serves_the_next_look(bench: Bench, mon
     answer.set()
     await bench.passes(2)
     assert (await bench.machines.get(machine.machine_id)).reason == "SIGKILL"
+
+
+async def test_a_machine_ordered_before_ids_were_kept_learns_its_own(bench: Bench) -> None:
+    machine = await bench.warm_machine()
+    assert machine.resource_id == ""
+    run = Resource(machine.resource_name, "the run's id")
+    bench.provider.observations[machine.machine_id] = replace(RUNNING, resource=run)
+    await bench.passes(2)
+    kept = await bench.machines.get(machine.machine_id)
+    assert (kept.state, kept.resource_id) == (MachineState.WARM, "the run's id")
 
 
 @pytest.mark.parametrize("error", AWAY, ids=repr)

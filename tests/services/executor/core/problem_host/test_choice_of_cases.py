@@ -11,6 +11,7 @@ import pytest
 from services.executor.core.failure import Failure
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.posed_problem import posed
+from services.executor.core.problem_host import authors_problem
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
 from tests.conftest import torch_program
 
@@ -110,6 +111,21 @@ async def test_where_no_case_can_be_run_the_sample_is_and_where_there_is_no_samp
     with pytest.raises(Failure, match=r"`1073741824`: 4,096 MiB of inputs") as raised:
         await chosen(equipment, large.replace("generate_sample", "generate_none"))
     assert raised.value.reason == "problem_def:size"
+
+
+async def test_cases_that_nobody_had_time_to_look_at_are_left_out(
+    equipment: Equipment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(authors_problem, "_LOOKING_SECONDS", 0.0)
+    _, left_out, names = await chosen(equipment, BASE)
+    assert names == ["sample"]
+    assert set(left_out.values()) == {"not tried within 0 s"}
+
+
+async def test_no_definition_grants_a_call_more_than_the_judge_does(equipment: Equipment) -> None:
+    given = {3600: 100.0, 7: 7.0, -1: 100.0}
+    granted = {limit: await chosen(equipment, f"{BASE}    time_limit = {limit!r}\n") for limit in given}
+    assert {limit: problem.time_limit_seconds for limit, (problem, _, _) in granted.items()} == given
 
 
 async def test_for_the_sample_alone_no_case_is_looked_at(equipment: Equipment) -> None:

@@ -105,6 +105,19 @@ async def test_cases_that_are_too_large_here_are_left_out_and_named(with_torch: 
     assert "`4096x8192` (128 MiB of inputs, of at most 80 MiB)" in finished.message
 
 
+async def test_how_much_was_run_is_said_of_one_case_and_of_none(with_torch: Equipment) -> None:
+    assert (await judged(with_torch, BASE)).message.startswith("The only case is right.")
+    large = (DEFINITIONS / "relu.py").read_text().replace("(64, 33), (128, 100), (4096, 8192)", "(4096, 8192),")
+    message = (await judged(with_torch, large)).message
+    assert message.startswith("Only the sample was run, and it is right: no test case was, of 1. Left out: `4096x8192`")
+
+
+async def test_outputs_are_zero_before_each_timed_call(with_torch: Equipment) -> None:
+    definition, accumulating = ((DEFINITIONS / f"everything{ending}").read_text() for ending in (".py", ".hip"))
+    finished = await judged(with_torch, definition, accumulating, Mode.BENCHMARK)
+    assert finished.verdict is Verdict.ACCEPTED, finished
+
+
 async def test_slow_work_that_nothing_counts_is_not_called_endless(with_torch: Equipment) -> None:
     slow = RELU.replace("{", "{ for (volatile long i = 0; i < (1L << 40); i = i + 1);", 1)
     finished = await judged(hurried(with_torch, call_seconds=0.5), BASE, slow)
@@ -304,6 +317,46 @@ async def test_without_torch_nobody_is_judged_by_a_problem_that_may_be_another(
     job = replace(CoreJob(RELU, Mode.CHECK, "relu", problem_def=BASE), **change)  # type: ignore[arg-type]
     finished = await run(job, without_torch(equipment), lambda _: None)
     assert (finished.verdict, finished.reason) == (Verdict.INFRA_ERROR, MISSING_TORCH), finished
+
+
+SCALED = """
+    def reference_solution(self, x):
+        functional = torch.nn.functional
+        kinds, swizzles = functional.ScalingType, functional.SwizzleType
+        def close(got, left, right):
+            assert torch.allclose(got, left @ right.t(), rtol=1e-5), (got, left @ right.t())
+
+        # Two numbers a byte, the low half first; a scale for 16 of them, in tiles as cuBLAS lays them, and one for all.
+        numbers = torch.tensor([0, .5, 1, 1.5, 2, 3, 4, 6, 0, -.5, -1, -1.5, -2, -3, -4, -6])
+        def packed(rows):
+            codes, scales = torch.randint(0, 16, (rows, 64)), torch.rand(rows, 4).to(torch.float8_e4m3fn)
+            laid = torch.zeros(-(-rows // 128) * 512, dtype=torch.float8_e4m3fn)
+            for row in range(rows):
+                for block in range(4):
+                    laid[row // 128 * 512 + row % 32 * 16 + row % 128 // 32 * 4 + block] = scales[row, block]
+            pairs = (codes[:, 0::2] | codes[:, 1::2] << 4).to(torch.uint8).view(torch.float4_e2m1fn_x2)
+            whole = torch.rand(1)
+            return pairs, [laid, whole], numbers[codes] * scales.float().repeat_interleave(16, 1) * whole
+        (left, left_scales, a), (right, right_scales, b) = packed(130), packed(3)
+        recipes, laid = [kinds.BlockWise1x16, kinds.TensorWise], [swizzles.SWIZZLE_32_4_4, swizzles.NO_SWIZZLE]
+        close(functional.scaled_mm(left, right.t(), left_scales, recipes, right_scales, recipes, laid, laid,
+                                   output_dtype=torch.float32), a, b)
+
+        left, right = (torch.randn(rows, 64).to(torch.float8_e4m3fn) for rows in (5, 7))
+        rows, columns, blocks = torch.rand(5, 1), torch.rand(7, 1), torch.rand(7, 2).to(torch.float8_e8m0fnu)
+        close(functional.scaled_mm(left, right.t(), rows, kinds.RowWise, columns.t(), kinds.RowWise,
+                                   output_dtype=torch.float32), left.float() * rows, right.float() * columns)
+        close(functional.scaled_mm(left, right.t(), rows, kinds.RowWise, blocks, kinds.BlockWise1x32,
+                                   output_dtype=torch.float32), left.float() * rows,
+              right.float() * blocks.float().repeat_interleave(32, 1))
+        return torch.relu(x)
+"""
+
+
+async def test_products_of_scaled_numbers_are_as_a_gpu_s(with_torch: Equipment) -> None:
+    definition = BASE.replace("    def reference_solution(self, x):\n        return torch.relu(x)\n", SCALED)
+    finished = await judged(with_torch, definition)
+    assert finished.verdict is Verdict.ACCEPTED, finished
 
 
 @pytest.mark.parametrize("package", ["torchao", "flashinfer"])
