@@ -181,14 +181,23 @@ async function downloadReport() {
   URL.revokeObjectURL(url);
 }
 
+// What the address names may be an alias, which only the scheduler knows, or nothing at all.
+async function showFirst(named, otherwise) {
+  try {
+    await showProblem(named || otherwise);
+  } catch (failure) {
+    if (failure.status !== 404) throw failure;
+    await showProblem(otherwise);
+  }
+}
+
 async function start() {
   const { problems } = await call("GET", "/api/v1/problems");
   const select = byId("problem-select");
   select.replaceChildren(...problems.map(({ slug, title }) => element("option", { value: slug }, title)));
   for (const id of ["problem-select", "submit-button", "starter-button", "refresh-button"]) byId(id).disabled = false;
   const { problem, job } = session.place();
-  const known = problems.some(({ slug }) => slug === problem);
-  if (problems.length) await showProblem(known ? problem : problems[0].slug);
+  if (problems.length) await showFirst(problem, problems[0].slug);
   await Promise.all([showCredit(), showHistory(), job && job !== page.job ? openSubmission({ id: job }) : null]);
 }
 

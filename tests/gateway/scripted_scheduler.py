@@ -24,6 +24,8 @@ STARTER = """#include <hip/hip_runtime.h>
 extern "C" void solution(const float* a, const float* b, float* c, size_t n) {
 }
 """
+ALIAS = "vecadd"
+"""Which the scheduler takes for PROBLEM."""
 PROBLEM = scheduler_pb2.ProblemSummary(
     slug="vector-addition",
     title="Vector addition",
@@ -159,7 +161,7 @@ class ScriptedScheduler(scheduler_pb2_grpc.SchedulerServiceServicer):
 
     async def GetProblem(self, request: Any, context: Any) -> scheduler_pb2.GetProblemResponse:
         await self.refusals.meet("GetProblem", request, context)
-        if request.slug != PROBLEM.slug:
+        if request.slug not in {PROBLEM.slug, ALIAS}:
             await context.abort(grpc.StatusCode.NOT_FOUND, f"there is no problem `{request.slug}`")
         starter = f"{STARTER}// float16\n" if request.dtype == "float16" else STARTER
         return scheduler_pb2.GetProblemResponse(problem=PROBLEM, statement=STATEMENT, starter=starter)

@@ -12,6 +12,7 @@ from playwright.async_api import expect
 from wavepool.executor.v1 import executor_pb2, run_event_pb2
 
 from tests.gateway.job_events import ACCEPTED, COMPILE_ERROR, WRONG, event, whole_run
+from tests.gateway.scripted_scheduler import ALIAS, PROBLEM
 
 if TYPE_CHECKING:
     from tests.gateway.browser.browser_page import BrowserPage
@@ -46,6 +47,30 @@ async def test_kernel_is_submitted_followed_live_and_its_result_shown(
     assert await web.page.locator("#live-status").inner_text() == "Accepted · VALID."
     assert "$0.001234" in await web.page.locator(".figures").inner_text()
     assert services.refusals.calls["SubmitJob"][0].spec.source == "int mine;"
+
+
+async def test_a_benchmark_says_in_the_page_how_far_it_has_come(web: BrowserPage, services: ScriptedServices) -> None:
+    events = whole_run(FULL)[:9]
+    measuring = run_event_pb2.BENCHMARK_STAGE_MEASURING
+    progress = run_event_pb2.BenchmarkProgress(
+        stage=measuring, session=2, sessions=3, test_id=1, total_tests=1, samples=7
+    )
+    far = event(events[-1].seq + 1, run=run_event_pb2.RunEvent(benchmark_progress=progress))
+    services.scheduler.script_of_next_job = [*events, far]
+    await web.open()
+    await web.submit()
+    await expect(web.page.locator("#run-line")).to_have_text(
+        "Measuring test case 1 of 1, session 2 of 3, 7 samples so far"
+    )
+
+
+async def test_an_alias_in_the_address_shows_its_problem_under_its_own_slug(
+    web: BrowserPage, services: ScriptedServices
+) -> None:
+    await web.open(f"token=wp_user&problem={ALIAS}")
+    await web.page.wait_for_function(f"location.hash === '#problem={PROBLEM.slug}'")
+    assert services.refusals.calls["GetProblem"][0].slug == ALIAS
+    assert await web.page.locator("#problem-select").input_value() == PROBLEM.slug
 
 
 @pytest.mark.parametrize(
