@@ -335,7 +335,11 @@ async def test_a_machine_whose_run_somebody_deleted_is_found_and_released_and_st
     await asyncio.to_thread(lab_client.wait, "wavepool-theirs", "running")
     (found,) = await provider.list_all()
     assert found.startswith(INSTANCE_PREFIX)
-    await provider.release(found)
+    # In whatever fleet it stands.
+    fleet = replace(settings.fleet, name="renamed")
+    async with lab_provider(replace(settings, fleet=fleet)) as renamed:
+        assert await renamed.list_all() == [found]
+        await renamed.release(found)
     assert [each.backend for each in fake_cloud.existing()] == ["hotaisle"]
     assert await provider.list_all() == []
     await asyncio.to_thread(lab_client.clear)
