@@ -36,7 +36,7 @@ _LEAST_SECONDS = 0.001
 _MOST_PACKAGE = 100
 INSTALLABLE = frozenset({"torchao"})
 PACKAGES = {
-    "torchao": "its operator can install it beside torch",
+    "torchao": "`make setup-torch` installs it beside torch",
     "flashinfer": "it runs on GPUs of NVIDIA alone, and definitions are evaluated on a processor",
 }
 """What definitions are known to need beside torch, and why a machine may not have it."""
