@@ -92,6 +92,21 @@ class LabClient:
         except TimeoutError as error:
             raise TimeoutError(f"{story}, and not {' or '.join(statuses)}: {error}") from error
 
+    def stop(self, name: str, *, abort: bool = False) -> Any:
+        """The run once it has ended, as a person ends it in dstack: it is told again until then.
+
+        The server may forget a stop that comes with a start, and one that it had begun with: what it writes down of the
+        start comes after.
+        """
+
+        def stopped() -> Any:
+            run = self.run(name)
+            if run.status.value != "terminating" and run.status.value not in FINAL:
+                self.api.runs.get(name).stop(abort=abort)
+            return run if run.status.value in FINAL else None
+
+        return until(stopped)
+
     def instances(self) -> list[Any]:
         """Of all fleets."""
         return [each for fleet in self.api.client.fleets.list(self._project) for each in fleet.instances]
@@ -100,10 +115,8 @@ class LabClient:
         """Ends all runs and all fleets."""
         runs = self.api.client.runs.list(self._project, None)
         left = [each.run_spec.run_name for each in runs if not each.deleted]
-        active = [name for name in left if self.run(name).status.value not in FINAL]
-        if active:
-            self.api.client.runs.stop(self._project, active, abort=True)
-        until(lambda: all(self.run(name).status.value in FINAL for name in active))
+        for name in left:
+            self.stop(name, abort=True)
         for fleet in self.api.client.fleets.list(self._project):
             self.release(fleet.name)
 

@@ -56,8 +56,8 @@ def test_a_stopped_run_is_interrupted_an_aborted_one_is_not_and_both_leave_their
     for name, abort in (("stopped", False), ("aborted", True)):
         lab_client.submit(name, FOREVER, fleets=["stops"])
         until(lambda name=name: "it runs" in logs(lab_client, name))
-        lab_client.api.runs.get(name).stop(abort=abort)
-        run = lab_client.wait(name, "terminated")
+        run = lab_client.stop(name, abort=abort)
+        assert run.status.value == "terminated"
         assert run.latest_job_submission.termination_reason == f"{'aborted' if abort else 'terminated'}_by_user"
     assert "told to stop" in logs(lab_client, "stopped")
     assert "told to stop" not in logs(lab_client, "aborted")
@@ -99,8 +99,7 @@ def test_without_a_fleet_or_with_a_full_one_a_run_finds_no_capacity(
     lab_client.submit("second", "true", fleets=["full"])
     assert lab_client.wait("second", "failed").latest_job_submission.termination_reason == NO_CAPACITY
     assert len(fake_cloud.ledger()) == 1
-    lab_client.api.runs.get("first").stop(abort=True)
-    lab_client.wait("first", "terminated")
+    assert lab_client.stop("first", abort=True).status.value == "terminated"
     lab_client.release("full")
 
 
@@ -180,8 +179,7 @@ def test_a_server_that_is_killed_finds_its_runs_again_and_one_that_hangs_does_no
         lab_client.run("kept")
     dstack_server.resume()
     lab_client.set_timeout(30)
-    lab_client.api.runs.get("kept").stop()
-    lab_client.wait("kept", "terminated")
+    assert lab_client.stop("kept").status.value == "terminated"
     assert "told to stop" in logs(lab_client, "kept")
     assert len(fake_cloud.ledger()) == 1
     lab_client.release("kept")
@@ -209,9 +207,8 @@ async def test_two_machines_serve_the_same_port_each_behind_its_own_ssh_server(
         stranger = {**options, "client_keys": [asyncssh.generate_private_key("ssh-ed25519")]}
         with pytest.raises(asyncssh.PermissionDenied):
             await asyncssh.connect(data.hostname, data.ssh_port, **stranger)
-        lab_client.api.runs.get(name).stop(abort=True)
     for name in names:
-        lab_client.wait(name, "terminated")
+        assert lab_client.stop(name, abort=True).status.value == "terminated"
         lab_client.release(name)
 
 

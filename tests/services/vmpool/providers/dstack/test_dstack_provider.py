@@ -101,7 +101,7 @@ async def test_every_way_to_end_keeps_exit_status_and_words_and_costs_nothing_af
     await submit(settings, an_order("mach_abort"))
     for machine_id, abort in (("mach_stop", False), ("mach_abort", True)):
         await observed(provider, RUNNING, machine_id=machine_id)
-        await asyncio.to_thread(stop, lab_client, f"wavepool-{machine_id.removeprefix('mach_')}", abort)
+        await asyncio.to_thread(lab_client.stop, f"wavepool-{machine_id.removeprefix('mach_')}", abort=abort)
     ends = {
         "mach_zero": (STOPPED, Fault.EXECUTOR_EXITED, 0, "done_by_runner"),
         "mach_three": (ENDED, Fault.EXECUTOR_EXITED, 3, "container_exited_with_error"),
@@ -356,7 +356,7 @@ async def test_a_machine_outlives_the_name_of_its_pool_and_the_run_that_somebody
     async with lab_provider(replace(settings, pool_name="renamed", fleet=fleet)) as renamed:
         await observed(renamed, GONE)
         await observed(renamed, RUNNING, resource=known)
-        await asyncio.to_thread(stop, lab_client, "wavepool-1", False)
+        await asyncio.to_thread(lab_client.stop, "wavepool-1", abort=False)
         await asyncio.to_thread(lab_client.wait, "wavepool-1", "terminated")
         lab_client.api.client.runs.delete(settings.server.project, ["wavepool-1"])
         for found_by in (known, replace(known, resource_id="")):
@@ -383,27 +383,12 @@ async def test_a_run_that_has_our_name_and_not_our_mark_is_never_taken_for_ours(
     assert await provider.list_all() == []
     assert lab_client.run("wavepool-1").status.value == "running"
     # Nor when it is over and deleted, and its machine stands idle in our fleet.
-    await asyncio.to_thread(stop, lab_client, "wavepool-1", False)
+    await asyncio.to_thread(lab_client.stop, "wavepool-1", abort=False)
     await asyncio.to_thread(lab_client.wait, "wavepool-1", "terminated")
     lab_client.api.client.runs.delete("main", ["wavepool-1"])
     assert await provider.list_all() == []
     assert len(fake_cloud.existing()) == 1
     await asyncio.to_thread(lab_client.clear)
-
-
-def stop(client: LabClient, name: str, abort: bool) -> None:
-    """As a person does in dstack: until it has ended, since the server may forget a stop that comes with a start.
-
-    It may also forget one that it had begun with: what it writes down of the start comes after.
-    """
-
-    def stopped() -> bool:
-        status = client.run(name).status.value
-        if status != "terminating" and status not in FINAL:
-            client.api.runs.get(name).stop(abort=abort)
-        return status in FINAL
-
-    until(stopped)
 
 
 async def printed(provider: DstackProvider, machine_id: str, *, follow: bool) -> bytes:
