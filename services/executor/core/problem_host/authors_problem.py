@@ -156,6 +156,11 @@ class _Choice:
     reason: str = "size"
     """Of the last one's failure."""
 
+    @property
+    def taken(self) -> list[int]:
+        """The cases that are run."""
+        return [at for at in sorted(self.sizes) if at not in self.left_out]
+
     def look_at(self, count: int) -> None:
         """Measure all cases, then try those that may fit, the smallest first."""
         end = time.monotonic() + _LOOKING_SECONDS
@@ -172,6 +177,19 @@ class _Choice:
                 self.left_out[at] = "not tried, as a smaller one is too much"
             elif not self.try_case(at):
                 hopeless.append(self.sizes[at])
+
+    def try_smallest(self) -> bool:
+        """Where nothing is within the limits: the smallest that is not far beyond them; whether it can be run."""
+        limits, self.limits = self.limits, self.limits.at_a_stretch
+        near = [
+            (size.input_bytes or 0.0, size.operations or 0.0, at)
+            for at, size in self.sizes.items()
+            if at != _SAMPLE and limits.exceeded_by(size) and not self.limits.exceeded_by(size)
+        ]
+        if not near or not self.try_case(smallest := min(near)[-1]):
+            return False
+        del self.left_out[smallest]
+        return True
 
     def try_case(self, at: int) -> bool:
         """Make a case's inputs and its outputs: whether that can be done here."""
@@ -195,8 +213,8 @@ class _Choice:
 def authors_problem(host: ProblemHost, dtype: str, limits: CaseLimits, *, sample_only: bool = False) -> AuthorsProblem:
     """Ask for everything that is the same for all calls; raises Failure.
 
-    Of the definition's cases those are taken that `limits` allow, and its sample where there is none of them, or
-    where it alone is wanted.
+    Of the definition's cases those are taken that `limits` allow. Where there is none of them, or it alone is wanted,
+    its sample is; and where there is no sample the smallest case that is not far beyond the limits.
     """
     answer, _ = host.ask("open", dtype=dtype)
     names = [shown(name, _MOST_NAME) for name in _list(answer.get("cases"))]
@@ -206,14 +224,12 @@ def authors_problem(host: ProblemHost, dtype: str, limits: CaseLimits, *, sample
     choice = _Choice(host, limits)
     if not (sample_only and has_sample):
         choice.look_at(len(names))
-    cases = [
-        Case(name, {"case": at}) for at, name in enumerate(names) if at in choice.sizes and at not in choice.left_out
-    ]
-    left_out = [LeftOut(names[at], reason) for at, reason in sorted(choice.left_out.items())]
-    sample = Case("sample", {"case": _SAMPLE}) if not cases and has_sample and choice.try_case(_SAMPLE) else None
-    cases = cases or ([sample] if sample else [])
+    if not choice.taken and not (has_sample and choice.try_case(_SAMPLE)):
+        choice.try_smallest()
+    called = {**dict(enumerate(names)), _SAMPLE: "sample"}
+    cases = [Case(called[at], {"case": at}) for at in choice.taken]
+    left_out = [LeftOut(name, choice.left_out[at]) for at, name in called.items() if at in choice.left_out]
     if not cases or choice.description is None:
-        left_out += [LeftOut("sample", choice.left_out[at]) for at in choice.left_out if at == _SAMPLE]
         what = "; ".join(f"`{one.name}`: {one.reason}" for one in left_out[-_MOST_NAMED:])
         raise definition_failure(f"has no test case that can be run here ({what})", choice.reason)
     description = choice.description
@@ -229,7 +245,7 @@ def authors_problem(host: ProblemHost, dtype: str, limits: CaseLimits, *, sample
         "declared": description.parameters,
         # The host has the answers to inputs that it drew itself, and to no others: there can be no chain.
         "chain": {parameter.name: FIXED for parameter in description.parameters},
-        "sample_case": sample,
+        "sample_case": next((case for case in cases if _index(case) == _SAMPLE), None),
         "case_sizes": choice.sizes,
     }
     return cast("AuthorsProblem", type("AuthorsProblem", (AuthorsProblem,), figures)())

@@ -26,6 +26,7 @@ _MOST_DIMENSIONS = 16
 _MOST_AMOUNT = 1e300
 _MOST_ELEMENTS = 1 << 40
 _ROLES = ("input", "output", "extra")
+_STRETCH = 5
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,11 @@ class CaseLimits:
     input_bytes: float
     operations: float
     seconds: float
+
+    @property
+    def at_a_stretch(self) -> CaseLimits:
+        """For the one case of a definition that would have none."""
+        return CaseLimits(_STRETCH * self.input_bytes, _STRETCH * self.operations, self.seconds)
 
     def exceeded_by(self, size: CaseSize) -> str:
         """What is too large, for people; empty where nothing is known to be."""

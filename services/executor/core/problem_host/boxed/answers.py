@@ -51,6 +51,7 @@ class Answers:
         self._expected: Any = None
         self._parameters: list[Parameter] = []
         self._output_count = 0
+        self._takes_numbers = True
 
     def to(self, question: dict[str, Any], payload: bytearray) -> tuple[dict[str, Any], list[bytes]]:
         """The answer's object and the bytes of its arrays."""
@@ -115,7 +116,7 @@ class Answers:
             flops = _flops(self._definition, self._case)
             with nullcontext() if flops else OperationCount() as count:
                 self._work_out(case, seed)
-        first, outputs = len(self._inputs), _tuple(self._expected)
+        first, outputs = len(self._given()), _tuple(self._expected)
         return {
             "parameters": [
                 {
@@ -172,30 +173,52 @@ class Answers:
             raise DefinitionError("reference_solution must return a tensor, or a tuple of tensors")
         if not self._parameters:
             self._parameters = self._resolved(outputs)
-        declared = self._parameters[len(self._inputs) :]
+        declared = self._parameters[len(self._given()) :]
         outputs = tuple(as_passed(o, p.ctype).cpu() for p, o in zip(declared, outputs, strict=False))
         self._expected = outputs if isinstance(answer, tuple | list) else outputs[0]
 
     def _resolved(self, outputs: tuple[Any, ...]) -> list[Parameter]:
-        parameters = parameters_of(self._definition, len(self._inputs), len(outputs))
-        tensors = [*self._inputs, *outputs]
-        extras = self._extras(parameters[len(tensors) :])
-        if len(parameters) != len(tensors) + len(extras):
+        # Of the inputs, some definitions give the numbers to their reference alone.
+        self._takes_numbers = self._fits(outputs, takes_numbers=True) or not self._fits(outputs, takes_numbers=False)
+        parameters, passed_values = self._matched(outputs)
+        if len(parameters) != len(passed_values):
+            extras = len(passed_values) - len(self._given()) - len(outputs)
             raise DefinitionError(
                 f"the signature has {len(parameters)} parameters, but there are {len(self._inputs)} inputs, "
-                f"{len(outputs)} outputs and {len(extras)} extra parameters"
+                f"{len(outputs)} outputs and {extras} extra parameters"
             )
-        for parameter, value in zip(parameters, [*tensors, *extras], strict=True):
+        for parameter, value in zip(parameters, passed_values, strict=True):
             settle_type(parameter, value)
         self._output_count = len(outputs)
         return parameters
 
+    def _matched(self, outputs: tuple[Any, ...]) -> tuple[list[Parameter], list[Any]]:
+        """The parameters, and what would be passed for them."""
+        given = self._given()
+        parameters = parameters_of(self._definition, len(given), len(outputs))
+        return parameters, [*given, *outputs, *self._extras(parameters[len(given) + len(outputs) :])]
+
+    def _fits(self, outputs: tuple[Any, ...], *, takes_numbers: bool) -> bool:
+        """Whether there is a parameter for every value, and a pointer for every tensor of inputs and outputs."""
+        self._takes_numbers = takes_numbers
+        try:
+            parameters, values = self._matched(outputs)
+        except DefinitionError:
+            return False
+        tensors = zip(parameters, [*self._given(), *outputs], strict=False)
+        return len(parameters) == len(values) and all(p.pointer == torch.is_tensor(value) for p, value in tensors)
+
+    def _given(self) -> tuple[Any, ...]:
+        """The inputs that `solution` takes too."""
+        return self._inputs if self._takes_numbers else tuple(filter(torch.is_tensor, self._inputs))
+
     def _values(self, case: int, seed: int) -> tuple[dict[str, Any], list[bytes]]:
         """All that is passed to `solution` but the outputs."""
         self._create(case, seed)
-        rest = self._parameters[len(self._inputs) + self._output_count :]
-        named = [*self._parameters[: len(self._inputs)], *rest]
-        values = [passed(p, v) for p, v in zip(named, [*self._inputs, *self._extras(rest)], strict=True)]
+        given = self._given()
+        rest = self._parameters[len(given) + self._output_count :]
+        named = [*self._parameters[: len(given)], *rest]
+        values = [passed(p, v) for p, v in zip(named, [*given, *self._extras(rest)], strict=True)]
         listed = [{"shape": list(v.shape)} if torch.is_tensor(v) else {"value": v} for v in values]
         return {"values": listed}, [_bytes_of(v) for v in values if torch.is_tensor(v)]
 

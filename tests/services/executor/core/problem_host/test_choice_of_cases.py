@@ -128,6 +128,12 @@ async def test_no_definition_grants_a_call_more_than_the_judge_does(equipment: E
     assert {limit: problem.time_limit_seconds for limit, (problem, _, _) in granted.items()} == given
 
 
+async def test_where_there_is_no_sample_a_case_somewhat_beyond_the_limits_is_run(equipment: Equipment) -> None:
+    somewhat = BASE.replace("1 << 30, 3, 1 << 34, 1000", "1 << 26, 1 << 25, 1 << 34").replace("_sample", "_none")
+    problem, left_out, names = await chosen(equipment, somewhat)
+    assert (names, list(left_out), problem.sample_case) == (["33554432"], ["67108864", "17179869184"], None)
+
+
 async def test_for_the_sample_alone_no_case_is_looked_at(equipment: Equipment) -> None:
     problem, left_out, names = await chosen(equipment, BASE, Mode.SAMPLE)
     assert (names, left_out, list(problem.case_sizes)) == (["sample"], {}, [-1])

@@ -152,6 +152,13 @@ async def test_an_older_definition_is_told_the_element_type(with_torch: Equipmen
     assert finished.verdict is Verdict.ACCEPTED, finished
 
 
+async def test_numbers_that_the_signature_has_no_room_for_are_for_the_reference_alone(with_torch: Equipment) -> None:
+    older = BASE.replace("(torch.randn(3, 5),)", "(torch.randn(3, 5), 0)").replace("self, x)", "self, x, least)")
+    older = older.replace("torch.relu(x)", "torch.clamp(x, min=least)")
+    finished = await judged(with_torch, older)
+    assert finished.verdict is Verdict.ACCEPTED, finished
+
+
 async def test_a_definition_and_a_launch_plan_go_together(with_torch: Equipment) -> None:
     plan = """{"launches": [{"kernel": "rectify", "grid": ["ceil_div(rows * cols, 64)"], "block": [64],
         "args": ["x", "y", {"type": "int", "value": "rows * cols"}]}]}"""
