@@ -36,6 +36,7 @@ _MISALIGNED_MESSAGE = (
     "refuses too: check that offsets and row lengths are multiples of the vector's elements, or use its elements one "
     "by one. `wavepool core check --memcheck` names the line."
 )
+_OVERRUN = re.compile(r"overrun of shared memory in kernel (.*): launched with (\d+) bytes, written at (\d+)")
 _DIVERGED = re.compile(r"^(?:divergent|deadlock)")
 _STUCK = re.compile(rb"^wavepool: (.+)$", re.MULTILINE)
 _NOTABLE_SHARE = 1 / 16
@@ -181,6 +182,13 @@ def _stuck_failure(end: Exit) -> Failure | None:
     said = found[1].decode(errors="replace").strip()
     if said.startswith(_MISALIGNED):
         return misaligned()
+    if overrun := _OVERRUN.match(said):
+        kernel, bytes_, at = overrun[1], int(overrun[2]), int(overrun[3])
+        message = (
+            f"Kernel {kernel} wrote behind its dynamic shared memory: at byte {at:,}, and it was launched with "
+            f"{bytes_:,} bytes. Launch it with as many as it uses, or check the index."
+        )
+        return Failure(Verdict.OUT_OF_BOUNDS, message)
     message = f"The kernel was stopped, since its threads would wait forever: {said}."
     if _DIVERGED.search(said):
         message += " Take the barrier, or the cross-lane operation, out of the branch, so that all threads reach it."

@@ -26,7 +26,7 @@ _MOST_DIMENSIONS = 16
 _MOST_AMOUNT = 1e300
 _MOST_ELEMENTS = 1 << 40
 _ROLES = ("input", "output", "extra")
-_STRETCH = 5
+_STRETCH = 6
 
 
 @dataclass(frozen=True)

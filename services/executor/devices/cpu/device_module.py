@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 DYNAMIC_SHARED = "@__wp_dynamic_shared"
+_PLACE = "@__wp_place_of_dynamic_shared"
 _SHARED_BYTES = 64 * 1024
 
 _NAME = r'@(?:"[^"]*"|[-\w$.]+)'
@@ -73,6 +74,13 @@ def device_module_from_text(text: str, kernels: Collection[str]) -> DeviceModule
     text += f"\n{DYNAMIC_SHARED} = internal thread_local(localexec) global [{_SHARED_BYTES} x i8] undef, align 256\n"
     assembly = tuple(code for code in _ASSEMBLY.findall(text) if code)
     return DeviceModule(text, functions_of(text), shared, assembly)
+
+
+def place_of_dynamic_shared(text: str) -> tuple[str, str]:
+    """The IR and the symbol of a function that says where the calling thread has it; null where no kernel uses any."""
+    if f"\n{DYNAMIC_SHARED} = " not in text:
+        return "", "null"
+    return f"define internal ptr {_PLACE}() {{\n  ret ptr {DYNAMIC_SHARED}\n}}", _PLACE
 
 
 def kernel_symbol(name: str) -> str:

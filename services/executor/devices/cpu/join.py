@@ -25,6 +25,7 @@ from services.executor.devices.cpu.constructors import with_init_array
 from services.executor.devices.cpu.device_module import (
     device_module_from_text,
     kernel_symbol,
+    place_of_dynamic_shared,
     shared_variables_of,
     without_cpu_attributes,
 )
@@ -130,11 +131,13 @@ def _device_object(
     back_end.inline_everything(parsed, kernels)
     if sanitize:
         joined, rows = sanitized(parsed, host.kernels, sizes)
+        place = "", "null"
     else:
         back_end.optimise(parsed, machine, level=2, vectorise=False)
         back_end.name_everything(parsed, machine)
         joined, rows = with_forms(with_lockstep_stores(str(parsed)), host.kernels, sizes, shapes)
-    tables = [table(host, rows)] if host.table else []
+        place = place_of_dynamic_shared(joined)
+    tables = [place[0], table(host, rows, place[1])] if host.table else []
     final = back_end.parse("\n".join([joined, *tables]))
     back_end.internalise(final, frozenset({host.table or "", *(PUBLIC if sanitize else ())}))
     back_end.optimise(final, machine, level=1 if sanitize else 3)

@@ -70,13 +70,16 @@ def _load(number: int, parameter: Parameter, place: Place) -> list[str]:
     return [*lines, f"  %v{number} = load {parameter.type}, ptr %p{number}, align 1"]
 
 
-_KERNEL = "{ ptr, ptr, ptr, ptr, ptr, i64, i32, i32 }"
+_KERNEL = "{ ptr, ptr, ptr, ptr, ptr, ptr, i64, i32, i32 }"
 _VARIABLE = "{ ptr, ptr, i64 }"
 _MEETING = "{ i32, i32, i32 }"
 
 
-def table(host: HostModule, rows: Sequence[TableRow]) -> str:
-    """The KernelTable's IR, under the symbol that the host side looks for."""
+def table(host: HostModule, rows: Sequence[TableRow], dynamic_shared: str = "null") -> str:
+    """The KernelTable's IR, under the symbol that the host side looks for.
+
+    `dynamic_shared` is the symbol of a function that says where the calling thread has dynamic shared memory.
+    """
     variables = [
         f"{_VARIABLE} {{ ptr @__wp_variable_name.{number}, ptr {_symbol(variable)}, i64 {variable.size_bytes} }}"
         for number, variable in enumerate(host.variables)
@@ -84,7 +87,9 @@ def table(host: HostModule, rows: Sequence[TableRow]) -> str:
     lines = [_string(f"@__wp_kernel_name.{number}", row.kernel) for number, row in enumerate(rows)]
     lines += [_meetings(number, row) for number, row in enumerate(rows)]
     lines += [_string(f"@__wp_variable_name.{number}", v.symbol) for number, v in enumerate(host.variables)]
-    lines.append(_array("@__wp_kernels", _KERNEL, [_row(number, row) for number, row in enumerate(rows)]))
+    lines.append(
+        _array("@__wp_kernels", _KERNEL, [_row(number, row, dynamic_shared) for number, row in enumerate(rows)])
+    )
     lines.append(_array("@__wp_variables", _VARIABLE, variables))
     lines.append(
         f"@{host.table} = constant {{ ptr, i64, ptr, i64 }} "
@@ -93,11 +98,12 @@ def table(host: HostModule, rows: Sequence[TableRow]) -> str:
     return "\n".join(lines)
 
 
-def _row(number: int, row: TableRow) -> str:
+def _row(number: int, row: TableRow, dynamic_shared: str) -> str:
     context_bytes = f"ptrtoint (ptr getelementptr ({row.context}, ptr null, i32 1) to i64)"
     return (
         f"{_KERNEL} {{ ptr @__wp_kernel_name.{number}, ptr {row.run}, ptr {row.block}, ptr {row.regions}, "
-        f"ptr @__wp_meetings.{number}, i64 {context_bytes}, i32 {row.shared_bytes}, i32 {len(row.meetings)} }}"
+        f"ptr @__wp_meetings.{number}, ptr {dynamic_shared}, i64 {context_bytes}, i32 {row.shared_bytes}, "
+        f"i32 {len(row.meetings)} }}"
     )
 
 

@@ -106,6 +106,24 @@ async def test_a_misaligned_vector_is_not_said_to_be_outside_of_memory(submit: S
     assert "`wavepool core check --memcheck` names the line" in finished.message
 
 
+async def test_what_lies_behind_dynamic_shared_memory_is_not_a_kernels_to_use(submit: Submit) -> None:
+    finished = await submit("shared_overrun", Mode.CHECK)
+    assert finished.verdict is Verdict.OUT_OF_BOUNDS, finished
+    assert "kernel add wrote behind its dynamic shared memory: at byte 2,048, and it was launched with 2,048 bytes" in (
+        finished.message
+    )
+
+
+async def test_what_is_read_behind_dynamic_shared_memory_is_never_a_number(equipment: Equipment) -> None:
+    source = (SUBMISSIONS / "shared_overrun.hip").read_text()
+    reading = source.replace("float* const sum = arrays + 2 * blockDim.x;", "float* const sum = left;").replace(
+        "sum[threadIdx.x] = left[threadIdx.x]", "sum[threadIdx.x] = 0 * arrays[2 * blockDim.x] + left[threadIdx.x]"
+    )
+    finished = await run(CoreJob(reading, Mode.CHECK, "vector-addition"), equipment, lambda _: None)
+    assert finished.verdict is Verdict.WRONG_ANSWER, finished
+    assert "got nan" in finished.message
+
+
 async def test_a_clock_forged_between_runner_and_judge_is_found_out_by_the_wall(
     submit: Submit, told: list[Event], monkeypatch: pytest.MonkeyPatch
 ) -> None:

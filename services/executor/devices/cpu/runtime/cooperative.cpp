@@ -11,12 +11,12 @@
 #include <mutex>
 #include <vector>
 
+#include "divergence.h"
 #include "workers.h"
 
 namespace wavepool {
 namespace {
 constexpr size_t kBlockStackBytes = 16 << 20;
-constexpr int kDivergenceExit = 86;
 
 struct Grid {
     const KernelEntry* kernel;
@@ -92,7 +92,7 @@ void __wp_grid_meet() {
         std::fflush(stdout);
         std::fputs("wavepool: grid.sync() in a kernel that was launched with <<<>>>: launch it with "
                    "hipLaunchCooperativeKernel\n", stderr);
-        std::_Exit(wavepool::kDivergenceExit);
+        std::_Exit(wavepool::kStoppedExit);
     }
     std::unique_lock<std::mutex> lock(grid->mutex);
     const uint64_t meeting = grid->meetings;

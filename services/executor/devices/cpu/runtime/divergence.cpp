@@ -8,9 +8,6 @@
 
 namespace wavepool {
 namespace {
-// Not 1, which programs return for their own reasons; a SIGABRT would look like a failed assert.
-constexpr int kDivergenceExit = 86;
-
 void print_thread(const BlockIndex& index, WaitingThread thread) {
     uint32_t x = thread.number % index.block_dim_x, row = thread.number / index.block_dim_x;
     std::fprintf(stderr, "thread (%u, %u, %u) waits at line %u", x, row % index.block_dim_y, row / index.block_dim_y,
@@ -27,6 +24,6 @@ void fail(const char* what, const KernelEntry& kernel, const BlockIndex& index, 
     std::fputs(" while ", stderr);
     print_thread(index, b);
     std::fputs("\n", stderr);
-    std::_Exit(kDivergenceExit);
+    std::_Exit(kStoppedExit);
 }
 }  // namespace wavepool

@@ -6,13 +6,12 @@
 #include <cstdint>
 #include <cstring>
 
+#include "divergence.h"
 #include "hold.h"
 #include "sanitizer.h"
 
 namespace wavepool {
 namespace {
-// As for threads that wait forever: the first line on stderr says what it is.
-constexpr int kStoppedExit = 86;
 constexpr char kSaid[] = "wavepool: misaligned vector access\n";
 
 bool moves_aligned(unsigned char opcode, bool has_66) {
