@@ -27,7 +27,7 @@ _SIGNAL_HINTS = {
 _SIGNAL_STATUS_BASE = 128
 _ASSERT_MARK = b"ssertion"
 _STUCK_STATUS = 86
-"""Of the `cpu` device, where threads wait for each other forever; it says which on stderr."""
+"""Of the `cpu` device, whose runtime ended the process and says why on stderr (`runtime/stopped.h`)."""
 GAVE_UP_STATUS = 70
 """Of a runner whose connection or shared memory is broken; it says which on stderr (`runner/channel.cpp`)."""
 _MISALIGNED = "misaligned"
@@ -185,8 +185,8 @@ def _stuck_failure(end: Exit) -> Failure | None:
     if overrun := _OVERRUN.match(said):
         kernel, bytes_, at = overrun[1], int(overrun[2]), int(overrun[3])
         message = (
-            f"Kernel {kernel} wrote behind its dynamic shared memory: at byte {at:,}, and it was launched with "
-            f"{bytes_:,} bytes. Launch it with as many as it uses, or check the index."
+            f"Kernel {kernel} wrote past the end of its dynamic shared memory: at byte {at:,}, and it was launched "
+            f"with {bytes_:,} bytes. Launch it with as many as it uses, or check the index."
         )
         return Failure(Verdict.OUT_OF_BOUNDS, message)
     message = f"The kernel was stopped, since its threads would wait forever: {said}."

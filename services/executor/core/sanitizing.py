@@ -35,7 +35,7 @@ _WALL_SECONDS = 120
 """Of one case; kernels that check themselves take many times as long."""
 _CASE = Path("/case/arguments")
 _DIVERGENCE_EXIT, _HIP_ERROR_EXIT, _NO_CASE_EXIT = 86, 87, 88
-"""The first is `runtime/divergence.cpp`'s, the others `sanitize_harness.cpp`'s."""
+"""The first is `runtime/stopped.h`'s, the others `sanitize_harness.cpp`'s."""
 _MOST_TEXT = 400
 
 

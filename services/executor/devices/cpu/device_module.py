@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 DYNAMIC_SHARED = "@__wp_dynamic_shared"
-_PLACE = "@__wp_place_of_dynamic_shared"
 _SHARED_BYTES = 64 * 1024
 
 _NAME = r'@(?:"[^"]*"|[-\w$.]+)'
@@ -76,13 +75,6 @@ def device_module_from_text(text: str, kernels: Collection[str]) -> DeviceModule
     return DeviceModule(text, functions_of(text), shared, assembly)
 
 
-def place_of_dynamic_shared(text: str) -> tuple[str, str]:
-    """The IR and the symbol of a function that says where the calling thread has it; null where no kernel uses any."""
-    if f"\n{DYNAMIC_SHARED} = " not in text:
-        return "", "null"
-    return f"define internal ptr {_PLACE}() {{\n  ret ptr {DYNAMIC_SHARED}\n}}", _PLACE
-
-
 def kernel_symbol(name: str) -> str:
     """The symbol, with its `@`, of the kernel called `name` after the renaming."""
     return f'@"__wp_kernel.{name}"'
@@ -90,6 +82,15 @@ def kernel_symbol(name: str) -> str:
 
 def shared_variables_of(module: DeviceModule, symbol: str) -> set[str]:
     """The static shared variables that a function and everything it calls refer to."""
+    return _reached(module, symbol) & module.shared
+
+
+def uses_dynamic_shared(module: DeviceModule, symbol: str) -> bool:
+    """Whether a function, or anything it calls, refers to dynamic shared memory."""
+    return DYNAMIC_SHARED in _reached(module, symbol)
+
+
+def _reached(module: DeviceModule, symbol: str) -> set[str]:
     seen: set[str] = set()
     waiting = [plain(symbol)]
     while waiting:
@@ -99,7 +100,7 @@ def shared_variables_of(module: DeviceModule, symbol: str) -> set[str]:
         seen.add(current)
         if current in module.functions:
             waiting += map(plain, SYMBOL.findall("\n".join(module.functions[current].body)))
-    return seen & module.shared
+    return seen
 
 
 def without_cpu_attributes(text: str) -> str:

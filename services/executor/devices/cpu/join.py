@@ -23,10 +23,11 @@ from typing import TYPE_CHECKING
 from services.executor.devices.cpu import back_end
 from services.executor.devices.cpu.constructors import with_init_array
 from services.executor.devices.cpu.device_module import (
+    DYNAMIC_SHARED,
     device_module_from_text,
     kernel_symbol,
-    place_of_dynamic_shared,
     shared_variables_of,
+    uses_dynamic_shared,
     without_cpu_attributes,
 )
 from services.executor.devices.cpu.foreign_calls import ForeignCallError, refuse_foreign_calls
@@ -131,18 +132,24 @@ def _device_object(
     back_end.inline_everything(parsed, kernels)
     if sanitize:
         joined, rows = sanitized(parsed, host.kernels, sizes)
-        place = "", "null"
+        dynamic: frozenset[str] = frozenset()
     else:
         back_end.optimise(parsed, machine, level=2, vectorise=False)
         back_end.name_everything(parsed, machine)
         joined, rows = with_forms(with_lockstep_stores(str(parsed)), host.kernels, sizes, shapes)
-        place = place_of_dynamic_shared(joined)
-    tables = [place[0], table(host, rows, place[1])] if host.table else []
+        dynamic = _with_dynamic_shared(host, module) if f"\n{DYNAMIC_SHARED} = " in joined else frozenset()
+    tables = [table(host, rows, dynamic)] if host.table else []
     final = back_end.parse("\n".join([joined, *tables]))
     back_end.internalise(final, frozenset({host.table or "", *(PUBLIC if sanitize else ())}))
     back_end.optimise(final, machine, level=1 if sanitize else 3)
     check(str(final))
     return back_end.object_file(final, machine), sizes
+
+
+def _with_dynamic_shared(host: HostModule, module: DeviceModule) -> frozenset[str]:
+    """The kernels that use it."""
+    symbols = [kernel.symbol for kernel in host.kernels]
+    return frozenset(symbol for symbol in symbols if uses_dynamic_shared(module, kernel_symbol(symbol)))
 
 
 def _shared_bytes(host: HostModule, module: DeviceModule, parsed: Module, machine: Machine) -> dict[str, int]:

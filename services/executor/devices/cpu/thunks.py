@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from services.executor.devices.cpu.device_module import kernel_symbol
+from services.executor.devices.cpu.device_module import DYNAMIC_SHARED, kernel_symbol
 from services.executor.devices.cpu.ir_text import unescaped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from services.executor.devices.cpu.host_module import HostModule, Kernel, Place, Variable
     from services.executor.devices.cpu.ir_text import Function, Parameter
@@ -70,26 +70,28 @@ def _load(number: int, parameter: Parameter, place: Place) -> list[str]:
     return [*lines, f"  %v{number} = load {parameter.type}, ptr %p{number}, align 1"]
 
 
+_PLACE = "@__wp_place_of_dynamic_shared"
+"""A function that says where the calling thread has dynamic shared memory."""
 _KERNEL = "{ ptr, ptr, ptr, ptr, ptr, ptr, i64, i32, i32 }"
 _VARIABLE = "{ ptr, ptr, i64 }"
 _MEETING = "{ i32, i32, i32 }"
 
 
-def table(host: HostModule, rows: Sequence[TableRow], dynamic_shared: str = "null") -> str:
+def table(host: HostModule, rows: Sequence[TableRow], dynamic: Collection[str] = ()) -> str:
     """The KernelTable's IR, under the symbol that the host side looks for.
 
-    `dynamic_shared` is the symbol of a function that says where the calling thread has dynamic shared memory.
+    `dynamic` are the kernels that use dynamic shared memory.
     """
     variables = [
         f"{_VARIABLE} {{ ptr @__wp_variable_name.{number}, ptr {_symbol(variable)}, i64 {variable.size_bytes} }}"
         for number, variable in enumerate(host.variables)
     ]
-    lines = [_string(f"@__wp_kernel_name.{number}", row.kernel) for number, row in enumerate(rows)]
+    lines = [f"define internal ptr {_PLACE}() {{\n  ret ptr {DYNAMIC_SHARED}\n}}"] if dynamic else []
+    lines += [_string(f"@__wp_kernel_name.{number}", row.kernel) for number, row in enumerate(rows)]
     lines += [_meetings(number, row) for number, row in enumerate(rows)]
     lines += [_string(f"@__wp_variable_name.{number}", v.symbol) for number, v in enumerate(host.variables)]
-    lines.append(
-        _array("@__wp_kernels", _KERNEL, [_row(number, row, dynamic_shared) for number, row in enumerate(rows)])
-    )
+    entries = [_row(number, row, _PLACE if row.kernel in dynamic else "null") for number, row in enumerate(rows)]
+    lines.append(_array("@__wp_kernels", _KERNEL, entries))
     lines.append(_array("@__wp_variables", _VARIABLE, variables))
     lines.append(
         f"@{host.table} = constant {{ ptr, i64, ptr, i64 }} "
@@ -98,11 +100,11 @@ def table(host: HostModule, rows: Sequence[TableRow], dynamic_shared: str = "nul
     return "\n".join(lines)
 
 
-def _row(number: int, row: TableRow, dynamic_shared: str) -> str:
+def _row(number: int, row: TableRow, place: str) -> str:
     context_bytes = f"ptrtoint (ptr getelementptr ({row.context}, ptr null, i32 1) to i64)"
     return (
         f"{_KERNEL} {{ ptr @__wp_kernel_name.{number}, ptr {row.run}, ptr {row.block}, ptr {row.regions}, "
-        f"ptr @__wp_meetings.{number}, ptr {dynamic_shared}, i64 {context_bytes}, i32 {row.shared_bytes}, "
+        f"ptr @__wp_meetings.{number}, ptr {place}, i64 {context_bytes}, i32 {row.shared_bytes}, "
         f"i32 {len(row.meetings)} }}"
     )
 

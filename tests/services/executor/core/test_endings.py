@@ -41,6 +41,15 @@ def test_a_runner_that_ends_by_itself_never_succeeds(end: Exit) -> None:
         (replace(WELL, code=86), Verdict.RUNTIME_ERROR, "early_exit"),
         (replace(WELL, code=86, stderr=b"x\nwavepool: divergent"), Verdict.RUNTIME_ERROR, "deadlock"),
         (replace(WELL, code=86, stderr=b"wavepool: misaligned vector access"), Verdict.RUNTIME_ERROR, "misaligned"),
+        (
+            replace(
+                WELL,
+                code=86,
+                stderr=b"wavepool: overrun of shared memory in kernel k: launched with 8 bytes, written at 12",
+            ),
+            Verdict.OUT_OF_BOUNDS,
+            "",
+        ),
         (_killed(signal.SIGSEGV), Verdict.RUNTIME_ERROR, "signal:SIGSEGV"),
         (_killed(signal.SIGABRT, b"a.hip:3: f: Assertion `x' failed."), Verdict.RUNTIME_ERROR, "assert"),
         (_killed(signal.SIGABRT), Verdict.RUNTIME_ERROR, "signal:SIGABRT"),

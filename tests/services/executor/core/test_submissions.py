@@ -106,17 +106,35 @@ async def test_a_misaligned_vector_is_not_said_to_be_outside_of_memory(submit: S
     assert "`wavepool core check --memcheck` names the line" in finished.message
 
 
-async def test_what_lies_behind_dynamic_shared_memory_is_not_a_kernels_to_use(submit: Submit) -> None:
-    finished = await submit("shared_overrun", Mode.CHECK)
+SHARED_OVERRUN = (SUBMISSIONS / "shared_overrun.hip").read_text()
+COOPERATIVE = """
+  void* arguments[] = {&d_input1, &d_input2, &d_output, &n};
+  (void)hipLaunchCooperativeKernel(add, dim3((n + 255) / 256), dim3(256), arguments, 2 * 256 * sizeof(float), nullptr);
+"""
+
+
+@pytest.mark.parametrize(
+    ("launch", "bytes_"),
+    [
+        ("add<<<(n + 255) / 256, 256, 2 * 256 * sizeof(float)>>>(d_input1, d_input2, d_output, n);", "2,048"),
+        ("add<<<(n + 255) / 256, 256>>>(d_input1, d_input2, d_output, n);", "0"),
+        (COOPERATIVE, "2,048"),
+    ],
+)
+async def test_a_kernel_that_was_launched_with_too_little_shared_memory_is_told(
+    equipment: Equipment, launch: str, bytes_: str
+) -> None:
+    [honest] = [line for line in SHARED_OVERRUN.splitlines() if "<<<" in line]
+    job = CoreJob(SHARED_OVERRUN.replace(honest, launch), Mode.SAMPLE, "vector-addition")
+    finished = await run(job, equipment, lambda _: None)
     assert finished.verdict is Verdict.OUT_OF_BOUNDS, finished
-    assert "kernel add wrote behind its dynamic shared memory: at byte 2,048, and it was launched with 2,048 bytes" in (
+    assert f"past the end of its dynamic shared memory: at byte {bytes_}, and it was launched with {bytes_} bytes" in (
         finished.message
     )
 
 
-async def test_what_is_read_behind_dynamic_shared_memory_is_never_a_number(equipment: Equipment) -> None:
-    source = (SUBMISSIONS / "shared_overrun.hip").read_text()
-    reading = source.replace("float* const sum = arrays + 2 * blockDim.x;", "float* const sum = left;").replace(
+async def test_what_is_read_past_the_end_of_dynamic_shared_memory_is_no_number(equipment: Equipment) -> None:
+    reading = SHARED_OVERRUN.replace("float* const sum = arrays + 2 * blockDim.x;", "float* const sum = left;").replace(
         "sum[threadIdx.x] = left[threadIdx.x]", "sum[threadIdx.x] = 0 * arrays[2 * blockDim.x] + left[threadIdx.x]"
     )
     finished = await run(CoreJob(reading, Mode.CHECK, "vector-addition"), equipment, lambda _: None)

@@ -11,7 +11,8 @@
 #include <mutex>
 #include <vector>
 
-#include "divergence.h"
+#include "shared_guard.h"
+#include "stopped.h"
 #include "workers.h"
 
 namespace wavepool {
@@ -23,6 +24,7 @@ struct Grid {
     void** arguments;
     BlockIndex shape;
     uint32_t block_count;
+    size_t shared_bytes;
     std::mutex mutex;
     std::condition_variable changed;
     bool may_run = false, is_called_off = false;
@@ -46,7 +48,9 @@ void* run_one(void* argument) {
         if (grid.is_called_off) return nullptr;
     }
     current = &grid;
+    const SharedGuard guard(*grid.kernel, grid.shared_bytes);
     run_block(*grid.kernel, grid.arguments, grid.shape, block.number);
+    guard.look();
     return nullptr;
 }
 
@@ -66,9 +70,9 @@ std::vector<pthread_t> started(std::vector<Block>& blocks) {
 }  // namespace
 
 bool run_cooperative_grid(const KernelEntry& kernel, void** arguments, const BlockIndex& shape,
-                          const LaunchOrder&) {
+                          const LaunchOrder& order) {
     const uint32_t count = shape.grid_dim_x * shape.grid_dim_y * shape.grid_dim_z;
-    Grid grid{&kernel, arguments, shape, count, {}, {}};
+    Grid grid{&kernel, arguments, shape, count, order.shared_bytes, {}, {}};
     std::vector<Block> blocks;
     for (uint32_t number = 0; number < count; ++number) blocks.push_back({&grid, number});
     std::vector<pthread_t> threads = started(blocks);

@@ -5,6 +5,7 @@
 
 #include "kernel_name.h"
 #include "sanitizer.h"
+#include "stopped.h"
 
 namespace wavepool {
 namespace {

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include "divergence.h"
 #include "hold.h"
 #include "sanitizer.h"
+#include "stopped.h"
 
 namespace wavepool {
 namespace {

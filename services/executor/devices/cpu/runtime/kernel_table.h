@@ -40,7 +40,7 @@ struct KernelEntry {
     uint64_t (*regions)(void** arguments, const BlockIndex* index, void* context, MeetingArea* area, uint32_t region,
                         const ThreadBox* box);
     const MeetingEntry* meetings;
-    unsigned char* (*dynamic_shared)();  // where the calling thread has it; null where no kernel has any
+    unsigned char* (*dynamic_shared)();  // where the calling thread has it; null if the kernel uses none
     uint64_t context_bytes;
     uint32_t shared_bytes;  // static shared memory
     uint32_t meeting_count;

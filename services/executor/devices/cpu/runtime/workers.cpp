@@ -5,17 +5,11 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <mutex>
 
 #include "block.h"
-#include "divergence.h"
-#include "kernel_name.h"
-#include "launch_limits.h"
 #include "region_runner.h"
-#include "sanitizer.h"
+#include "shared_guard.h"
 
 namespace wavepool {
 namespace {
@@ -23,8 +17,6 @@ namespace {
 constexpr size_t kWorkerStackBytes = 16 << 20;
 // Blocks are handed out in runs so that tiny blocks do not fight over the counter.
 constexpr uint64_t kRunsPerWorker = 16;
-// As far as an array of another size, or one array too many, reaches; laying and looking takes under a microsecond.
-constexpr size_t kGuardBytes = 16 << 10;
 
 struct Launch {
     const KernelEntry* kernel;
@@ -36,40 +28,11 @@ struct Launch {
     std::atomic<uint64_t> next{0};
 };
 
-// What lies behind the dynamic shared memory of a launch: who reads there reads NaNs, and who writes there is found.
-class SharedGuard {
-public:
-    explicit SharedGuard(const Launch& launch) : launch_(launch) {
-        if (launch.shared_bytes == 0 || !launch.kernel->dynamic_shared || sanitizing()) return;
-        begin_ = launch.kernel->dynamic_shared() + launch.shared_bytes;
-        bytes_ = std::min<size_t>(kGuardBytes, kSharedBytesPerBlock - launch.shared_bytes);
-        std::memset(begin_, kUntouched, bytes_);
-    }
-
-    void look() const {
-        unsigned char changed = 0;  // without an early end, so that it is a loop over vectors
-        for (size_t at = 0; at < bytes_; ++at) changed |= begin_[at] ^ kUntouched;
-        if (!changed) return;
-        const unsigned char* first = std::find_if(begin_, begin_ + bytes_, [](auto byte) { return byte != kUntouched; });
-        std::fflush(stdout);
-        std::fprintf(stderr, "wavepool: overrun of shared memory in kernel %s: launched with %zu bytes, written at %zu\n",
-                     name_in_source(*launch_.kernel), launch_.shared_bytes,
-                     launch_.shared_bytes + size_t(first - begin_));
-        std::_Exit(kStoppedExit);
-    }
-
-private:
-    static constexpr unsigned char kUntouched = 0xff;
-    const Launch& launch_;
-    unsigned char* begin_ = nullptr;
-    size_t bytes_ = 0;
-};
-
 void run_blocks(Launch& launch) {
     auto take = [&] { return launch.next.fetch_add(launch.run_length, std::memory_order_relaxed); };
     uint64_t block = take();
     if (block >= launch.block_count) return;
-    const SharedGuard guard(launch);
+    const SharedGuard guard(*launch.kernel, launch.shared_bytes);
     for (; block < launch.block_count; block = take()) {
         const uint64_t end = std::min(block + launch.run_length, launch.block_count);
         for (; block < end; ++block) run_block(*launch.kernel, launch.arguments, launch.shape, block);
