@@ -179,8 +179,8 @@ class _Choice:
                 hopeless.append(self.sizes[at])
 
     def try_smallest(self) -> bool:
-        """Where nothing is within the limits: the smallest that is not far beyond them; whether it can be run."""
-        limits, self.limits = self.limits, self.limits.at_a_stretch
+        """Try the smallest case that is not far beyond the limits, and say whether it can be run."""
+        limits, self.limits = self.limits, self.limits.at_last_resort(self.host.most_array_bytes)
         near = [
             (size.input_bytes or 0.0, size.operations or 0.0, at)
             for at, size in self.sizes.items()
@@ -213,8 +213,8 @@ class _Choice:
 def authors_problem(host: ProblemHost, dtype: str, limits: CaseLimits, *, sample_only: bool = False) -> AuthorsProblem:
     """Ask for everything that is the same for all calls; raises Failure.
 
-    Of the definition's cases those are taken that `limits` allow. Where there is none of them, or it alone is wanted,
-    its sample is; and where there is no sample the smallest case that is not far beyond the limits.
+    Of the definition's cases those are taken that `limits` allow. If there is none, or it alone is wanted, its sample
+    is; and if that cannot be run either, the smallest case that is not far beyond the limits.
     """
     answer, _ = host.ask("open", dtype=dtype)
     names = [shown(name, _MOST_NAME) for name in _list(answer.get("cases"))]
@@ -229,6 +229,8 @@ def authors_problem(host: ProblemHost, dtype: str, limits: CaseLimits, *, sample
     called = {**dict(enumerate(names)), _SAMPLE: "sample"}
     cases = [Case(called[at], {"case": at}) for at in choice.taken]
     left_out = [LeftOut(name, choice.left_out[at]) for at, name in called.items() if at in choice.left_out]
+    if cases and left_out and _SAMPLE in choice.left_out:
+        del left_out[-1]  # it is none of the cases
     if not cases or choice.description is None:
         what = "; ".join(f"`{one.name}`: {one.reason}" for one in left_out[-_MOST_NAMED:])
         raise definition_failure(f"has no test case that can be run here ({what})", choice.reason)

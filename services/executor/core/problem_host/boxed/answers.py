@@ -8,11 +8,12 @@ from __future__ import annotations
 import ctypes
 import importlib
 import inspect
+import itertools
 import json
 import random
 import re
 import sys
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Any
 
 import host_processor
@@ -178,9 +179,13 @@ class Answers:
         self._expected = outputs if isinstance(answer, tuple | list) else outputs[0]
 
     def _resolved(self, outputs: tuple[Any, ...]) -> list[Parameter]:
-        # Of the inputs, some definitions give the numbers to their reference alone.
-        self._takes_numbers = self._fits(outputs, takes_numbers=True) or not self._fits(outputs, takes_numbers=False)
-        parameters, passed_values = self._matched(outputs)
+        parameters, passed_values = self._matched(outputs, takes_numbers=True)
+        if not _fits(parameters, passed_values):
+            # Some definitions give the numbers among their inputs to their reference alone.
+            with suppress(DefinitionError):
+                other = self._matched(outputs, takes_numbers=False)
+                self._takes_numbers = not _fits(*other)
+                parameters, passed_values = (parameters, passed_values) if self._takes_numbers else other
         if len(parameters) != len(passed_values):
             extras = len(passed_values) - len(self._given()) - len(outputs)
             raise DefinitionError(
@@ -192,21 +197,12 @@ class Answers:
         self._output_count = len(outputs)
         return parameters
 
-    def _matched(self, outputs: tuple[Any, ...]) -> tuple[list[Parameter], list[Any]]:
+    def _matched(self, outputs: tuple[Any, ...], *, takes_numbers: bool) -> tuple[list[Parameter], list[Any]]:
         """The parameters, and what would be passed for them."""
-        given = self._given()
-        parameters = parameters_of(self._definition, len(given), len(outputs))
-        return parameters, [*given, *outputs, *self._extras(parameters[len(given) + len(outputs) :])]
-
-    def _fits(self, outputs: tuple[Any, ...], *, takes_numbers: bool) -> bool:
-        """Whether there is a parameter for every value, and a pointer for every tensor of inputs and outputs."""
-        self._takes_numbers = takes_numbers
-        try:
-            parameters, values = self._matched(outputs)
-        except DefinitionError:
-            return False
-        tensors = zip(parameters, [*self._given(), *outputs], strict=False)
-        return len(parameters) == len(values) and all(p.pointer == torch.is_tensor(value) for p, value in tensors)
+        given = [takes_numbers or torch.is_tensor(value) for value in self._inputs]
+        parameters = parameters_of(self._definition, given, len(outputs))
+        values = [*itertools.compress(self._inputs, given), *outputs]
+        return parameters, [*values, *self._extras(parameters[len(values) :])]
 
     def _given(self) -> tuple[Any, ...]:
         """The inputs that `solution` takes too."""
@@ -255,6 +251,13 @@ def _warm_up() -> None:
         with OperationCount():
             square = torch.rand(2, 2, device=place) * 2 - 1
             torch.relu(square @ square).sum()
+
+
+def _fits(parameters: list[Parameter], values: list[Any]) -> bool:
+    """Whether there is a parameter for every value, and a pointer for every tensor."""
+    return len(parameters) == len(values) and all(
+        p.pointer or not torch.is_tensor(value) for p, value in zip(parameters, values, strict=True)
+    )
 
 
 def _seed_all(seed: int) -> None:

@@ -44,15 +44,20 @@ def c_type_of(dtype: Any) -> str:  # noqa: ANN401  torch has no types here
     return _C_OF_DTYPE[dtype]
 
 
-def parameters_of(definition: Any, inputs: int, outputs: int) -> list[Parameter]:  # noqa: ANN401
-    """The parameters, in order; `inputs` and `outputs` are how many there are, for the older way."""
+def parameters_of(definition: Any, given: list[bool], outputs: int) -> list[Parameter]:  # noqa: ANN401
+    """The parameters, in order.
+
+    For the older way, `given` says of each of the reference's inputs whether `solution` takes it too, and `outputs` how
+    many there are.
+    """
     declared = definition.parameters
     if declared:
         return [_declared(item, at) for at, item in enumerate(declared)]
     if not hasattr(definition, "get_function_signature"):
         raise DefinitionError("the class has neither `parameters` nor `get_function_signature`")
     kinds = definition.get_function_signature()["argtypes"]
-    names = _names(definition, len(kinds), inputs, outputs)
+    inputs = sum(given)
+    names = _names(definition, len(kinds), given, outputs)
     parameters = [
         _from_ctypes(kind, name, const=at < inputs) for at, (kind, name) in enumerate(zip(kinds, names, strict=True))
     ]
@@ -86,10 +91,11 @@ def _from_ctypes(kind: Any, name: str, *, const: bool) -> Parameter:  # noqa: AN
     return Parameter(name, _CTYPES[kind._type_], pointer=False)
 
 
-def _names(definition: Any, count: int, inputs: int, outputs: int) -> list[str]:  # noqa: ANN401
+def _names(definition: Any, count: int, given: list[bool], outputs: int) -> list[str]:  # noqa: ANN401
     """The reference's words for the inputs; the rest has none."""
-    named = [name for name in inspect.signature(definition.reference_solution).parameters if name.isidentifier()]
-    names = [*named[:inputs], *(f"input{at}" for at in range(len(named[:inputs]), inputs))]
+    named = list(inspect.signature(definition.reference_solution).parameters)
+    words = [*named[: len(given)], *(f"input{at}" for at in range(len(named), len(given)))]
+    names = [word for word, is_given in zip(words, given, strict=True) if is_given]
     names += ["output"] if outputs == 1 else [f"output{at}" for at in range(outputs)]
     return [*names, *(f"extra{at}" for at in range(count - len(names)))][:count]
 

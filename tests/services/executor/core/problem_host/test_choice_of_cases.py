@@ -129,9 +129,21 @@ async def test_no_definition_grants_a_call_more_than_the_judge_does(equipment: E
 
 
 async def test_where_there_is_no_sample_a_case_somewhat_beyond_the_limits_is_run(equipment: Equipment) -> None:
-    somewhat = BASE.replace("1 << 30, 3, 1 << 34, 1000", "1 << 26, 1 << 25, 1 << 34").replace("_sample", "_none")
-    problem, left_out, names = await chosen(equipment, somewhat)
-    assert (names, list(left_out), problem.sample_case) == (["33554432"], ["67108864", "17179869184"], None)
+    somewhat = BASE.replace("1 << 30, 3, 1 << 34, 1000", "1 << 26, 1 << 25, 1 << 34")
+    no_sample = somewhat.replace("generate_sample", "generate_none")
+    broken_sample = somewhat.replace(
+        '"create_inputs": lambda: self.create(2)', '"create_inputs": lambda: time.sleep(99)'
+    )
+    for definition in (no_sample, broken_sample.replace("import torch", "import time, torch")):
+        problem, left_out, names = await chosen(equipment, definition)
+        assert (names, list(left_out), problem.sample_case) == (["33554432"], ["67108864", "17179869184"], None)
+
+
+async def test_no_case_is_taken_that_the_host_cannot_send_at_once(equipment: Equipment) -> None:
+    definition = BASE.replace("1 << 30, 3, 1 << 34, 1000", "1 << 25,").replace("generate_sample", "generate_none")
+    small = replace(equipment, limits=replace(equipment.limits, definition_array_mib=100))
+    with pytest.raises(Failure, match="128 MiB of inputs, of at most 80 MiB"):
+        await chosen(small, definition)
 
 
 async def test_for_the_sample_alone_no_case_is_looked_at(equipment: Equipment) -> None:

@@ -157,6 +157,13 @@ async def test_numbers_that_the_signature_has_no_room_for_are_for_the_reference_
     older = older.replace("torch.relu(x)", "torch.clamp(x, min=least)")
     finished = await judged(with_torch, older)
     assert finished.verdict is Verdict.ACCEPTED, finished
+    oldest = (DEFINITIONS / "older_relu.py").read_text()
+    inputs = oldest.replace("self, input_matrix", "self, least, input_matrix").replace(
+        "(torch.rand(", "(0, torch.rand("
+    )
+    wrong = RELU.replace("const float* in", "const int* in")
+    message = (await judged(with_torch, inputs, wrong)).message
+    assert "const float* input_matrix, float* output" in message, message
 
 
 async def test_a_definition_and_a_launch_plan_go_together(with_torch: Equipment) -> None:
