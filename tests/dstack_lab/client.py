@@ -93,19 +93,25 @@ class LabClient:
             raise TimeoutError(f"{story}, and not {' or '.join(statuses)}: {error}") from error
 
     def stop(self, name: str, *, abort: bool = False) -> Any:
-        """The run once it has ended, as a person ends it in dstack: it is told again until then.
+        """The run once it has ended, as a person ends it in dstack: asks again until then.
 
         The server may forget a stop that comes with a start, and one that it had begun with: what it writes down of the
         start comes after.
         """
+        story = ""
 
         def stopped() -> Any:
+            nonlocal story
             run = self.run(name)
+            story = _story(run)
             if run.status.value != "terminating" and run.status.value not in FINAL:
                 self.api.runs.get(name).stop(abort=abort)
             return run if run.status.value in FINAL else None
 
-        return until(stopped)
+        try:
+            return until(stopped)
+        except TimeoutError as error:
+            raise TimeoutError(f"{story}, and not ended: {error}") from error
 
     def instances(self) -> list[Any]:
         """Of all fleets."""
@@ -115,7 +121,10 @@ class LabClient:
         """Ends all runs and all fleets."""
         runs = self.api.client.runs.list(self._project, None)
         left = [each.run_spec.run_name for each in runs if not each.deleted]
-        for name in left:
+        active = [name for name in left if self.run(name).status.value not in FINAL]
+        if active:
+            self.api.client.runs.stop(self._project, active, abort=True)
+        for name in active:
             self.stop(name, abort=True)
         for fleet in self.api.client.fleets.list(self._project):
             self.release(fleet.name)
