@@ -181,7 +181,7 @@ async function downloadReport() {
   URL.revokeObjectURL(url);
 }
 
-// What the address names may be an alias, which only the scheduler knows, or nothing at all.
+// Of what is not in the list only the scheduler knows whether it is an alias.
 async function showFirst(named, otherwise) {
   try {
     await showProblem(named || otherwise);

@@ -25,7 +25,7 @@ extern "C" void solution(const float* a, const float* b, float* c, size_t n) {
 }
 """
 ALIAS = "vecadd"
-"""Which the scheduler takes for PROBLEM."""
+"""Another name of PROBLEM."""
 PROBLEM = scheduler_pb2.ProblemSummary(
     slug="vector-addition",
     title="Vector addition",

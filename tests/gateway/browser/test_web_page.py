@@ -73,6 +73,14 @@ async def test_an_alias_in_the_address_shows_its_problem_under_its_own_slug(
     assert await web.page.locator("#problem-select").input_value() == PROBLEM.slug
 
 
+async def test_an_address_that_names_no_problem_shows_the_first(web: BrowserPage) -> None:
+    await web.open("token=wp_user&problem=nothing")
+    await web.page.wait_for_function(f"location.hash === '#problem={PROBLEM.slug}'")
+    # The browser's own word on the answer.
+    assert [complaint for complaint in web.complaints if "404" not in complaint] == []
+    web.complaints.clear()
+
+
 @pytest.mark.parametrize(
     ("timing", "shown_interval", "word"),
     [
