@@ -26,7 +26,7 @@ _SIGNAL_HINTS = {
 }
 _SIGNAL_STATUS_BASE = 128
 _ASSERT_MARK = b"ssertion"
-_STUCK_STATUS = 86
+STOPPED_STATUS = 86
 """Of the `cpu` device, whose runtime ended the process and says why on stderr (`runtime/stopped.h`)."""
 GAVE_UP_STATUS = 70
 """Of a runner whose connection or shared memory is broken; it says which on stderr (`runner/channel.cpp`)."""
@@ -176,7 +176,7 @@ def signal_name(number: int) -> str:
 
 
 def _stuck_failure(end: Exit) -> Failure | None:
-    found = _STUCK.search(end.stderr) if end.code == _STUCK_STATUS else None
+    found = _STUCK.search(end.stderr) if end.code == STOPPED_STATUS else None
     if not found:
         return None
     said = found[1].decode(errors="replace").strip()

@@ -12,7 +12,7 @@ import numpy as np
 from services.executor.core.boxes import run_to_end
 from services.executor.core.build import Builder
 from services.executor.core.contract import unit_of
-from services.executor.core.endings import limit_failure, signal_name
+from services.executor.core.endings import STOPPED_STATUS, limit_failure, signal_name
 from services.executor.core.failure import Failure, InfrastructureFailure
 from services.executor.core.findings import Check, Finding, merged, read_findings
 from services.executor.core.sanitize_case import HARNESS, arguments_of, small_cases
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 _WALL_SECONDS = 120
 """Of one case; kernels that check themselves take many times as long."""
 _CASE = Path("/case/arguments")
-_DIVERGENCE_EXIT, _HIP_ERROR_EXIT, _NO_CASE_EXIT = 86, 87, 88
-"""The first is `runtime/stopped.h`'s, the others `sanitize_harness.cpp`'s."""
+_HIP_ERROR_EXIT, _NO_CASE_EXIT = 87, 88
+"""Of `sanitize_harness.cpp`."""
 _MOST_TEXT = 400
 
 
@@ -128,7 +128,7 @@ def _ending(end: Exit, limits: Limits, case: str) -> list[Finding]:
         raise InfrastructureFailure("The case could not be given to the program; run again elsewhere.")
     if end.code == _HIP_ERROR_EXIT:
         return [Finding("hip-error", case, message=_last_line(end))]
-    if end.code not in {0, _DIVERGENCE_EXIT}:
+    if end.code not in {0, STOPPED_STATUS}:
         return [Finding("exit", case, message=f"the program ended with exit status {end.code}")]
     return []
 
