@@ -80,6 +80,8 @@ class StageLimits:
     """The longest that torch may take to load before such a definition does."""
     definition_seconds: float = 60.0
     """The longest that such a definition may take to load, for a call's inputs, or for what is right for them."""
+    definition_looking_seconds: float = 30.0
+    """After which no further case of it is tried."""
     definition_array_mib: int = 2048
     """The most that it may give in one answer."""
 

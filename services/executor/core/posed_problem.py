@@ -147,6 +147,7 @@ def _case_limits(largest: CaseLimits, limits: StageLimits) -> CaseLimits:
         min(largest.input_bytes, limits.definition_array_mib << 20),
         largest.operations,
         min(largest.seconds, limits.definition_seconds * _CASE_SHARE),
+        limits.definition_looking_seconds,
     )
 
 

@@ -33,8 +33,6 @@ _MOST_CASES = 64
 _MOST_NAME = 200
 _LONGEST_SECONDS = 100.0
 """Of a call, whatever the definition grants."""
-_LOOKING_SECONDS = 30.0
-"""After which no further case is tried."""
 _SAMPLE = -1
 _MOST_NAMED = 5
 _ANY_FINITE = Tolerance(math.inf, "Every finite number, for the definition's verify_result to judge.")
@@ -163,7 +161,7 @@ class _Choice:
 
     def look_at(self, count: int) -> None:
         """Measure all cases, then try those that may fit, the smallest first."""
-        end = time.monotonic() + _LOOKING_SECONDS
+        end = time.monotonic() + self.limits.looking_seconds
         unknown = CaseSize(None, None)
         for at in range(count):
             self.sizes[at] = CaseSize.asked(self.host, at, self.limits.seconds) if time.monotonic() < end else unknown
@@ -172,7 +170,7 @@ class _Choice:
             if reason := self.limits.exceeded_by(self.sizes[at]):
                 self.left_out[at] = reason
             elif time.monotonic() > end:
-                self.left_out[at] = f"not tried within {_LOOKING_SECONDS:g} s"
+                self.left_out[at] = f"not tried within {self.limits.looking_seconds:g} s"
             elif any(self.sizes[at].contains(size) for size in hopeless):
                 self.left_out[at] = "not tried, as a smaller one is too much"
             elif not self.try_case(at):
@@ -228,9 +226,9 @@ def authors_problem(host: ProblemHost, dtype: str, limits: CaseLimits, *, sample
         choice.try_smallest()
     called = {**dict(enumerate(names)), _SAMPLE: "sample"}
     cases = [Case(called[at], {"case": at}) for at in choice.taken]
-    left_out = [LeftOut(name, choice.left_out[at]) for at, name in called.items() if at in choice.left_out]
-    if cases and left_out and _SAMPLE in choice.left_out:
-        del left_out[-1]  # it is none of the cases
+    # The sample is none of the cases, and told of only if there is nothing else.
+    told = {at: name for at, name in called.items() if at != _SAMPLE or not cases}
+    left_out = [LeftOut(name, choice.left_out[at]) for at, name in told.items() if at in choice.left_out]
     if not cases or choice.description is None:
         what = "; ".join(f"`{one.name}`: {one.reason}" for one in left_out[-_MOST_NAMED:])
         raise definition_failure(f"has no test case that can be run here ({what})", choice.reason)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
@@ -61,16 +61,20 @@ class CaseSize:
 
 @dataclass(frozen=True)
 class CaseLimits:
-    """The largest case that is taken; `seconds` of a processor are for its inputs and its reference together."""
+    """The largest case that is taken; `seconds` of a processor are for its inputs and its reference together.
+
+    After `looking_seconds` for all of them no further case is tried.
+    """
 
     input_bytes: float
     operations: float
     seconds: float
+    looking_seconds: float = 30.0
 
     def at_last_resort(self, most_bytes: int) -> CaseLimits:
         """For the one case of a definition that would have none; `most_bytes` is what the host can send at once."""
         input_bytes = min(_LAST_RESORT_FACTOR * self.input_bytes, most_bytes)
-        return CaseLimits(input_bytes, _LAST_RESORT_FACTOR * self.operations, self.seconds)
+        return replace(self, input_bytes=input_bytes, operations=_LAST_RESORT_FACTOR * self.operations)
 
     def exceeded_by(self, size: CaseSize) -> str:
         """What is too large, for people; empty where nothing is known to be."""
