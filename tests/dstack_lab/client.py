@@ -79,18 +79,11 @@ class LabClient:
     def wait(self, name: str, *statuses: str) -> Any:
         """The run once it is in one of these; a final state that is none of them ends the wait at once."""
 
-        def reached() -> Any:
-            nonlocal story
-            run = self.run(name)
-            story = _story(run)
+        def reached(run: Any) -> bool:
             assert run.status.value in statuses or run.status.value not in FINAL, _story(run)
-            return run if run.status.value in statuses else None
+            return run.status.value in statuses
 
-        story = ""
-        try:
-            return until(reached)
-        except TimeoutError as error:
-            raise TimeoutError(f"{story}, and not {' or '.join(statuses)}: {error}") from error
+        return self._once(name, reached, " or ".join(statuses))
 
     def stop(self, name: str, *, abort: bool = False) -> Any:
         """The run once it has ended, as a person ends it in dstack: asks again until then.
@@ -98,20 +91,28 @@ class LabClient:
         The server may forget a stop that comes with a start, and one that it had begun with: what it writes down of the
         start comes after.
         """
+
+        def stopped(run: Any) -> bool:
+            if run.status.value != "terminating" and run.status.value not in FINAL:
+                self.api.runs.get(name).stop(abort=abort)
+            return run.status.value in FINAL
+
+        return self._once(name, stopped, "ended")
+
+    def _once(self, name: str, is_reached: Callable[[Any], bool], what: str) -> Any:
+        """The run once it is so; what it was last is told if it never is."""
         story = ""
 
-        def stopped() -> Any:
+        def reached() -> Any:
             nonlocal story
             run = self.run(name)
             story = _story(run)
-            if run.status.value != "terminating" and run.status.value not in FINAL:
-                self.api.runs.get(name).stop(abort=abort)
-            return run if run.status.value in FINAL else None
+            return run if is_reached(run) else None
 
         try:
-            return until(stopped)
+            return until(reached)
         except TimeoutError as error:
-            raise TimeoutError(f"{story}, and not ended: {error}") from error
+            raise TimeoutError(f"{story}, and not {what}: {error}") from error
 
     def instances(self) -> list[Any]:
         """Of all fleets."""
