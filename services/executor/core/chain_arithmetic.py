@@ -1,7 +1,7 @@
-"""The arithmetic of the chained audit in numpy: how an input follows from the outputs before it.
+"""The arithmetic of the chained audit on the host: how an input follows from the outputs before it.
 
-The runner does the same on the device (`runner/chain_arithmetic.hpp` and `runner/chain_bodies.hpp`), bit for bit, so
-all of it is arithmetic on unsigned 64-bit integers that wrap around.
+The runner does the same on the device, bit for bit: both are compiled from `runner/chain_arithmetic.hpp` and
+`runner/chain_bodies.hpp`, where all of it is arithmetic on unsigned 64-bit integers that wrap around.
 
 The digest has two halves that mix each other, and a tree of strips above it: no right answer can be bent to a digest
 that was promised before it was computed. A sum or an exclusive or of hashed words would not do, as low bits of many
@@ -10,13 +10,16 @@ elements could be chosen to make up any sum.
 
 from __future__ import annotations
 
+import ctypes
 import math
-from typing import TYPE_CHECKING, Any, cast
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from problems.distributions import TILE_ELEMENTS, Codes, Distribution, Form, Whole
+from problems.distributions import Codes, Distribution, Form, Whole
 from services.executor.core.layout import LinkRule, RuleKind
+from services.executor.devices.cpu.prepare import refresh
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,32 +28,40 @@ if TYPE_CHECKING:
 
     from problems.distributions import AnyRecipe
 
-    Words = NDArray[np.uint64]
-
-STRIP_WORDS = 32
-
 _MASK = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15
 # The multipliers of SplitMix64 (Steele, Lea and Flood, 2014).
 _FIRST = 0xBF58476D1CE4E5B9
 _SECOND = 0x94D049BB133111EB
-_WORD_BYTES = 8
-# Of drawn values; `runner/chain_bodies.hpp` has the same.
-_DRAWS_UNIFORM, _DRAWS_POSITIVE, _DRAWS_SUMS, _DRAWS_WIDE = range(4)
-_DRAW_KINDS = {
-    Distribution.UNIFORM: _DRAWS_UNIFORM,
-    Distribution.POSITIVE: _DRAWS_POSITIVE,
-    Distribution.WIDE: _DRAWS_WIDE,
-}
-_FORMS_OF_MATRICES = (Form.LOWER, Form.UPPER, Form.SYMMETRIC)
-_FORMS = (None, *_FORMS_OF_MATRICES, Form.SIGNS)
-_MANTISSA_BITS = 23
-_MANTISSA = np.uint64((1 << _MANTISSA_BITS) - 1)
-_MEAN_OF_SUM = 2 * (2**32 - 1)
+_WORD_BYTES, _STRIP_WORDS = 8, 32
+# Of drawn values, by their places in `runner/chain_bodies.hpp`; what is not named is a sum.
+_DRAW_KINDS = {Distribution.UNIFORM: 0, Distribution.POSITIVE: 1, Distribution.WIDE: 3}
+_DRAWS_SUMS = 2
+_FORMS = (None, Form.LOWER, Form.UPPER, Form.SYMMETRIC, Form.SIGNS)
 _DEVIATION_OF_SUM = math.sqrt((2.0**64 - 1) / 3)
-_SPIKE_BLOCK = 8192
-# Few enough that a cache holds what is made on the way, and that it is made in memory that was filled before.
-_MADE_AT_ONCE = 1 << 14
+
+
+class _Array(ctypes.Structure):
+    """`WavepoolArray` of chain_arithmetic.cpp."""
+
+    _fields_ = (
+        *((name, ctypes.c_uint64) for name in ("rule", "element_bytes", "first", "second", "link_key", "argument")),
+        ("bytes", ctypes.c_uint64),
+        ("base", ctypes.c_void_p),
+    )
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    library = ctypes.CDLL(str(refresh().judge_library))
+    word, address = ctypes.c_uint64, ctypes.c_void_p
+    for function, types in (
+        (library.wavepool_make, (ctypes.POINTER(_Array), address)),
+        (library.wavepool_make_at, (ctypes.POINTER(_Array), address, word, address)),
+        (library.wavepool_fold_strips, (address, word, word, word, address)),
+    ):
+        function.argtypes, function.restype = types, None
+    return library
 
 
 def mixed(x: int) -> int:
@@ -70,106 +81,36 @@ def next_key(digest: tuple[int, int], nonce: int) -> int:
     return mixed(digest[0] ^ mixed(digest[1] ^ nonce))
 
 
-def argument_key(link_key: int, argument: int) -> int:
-    """The key of one argument's data in a link; `argument` is its place in the signature."""
-    return mixed(link_key ^ mixed(argument + 1))
-
-
 def remade(base: NDArray[Any], rule: LinkRule, link_key: int, argument: int) -> NDArray[Any]:
-    """What an array is in the link with this key."""
-    key = argument_key(link_key, argument)
-    if rule.kind is RuleKind.DRAW:
-        return _drawn(base.size, rule, key).reshape(base.shape)
-    return _changed(base, rule, key)
+    """What an array is in the link with this key; `argument` is its place in the signature."""
+    if rule.kind is RuleKind.FIXED:
+        return base
+    base = np.ascontiguousarray(base)
+    made = np.empty_like(base)
+    _library().wavepool_make(_array(base, rule, link_key, argument), made.ctypes.data)
+    return made
 
 
 def remade_at(
     base: NDArray[Any], rule: LinkRule, link_key: int, argument: int, places: NDArray[np.int64]
 ) -> NDArray[Any]:
     """What the elements at these places of the flattened array are in the link with this key."""
-    flat, key = base.reshape(-1), argument_key(link_key, argument)
-    match rule.kind:
-        case RuleKind.DRAW:
-            return _drawn_at(places.reshape(-1).view(np.uint64), base.size, rule, key).reshape(places.shape)
-        case RuleKind.FLIP_BITS:
-            unsigned, at = np.dtype(f"u{base.dtype.itemsize}"), places * base.dtype.itemsize
-            words = _words_at(key, (at // _WORD_BYTES).view(np.uint64))
-            noise = (words >> (at % _WORD_BYTES * 8).view(np.uint64)).astype(unsigned)
-            return _flipped(flat[places], rule, noise.reshape(-1))
-        case RuleKind.ROLL:
-            return flat[(places + _distance(base.size, key)) % base.size]
-        case RuleKind.INTEGERS | RuleKind.WHOLES:
-            return _numbers(_words_at(key, places.view(np.uint64)), rule, base.dtype)
-        case RuleKind.CODES:
-            words = _words_at(key, (places // _WORD_BYTES).view(np.uint64))
-            random = (words >> (places % _WORD_BYTES * 8).view(np.uint64)).astype(np.uint8)
-            return _codes_of(rule).of(random).view(base.dtype)
-        case _:
-            return remade(base, rule, link_key, argument).reshape(-1)[places]
-
-
-def _changed(base: NDArray[Any], rule: LinkRule, key: int) -> NDArray[Any]:
-    if rule.kind in {RuleKind.SYMMETRIC_BITS, RuleKind.WEIGHTS}:
-        return _remade_matrix(base, rule, key)
-    if rule.kind is RuleKind.FLIP_BITS:
-        return _flipped_by_words(base, rule, key)
-    if rule.kind in {RuleKind.INTEGERS, RuleKind.WHOLES}:
-        return _numbers(_random_words(key, base.size), rule, base.dtype).reshape(base.shape)
-    if rule.kind is RuleKind.CODES:
-        words = _random_words(key, -(-base.nbytes // _WORD_BYTES))
-        return _codes_of(rule).of(_bytes_of(words)[: base.nbytes]).view(base.dtype).reshape(base.shape)
-    if rule.kind is RuleKind.ROLL:
-        return np.roll(base.reshape(-1), -_distance(base.size, key)).reshape(base.shape)
-    return base
-
-
-def _distance(size: int, key: int) -> int:
-    """How far an array is rolled."""
-    return 0 if size < 2 else 1 + mixed(key) % (size - 1)  # noqa: PLR2004  one element cannot move
+    if rule.kind is RuleKind.FIXED:
+        return base.reshape(-1)[places]
+    base, places = np.ascontiguousarray(base), np.ascontiguousarray(places)
+    made = np.empty(places.shape, base.dtype)
+    array = _array(base, rule, link_key, argument)
+    _library().wavepool_make_at(array, places.ctypes.data, places.size, made.ctypes.data)
+    return made
 
 
 def digest_of(outputs: Iterable[tuple[int, NDArray[Any]]], link_key: int) -> tuple[int, int]:
     """The digest of a link's outputs, each with its place in the signature."""
     state = (link_key, mixed(link_key))
     for argument, output in outputs:
-        for half in _state_of(_bytes_of(output), argument_key(link_key, argument)):
+        for half in _state_of(np.ascontiguousarray(output), mixed(link_key ^ mixed(argument + 1))):
             state = _fold(state, half)
     return mixed((state[0] + state[1]) & _MASK), mixed(state[1] ^ _rotated(state[0], 32))
-
-
-def _state_of(data: NDArray[np.uint8], key: int) -> tuple[int, int]:
-    level = 0
-    while True:
-        words = _words_of(data)
-        strips = max(1, -(-words.size // STRIP_WORDS))
-        states = _fold_strips(words, strips, mixed((key + data.size * _GOLDEN + level) & _MASK))
-        if strips == 1:
-            return int(states[0]), int(states[1])
-        data, level = states.view(np.uint8), level + 1
-
-
-def _fold_strips(words: Words, strips: int, key: int) -> Words:
-    first = _random_words(key, strips)
-    second = _mixed_words(first)
-    for begin in range(0, words.size, strips):
-        row = words[begin : begin + strips]
-        count = row.size
-        x = (first[:count] ^ row) * np.uint64(_FIRST)
-        x ^= x >> np.uint64(32)
-        first[:count] = x + _rotated_words(second[:count], 27)
-        second[:count] = (_rotated_words(second[:count] + row, 31) * np.uint64(_SECOND)) ^ x
-    return np.concatenate((first, second))
-
-
-def _remade_matrix(base: NDArray[Any], rule: LinkRule, key: int) -> NDArray[Any]:
-    """A square matrix, whose noise is the same on both sides of the diagonal."""
-    rows, columns = np.indices(base.shape)
-    places = np.minimum(rows, columns) * base.shape[0] + np.maximum(rows, columns)
-    noise = _random_words(key, base.size)[places.reshape(-1)]
-    if rule.kind is RuleKind.SYMMETRIC_BITS:
-        return _flipped(base, rule, noise)
-    weights = _in_range(noise, rule).view(np.int64).astype(np.float32).reshape(base.shape)
-    return np.where(base == 0, base, weights)
 
 
 def draw_rule(recipe: AnyRecipe) -> LinkRule:
@@ -192,137 +133,21 @@ def draw_rule(recipe: AnyRecipe) -> LinkRule:
     )
 
 
-def _codes_of(rule: LinkRule) -> Codes:
-    return Codes(rule.second >> 8, rule.first, rule.second & 0xFF)
+def _array(base: NDArray[Any], rule: LinkRule, link_key: int, argument: int) -> _Array:
+    first = rule.first & _MASK
+    return _Array(rule.kind, base.itemsize, first, rule.second, link_key, argument, base.nbytes, base.ctypes.data)
 
 
-def _float_bits(value: float) -> int:
-    return int(np.float32(value).view(np.uint32))
-
-
-def _scale_of(rule: LinkRule) -> np.float32:
-    return np.uint32(rule.second & 0xFFFFFFFF).view(np.float32)
-
-
-def _form_of(rule: LinkRule) -> Form | None:
-    return _FORMS[rule.first >> 16 & 0xFF]
-
-
-def _drawn(size: int, rule: LinkRule, key: int) -> NDArray[np.float32]:
-    if _form_of(rule) in _FORMS_OF_MATRICES:
-        return _drawn_at(np.arange(size, dtype=np.uint64), size, rule, key)
-    values = np.empty(size, np.float32)
-    for begin in range(0, size, _MADE_AT_ONCE):
-        end = min(size, begin + _MADE_AT_ONCE)
-        values[begin:end] = _plain(np.arange(begin, end, dtype=np.uint64), rule, key)
-    places = _spike_places(size, key)
-    values[places] = _spikes(places, rule, key)
-    return _finished(values, rule)
-
-
-def _drawn_at(places: Words, size: int, rule: LinkRule, key: int) -> NDArray[np.float32]:
-    form, side = _form_of(rule), np.uint64(math.isqrt(size))
-    rows, columns = np.divmod(places, side) if form in _FORMS_OF_MATRICES else (places, places)
-    if form is Form.SYMMETRIC:
-        # Below the diagonal, where the spike of the last tile lies.
-        places = np.maximum(rows, columns) * side + np.minimum(rows, columns)
-    values = np.empty(places.size, np.float32)
-    for begin in range(0, places.size, _MADE_AT_ONCE):
-        values[begin : begin + _MADE_AT_ONCE] = _plain(places[begin : begin + _MADE_AT_ONCE], rule, key)
-    is_spike = np.isin(places, _spike_places(size, key))
-    values[is_spike] = _spikes(places[is_spike], rule, key)
-    values = _finished(values, rule)
-    if form in {Form.LOWER, Form.UPPER}:
-        values[columns > rows if form is Form.LOWER else columns < rows] = 0
-    return values
-
-
-def _spikes(places: Words, rule: LinkRule, key: int) -> NDArray[np.float32]:
-    words = _words_at(key, 2 * places)
-    spikes = ((words & _MANTISSA) + np.uint64(1 << _MANTISSA_BITS)).astype(np.float32) * np.float32(2.0**-24)
-    spikes *= np.uint32(rule.second >> 32).view(np.float32)
-    is_negative = (words >> np.uint64(63)) != 0
-    return np.where(is_negative & (rule.first & 0xFF != _DRAWS_POSITIVE), -spikes, spikes)
-
-
-def _finished(values: NDArray[np.float32], rule: LinkRule) -> NDArray[np.float32]:
-    if _form_of(rule) is Form.SIGNS:
-        scale = _scale_of(rule)
-        values = np.where(values < 0, -scale, scale)
-    limit = np.uint32(rule.first >> 32).view(np.float32)
-    return np.clip(values, -limit, limit, out=values)
-
-
-def _plain(places: Words, rule: LinkRule, key: int) -> NDArray[np.float32]:
-    """Elements without spikes."""
-    at = places * np.uint64(2)
-    words, kind, scale = _words_at(key, at), rule.first & 0xFF, _scale_of(rule)
-    if kind == _DRAWS_WIDE:
-        octaves = rule.first >> 8 & 0xFF
-        exponents = ((words >> np.uint64(32)) * np.uint64(2 * octaves) >> np.uint64(32)) + np.uint64(127 - octaves)
-        sign = (words >> np.uint64(_MANTISSA_BITS)) & np.uint64(1)
-        bits = sign << np.uint64(31) | exponents << np.uint64(_MANTISSA_BITS) | words & _MANTISSA
-        return bits.astype(np.uint32).view(np.float32) * scale
-    if kind == _DRAWS_SUMS:
-        more = _words_at(key, at + np.uint64(1))
-        halves = [word & np.uint64(0xFFFFFFFF) for word in (words, more)] + [
-            word >> np.uint64(32) for word in (words, more)
-        ]
-        sums = (halves[0] + halves[1] + halves[2] + halves[3]).view(np.int64) - _MEAN_OF_SUM
-        return sums.astype(np.float32) * scale
-    wholes = (words >> np.uint64(40)).view(np.int64)
-    if kind == _DRAWS_POSITIVE:
-        return wholes.astype(np.float32) * np.float32(2.0**-24) * scale
-    return (wholes - (1 << _MANTISSA_BITS)).astype(np.float32) * np.float32(2.0**-_MANTISSA_BITS) * scale
-
-
-def _spike_places(size: int, key: int) -> NDArray[np.uint64]:
-    """One in each block, and one in the last tile."""
-    if not size:
-        return np.empty(0, np.uint64)
-    blocks = np.arange(-(-size // _SPIKE_BLOCK), dtype=np.uint64)
-    begins = blocks * np.uint64(_SPIKE_BLOCK)
-    lengths = np.minimum(np.uint64(_SPIKE_BLOCK), np.uint64(size) - begins)
-    in_blocks = begins + _mixed_words(np.uint64(key) ^ _mixed_words(blocks + np.uint64(1))) % lengths
-    last = size - 1 - mixed(key ^ _MASK) % min(size, TILE_ELEMENTS)
-    return np.append(in_blocks, np.uint64(last))
-
-
-def _words_at(key: int, at: Words) -> Words:
-    return _mixed_words(np.uint64(key) + (at + np.uint64(1)) * np.uint64(_GOLDEN))
-
-
-def _numbers(words: Words, rule: LinkRule, dtype: np.dtype[Any]) -> NDArray[Any]:
-    values = _in_range(words, rule)
-    if rule.kind is RuleKind.WHOLES:
-        return values.view(np.int64).astype(np.float32)
-    return values.astype(f"u{dtype.itemsize}").view(dtype)
-
-
-def _in_range(words: Words, rule: LinkRule) -> Words:
-    """Numbers from `first` on, `second` of them alike likely."""
-    return np.uint64(rule.first & _MASK) + (((words >> np.uint64(32)) * np.uint64(rule.second)) >> np.uint64(32))
-
-
-def _flipped_by_words(base: NDArray[Any], rule: LinkRule, key: int) -> NDArray[Any]:
-    flat, unsigned = np.ascontiguousarray(base).reshape(-1), np.dtype(f"u{base.dtype.itemsize}")
-    made = np.empty_like(flat)
-    for begin in range(0, flat.size, _MADE_AT_ONCE):
-        part = flat[begin : begin + _MADE_AT_ONCE]
-        first = begin * base.dtype.itemsize // _WORD_BYTES
-        words = _words_at(key, np.arange(first, first - (-part.nbytes // _WORD_BYTES), dtype=np.uint64))
-        made[begin : begin + _MADE_AT_ONCE] = _flipped(part, rule, words.view(unsigned)[: part.size])
-    return made.reshape(base.shape)
-
-
-def _flipped(base: NDArray[Any], rule: LinkRule, noise: NDArray[Any]) -> NDArray[Any]:
-    unsigned = np.dtype(f"u{base.dtype.itemsize}")
-    elements = _bytes_of(base).view(unsigned)
-    noise = noise.astype(unsigned, copy=False) & unsigned.type(rule.first)
-    if rule.second:
-        exponents = elements & unsigned.type(rule.second)
-        noise[(exponents == 0) | (exponents == rule.second)] = 0
-    return (elements ^ noise).view(base.dtype).reshape(base.shape)
+def _state_of(data: NDArray[Any], key: int) -> tuple[int, int]:
+    level, size = 0, data.nbytes
+    while True:
+        strips = max(1, -(-size // (_WORD_BYTES * _STRIP_WORDS)))
+        states = np.empty(2 * strips, np.uint64)
+        level_key = mixed((key + size * _GOLDEN + level) & _MASK)
+        _library().wavepool_fold_strips(data.ctypes.data, size, level_key, strips, states.ctypes.data)
+        if strips == 1:
+            return int(states[0]), int(states[1])
+        data, level, size = states, level + 1, states.nbytes
 
 
 def _fold(state: tuple[int, int], word: int) -> tuple[int, int]:
@@ -337,26 +162,5 @@ def _rotated(x: int, bits: int) -> int:
     return ((x << bits) | (x >> (64 - bits))) & _MASK
 
 
-def _rotated_words(x: Words, bits: int) -> Words:
-    return (x << np.uint64(bits)) | (x >> np.uint64(64 - bits))
-
-
-def _random_words(key: int, count: int) -> Words:
-    steps = np.arange(1, count + 1, dtype=np.uint64)
-    return _mixed_words(np.uint64(key) + steps * np.uint64(_GOLDEN))
-
-
-def _mixed_words(x: Words) -> Words:
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(_FIRST)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(_SECOND)
-    return cast("Words", x ^ (x >> np.uint64(31)))
-
-
-def _words_of(data: NDArray[np.uint8]) -> Words:
-    missing = -data.size % _WORD_BYTES
-    whole = np.concatenate((data, np.zeros(missing, np.uint8))) if missing else data
-    return whole.view(np.uint64)
-
-
-def _bytes_of(array: NDArray[Any]) -> NDArray[np.uint8]:
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+def _float_bits(value: float) -> int:
+    return int(np.float32(value).view(np.uint32))

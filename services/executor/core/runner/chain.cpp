@@ -1,5 +1,6 @@
 #include "chain.hpp"
 
+#include "chain_rules.hpp"
 #include "parallel.hpp"
 
 namespace wavepool {
@@ -22,71 +23,9 @@ bool has_base(const Argument& argument) {
   }
 }
 
-void flip_bits(const Argument& argument, const chain::Target& target) {
-  const std::uint64_t words = chain::words_of(target.bytes);
-  switch (argument.element_bytes) {
-    case 1: return for_each_index(words, chain::FlipBits<8>{target});
-    case 2: return for_each_index(words, chain::FlipBits<16>{target});
-    case 4: return for_each_index(words, chain::FlipBits<32>{target});
-    default: return for_each_index(words, chain::FlipBits<64>{target});
-  }
-}
-
-template <template <int> class Body>
-void by_element(const Argument& argument, const chain::Target& target) {
-  const std::uint64_t count = target.bytes / argument.element_bytes;
-  switch (argument.element_bytes) {
-    case 1: return for_each_index(count, Body<1>{target});
-    case 2: return for_each_index(count, Body<2>{target});
-    case 4: return for_each_index(count, Body<4>{target});
-    default: return for_each_index(count, Body<8>{target});
-  }
-}
-
-// Of a square matrix with so many elements.
-std::uint64_t side_of(std::uint64_t elements) {
-  std::uint64_t side = 1;
-  while ((side + 1) * (side + 1) <= elements) ++side;
-  return side;
-}
-
-void flip_symmetric_bits(const Argument& argument, const chain::Target& target) {
-  const std::uint64_t count = target.bytes / argument.element_bytes, side = side_of(count);
-  switch (argument.element_bytes) {
-    case 1: return for_each_index(count, chain::FlipSymmetricBits<1>{target, side});
-    case 2: return for_each_index(count, chain::FlipSymmetricBits<2>{target, side});
-    case 4: return for_each_index(count, chain::FlipSymmetricBits<4>{target, side});
-    default: return for_each_index(count, chain::FlipSymmetricBits<8>{target, side});
-  }
-}
-
-void draw_weights(const chain::Target& target) {
-  const std::uint64_t count = target.bytes / sizeof(float);
-  for_each_index(count, chain::DrawWeights{target, side_of(count)});
-}
-
-void draw_samples(const chain::Target& target) {
-  const std::uint64_t count = target.bytes / sizeof(float), form = chain::DrawSamples::form_of(target.first);
-  const bool is_matrix = form != 0 && form != chain::DrawSamples::kSigns;
-  for_each_index(count, chain::DrawSamples{target, is_matrix ? side_of(count) : 0});
-}
-
 void make(const Argument& argument, const chain::Target& target) {
-  const std::uint64_t words = chain::words_of(target.bytes);
-  switch (argument.rule) {
-    case Rule::kFixed: return;
-    case Rule::kCopy: return for_each_index(words, chain::Copy{target});
-    case Rule::kFlipBits: return flip_bits(argument, target);
-    case Rule::kIntegers: return by_element<chain::DrawIntegers>(argument, target);
-    case Rule::kWholes: return for_each_index(target.bytes / sizeof(float), chain::DrawWholes{target});
-    case Rule::kSymmetricBits: return flip_symmetric_bits(argument, target);
-    case Rule::kWeights: return draw_weights(target);
-    case Rule::kRoll: return by_element<chain::Roll>(argument, target);
-    case Rule::kPoison: return for_each_index(words, chain::Poison{target});
-    case Rule::kZero: return for_each_index(words, chain::Zero{target});
-    case Rule::kCodes: return for_each_index(words, chain::DrawCodes{target});
-    case Rule::kDraw: return draw_samples(target);
-  }
+  chain::with_body(argument.rule, argument.element_bytes, target,
+                   [](const auto& body, std::uint64_t count) { for_each_index(count, body); });
 }
 
 struct SetKey {

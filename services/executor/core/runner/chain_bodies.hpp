@@ -1,4 +1,5 @@
 // What a chain does on the device between two calls: makes inputs, fills outputs, hashes them, derives the next key.
+// The judge does the same on the host (`../chain_arithmetic.cpp`).
 #pragma once
 
 #include "chain_arithmetic.hpp"
@@ -26,6 +27,35 @@ WAVEPOOL_BOTH inline void store_word(unsigned char* data, std::uint64_t bytes, s
   }
 }
 
+template <int kBytes>
+WAVEPOOL_BOTH inline std::uint64_t load_element(const unsigned char* data, std::uint64_t element) {
+  std::uint64_t value = 0;
+  for (int byte = 0; byte < kBytes; ++byte) {
+    value |= static_cast<std::uint64_t>(data[element * kBytes + byte]) << (8 * byte);
+  }
+  return value;
+}
+
+template <int kBytes>
+WAVEPOOL_BOTH inline void store_element(unsigned char* data, std::uint64_t element, std::uint64_t value) {
+  for (int byte = 0; byte < kBytes; ++byte) {
+    data[element * kBytes + byte] = static_cast<unsigned char>(value >> (8 * byte));
+  }
+}
+
+WAVEPOOL_BOTH inline float float_of(std::uint64_t bits) {
+  const auto low = static_cast<std::uint32_t>(bits);
+  float value;
+  __builtin_memcpy(&value, &low, sizeof value);
+  return value;
+}
+
+WAVEPOOL_BOTH inline std::uint64_t bits_of(float value) {
+  std::uint32_t bits;
+  __builtin_memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
 // One array of a link; `first` and `second` are those of the plan's argument.
 struct Target {
   const std::uint64_t* link_key;
@@ -39,51 +69,65 @@ struct Target {
   WAVEPOOL_BOTH std::uint64_t key() const { return argument_key(*link_key, argument); }
 };
 
+// Makes an array word by word: `Body::value` is what word `at` becomes under the key of the array.
+template <typename Body>
+struct ByWord {
+  static constexpr std::uint64_t kUnit = 8;
+  Body body;
+  WAVEPOOL_BOTH void operator()(std::uint64_t at) const {
+    const Target& target = body.target;
+    store_word(target.data, target.bytes, at, body.value(at, target.key()));
+  }
+};
+
+// The same element by element, of `kBytes` bytes.
+template <typename Body, int kBytes>
+struct ByElement {
+  static constexpr std::uint64_t kUnit = kBytes;
+  Body body;
+  WAVEPOOL_BOTH void operator()(std::uint64_t at) const {
+    store_element<kBytes>(body.target.data, at, body.value(at, body.target.key()));
+  }
+};
+
 struct Copy {
   Target target;
-  WAVEPOOL_BOTH void operator()(std::uint64_t at) const {
-    store_word(target.data, target.bytes, at, load_word(target.base, target.bytes, at));
+  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t at, std::uint64_t) const {
+    return load_word(target.base, target.bytes, at);
   }
 };
 
 struct Zero {
   Target target;
-  WAVEPOOL_BOTH void operator()(std::uint64_t at) const { store_word(target.data, target.bytes, at, 0); }
+  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t, std::uint64_t) const { return 0; }
 };
 
 struct Poison {
   Target target;
-  WAVEPOOL_BOTH void operator()(std::uint64_t at) const {
-    store_word(target.data, target.bytes, at, random_word(target.key(), at));
-  }
+  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t at, std::uint64_t key) const { return random_word(key, at); }
 };
 
 // Flips bits of the mask `first` at random, but not in elements whose exponent (mask `second`) is all zeros or ones.
-template <int kBits>
+template <int kBytes>
 struct FlipBits {
   Target target;
-  WAVEPOOL_BOTH void operator()(std::uint64_t at) const {
+  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t at, std::uint64_t key) const {
     const std::uint64_t word = load_word(target.base, target.bytes, at);
     std::uint64_t allowed = 0;
-    for (int shift = 0; shift < 64; shift += kBits) {
+    for (int shift = 0; shift < 64; shift += 8 * kBytes) {
       const std::uint64_t exponent = (word >> shift) & target.second;
       const bool ordinary = target.second == 0 || (exponent != 0 && exponent != target.second);
       allowed |= (ordinary ? target.first : 0) << shift;
     }
-    store_word(target.data, target.bytes, at, word ^ (random_word(target.key(), at) & allowed));
+    return word ^ (random_word(key, at) & allowed);
   }
 };
 
 // Integers from `first` on, `second` (at most 2^32) of them alike likely.
-template <int kBytes>
 struct DrawIntegers {
   Target target;
-  WAVEPOOL_BOTH void operator()(std::uint64_t element) const {
-    const std::uint64_t high = random_word(target.key(), element) >> 32;
-    const std::uint64_t value = target.first + ((high * target.second) >> 32);
-    for (int byte = 0; byte < kBytes; ++byte) {
-      target.data[element * kBytes + byte] = static_cast<unsigned char>(value >> (8 * byte));
-    }
+  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t element, std::uint64_t key) const {
+    return target.first + (((random_word(key, element) >> 32) * target.second) >> 32);
   }
 };
 
@@ -91,25 +135,23 @@ struct DrawIntegers {
 // (`Codes` in problems/distributions.py). 0 has no sign.
 struct DrawCodes {
   Target target;
-  WAVEPOOL_BOTH void operator()(std::uint64_t at) const {
+  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t at, std::uint64_t key) const {
     const int bits = static_cast<int>(target.second >> 8);
-    const std::uint64_t nan = target.second & 0xff, word = random_word(target.key(), at);
+    const std::uint64_t nan = target.second & 0xff, word = random_word(key, at);
     std::uint64_t codes = 0;
     for (int shift = 0; shift < 64; shift += bits) {
       const std::uint64_t code = word >> shift & target.first, magnitude = code & ((1u << (bits - 1)) - 1);
       if (magnitude != 0) codes |= (magnitude == nan ? code - 1 : code) << shift;
     }
-    store_word(target.data, target.bytes, at, codes);
+    return codes;
   }
 };
 
-// Integers like the above as float32; below 2^24 all of them are exact.
+// Integers like those of DrawIntegers as float32; below 2^24 all of them are exact.
 struct DrawWholes {
   Target target;
-  WAVEPOOL_BOTH void operator()(std::uint64_t element) const {
-    const std::uint64_t high = random_word(target.key(), element) >> 32;
-    const auto value = static_cast<std::int64_t>(target.first + ((high * target.second) >> 32));
-    reinterpret_cast<float*>(target.data)[element] = static_cast<float>(value);
+  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t element, std::uint64_t key) const {
+    return bits_of(static_cast<float>(static_cast<std::int64_t>(DrawIntegers{target}.value(element, key))));
   }
 };
 
@@ -124,17 +166,10 @@ template <int kBytes>
 struct FlipSymmetricBits {
   Target target;
   std::uint64_t side;
-  WAVEPOOL_BOTH void operator()(std::uint64_t element) const {
-    std::uint64_t value = 0;
-    for (int byte = 0; byte < kBytes; ++byte) {
-      value |= static_cast<std::uint64_t>(target.base[element * kBytes + byte]) << (8 * byte);
-    }
-    const std::uint64_t exponent = value & target.second;
+  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t element, std::uint64_t key) const {
+    const std::uint64_t value = load_element<kBytes>(target.base, element), exponent = value & target.second;
     const bool ordinary = exponent != 0 && exponent != target.second;
-    if (ordinary) value ^= random_word(target.key(), upper_place(element, side)) & target.first;
-    for (int byte = 0; byte < kBytes; ++byte) {
-      target.data[element * kBytes + byte] = static_cast<unsigned char>(value >> (8 * byte));
-    }
+    return ordinary ? value ^ (random_word(key, upper_place(element, side)) & target.first) : value;
   }
 };
 
@@ -142,11 +177,9 @@ struct FlipSymmetricBits {
 struct DrawWeights {
   Target target;
   std::uint64_t side;
-  WAVEPOOL_BOTH void operator()(std::uint64_t element) const {
-    const std::uint64_t high = random_word(target.key(), upper_place(element, side)) >> 32;
-    const auto value = static_cast<std::int64_t>(target.first + ((high * target.second) >> 32));
-    const float before = reinterpret_cast<const float*>(target.base)[element];
-    reinterpret_cast<float*>(target.data)[element] = before == 0.0F ? before : static_cast<float>(value);
+  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t element, std::uint64_t key) const {
+    const std::uint64_t before = load_element<4>(target.base, element);
+    return float_of(before) == 0.0F ? before : DrawWholes{target}.value(upper_place(element, side), key);
   }
 };
 
@@ -163,22 +196,25 @@ struct DrawSamples {
 
   WAVEPOOL_BOTH static std::uint64_t form_of(std::uint64_t first) { return first >> 16 & 0xff; }
 
-  WAVEPOOL_BOTH static float float_of(std::uint64_t bits) {
-    const auto low = static_cast<std::uint32_t>(bits);
-    float value;
-    __builtin_memcpy(&value, &low, sizeof value);
-    return value;
+  WAVEPOOL_BOTH std::uint64_t count() const { return target.bytes / sizeof(float); }
+
+  WAVEPOOL_BOTH std::uint64_t spike_of_block(std::uint64_t block, std::uint64_t key) const {
+    const std::uint64_t begin = block * kSpikeBlock, left = count() - begin;
+    return begin + mixed(key ^ mixed(block + 1)) % (left < kSpikeBlock ? left : kSpikeBlock);
   }
 
-  WAVEPOOL_BOTH bool is_spike(std::uint64_t element, std::uint64_t count, std::uint64_t key) const {
-    const std::uint64_t block = element / kSpikeBlock, begin = block * kSpikeBlock;
-    const std::uint64_t length = count - begin < kSpikeBlock ? count - begin : kSpikeBlock;
-    if (element == begin + mixed(key ^ mixed(block + 1)) % length) return true;
-    return element == count - 1 - mixed(~key) % (count < kTile ? count : kTile);
+  WAVEPOOL_BOTH std::uint64_t spike_of_last_tile(std::uint64_t key) const {
+    return count() - 1 - mixed(~key) % (count() < kTile ? count() : kTile);
   }
 
-  WAVEPOOL_BOTH float plain(std::uint64_t word, std::uint64_t element, std::uint64_t key) const {
-    const std::uint64_t kind = target.first & 0xff;
+  WAVEPOOL_BOTH float spike(std::uint64_t element, std::uint64_t key) const {
+    const std::uint64_t word = random_word(key, 2 * element);
+    const float size = static_cast<float>((1u << 23) + (word & kMantissa)) * 0x1p-24f * float_of(target.second >> 32);
+    return (target.first & 0xff) != kPositive && word >> 63 != 0 ? -size : size;
+  }
+
+  WAVEPOOL_BOTH float plain(std::uint64_t element, std::uint64_t key) const {
+    const std::uint64_t kind = target.first & 0xff, word = random_word(key, 2 * element);
     const float scale = float_of(target.second);
     if (kind == kWide) {
       const std::uint64_t octaves = target.first >> 8 & 0xff;
@@ -195,28 +231,19 @@ struct DrawSamples {
     return static_cast<float>(whole - (1 << 23)) * 0x1p-23f * scale;
   }
 
-  WAVEPOOL_BOTH void operator()(std::uint64_t at) const {
-    const std::uint64_t row = side != 0 ? at / side : 0, column = side != 0 ? at % side : 0, form = form_of(target.first);
-    float value = 0.0F;
-    // A symmetric matrix is drawn below its diagonal, where the spike of the last tile lies.
-    if (!(form == kLower && column > row) && !(form == kUpper && column < row)) {
-      value = drawn(form == kSymmetric && column > row ? column * side + row : at);
-    }
-    reinterpret_cast<float*>(target.data)[at] = value;
-  }
-
-  WAVEPOOL_BOTH float drawn(std::uint64_t element) const {
-    const std::uint64_t key = target.key(), word = random_word(key, 2 * element);
-    float value = 0.0F;
-    if (is_spike(element, target.bytes / sizeof(float), key)) {
-      value = static_cast<float>((1u << 23) + (word & kMantissa)) * 0x1p-24f * float_of(target.second >> 32);
-      if ((target.first & 0xff) != kPositive && word >> 63 != 0) value = -value;
-    } else {
-      value = plain(word, element, key);
-    }
+  WAVEPOOL_BOTH float finished(float value) const {
     if (form_of(target.first) == kSigns) value = value < 0.0F ? -float_of(target.second) : float_of(target.second);
     const float limit = float_of(target.first >> 32);
     return value > limit ? limit : value < -limit ? -limit : value;
+  }
+
+  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t at, std::uint64_t key) const {
+    const std::uint64_t row = side != 0 ? at / side : 0, column = side != 0 ? at % side : 0, form = form_of(target.first);
+    if ((form == kLower && column > row) || (form == kUpper && column < row)) return 0;
+    // A symmetric matrix is drawn below its diagonal, where the spike of the last tile lies.
+    const std::uint64_t element = form == kSymmetric && column > row ? column * side + row : at;
+    const bool is_spike = element == spike_of_block(element / kSpikeBlock, key) || element == spike_of_last_tile(key);
+    return bits_of(finished(is_spike ? spike(element, key) : plain(element, key)));
   }
 };
 
@@ -224,14 +251,10 @@ struct DrawSamples {
 template <int kBytes>
 struct Roll {
   Target target;
-  WAVEPOOL_BOTH void operator()(std::uint64_t element) const {
+  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t element, std::uint64_t key) const {
     const std::uint64_t count = target.bytes / kBytes;
-    const std::uint64_t distance = count < 2 ? 0 : 1 + mixed(target.key()) % (count - 1);
-    std::uint64_t from = element + distance;
-    if (from >= count) from -= count;
-    for (int byte = 0; byte < kBytes; ++byte) {
-      target.data[element * kBytes + byte] = target.base[from * kBytes + byte];
-    }
+    const std::uint64_t distance = count < 2 ? 0 : 1 + mixed(key) % (count - 1), from = element + distance;
+    return load_element<kBytes>(target.base, from < count ? from : from - count);
   }
 };
 

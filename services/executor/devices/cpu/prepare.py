@@ -1,7 +1,8 @@
 """Fill the toolchain cache: `python -m services.executor.devices.cpu.prepare`.
 
 Builds what every submission shares, once per compiler and per edit of our headers and runtime: the static C and C++
-libraries (about a minute and a half), the precompiled prelude of both passes and the runtime (a few seconds).
+libraries (about a minute and a half), the precompiled prelude of both passes, the runtime and the judge's library (a
+few seconds).
 Safe to run twice and by several processes at once: each part is built in a folder of its own and then renamed.
 """
 
@@ -124,6 +125,7 @@ def _build_device(folder: Path) -> None:
         steps += [pool.submit(_compile, source, folder / "runner") for source in toolchain.runner_sources()]
         steps += [pool.submit(_compile, source, folder / "recorder") for source in _recorder_sources()]
         steps += [pool.submit(_precompile, folder, kernels=kernels) for kernels in (False, True)]
+        steps.append(pool.submit(_build_judge_library, folder))
         for step in steps:
             step.result()
 
@@ -139,6 +141,27 @@ def _recorder_sources() -> list[Path]:
 def _compile(source: Path, folder: Path) -> None:
     options = ("-x", "c++", "-emit-obj", str(source), "-o", str(folder / f"{source.stem}.o"))
     run_tool(toolchain.compiler().clang(toolchain.prepared().include, *options))
+
+
+def _build_judge_library(folder: Path) -> None:
+    """For AVX2, as integers take half as long so; without fused operations, so that bits are the same everywhere."""
+    built = folder / toolchain.prepared().judge_library.name
+    options = ("-O3", "-target-cpu", "x86-64-v3", "-ffp-contract=off", "-mrelocation-model", "pic", "-pic-level", "2")
+    with tempfile.TemporaryDirectory() as name:
+        compiled = Path(name) / "judge.o"
+        command = (
+            *options,
+            "-vectorize-loops",
+            "-x",
+            "c++",
+            "-emit-obj",
+            str(toolchain.JUDGE_SOURCE),
+            "-o",
+            str(compiled),
+        )
+        run_tool(toolchain.compiler().clang(toolchain.prepared().include, *command))
+        linker = (toolchain.compiler().program, "ld.lld", "-shared", "-m", "elf_x86_64", "--strip-debug")
+        run_tool([*linker, "-o", str(built), str(compiled)])
 
 
 def _precompile(folder: Path, *, kernels: bool) -> None:

@@ -107,7 +107,7 @@ class Prepared:
     include: Path
     """Our headers, copied so that precompiled headers stay valid when the checkout changes."""
     device: Path
-    """The precompiled prelude of each pass, our runtime and the core's runner."""
+    """The precompiled prelude of each pass, our runtime, the core's runner and its judge's library."""
 
     @property
     def host_prelude(self) -> Path:
@@ -118,6 +118,11 @@ class Prepared:
     def kernel_prelude(self) -> Path:
         """The precompiled prelude of the kernel pass."""
         return self.device / "kernels.pch"
+
+    @property
+    def judge_library(self) -> Path:
+        """What the core's judges load: `chain_arithmetic.cpp` as a shared library."""
+        return self.device / "judge.so"
 
     @property
     def complete(self) -> bool:
@@ -142,9 +147,13 @@ def cache_folder() -> Path:
     return Path(named) if named else Path.home() / ".cache" / "wavepool"
 
 
+CORE = PACKAGE.parent.parent / "core"
+JUDGE_SOURCE = CORE / "chain_arithmetic.cpp"
+
+
 def runner_sources() -> list[Path]:
     """The core's runner program, which is linked into every SOLUTION."""
-    return sorted((PACKAGE.parent.parent / "core" / "runner").glob("*.cpp"))
+    return sorted((CORE / "runner").glob("*.cpp"))
 
 
 @cache
@@ -171,5 +180,5 @@ def steps_digest() -> str:
 def _own_sources() -> list[Path]:
     ours = [path for part in ("include", "runtime") for path in sorted((PACKAGE / part).rglob("*")) if path.is_file()]
     steps = [PACKAGE / "toolchain.py", PACKAGE / "prepare.py"]
-    runner = PACKAGE.parent.parent / "core" / "runner"
-    return ours + steps + sorted(path for path in runner.glob("*") if path.suffix in {".cpp", ".h", ".hpp"})
+    runner = sorted(path for path in (CORE / "runner").glob("*") if path.suffix in {".cpp", ".h", ".hpp"})
+    return [*ours, *steps, *runner, JUDGE_SOURCE]

@@ -37,6 +37,7 @@ from services.executor.core.checking import Checker
 from services.executor.core.layout import LinkRule, RuleKind, read_records
 from services.executor.core.seeds import RunSeed
 from services.executor.core.trusted_runner import trusted_runner
+from tests.services.executor.core import chain_in_numpy
 from tests.services.executor.core.mixed_problem import MixedProblem
 
 if TYPE_CHECKING:
@@ -269,24 +270,46 @@ def test_drawn_codes_and_integers_are_all_of_those_that_may_be(codes: Codes, low
         assert count < 1000 or values.max() - values.min() > count / 2
 
 
-@given(st.integers(1, 20000), st.sampled_from(["float32", "float16", "int32", "uint8"]), st.data(), words)
-def test_elements_here_and_there_are_those_of_the_whole_array(
-    size: int, dtype: str, data: st.DataObject, key: int
-) -> None:
+@st.composite
+def rules_and_bases(draw: st.DrawFn) -> tuple[LinkRule, np.ndarray[Any, Any]]:
+    """Any rule, and an array that it changes."""
+    size, dtype = draw(st.integers(1, 20000)), draw(st.sampled_from(["float32", "float16", "int32", "uint8", "uint64"]))
     drawn = sample(Distribution.NORMAL, (size,), np.random.default_rng(size))
-    recipe = recipe_of(drawn)
-    assert isinstance(recipe, Recipe)
-    flips = LinkRule(RuleKind.FLIP_BITS, 0x3FF, 0x7F800000 if dtype == "float32" else 0x7C00)
+    least, most = (-6e4, 6e4) if dtype.startswith("float") else (0, 255)
+    base = np.clip(100 * drawn, least, most).astype(dtype)
     rules = [LinkRule(RuleKind.ROLL), LinkRule(RuleKind.FIXED), LinkRule(RuleKind.INTEGERS, 3, 90)]
     rules += [draw_rule(codes) for codes in SMALL_FLOATS] if dtype == "uint8" else []
-    rules += [draw_rule(replace(recipe, form=form)) for form in (None, *Form)] if dtype == "float32" else []
-    rules += [flips] if dtype.startswith("float") else []
-    base, rule = (
-        np.clip(100 * drawn, 0 if dtype == "uint8" else -6e4, 255 if dtype == "uint8" else 6e4).astype(dtype),
-        data.draw(st.sampled_from(rules)),
-    )
+    if dtype.startswith("float"):
+        exponent = 0x7F800000 if dtype == "float32" else 0x7C00
+        rules += [LinkRule(kind, 0x3FF, exponent) for kind in (RuleKind.FLIP_BITS, RuleKind.SYMMETRIC_BITS)]
+    if dtype == "float32":
+        recipe = Recipe(draw(st.sampled_from(Distribution)), 10.0, 3.0, 64.0, draw(st.sampled_from([np.inf, 2.0])))
+        rules += [draw_rule(replace(recipe, form=form)) for form in (None, *Form)]
+        rules += [LinkRule(RuleKind.WHOLES, -7 % 2**64, 90), LinkRule(RuleKind.WEIGHTS, 1, 19)]
+    rule = draw(st.sampled_from(rules))
+    is_matrix = rule.kind in {RuleKind.SYMMETRIC_BITS, RuleKind.WEIGHTS, RuleKind.DRAW}
+    return rule, base[: isqrt(size) ** 2].reshape(isqrt(size), -1) if is_matrix else base
+
+
+@given(rules_and_bases(), words)
+def test_the_judge_makes_the_bits_that_the_arithmetic_says(
+    given: tuple[LinkRule, np.ndarray[Any, Any]], key: int
+) -> None:
+    rule, base = given
+    made = remade(base, rule, key, 1)
+    assert made.dtype == base.dtype
+    assert made.tobytes() == chain_in_numpy.remade(base, rule, key, 1).tobytes()
+    assert digest_of([(0, made), (3, base)], key) == chain_in_numpy.digest_of([(0, made), (3, base)], key)
+
+
+@given(rules_and_bases(), st.data(), words)
+def test_elements_here_and_there_are_those_of_the_whole_array(
+    given: tuple[LinkRule, np.ndarray[Any, Any]], data: st.DataObject, key: int
+) -> None:
+    rule, base = given
     # The last tile has a spike, and so has every block.
-    places = np.random.default_rng(key).integers(max(0, size - data.draw(st.integers(1, size))), size, (3, 40))
+    least = max(0, base.size - data.draw(st.integers(1, base.size)))
+    places = np.random.default_rng(key).integers(least, base.size, (3, 40))
     made = remade_at(base, rule, key, 1, places)
     assert made.tobytes() == remade(base, rule, key, 1).reshape(-1)[places].tobytes()
     assert made.shape == places.shape

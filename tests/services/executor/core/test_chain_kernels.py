@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from services.executor.core.equipment import Equipment
 
 RUNNER = Path(chain.__file__).with_name("runner")
-HEADERS = ("chain_arithmetic.hpp", "parallel.hpp", "chain_bodies.hpp")
+HEADERS = ("chain_arithmetic.hpp", "protocol.hpp", "parallel.hpp", "chain_bodies.hpp", "chain_rules.hpp")
 MAIN = """
 #include <stdio.h>
 #include <string.h>
@@ -40,30 +40,36 @@ void compare(const char* name, std::uint64_t count, Make make) {
   if (by_kernel != by_loop || !written || !kept) printf("%s differs\\n", name), ++faults;
 }
 
-template <typename Body>
-void compare_target(const char* name, std::uint64_t count, std::uint64_t first, std::uint64_t second) {
-  compare(name, count, [=](const std::uint64_t& key, const unsigned char* base, unsigned char* data) {
-    return Body{chain::Target{&key, 3, base, data, kBytes, first, second}};
+void compare_rule(const char* name, Rule rule, std::uint32_t bytes, std::uint64_t first = 0, std::uint64_t second = 0) {
+  const chain::Target none{nullptr, 3, nullptr, nullptr, kBytes, first, second};
+  chain::with_body(rule, bytes, none, [=](const auto& empty, std::uint64_t count) {
+    compare(name, count, [=](const std::uint64_t& key, const unsigned char* base, unsigned char* data) {
+      auto filled = empty;
+      filled.body.target.link_key = &key;
+      filled.body.target.base = base;
+      filled.body.target.data = data;
+      return filled;
+    });
   });
 }
 
 int main() {
-  const std::uint64_t words = chain::words_of(kBytes);
-  compare_target<chain::Poison>("poison", words, 0, 0);
-  compare_target<chain::FlipBits<32>>("flip 32", words, 0x7fffff, 0x7f800000);
-  compare_target<chain::DrawIntegers<1>>("integers", kBytes, 200, 50);
-  compare_target<chain::DrawWholes>("wholes", kBytes / 4, 0ull - 9, 100);
-  compare_target<chain::Roll<2>>("roll", kBytes / 2, 0, 0);
+  compare_rule("copy", Rule::kCopy, 4);
+  compare_rule("poison", Rule::kPoison, 4);
+  compare_rule("flip 32", Rule::kFlipBits, 4, 0x7fffff, 0x7f800000);
+  compare_rule("integers", Rule::kIntegers, 1, 200, 50);
+  compare_rule("wholes", Rule::kWholes, 4, 0ull - 9, 100);
+  compare_rule("roll", Rule::kRoll, 2);
+  compare_rule("codes", Rule::kCodes, 1, 0xff, 8 << 8 | 0x7f);
   for (std::uint64_t kind = 0; kind < 4; ++kind) {
     const std::uint64_t limit = 0x42200000, scale = 0x3f400000, spike = 0x45800000;
-    compare_target<chain::DrawSamples>("draw", kBytes / 4, kind | 10 << 8 | limit << 32, scale | spike << 32);
+    for (std::uint64_t form = 0; form < 5; ++form) {
+      compare_rule("draw", Rule::kDraw, 4, kind | 10 << 8 | form << 16 | limit << 32, scale | spike << 32);
+    }
   }
-  compare("symmetric", 10'000, [=](const std::uint64_t& key, const unsigned char* base, unsigned char* data) {
-    return chain::FlipSymmetricBits<4>{{&key, 3, base, data, kBytes, 0x7fffff, 0x7f800000}, 100};
-  });
-  compare("weights", 10'000, [=](const std::uint64_t& key, const unsigned char* base, unsigned char* data) {
-    return chain::DrawWeights{{&key, 3, base, data, kBytes, 1, 20}, 100};
-  });
+  compare_rule("symmetric", Rule::kSymmetricBits, 4, 0x7fffff, 0x7f800000);
+  compare_rule("weights", Rule::kWeights, 4, 1, 20);
+  const std::uint64_t words = chain::words_of(kBytes);
   const std::uint64_t strips = chain::strips_of(words);
   compare("strips", strips, [=](const std::uint64_t& key, const unsigned char* base, unsigned char* data) {
     return chain::FoldStrips{base, kBytes, &key, 1, 0, strips, reinterpret_cast<std::uint64_t*>(data)};

@@ -1,0 +1,114 @@
+// The judge's side of what a chain does between calls, from the runner's source: `chain_arithmetic.py` calls it.
+#include "runner/chain_rules.hpp"
+
+namespace {
+
+using namespace wavepool;
+using chain::DrawSamples;
+
+// As the device does it, but each spike is looked for once for its block.
+void draw(const chain::ByElement<DrawSamples, 4>& whole, std::uint64_t count, std::uint64_t key) {
+  const DrawSamples& body = whole.body;
+  auto* values = reinterpret_cast<float*>(body.target.data);
+  for (std::uint64_t at = 0; at < count; ++at) values[at] = body.finished(body.plain(at, key));
+  const auto put = [&](std::uint64_t at) { values[at] = body.finished(body.spike(at, key)); };
+  for (std::uint64_t block = 0; block * DrawSamples::kSpikeBlock < count; ++block) put(body.spike_of_block(block, key));
+  if (count != 0) put(body.spike_of_last_tile(key));
+}
+
+struct Make {
+  std::uint64_t key;
+
+  template <typename Body>
+  void operator()(const Body& body, std::uint64_t count) const {
+    const auto& target = body.body.target;
+    for (std::uint64_t at = 0; at < count; ++at) store(body, target, at, body.body.value(at, key));
+  }
+
+  void operator()(const chain::ByElement<DrawSamples, 4>& body, std::uint64_t count) const {
+    if (body.body.side == 0) return draw(body, count, key);
+    for (std::uint64_t at = 0; at < count; ++at) store(body, body.body.target, at, body.body.value(at, key));
+  }
+
+  template <typename Body>
+  static void store(const chain::ByWord<Body>&, const chain::Target& target, std::uint64_t at, std::uint64_t value) {
+    chain::store_word(target.data, target.bytes, at, value);
+  }
+
+  template <typename Body, int kBytes>
+  static void store(const chain::ByElement<Body, kBytes>&, const chain::Target& target, std::uint64_t at,
+                    std::uint64_t value) {
+    chain::store_element<kBytes>(target.data, at, value);
+  }
+};
+
+// Elements of `bytes` bytes at `count` places, one after the other.
+struct MakeAt {
+  std::uint64_t key, bytes;
+  const std::uint64_t* places;
+  std::uint64_t count;
+  unsigned char* made;
+
+  template <typename Body>
+  void operator()(const Body& body, std::uint64_t) const {
+    for (std::uint64_t at = 0; at < count; ++at) {
+      const std::uint64_t begin = places[at] * bytes;
+      const std::uint64_t unit = body.body.value(begin / Body::kUnit, key) >> 8 * (begin % Body::kUnit);
+      for (std::uint64_t byte = 0; byte < bytes; ++byte) {
+        made[at * bytes + byte] = static_cast<unsigned char>(unit >> 8 * byte);
+      }
+    }
+  }
+};
+
+}  // namespace
+
+extern "C" {
+
+struct WavepoolArray {
+  std::uint64_t rule, element_bytes, first, second, link_key, argument, bytes;
+  const unsigned char* base;
+};
+
+// What the array is in the link with its key.
+void wavepool_make(const WavepoolArray* array, unsigned char* data) {
+  const chain::Target target{&array->link_key, array->argument, array->base, data,
+                             array->bytes,     array->first,    array->second};
+  chain::with_body(static_cast<Rule>(array->rule), static_cast<std::uint32_t>(array->element_bytes), target,
+                   Make{target.key()});
+}
+
+// The same of its elements at some places.
+void wavepool_make_at(const WavepoolArray* array, const std::uint64_t* places, std::uint64_t count,
+                      unsigned char* made) {
+  const chain::Target target{&array->link_key, array->argument, array->base, nullptr,
+                             array->bytes,     array->first,    array->second};
+  chain::with_body(static_cast<Rule>(array->rule), static_cast<std::uint32_t>(array->element_bytes), target,
+                   MakeAt{target.key(), array->element_bytes, places, count, made});
+}
+
+// One level of the hash of `bytes` bytes under a level's key, as FoldStrips does it: `strips` first halves of states, then
+// as many second ones. A few hundred strips at a time, whose states stay in the cache.
+void wavepool_fold_strips(const unsigned char* data, std::uint64_t bytes, std::uint64_t key, std::uint64_t strips,
+                          std::uint64_t* states) {
+  constexpr std::uint64_t kTogether = 512;
+  const std::uint64_t words = chain::words_of(bytes);
+  for (std::uint64_t begin = 0; begin < strips; begin += kTogether) {
+    const std::uint64_t end = begin + kTogether < strips ? begin + kTogether : strips;
+    chain::Digest some[kTogether];
+    for (std::uint64_t strip = begin; strip < end; ++strip) {
+      some[strip - begin] = chain::opened(chain::random_word(key, strip));
+    }
+    for (std::uint64_t row = 0; row < words; row += strips) {
+      for (std::uint64_t strip = begin; strip < end && row + strip < words; ++strip) {
+        chain::fold(some[strip - begin], chain::load_word(data, bytes, row + strip));
+      }
+    }
+    for (std::uint64_t strip = begin; strip < end; ++strip) {
+      states[strip] = some[strip - begin].first;
+      states[strips + strip] = some[strip - begin].second;
+    }
+  }
+}
+
+}  // extern "C"
