@@ -1,11 +1,12 @@
 """What a submission at GPU sizes costs its host: CPU seconds, bytes copied and memory, for every problem.
 
-`python benchmarks/gpu_session.py` measures the steps of a call as the judge makes them, at the largest `cpu` size and
-in CPU seconds of this machine: D inputs are drawn and copied; L memory of their size is copied; C a whole output is
-copied back and compared with the fp64 reference; T an output is copied alone. These are scaled by bytes to the GPU
-sizes, as is G, the digest of an output, measured at 16 MiB. A is what an answer costs to compare: C, and D if the
-device drew its inputs; or, if the problem has parts (`problems/parts.py`), what a part of the GPU case itself takes,
-measured. I is L if the device draws the inputs, else D. For each GPU case:
+`python benchmarks/gpu_session.py` measures the steps of a call as the judge makes them, at the largest size up to
+64 MiB and in CPU seconds of this machine: D inputs are drawn and copied; R they are made again as a device drew them;
+L memory of their size is copied; C a whole output is copied back and compared with the fp64 reference; T an output is
+copied alone. These are scaled by bytes to the GPU sizes, as is G, the digest of an output, measured at 16 MiB. A is
+what an answer costs to compare: C, and R if the device drew its inputs; or, if the problem has parts
+(`problems/parts.py`), what a part of the GPU case itself takes, measured. I is L if the device draws the inputs, else
+D. For each GPU case:
 
     to record     3 D; none if the sizes are known without the values
     to check      D + C, and T for a second call with the same inputs, if the problem is deterministic
@@ -47,11 +48,12 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from problems.comparison import compare
+from problems.definition import SizeSet
 from problems.freivalds import check_product
 from services.executor.core.case_judge import LARGE_BYTES, WHOLLY_COMPARED_FLOPS, CaseJudge
 from services.executor.core.case_result import work_of
 from services.executor.core.chain import GPU_CHAINS
-from services.executor.core.chain_arithmetic import digest_of, remade_at
+from services.executor.core.chain_arithmetic import digest_of, remade, remade_at
 from services.executor.core.chain_rules import redraw_rules
 from services.executor.core.installation import catalogue
 from services.executor.core.launching.understanding import RECORDINGS
@@ -68,7 +70,7 @@ if TYPE_CHECKING:
 
 REPEATED_CALLS = 3
 AIM_CPU_SECONDS, AIM_MEDIAN_SECONDS, AIM_WORST_SECONDS = 60.0, 30.0, 90.0
-GIB, DIGESTED_BYTES = 2**30, 1 << 24
+GIB, DIGESTED_BYTES, MEASURED_BYTES = 2**30, 1 << 24, 1 << 26
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ class Call:
     """The steps of one call on the host, in CPU seconds, and its memory, for each byte of the problem's data."""
 
     draw: float
+    redraw: float
     load: float
     compare: float
     copy: float
@@ -116,7 +119,7 @@ def case_seconds(problem: Problem, case: Case, call: Call, *, all_checked: bool)
     """The host's CPU seconds for one case, by the formula above; `call` is of this case."""
     is_redrawn = not all_checked and _is_redrawn(problem, case)
     part = None if all_checked or problem.bytes(case) <= LARGE_BYTES else part_seconds(problem, case)
-    redrawn = call.draw + call.compare if part is None else part
+    redrawn = call.redraw + call.compare if part is None else part
     one = call.load if is_redrawn else call.draw
     one += call.load + call.copy + (redrawn if is_redrawn else call.compare if part is None else part)
     recorded = RECORDINGS if problem.sized_inputs(problem.sizes.cpu[0], np.random.PCG64(0)) is None else 0
@@ -202,9 +205,17 @@ def _kept_bytes(problem: Problem, case: Case) -> float:
     return written + KEPT_ANSWERS * sum(places.nbytes + 4.0 * places.size for places in outputs)
 
 
+def measured_case(problem: Problem) -> Case:
+    """The largest of those up to 64 MiB, hidden ones too: what a call costs however small is not to be scaled."""
+    random = np.random.default_rng(0)
+    hidden = [problem.hidden_case(SizeSet.GPU, random) for _ in range(8)]
+    fitting = [case for case in (*problem.sizes.gpu, *hidden) if problem.bytes(case) <= MEASURED_BYTES]
+    return max(fitting or problem.sizes.cpu, key=problem.bytes)
+
+
 def measured_call(problem: Problem) -> Call:
-    """One call of the largest `cpu` size, the second of two, so that nothing is looked up for the first time."""
-    case = max(problem.sizes.cpu, key=problem.bytes)
+    """One call, the second of two, so that nothing is looked up for the first time."""
+    case = measured_case(problem)
     judge = CaseJudge(problem, case, RunSeed(""), 0)
     steps = [_steps(problem, judge, number) for number in (1, 2)][-1]
     tracemalloc.start()
@@ -221,6 +232,10 @@ def _steps(problem: Problem, judge: CaseJudge, number: int) -> Call:
     for value in trial.inputs.values():
         np.array(value)
     drawn = time.process_time()
+    for at, (name, rule) in enumerate((redraw_rules(problem, trial.inputs) or {}).items()):
+        if name in trial.inputs:
+            remade(trial.inputs[name], rule, number, at)
+    made_again = time.process_time()
     memory = [np.array(value) for value in trial.inputs.values()]
     filled = time.process_time()
     for value, into in zip(trial.inputs.values(), memory, strict=True):
@@ -241,7 +256,8 @@ def _steps(problem: Problem, judge: CaseJudge, number: int) -> Call:
         judge.fault(trial, outputs)
     else:
         check_product(outputs[factors.output], factors, problem.tolerance, np.random.default_rng(number))
-    return Call(drawn - begin, loaded - filled, time.process_time() - copied, copied - answered, 0.0)
+    compared = time.process_time()
+    return Call(drawn - begin, made_again - drawn, loaded - filled, compared - copied, copied - answered, 0.0)
 
 
 def _is_large_product(problem: Problem) -> bool:
