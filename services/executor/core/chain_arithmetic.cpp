@@ -7,7 +7,7 @@ using namespace wavepool;
 using chain::DrawSamples;
 
 // As the device does it, but each spike is looked for once for its block.
-void draw(const chain::ByElement<DrawSamples, 4>& whole, std::uint64_t count, std::uint64_t key) {
+void draw(const chain::ByElement<DrawSamples, 4>& whole, std::uint64_t count, const chain::Key& key) {
   const DrawSamples& body = whole.body;
   auto* values = reinterpret_cast<float*>(body.target.data);
   for (std::uint64_t at = 0; at < count; ++at) values[at] = body.finished(body.plain(at, key));
@@ -17,7 +17,7 @@ void draw(const chain::ByElement<DrawSamples, 4>& whole, std::uint64_t count, st
 }
 
 struct Make {
-  std::uint64_t key;
+  chain::Key key;
 
   template <typename Body>
   void operator()(const Body& body, std::uint64_t count) const {
@@ -44,7 +44,8 @@ struct Make {
 
 // Elements of `bytes` bytes at `count` places, one after the other.
 struct MakeAt {
-  std::uint64_t key, bytes;
+  chain::Key key;
+  std::uint64_t bytes;
   const std::uint64_t* places;
   std::uint64_t count;
   unsigned char* made;
@@ -97,7 +98,7 @@ void wavepool_fold_strips(const unsigned char* data, std::uint64_t bytes, std::u
     const std::uint64_t end = begin + kTogether < strips ? begin + kTogether : strips;
     chain::Digest some[kTogether];
     for (std::uint64_t strip = begin; strip < end; ++strip) {
-      some[strip - begin] = chain::opened(chain::random_word(key, strip));
+      some[strip - begin] = chain::opened(chain::stepped(key, strip));
     }
     for (std::uint64_t row = 0; row < words; row += strips) {
       for (std::uint64_t strip = begin; strip < end && row + strip < words; ++strip) {

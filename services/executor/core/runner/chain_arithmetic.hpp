@@ -27,13 +27,24 @@ WAVEPOOL_BOTH inline std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// The key of one argument's data in the link with this key.
-WAVEPOOL_BOTH inline std::uint64_t argument_key(std::uint64_t link_key, std::uint64_t argument) {
-  return mixed(link_key ^ mixed(argument + 1));
+WAVEPOOL_BOTH inline std::uint64_t stepped(std::uint64_t key, std::uint64_t at) {
+  return mixed(key + (at + 1) * kGolden);
 }
 
-WAVEPOOL_BOTH inline std::uint64_t random_word(std::uint64_t key, std::uint64_t at) {
-  return mixed(key + (at + 1) * kGolden);
+// The key of one argument's data in a link. `mixed` can be inverted, so a kernel that sees a word made with one half, in
+// poison or in codes, would know that half, the link's key, and all inputs without reading them. A sum of two words, each
+// with a half that nobody has seen, tells neither.
+struct Key {
+  std::uint64_t first;
+  std::uint64_t second;
+};
+
+WAVEPOOL_BOTH inline Key argument_key(std::uint64_t link_key, std::uint64_t argument) {
+  return {mixed(link_key ^ mixed(argument + 1)), mixed(link_key ^ mixed(~argument))};
+}
+
+WAVEPOOL_BOTH inline std::uint64_t random_word(const Key& key, std::uint64_t at) {
+  return stepped(key.first, at) + stepped(key.second, at);
 }
 
 // The two halves of a digest. One half of 64 bits could be met in the middle; two cannot.

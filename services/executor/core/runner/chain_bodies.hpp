@@ -66,7 +66,7 @@ struct Target {
   std::uint64_t first;
   std::uint64_t second;
 
-  WAVEPOOL_BOTH std::uint64_t key() const { return argument_key(*link_key, argument); }
+  WAVEPOOL_BOTH Key key() const { return argument_key(*link_key, argument); }
 };
 
 // Makes an array word by word: `Body::value` is what word `at` becomes under the key of the array.
@@ -92,26 +92,26 @@ struct ByElement {
 
 struct Copy {
   Target target;
-  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t at, std::uint64_t) const {
+  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t at, const Key&) const {
     return load_word(target.base, target.bytes, at);
   }
 };
 
 struct Zero {
   Target target;
-  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t, std::uint64_t) const { return 0; }
+  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t, const Key&) const { return 0; }
 };
 
 struct Poison {
   Target target;
-  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t at, std::uint64_t key) const { return random_word(key, at); }
+  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t at, const Key& key) const { return random_word(key, at); }
 };
 
 // Flips bits of the mask `first` at random, but not in elements whose exponent (mask `second`) is all zeros or ones.
 template <int kBytes>
 struct FlipBits {
   Target target;
-  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t at, std::uint64_t key) const {
+  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t at, const Key& key) const {
     const std::uint64_t word = load_word(target.base, target.bytes, at);
     std::uint64_t allowed = 0;
     for (int shift = 0; shift < 64; shift += 8 * kBytes) {
@@ -126,7 +126,7 @@ struct FlipBits {
 // Integers from `first` on, `second` (at most 2^32) of them alike likely.
 struct DrawIntegers {
   Target target;
-  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t element, std::uint64_t key) const {
+  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t element, const Key& key) const {
     return target.first + (((random_word(key, element) >> 32) * target.second) >> 32);
   }
 };
@@ -135,7 +135,7 @@ struct DrawIntegers {
 // (`Codes` in problems/distributions.py). 0 has no sign.
 struct DrawCodes {
   Target target;
-  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t at, std::uint64_t key) const {
+  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t at, const Key& key) const {
     const int bits = static_cast<int>(target.second >> 8);
     const std::uint64_t nan = target.second & 0xff, word = random_word(key, at);
     std::uint64_t codes = 0;
@@ -150,7 +150,7 @@ struct DrawCodes {
 // Integers like those of DrawIntegers as float32; below 2^24 all of them are exact.
 struct DrawWholes {
   Target target;
-  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t element, std::uint64_t key) const {
+  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t element, const Key& key) const {
     return bits_of(static_cast<float>(static_cast<std::int64_t>(DrawIntegers{target}.value(element, key))));
   }
 };
@@ -166,7 +166,7 @@ template <int kBytes>
 struct FlipSymmetricBits {
   Target target;
   std::uint64_t side;
-  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t element, std::uint64_t key) const {
+  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t element, const Key& key) const {
     const std::uint64_t value = load_element<kBytes>(target.base, element), exponent = value & target.second;
     const bool ordinary = exponent != 0 && exponent != target.second;
     return ordinary ? value ^ (random_word(key, upper_place(element, side)) & target.first) : value;
@@ -177,7 +177,7 @@ struct FlipSymmetricBits {
 struct DrawWeights {
   Target target;
   std::uint64_t side;
-  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t element, std::uint64_t key) const {
+  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t element, const Key& key) const {
     const std::uint64_t before = load_element<4>(target.base, element);
     return float_of(before) == 0.0F ? before : DrawWholes{target}.value(upper_place(element, side), key);
   }
@@ -198,22 +198,22 @@ struct DrawSamples {
 
   WAVEPOOL_BOTH std::uint64_t count() const { return target.bytes / sizeof(float); }
 
-  WAVEPOOL_BOTH std::uint64_t spike_of_block(std::uint64_t block, std::uint64_t key) const {
+  WAVEPOOL_BOTH std::uint64_t spike_of_block(std::uint64_t block, const Key& key) const {
     const std::uint64_t begin = block * kSpikeBlock, left = count() - begin;
-    return begin + mixed(key ^ mixed(block + 1)) % (left < kSpikeBlock ? left : kSpikeBlock);
+    return begin + mixed(key.first ^ mixed(block + 1)) % (left < kSpikeBlock ? left : kSpikeBlock);
   }
 
-  WAVEPOOL_BOTH std::uint64_t spike_of_last_tile(std::uint64_t key) const {
-    return count() - 1 - mixed(~key) % (count() < kTile ? count() : kTile);
+  WAVEPOOL_BOTH std::uint64_t spike_of_last_tile(const Key& key) const {
+    return count() - 1 - mixed(~key.first) % (count() < kTile ? count() : kTile);
   }
 
-  WAVEPOOL_BOTH float spike(std::uint64_t element, std::uint64_t key) const {
+  WAVEPOOL_BOTH float spike(std::uint64_t element, const Key& key) const {
     const std::uint64_t word = random_word(key, 2 * element);
     const float size = static_cast<float>((1u << 23) + (word & kMantissa)) * 0x1p-24f * float_of(target.second >> 32);
     return (target.first & 0xff) != kPositive && word >> 63 != 0 ? -size : size;
   }
 
-  WAVEPOOL_BOTH float plain(std::uint64_t element, std::uint64_t key) const {
+  WAVEPOOL_BOTH float plain(std::uint64_t element, const Key& key) const {
     const std::uint64_t kind = target.first & 0xff, word = random_word(key, 2 * element);
     const float scale = float_of(target.second);
     if (kind == kWide) {
@@ -237,7 +237,7 @@ struct DrawSamples {
     return value > limit ? limit : value < -limit ? -limit : value;
   }
 
-  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t at, std::uint64_t key) const {
+  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t at, const Key& key) const {
     const std::uint64_t row = side != 0 ? at / side : 0, column = side != 0 ? at % side : 0, form = form_of(target.first);
     if ((form == kLower && column > row) || (form == kUpper && column < row)) return 0;
     // A symmetric matrix is drawn below its diagonal, where the spike of the last tile lies.
@@ -251,9 +251,9 @@ struct DrawSamples {
 template <int kBytes>
 struct Roll {
   Target target;
-  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t element, std::uint64_t key) const {
+  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t element, const Key& key) const {
     const std::uint64_t count = target.bytes / kBytes;
-    const std::uint64_t distance = count < 2 ? 0 : 1 + mixed(key) % (count - 1), from = element + distance;
+    const std::uint64_t distance = count < 2 ? 0 : 1 + mixed(key.first) % (count - 1), from = element + distance;
     return load_element<kBytes>(target.base, from < count ? from : from - count);
   }
 };
@@ -268,9 +268,9 @@ struct FoldStrips {
   std::uint64_t strips;
   std::uint64_t* states;
   WAVEPOOL_BOTH void operator()(std::uint64_t strip) const {
-    const std::uint64_t key = level_key(argument_key(*link_key, argument), bytes, level);
+    const std::uint64_t key = level_key(argument_key(*link_key, argument).first, bytes, level);
     const std::uint64_t words = (bytes + 7) / 8;
-    Digest state = opened(random_word(key, strip));
+    Digest state = opened(stepped(key, strip));
     for (std::uint64_t at = strip; at < words; at += strips) fold(state, load_word(data, bytes, at));
     states[strip] = state.first;
     states[strips + strip] = state.second;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -43,9 +43,16 @@ def mixed(x: int) -> int:
     return x ^ (x >> 31)
 
 
-def argument_key(link_key: int, argument: int) -> int:
+class Key(NamedTuple):
+    """Of an array in a link."""
+
+    first: int
+    second: int
+
+
+def argument_key(link_key: int, argument: int) -> Key:
     """The key of one argument's data in a link; `argument` is its place in the signature."""
-    return mixed(link_key ^ mixed(argument + 1))
+    return Key(mixed(link_key ^ mixed(argument + 1)), mixed(link_key ^ mixed(~argument & _MASK)))
 
 
 def remade(base: NDArray[Any], rule: LinkRule, link_key: int, argument: int) -> NDArray[Any]:
@@ -81,7 +88,7 @@ def remade_at(
             return remade(base, rule, link_key, argument).reshape(-1)[places]
 
 
-def _changed(base: NDArray[Any], rule: LinkRule, key: int) -> NDArray[Any]:
+def _changed(base: NDArray[Any], rule: LinkRule, key: Key) -> NDArray[Any]:
     if rule.kind in {RuleKind.SYMMETRIC_BITS, RuleKind.WEIGHTS}:
         return _remade_matrix(base, rule, key)
     if rule.kind is RuleKind.FLIP_BITS:
@@ -96,16 +103,16 @@ def _changed(base: NDArray[Any], rule: LinkRule, key: int) -> NDArray[Any]:
     return base
 
 
-def _distance(size: int, key: int) -> int:
+def _distance(size: int, key: Key) -> int:
     """How far an array is rolled."""
-    return 0 if size < 2 else 1 + mixed(key) % (size - 1)
+    return 0 if size < 2 else 1 + mixed(key.first) % (size - 1)
 
 
 def digest_of(outputs: Iterable[tuple[int, NDArray[Any]]], link_key: int) -> tuple[int, int]:
     """The digest of a link's outputs, each with its place in the signature."""
     state = (link_key, mixed(link_key))
     for argument, output in outputs:
-        for half in _state_of(_bytes_of(output), argument_key(link_key, argument)):
+        for half in _state_of(_bytes_of(output), argument_key(link_key, argument).first):
             state = _fold(state, half)
     return mixed((state[0] + state[1]) & _MASK), mixed(state[1] ^ _rotated(state[0], 32))
 
@@ -122,7 +129,7 @@ def _state_of(data: NDArray[np.uint8], key: int) -> tuple[int, int]:
 
 
 def _fold_strips(words: Words, strips: int, key: int) -> Words:
-    first = _random_words(key, strips)
+    first = _stepped(key, np.arange(strips, dtype=np.uint64))
     second = _mixed_words(first)
     for begin in range(0, words.size, strips):
         row = words[begin : begin + strips]
@@ -134,7 +141,7 @@ def _fold_strips(words: Words, strips: int, key: int) -> Words:
     return np.concatenate((first, second))
 
 
-def _remade_matrix(base: NDArray[Any], rule: LinkRule, key: int) -> NDArray[Any]:
+def _remade_matrix(base: NDArray[Any], rule: LinkRule, key: Key) -> NDArray[Any]:
     """A square matrix, whose noise is the same on both sides of the diagonal."""
     rows, columns = np.indices(base.shape)
     places = np.minimum(rows, columns) * base.shape[0] + np.maximum(rows, columns)
@@ -157,7 +164,7 @@ def _form_of(rule: LinkRule) -> Form | None:
     return _FORMS[rule.first >> 16 & 0xFF]
 
 
-def _drawn(size: int, rule: LinkRule, key: int) -> NDArray[np.float32]:
+def _drawn(size: int, rule: LinkRule, key: Key) -> NDArray[np.float32]:
     if _form_of(rule) in _FORMS_OF_MATRICES:
         return _drawn_at(np.arange(size, dtype=np.uint64), size, rule, key)
     values = np.empty(size, np.float32)
@@ -169,7 +176,7 @@ def _drawn(size: int, rule: LinkRule, key: int) -> NDArray[np.float32]:
     return _finished(values, rule)
 
 
-def _drawn_at(places: Words, size: int, rule: LinkRule, key: int) -> NDArray[np.float32]:
+def _drawn_at(places: Words, size: int, rule: LinkRule, key: Key) -> NDArray[np.float32]:
     form, side = _form_of(rule), np.uint64(math.isqrt(size))
     rows, columns = np.divmod(places, side) if form in _FORMS_OF_MATRICES else (places, places)
     if form is Form.SYMMETRIC:
@@ -186,7 +193,7 @@ def _drawn_at(places: Words, size: int, rule: LinkRule, key: int) -> NDArray[np.
     return values
 
 
-def _spikes(places: Words, rule: LinkRule, key: int) -> NDArray[np.float32]:
+def _spikes(places: Words, rule: LinkRule, key: Key) -> NDArray[np.float32]:
     words = _words_at(key, 2 * places)
     spikes = ((words & _MANTISSA) + np.uint64(1 << _MANTISSA_BITS)).astype(np.float32) * np.float32(2.0**-24)
     spikes *= np.uint32(rule.second >> 32).view(np.float32)
@@ -202,7 +209,7 @@ def _finished(values: NDArray[np.float32], rule: LinkRule) -> NDArray[np.float32
     return np.clip(values, -limit, limit, out=values)
 
 
-def _plain(places: Words, rule: LinkRule, key: int) -> NDArray[np.float32]:
+def _plain(places: Words, rule: LinkRule, key: Key) -> NDArray[np.float32]:
     """Elements without spikes."""
     at = places * np.uint64(2)
     words, kind, scale = _words_at(key, at), rule.first & 0xFF, _scale_of(rule)
@@ -225,19 +232,23 @@ def _plain(places: Words, rule: LinkRule, key: int) -> NDArray[np.float32]:
     return (wholes - (1 << _MANTISSA_BITS)).astype(np.float32) * np.float32(2.0**-_MANTISSA_BITS) * scale
 
 
-def _spike_places(size: int, key: int) -> NDArray[np.uint64]:
+def _spike_places(size: int, key: Key) -> NDArray[np.uint64]:
     """One in each block, and one in the last tile."""
     if not size:
         return np.empty(0, np.uint64)
     blocks = np.arange(-(-size // _SPIKE_BLOCK), dtype=np.uint64)
     begins = blocks * np.uint64(_SPIKE_BLOCK)
     lengths = np.minimum(np.uint64(_SPIKE_BLOCK), np.uint64(size) - begins)
-    in_blocks = begins + _mixed_words(np.uint64(key) ^ _mixed_words(blocks + np.uint64(1))) % lengths
-    last = size - 1 - mixed(key ^ _MASK) % min(size, TILE_ELEMENTS)
+    in_blocks = begins + _mixed_words(np.uint64(key.first) ^ _mixed_words(blocks + np.uint64(1))) % lengths
+    last = size - 1 - mixed(key.first ^ _MASK) % min(size, TILE_ELEMENTS)
     return np.append(in_blocks, np.uint64(last))
 
 
-def _words_at(key: int, at: Words) -> Words:
+def _words_at(key: Key, at: Words) -> Words:
+    return _stepped(key.first, at) + _stepped(key.second, at)
+
+
+def _stepped(key: int, at: Words) -> Words:
     return _mixed_words(np.uint64(key) + (at + np.uint64(1)) * np.uint64(_GOLDEN))
 
 
@@ -253,7 +264,7 @@ def _in_range(words: Words, rule: LinkRule) -> Words:
     return np.uint64(rule.first & _MASK) + (((words >> np.uint64(32)) * np.uint64(rule.second)) >> np.uint64(32))
 
 
-def _flipped_by_words(base: NDArray[Any], rule: LinkRule, key: int) -> NDArray[Any]:
+def _flipped_by_words(base: NDArray[Any], rule: LinkRule, key: Key) -> NDArray[Any]:
     flat, unsigned = np.ascontiguousarray(base).reshape(-1), np.dtype(f"u{base.dtype.itemsize}")
     made = np.empty_like(flat)
     for begin in range(0, flat.size, _MADE_AT_ONCE):
@@ -290,9 +301,8 @@ def _rotated_words(x: Words, bits: int) -> Words:
     return (x << np.uint64(bits)) | (x >> np.uint64(64 - bits))
 
 
-def _random_words(key: int, count: int) -> Words:
-    steps = np.arange(1, count + 1, dtype=np.uint64)
-    return _mixed_words(np.uint64(key) + steps * np.uint64(_GOLDEN))
+def _random_words(key: Key, count: int) -> Words:
+    return _words_at(key, np.arange(count, dtype=np.uint64))
 
 
 def _mixed_words(x: Words) -> Words:

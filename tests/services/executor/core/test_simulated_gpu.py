@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.trust import smallest_case_of, with_case
 from problems import parts
+from problems.distributions import Distribution
 from services.executor.core import benchmarking, case_judge, chain
 from services.executor.core.benchmark_result import Timing
 from services.executor.core.installation import catalogue, find_problem
@@ -192,6 +193,19 @@ async def test_a_reference_is_right_in_every_part_of_what_a_device_draws(
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert (_result(finished).timing, _result(finished).unproven_because) == (Timing.VALID, "")
     assert all(checked < made for checked, made in dict(finished.report["checked_calls"]).values())
+
+
+async def test_what_lies_in_an_output_does_not_tell_the_inputs_that_a_device_drew(
+    simulated: Equipment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+    problem = find_problem("relu")
+    uniform = next(case for case in problem.sizes.cpu if case.values["distribution"] is Distribution.UNIFORM)
+    source = "// sim: latency_us=100 noise=gpu\n" + (SUBMISSIONS / "inverts_poison.hip").read_text()
+    on_one_case = replace(simulated, find_problem=lambda _: with_case(problem, uniform))
+    finished = await run(CoreJob(source, Mode.BENCHMARK, "relu", seed="a"), on_one_case, lambda _: None)
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    assert (_result(finished).timing, _result(finished).unproven_because) == (Timing.VALID, "")
 
 
 @pytest.mark.parametrize("is_audited", [True, False])
