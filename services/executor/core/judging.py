@@ -212,8 +212,9 @@ def _explained(failure: Failure) -> Explains:
     """What a recorder may know the cause of: no end that says its own."""
     if failure.verdict is Verdict.TIME_LIMIT_EXCEEDED:
         return Explains.TIME_LIMIT
-    has_crashed = failure.reason.startswith(("signal:", "gpu_fault"))
-    return Explains.CRASH if failure.verdict is Verdict.RUNTIME_ERROR and has_crashed else Explains.NOTHING
+    has_crashed = failure.verdict is Verdict.RUNTIME_ERROR and failure.reason.startswith(("signal:", "gpu_fault"))
+    asked_for_too_much = failure.verdict is Verdict.MEMORY_LIMIT_EXCEEDED
+    return Explains.CRASH if has_crashed or asked_for_too_much else Explains.NOTHING
 
 
 def _planned(problem: LaunchedProblem) -> ProgramOf:

@@ -50,6 +50,8 @@ _MOST_GRID = (0x7FFFFFFF, 65_535, 65_535)
 _MOST_THREADS = 1_024
 _MOST_LDS_BYTES = 1 << 20
 _ELEMENTS = frozenset({1, 2, 4})
+_MOST_ADDRESSES = 50_000
+"""Of all that a recording's calls hand over; to find what each means takes some 30 us."""
 _KEPT = 0
 """The owner of what lives on: it was made before call 2."""
 
@@ -160,6 +162,7 @@ class _Reader:
         self._memories = memories
         self._scalars = scalars
         self._numbers: dict[_Block, int] = {}
+        self._addresses = 0
         self.blocks: list[_Block] = []
         self.streams: dict[int, int] = {}
 
@@ -284,6 +287,13 @@ class _Reader:
                 raise DifferingError(
                     f"{what} differs from run to run at byte {at}, and is no address: it depends on where memory lies, "
                     "on time, or on chance; let it depend on sizes only",
+                    line,
+                )
+            self._addresses += 1
+            if self._addresses > _MOST_ADDRESSES:
+                raise NotRecordableError(
+                    f"the device is given more than {_MOST_ADDRESSES:,} addresses; give it one, and let kernels compute "
+                    "the others",
                     line,
                 )
             end = found.at + found.bytes

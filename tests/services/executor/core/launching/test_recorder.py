@@ -193,6 +193,7 @@ async def test_no_host_code_of_the_submission_is_in_the_process_that_performs(eq
         ("", f"{LAUNCH}\n  c[0] = 1;", "host code reads or writes device memory", 0),
         ("", f"for (;;) {LAUNCH}", "asks for more than 20000 operations", 8),
         ("", "void* p; hipMalloc(&p, size_t(1) << 40);", "bytes of memory where", 8),
+        ("", f"hipMemcpy2D(c, 8, a, 8, 4, 65, hipMemcpyDeviceToDevice);\n  {LAUNCH}", "hipMemcpy2D of 65 rows", 8),
         ("", "exit(0);", "the process ends within `solution`", 0),
         ("__managed__ int shared[4];", LAUNCH, "`shared` is a __managed__ variable", 0),
         ("", "float* h; hipHostMalloc(&h, n * 4); add<<<1, 64>>>(h, b, c, n);", "memory of the host", 8),
@@ -205,7 +206,19 @@ async def test_no_host_code_of_the_submission_is_in_the_process_that_performs(eq
             0,
         ),
     ],
-    ids=["read-back", "touch", "endless", "terabyte", "exit", "managed", "mapped", "clock", "counter", "constructor"],
+    ids=[
+        "read-back",
+        "touch",
+        "endless",
+        "terabyte",
+        "rows",
+        "exit",
+        "managed",
+        "mapped",
+        "clock",
+        "counter",
+        "constructor",
+    ],
 )
 async def test_what_cannot_be_recorded_has_a_reason_and_a_line(
     equipment: Equipment, before: str, body: str, reason: str, line: int
@@ -213,6 +226,13 @@ async def test_what_cannot_be_recorded_has_a_reason_and_a_line(
     refusal = await refusal_of(equipment, source_of(body, before))
     assert reason in str(refusal)
     assert not line or refusal.line == line
+
+
+async def test_rows_that_lie_next_to_each_other_are_one_copy(equipment: Equipment) -> None:
+    body = f"hipMemcpy2D(c, 4, a, 4, 4, n, hipMemcpyDeviceToDevice);\n  {LAUNCH}"
+    for program in await recorded(equipment, source_of(body)):
+        assert isinstance(program, LaunchProgram), program
+        assert [type(step) for step in program.later] == [Copy, Launch]
 
 
 async def test_a_forged_recording_is_no_program(equipment: Equipment) -> None:
@@ -274,6 +294,11 @@ async def test_a_case_that_would_fill_the_memory_is_recorded_without_its_values(
             f"for (int i = 0; i < 1000000; ++i) {LAUNCH}",
             Verdict.TIME_LIMIT_EXCEEDED,
             "The likely cause: line 8: one call asks for more than 20000 operations",
+        ),
+        (
+            f"void* w; if (hipMalloc(&w, 1ull << 40) != hipSuccess) return; {LAUNCH}",
+            Verdict.MEMORY_LIMIT_EXCEEDED,
+            "The likely cause: line 8: asks for 1099511627776 bytes of memory",
         ),
         (f"{LAUNCH} abort();", Verdict.RUNTIME_ERROR, ""),
         # It would ask for too much as well, had it come so far.

@@ -151,6 +151,15 @@ def test_another_place_in_one_of_the_recordings_is_refused(which: int) -> None:
         program_of(write)
 
 
+def test_tables_of_very_many_addresses_are_refused() -> None:
+    def table(written: Written, arrays: list[int], number: int) -> None:
+        del number
+        written.add(record(Kind.WRITE, 0, arrays[1], strings=(word(*[arrays[0]] * 512),)) * 40, launch(word(arrays[1])))
+
+    with pytest.raises(NotRecordableError, match="line 7: the device is given more than 50,000 addresses"):
+        program_of(calls(table))
+
+
 def test_a_scalar_that_each_call_is_given_anew_is_filled_in() -> None:
     scalars = tuple({3: bytes([9, number, 7, 0x40])} for number in (1, 5, 200))
 

@@ -126,6 +126,12 @@ hipError_t copy_at_once(void* target, const void* source, size_t bytes, const ch
 hipError_t copy_rows(void* target, size_t target_pitch, const void* source, size_t source_pitch, size_t width,
                      size_t height, hipStream_t stream, const char* name) {
     if (width > target_pitch || width > source_pitch) return remember(hipErrorInvalidValue, name);
+    if (width == target_pitch && width == source_pitch) return copy(target, source, width * height, stream, name);
+    // Each is an operation of its own, and their time would be that of issuing them.
+    constexpr size_t kMostRows = 64;
+    if (height > kMostRows)
+        refuse("%s of %zu rows that do not lie next to each other cannot be recorded, %zu at most; let a kernel copy "
+               "them", name, height, kMostRows);
     for (size_t row = 0; row < height; ++row)
         if (hipError_t error = copy(static_cast<char*>(target) + row * target_pitch,
                                     static_cast<const char*>(source) + row * source_pitch, width, stream, name))
