@@ -46,11 +46,17 @@ mkdir host && cp solution.hip harness.cpp host && {{ {record}; }} >recorder.txt 
 wait "$theirs" || fault $?
 wait "$ours" || {{ cat harness.txt >&2; exit 2; }}
 """
+# ROCm answers calls of the host that device code asks for with whatever function the device names, in our process. The
+# metadata of a code object has this word for each kernel that may ask (LLVM, AMDGPUUsage, "Code Object V5 Metadata").
+_CALLS_THE_HOST = "grep -aqF hidden_hostcall_buffer solution.image.o"
+_CALLED = "a kernel calls the host, as printf, assert, malloc and calls by pointers do on this GPU"
 _HALVES = f"""wait "$recorder"
 mv host/{RECORDER} {RECORDER} 2>/dev/null || mv host/{NOT_RECORDABLE} {NOT_RECORDABLE} 2>/dev/null ||
     echo "the compiler for the recorder failed: $(tail -n 1 recorder.txt)" >{NOT_RECORDABLE}
 if ! wait "$image"; then
     echo "its kernels cannot be compiled alone: $(grep -m 1 error image.txt)" >{NOT_RECORDABLE}
+elif {_CALLS_THE_HOST}; then
+    echo "{_CALLED}; leave these out to have a time that is proven" >{NOT_RECORDABLE}
 elif ! {{{{ {{assemble}} image.s -o image.o && {{link}} {{objects}} -o {REPLAYER}; }}}} >link.txt 2>&1; then
     echo "its kernels cannot be linked alone: $(tail -n 1 link.txt)" >{NOT_RECORDABLE}
 fi
@@ -74,14 +80,18 @@ wavepool_kernels:
 END
 """
 # Kernels that a plan launches and that are missing from the image are the source's fault. Names end with a NUL in it.
-_KERNELS = """{kernels} solution.hip -o solution.image.o || fault $?
+_KERNELS = f"""{{kernels}} solution.hip -o solution.image.o || fault $?
+if {_CALLS_THE_HOST}; then
+    echo "solution.hip:1:1: error: {_CALLED}; kernels that a launch plan launches may not" >&2
+    exit 1
+fi
 for name in $(grep -o '"[^"]*"' kernels.json | tr -d '"'); do
     grep -aqF "$name" solution.image.o && continue
     echo "solution.hip:1:1: error: the launch plan names the kernel $name," \\
         "which the source lacks; define extern \\"C\\" __global__ void $name(...)" >&2
     exit 1
 done
-{assemble} image.s -o image.o || exit 2
+{{assemble}} image.s -o image.o || exit 2
 """
 
 

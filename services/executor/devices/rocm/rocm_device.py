@@ -81,7 +81,9 @@ class RocmDevice:
         """The executable with ROCm's libraries, the driver's node and this GPU's render node, and no other's."""
         rocm = toolchain.rocm().folder
         devices = [Path(_DRIVER_NODE), *(Path(gpu.render_node) for gpu in self._gpus)]
-        environment = {"LD_LIBRARY_PATH": f"{rocm}/lib", "HSA_ENABLE_COREDUMP": "0", **_visible(self._gpus)}
+        # Without XNACK a kernel cannot have pages of the host migrated to where it writes.
+        own = {"LD_LIBRARY_PATH": f"{rocm}/lib", "HSA_ENABLE_COREDUMP": "0", "HSA_XNACK": "0"}
+        environment = {**own, **_visible(self._gpus)}
         arguments = [str(_BUILD / _EXECUTABLES[kind])]
         return Command(arguments, _BUILD, [Mount(rocm, rocm), Mount(folder, _BUILD)], environment, devices)
 

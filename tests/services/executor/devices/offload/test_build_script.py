@@ -111,6 +111,16 @@ def test_a_half_that_cannot_be_made_leaves_the_reason_and_does_no_harm(
     assert not (bench.work / "replayer").exists()
 
 
+def test_kernels_that_call_the_host_are_checked_and_not_launched_by_us(bench: Bench) -> None:
+    done = bench.build(BuildKind.SOLUTION, "hidden_hostcall_buffer\n")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "a kernel calls the host" in (bench.work / "not_recordable.txt").read_text()
+    assert not (bench.work / "replayer").exists()
+    planned = bench.build(BuildKind.KERNELS, "fill scale_rows hidden_hostcall_buffer\n")
+    assert planned.returncode == 1
+    assert "a kernel calls the host" in planned.stderr
+
+
 def test_a_program_stands_alone(bench: Bench) -> None:
     assert bench.build(BuildKind.PROGRAM, "theirs\n").returncode == 0
     assert (bench.work / "program").read_text() == "theirs\n"
