@@ -17,15 +17,11 @@ constexpr std::uint64_t kArgumentAlignment = 16;
 constexpr std::uint64_t kLaunchNumbers = 10, kCopyNumbers = 2, kWriteNumbers = 2, kFillNumbers = 4, kOrderNumbers = 2;
 
 // A fill by elements that are larger than a byte.
+template <typename Element>
 struct FillElements {
-  unsigned char* target;
-  std::uint64_t element_bytes;
-  std::uint64_t value;
-  WAVEPOOL_BOTH void operator()(std::uint64_t at) const {
-    for (std::uint64_t byte = 0; byte < element_bytes; ++byte) {
-      target[at * element_bytes + byte] = static_cast<unsigned char>(value >> (8 * byte));
-    }
-  }
+  Element* target;
+  Element value;
+  WAVEPOOL_BOTH void operator()(std::uint64_t at) const { target[at] = value; }
 };
 
 std::uint64_t filled_up(std::uint64_t bytes, std::uint64_t to) { return (bytes + to - 1) / to * to; }
@@ -216,7 +212,10 @@ hipError_t Replay::fill(const Step& step, unsigned char* target) const {
   const hipStream_t stream = this->stream(step.numbers[0]);
   const std::uint64_t element_bytes = step.numbers[1], value = step.numbers[2], count = step.numbers[3];
   if (element_bytes == 1) return hipMemsetAsync(target, static_cast<int>(value), count, stream);
-  for_each_index(count, FillElements{target, element_bytes, value}, stream);
+  const auto fill_all = [&](auto element) {
+    for_each_index(count, FillElements<decltype(element)>{reinterpret_cast<decltype(element)*>(target), element}, stream);
+  };
+  element_bytes == 2 ? fill_all(static_cast<std::uint16_t>(value)) : fill_all(static_cast<std::uint32_t>(value));
   return hipPeekAtLastError();
 }
 
