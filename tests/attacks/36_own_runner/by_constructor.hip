@@ -73,8 +73,12 @@ uint64_t mixed(uint64_t x) {
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
   return x ^ (x >> 31);
 }
-uint64_t random_word(uint64_t key, uint64_t at) { return mixed(key + (at + 1) * 0x9e3779b97f4a7c15); }
-uint64_t argument_key(uint64_t link_key, uint64_t at) { return mixed(link_key ^ mixed(at + 1)); }
+struct Key {
+  uint64_t first, second;
+};
+uint64_t stepped(uint64_t key, uint64_t at) { return mixed(key + (at + 1) * 0x9e3779b97f4a7c15); }
+uint64_t random_word(const Key& key, uint64_t at) { return stepped(key.first, at) + stepped(key.second, at); }
+Key argument_key(uint64_t link_key, uint64_t at) { return {mixed(link_key ^ mixed(at + 1)), mixed(link_key ^ mixed(~at))}; }
 void fold(Digest& state, uint64_t word) {
   uint64_t x = (state.first ^ word) * 0xbf58476d1ce4e5b9;
   x ^= x >> 32;
@@ -83,7 +87,7 @@ void fold(Digest& state, uint64_t word) {
 }
 
 // One element of an input of the link with this key.
-float element(int which, uint64_t key, size_t i) {
+float element(int which, const Key& key, size_t i) {
   const Argument& argument = plan().arguments[which];
   uint32_t bits;
   memcpy(&bits, &base[which][i], sizeof bits);
@@ -95,7 +99,8 @@ float element(int which, uint64_t key, size_t i) {
 }
 
 void link_digest(uint64_t link_key, Digest& record) {
-  const uint64_t first = argument_key(link_key, 0), second = argument_key(link_key, 1), output = argument_key(link_key, 2);
+  const Key first = argument_key(link_key, 0), second = argument_key(link_key, 1);
+  const uint64_t output = argument_key(link_key, 2).first;
   uint64_t bytes = plan().arguments[2].data_bytes;
   std::vector<uint64_t> states, below;
   for (uint64_t level = 0;; ++level) {
@@ -103,7 +108,7 @@ void link_digest(uint64_t link_key, Digest& record) {
     const uint64_t key = mixed(output + bytes * 0x9e3779b97f4a7c15 + level);
     states.assign(2 * strips, 0);
     for (uint64_t strip = 0; strip < strips; ++strip) {
-      const uint64_t opened = random_word(key, strip);
+      const uint64_t opened = stepped(key, strip);
       Digest state{opened, mixed(opened)};
       for (uint64_t at = strip; at < words; at += strips) {
         uint64_t word = level > 0 ? below[at] : 0;
