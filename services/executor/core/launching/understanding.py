@@ -292,8 +292,8 @@ class _Reader:
             self._addresses += 1
             if self._addresses > _MOST_ADDRESSES:
                 raise NotRecordableError(
-                    f"the device is given more than {_MOST_ADDRESSES:,} addresses; give it one, and let kernels compute "
-                    "the others",
+                    f"the device is given more than {_MOST_ADDRESSES:,} addresses; give it one, and compute the others "
+                    "in kernels",
                     line,
                 )
             end = found.at + found.bytes
