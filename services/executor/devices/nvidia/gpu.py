@@ -12,6 +12,10 @@ from services.executor.devices.instruments import Firmware, Reading
 _LANES = 32
 # CUDA cores of a multiprocessor, by compute capability: CUDA C++ Programming Guide, "Compute Capabilities".
 _CORES = {"8.0": 64, "8.6": 128, "8.9": 128, "9.0": 128, "10.0": 128, "12.0": 128}
+# KiB of shared memory that a block may ask for: the same Guide, "Technical Specifications per Compute Capability".
+_SHARED_KIB = {"8.0": 163, "8.6": 99, "8.7": 163, "8.9": 99, "9.0": 227, "10.0": 227, "12.0": 99}
+_SHARED_KIB_OF_ALL = 48
+"""What a block gets on every GPU, without asking."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,11 @@ class Gpu:
     def architecture(self) -> str:
         """The compiler's word, e.g. `sm_90`."""
         return architecture_of(self.capability)
+
+    @property
+    def shared_bytes(self) -> int:
+        """The most that a block may have."""
+        return _SHARED_KIB.get(self.capability, _SHARED_KIB_OF_ALL) << 10
 
 
 def architecture_of(capability: str) -> str:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 _BUILD = Path("/build")
 _WARP_SIZE = 32
-_LDS_BYTES = 48 << 10
-"""What a block gets without asking for more (CUDA C++ Programming Guide, "Shared Memory")."""
 _EXECUTABLES = {BuildKind.SOLUTION: "runner", BuildKind.KERNELS: "runner", BuildKind.PROGRAM: "program"}
 _SHARED_NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools")
 _DRIVER_LIBRARIES = ("/usr/lib/x86_64-linux-gnu", "/usr/lib64")
@@ -53,7 +51,7 @@ class NvidiaDevice:
             compute_units=gpu.multiprocessors,
             memory_mib=gpu.memory_mib,
             is_gpu=True,
-            max_lds_bytes=_LDS_BYTES,
+            max_lds_bytes=gpu.shared_bytes,
         )
 
     def toolchain(self) -> Toolchain:

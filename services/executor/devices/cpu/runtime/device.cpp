@@ -29,7 +29,7 @@ int attribute_of(hipDeviceAttribute_t attribute) {
         case hipDeviceAttributeMaxGridDimX: return kMaxGridDim;
         case hipDeviceAttributeMaxGridDimY:
         case hipDeviceAttributeMaxGridDimZ: return kMaxGridDimYZ;
-        case hipDeviceAttributeMaxSharedMemoryPerBlock:
+        case hipDeviceAttributeMaxSharedMemoryPerBlock: return int(device_facts().shared_bytes_by_default());
         case hipDeviceAttributeSharedMemPerBlockOptin:
         case hipDeviceAttributeMaxSharedMemoryPerMultiprocessor: return int(device_facts().shared_bytes_per_block);
         case hipDeviceAttributeWarpSize: return int(device_facts().wavefront);
@@ -54,7 +54,8 @@ int attribute_of(hipDeviceAttribute_t attribute) {
 void fill_sizes(hipDeviceProp_t& p) {
     size_t unused;
     hipMemGetInfo(&unused, &p.totalGlobalMem);
-    p.sharedMemPerBlock = p.sharedMemPerBlockOptin = device_facts().shared_bytes_per_block;
+    p.sharedMemPerBlock = device_facts().shared_bytes_by_default();
+    p.sharedMemPerBlockOptin = device_facts().shared_bytes_per_block;
     p.sharedMemPerMultiprocessor = p.maxSharedMemoryPerMultiProcessor = device_facts().shared_bytes_per_block;
     p.totalConstMem = p.totalGlobalMem;
     p.memPitch = p.totalGlobalMem;

@@ -64,6 +64,8 @@ def test_it_says_what_it_is() -> None:
     described = NvidiaDevice(HOPPER).describe()
     assert (described.name, described.architecture, described.wavefront_size) == ("nvidia", "sm_90", 32)
     assert described.is_gpu
+    assert described.max_lds_bytes == 227 << 10
+    assert NvidiaDevice(replace(HOPPER, capability="7.0")).describe().max_lds_bytes == 48 << 10
 
 
 @pytest.mark.cuda
@@ -95,7 +97,10 @@ extern "C" void solution(const float* in, float* out, size_t n, size_t m) {
   (void)hipGetDeviceProperties(&facts, 0);
   (void)hipMemcpyToSymbol(HIP_SYMBOL(factor), &one, sizeof one);
   scale<256><<<(n * m + 255) / 256, 256>>>(in, out, n * m);
-  rectify<<<facts.multiProcessorCount * ((n * m + 4095) / 4096), facts.warpSize>>>(out, n * m);
+  const auto most = facts.sharedMemPerBlockOptin;
+  if (facts.sharedMemPerBlock == 48 << 10 &&
+      hipFuncSetAttribute((const void*)rectify, hipFuncAttributeMaxDynamicSharedMemorySize, most) == hipSuccess)
+    rectify<<<facts.multiProcessorCount * ((n * m + 4095) / 4096), facts.warpSize, most>>>(out, n * m);
 }
 """
 
@@ -114,6 +119,7 @@ async def test_host_code_is_recorded_by_the_names_and_facts_of_the_gpu(tmp_path:
     assert rectify.kernel == "_Z7rectifyPfm"
     assert "factor" in program.variables[0]
     assert (rectify.block[0], rectify.grid[0] % HOPPER.multiprocessors) == (32, 0)
+    assert rectify.lds_bytes == 227 << 10
 
 
 @pytest.mark.cuda
