@@ -2,6 +2,9 @@
 
 Each source is built for the `cpu` device, or with `--device nvidia` by nvcc for an H100, which need not be here, and
 recorded for its public cases. The sources that cannot be recorded are listed with the reason and the line.
+
+With `--benchmark` each source is benchmarked on `cpu` instead, and those are listed that are not ACCEPTED, or whose
+time is not VALID: on a quiet machine only those that cannot be recorded.
 """
 
 from __future__ import annotations
@@ -14,10 +17,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from services.executor.core.benchmark_result import Timing
 from services.executor.core.failure import Failure
 from services.executor.core.installation import Options, default_cache_folder, open_equipment
+from services.executor.core.job import CoreJob, Mode
 from services.executor.core.launching.recording import NotRecordableError
 from services.executor.core.record_command import recorded
+from services.executor.core.run import run
 from services.executor.devices.nvidia.gpu import Gpu
 from services.executor.devices.nvidia.nvidia_device import NvidiaDevice
 
@@ -50,7 +56,17 @@ async def _reason(slug: str, source: str, equipment: Equipment) -> str:
     return "; ".join(reasons)
 
 
-async def _main(names: list[str], device: str) -> int:
+async def _shortcoming(slug: str, source: str, equipment: Equipment) -> str:
+    """Why a benchmark of a source is not ACCEPTED with a VALID time; empty if it is."""
+    finished = await run(CoreJob(source, Mode.BENCHMARK, slug), equipment, lambda _: None)
+    if finished.benchmarked is None:
+        return f"{finished.verdict}: {finished.message}"
+    reasons = {result.unproven_because for result in finished.benchmarked.results} - {""}
+    timing = finished.benchmarked.timing
+    return "" if timing is Timing.VALID else f"{timing}: {'; '.join(sorted(reasons))}"
+
+
+async def _main(names: list[str], device: str, *, benchmarks: bool) -> int:
     equipment = await open_equipment(Options("cpu", "auto", default_cache_folder(), 4096))
     if device == "nvidia":
         equipment = replace(equipment, device=NvidiaDevice(_HOPPER))
@@ -59,12 +75,13 @@ async def _main(names: list[str], device: str) -> int:
         name = slug if kind == "reference" else path.stem
         if names and name not in names:
             continue
-        reason = await _reason(slug, path.read_text("utf-8"), equipment)
+        reason = await (_shortcoming if benchmarks else _reason)(slug, path.read_text("utf-8"), equipment)
         counts[kind, not reason] += 1
         if reason:
             print(f"{kind} {name}: {reason}", flush=True)
+    right = "have a VALID time" if benchmarks else "can be recorded"
     for kind in ("reference", "honest kernel"):
-        print(f"{kind}s that can be recorded: {counts[kind, True]} of {counts[kind, True] + counts[kind, False]}")
+        print(f"{kind}s that {right}: {counts[kind, True]} of {counts[kind, True] + counts[kind, False]}")
     return 0
 
 
@@ -73,8 +90,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="slugs and names of honest kernels; all if none is given")
     parser.add_argument("--device", choices=["cpu", "nvidia"], default="cpu")
+    parser.add_argument("--benchmark", action="store_true", help="benchmark them on `cpu`")
     chosen = parser.parse_args()
-    return asyncio.run(_main(chosen.names, chosen.device))
+    return asyncio.run(_main(chosen.names, chosen.device, benchmarks=chosen.benchmark))
 
 
 if __name__ == "__main__":

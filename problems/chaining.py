@@ -26,16 +26,20 @@ class Change(StrEnum):
     WEIGHTS = "weights"
     """Whole numbers are drawn from a range where a square matrix of float32 is not 0, alike on both sides of it."""
     ROLL = "roll"
-    """The elements move along, in memory order, and around the end."""
+    """The elements move along, in memory order, and around the end, by whole blocks if there is a `block`."""
 
 
 @dataclass(frozen=True)
 class ChainRule:
-    """A change; `low` and `high` are the range of INTEGERS and WEIGHTS, without `high` and of at most 2^32 values."""
+    """A change; `low` and `high` are the range of INTEGERS and WEIGHTS, without `high` and of at most 2^32 values.
+
+    `block` is how many elements stay together as they ROLL; the array has a whole number of blocks.
+    """
 
     change: Change
     low: int = 0
     high: int = 0
+    block: int = 1
 
     def __post_init__(self) -> None:
         if self.change in {Change.INTEGERS, Change.WEIGHTS} and not 0 < self.high - self.low <= 1 << 32:
@@ -47,6 +51,11 @@ MANTISSAS = ChainRule(Change.MANTISSAS)
 SIGNS = ChainRule(Change.SIGNS)
 SYMMETRIC = ChainRule(Change.SYMMETRIC)
 ROLL = ChainRule(Change.ROLL)
+
+
+def rolled(block: int) -> ChainRule:
+    """ROLL by whole blocks of so many elements."""
+    return ChainRule(Change.ROLL, block=block)
 
 
 def integers(low: int, high: int) -> ChainRule:

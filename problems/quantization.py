@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.block_inputs import mx_input
+from problems.chaining import ROLL, rolled
 from problems.definition import Case, Initial, Part, Problem, Sizes, SizeSet, Tolerance
 from problems.distributions import Distribution, whole_numbers
 from problems.factors import Factors
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
+
+    from problems.chaining import ChainRule
 
 _FLOAT_BYTES = 4
 DISTRIBUTIONS = (Distribution.UNIFORM, Distribution.POSITIVE, Distribution.NORMAL)
@@ -191,6 +194,8 @@ class MxQuantize(Problem):
     """`q` and `scale` of a matrix, scales row by row."""
 
     element: ClassVar[SmallFloat]
+    # Whether a number is clear of where rounding turns hangs on the block that it is in.
+    chain: ClassVar[Mapping[str, ChainRule]] = {"a": rolled(MX_BLOCK)}
     signature = "const float* a, uint8_t* q, uint8_t* scale, size_t m, size_t k"
     outputs: ClassVar[Mapping[str, Initial]] = {"q": Initial.POISON, "scale": Initial.POISON}
     tolerance = EXACT
@@ -266,6 +271,8 @@ class MxGemm(Problem):
         "const uint8_t* q_a, const uint8_t* scale_a, const uint8_t* q_b, const uint8_t* scale_b, float* c, "
         "size_t m, size_t n, size_t k"
     )
+    # Scales stay, as the padding of their tiles is no scale.
+    chain: ClassVar[Mapping[str, ChainRule]] = {"q_a": ROLL, "q_b": ROLL}
     outputs: ClassVar[Mapping[str, Initial]] = {"c": Initial.ZERO}
     nondeterministic = True
     tolerance = SUM

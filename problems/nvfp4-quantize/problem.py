@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.block_inputs import nv_input
+from problems.chaining import rolled
 from problems.definition import Case, Difficulty, Initial, Problem, SizeSet
 from problems.microscaling import E2M1, E4M3, NV_BLOCK, nv_quantized, tiled, tiled_size
 from problems.quantization import QUANTIZE_SIZES, hidden_matrix
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from problems.chaining import ChainRule
+
 
 class Nvfp4Quantize(Problem):
     """16 neighbours of a row share an 8-bit scale, which lie in tiles; the matrix has one scale more."""
@@ -27,6 +30,8 @@ class Nvfp4Quantize(Problem):
     difficulty = Difficulty.MEDIUM
     tags = ("quantization", "low-precision")
     signature = "const float16* a, const float sf_g, uint8_t* q, float8* scale, size_t m, size_t k"
+    # Whether a number is clear of where rounding turns hangs on the block that it is in.
+    chain: ClassVar[Mapping[str, ChainRule]] = {"a": rolled(NV_BLOCK)}
     outputs: ClassVar[Mapping[str, Initial]] = {"q": Initial.POISON, "scale": Initial.ZERO}
     tolerance = EXACT
     sizes = QUANTIZE_SIZES

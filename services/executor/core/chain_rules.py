@@ -137,7 +137,7 @@ def _input_rule(parameter: Parameter, rule: ChainRule, domain: Domain) -> LinkRu
     if rule.change is Change.FIXED:
         return LinkRule(RuleKind.FIXED if parameter.const else RuleKind.COPY)
     if rule.change is Change.ROLL:
-        return LinkRule(RuleKind.ROLL)
+        return LinkRule(RuleKind.ROLL, rule.block)
     if rule.change is Change.INTEGERS:
         kind = RuleKind.WHOLES if parameter.dtype == np.float32 else RuleKind.INTEGERS
         return LinkRule(kind, rule.low % (1 << 64), rule.high - rule.low)

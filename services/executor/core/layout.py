@@ -66,8 +66,8 @@ class RuleKind(IntEnum):
 class LinkRule:
     """A kind with its two numbers.
 
-    They are mask and exponent mask of FLIP_BITS, lowest and count of INTEGERS and WHOLES, and of CODES the bits that an
-    element may have and, in one, its width and the magnitude of NaN.
+    They are mask and exponent mask of FLIP_BITS, lowest and count of INTEGERS and WHOLES, of CODES the bits that an
+    element may have and, in one, its width and the magnitude of NaN, and the first is the block of ROLL.
     """
 
     kind: RuleKind

@@ -247,13 +247,14 @@ struct DrawSamples {
   }
 };
 
-// Element i becomes element i + d of the base, around the end; d is never 0.
+// Element i becomes element i + d of the base, around the end; d is a multiple of `first` elements, and never 0 if there
+// are two such blocks.
 template <int kBytes>
 struct Roll {
   Target target;
   WAVEPOOL_BOTH std::uint64_t value(std::uint64_t element, const Key& key) const {
-    const std::uint64_t count = target.bytes / kBytes;
-    const std::uint64_t distance = count < 2 ? 0 : 1 + mixed(key.first) % (count - 1), from = element + distance;
+    const std::uint64_t count = target.bytes / kBytes, blocks = count / target.first;
+    const std::uint64_t by = blocks < 2 ? 0 : 1 + mixed(key.first) % (blocks - 1), from = element + by * target.first;
     return load_element<kBytes>(target.base, from < count ? from : from - count);
   }
 };

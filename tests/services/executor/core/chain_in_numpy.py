@@ -77,7 +77,7 @@ def remade_at(
             noise = (words >> (at % _WORD_BYTES * 8).view(np.uint64)).astype(unsigned)
             return _flipped(flat[places], rule, noise.reshape(-1))
         case RuleKind.ROLL:
-            return flat[(places + _distance(base.size, key)) % base.size]
+            return flat[(places + _distance(base.size // rule.first, key) * rule.first) % base.size]
         case RuleKind.INTEGERS | RuleKind.WHOLES:
             return _numbers(_words_at(key, places.view(np.uint64)), rule, base.dtype)
         case RuleKind.CODES:
@@ -99,13 +99,13 @@ def _changed(base: NDArray[Any], rule: LinkRule, key: Key) -> NDArray[Any]:
         words = _random_words(key, -(-base.nbytes // _WORD_BYTES))
         return _codes_of(rule).of(_bytes_of(words)[: base.nbytes]).view(base.dtype).reshape(base.shape)
     if rule.kind is RuleKind.ROLL:
-        return np.roll(base.reshape(-1), -_distance(base.size, key)).reshape(base.shape)
+        return np.roll(base.reshape(-1), -_distance(base.size // rule.first, key) * rule.first).reshape(base.shape)
     return base
 
 
-def _distance(size: int, key: Key) -> int:
-    """How far an array is rolled."""
-    return 0 if size < 2 else 1 + mixed(key.first) % (size - 1)
+def _distance(blocks: int, key: Key) -> int:
+    """By how many blocks an array is rolled."""
+    return 0 if blocks < 2 else 1 + mixed(key.first) % (blocks - 1)
 
 
 def digest_of(outputs: Iterable[tuple[int, NDArray[Any]]], link_key: int) -> tuple[int, int]:

@@ -277,7 +277,11 @@ def rules_and_bases(draw: st.DrawFn) -> tuple[LinkRule, np.ndarray[Any, Any]]:
     drawn = sample(Distribution.NORMAL, (size,), np.random.default_rng(size))
     least, most = (-6e4, 6e4) if dtype.startswith("float") else (0, 255)
     base = np.clip(100 * drawn, least, most).astype(dtype)
-    rules = [LinkRule(RuleKind.ROLL), LinkRule(RuleKind.FIXED), LinkRule(RuleKind.INTEGERS, 3, 90)]
+    rules = [
+        LinkRule(RuleKind.ROLL, draw(st.integers(1, size))),
+        LinkRule(RuleKind.FIXED),
+        LinkRule(RuleKind.INTEGERS, 3, 90),
+    ]
     rules += [draw_rule(codes) for codes in SMALL_FLOATS] if dtype == "uint8" else []
     if dtype.startswith("float"):
         exponent = 0x7F800000 if dtype == "float32" else 0x7C00
@@ -371,9 +375,19 @@ def test_integers_stay_in_their_range(low: int, count: int, key: int) -> None:
 @given(st.lists(st.integers(0, 100), min_size=2, max_size=60, unique=True), words)
 def test_a_roll_moves_every_element_and_loses_none(values: list[int], key: int) -> None:
     base = np.array(values, np.int16)
-    made = remade(base, LinkRule(RuleKind.ROLL), key, 0)
+    made = remade(base, LinkRule(RuleKind.ROLL, 1), key, 0)
     assert sorted(made) == sorted(base)
     assert not np.any(made == base)
+
+
+@given(st.integers(2, 30), st.integers(1, 40), words)
+def test_a_roll_by_blocks_keeps_each_block_together(blocks: int, block: int, key: int) -> None:
+    base = np.arange(blocks * block, dtype=np.int32)
+    made = remade(base, LinkRule(RuleKind.ROLL, block), key, 0).reshape(blocks, block)
+    assert np.array_equal(made, made[:, :1] + np.arange(block))
+    assert made[0, 0] % block == 0
+    assert sorted(made[:, 0]) == list(range(0, blocks * block, block))
+    assert made[0, 0] != 0
 
 
 @given(st.integers(1, 40), words)

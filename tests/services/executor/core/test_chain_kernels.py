@@ -59,7 +59,7 @@ int main() {
   compare_rule("flip 32", Rule::kFlipBits, 4, 0x7fffff, 0x7f800000);
   compare_rule("integers", Rule::kIntegers, 1, 200, 50);
   compare_rule("wholes", Rule::kWholes, 4, 0ull - 9, 100);
-  compare_rule("roll", Rule::kRoll, 2);
+  compare_rule("roll", Rule::kRoll, 2, 1);
   compare_rule("codes", Rule::kCodes, 1, 0xff, 8 << 8 | 0x7f);
   for (std::uint64_t kind = 0; kind < 4; ++kind) {
     const std::uint64_t limit = 0x42200000, scale = 0x3f400000, spike = 0x45800000;

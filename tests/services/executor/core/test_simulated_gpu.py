@@ -208,6 +208,17 @@ async def test_what_lies_in_an_output_does_not_tell_the_inputs_that_a_device_dre
     assert (_result(finished).timing, _result(finished).unproven_because) == (Timing.VALID, "")
 
 
+@pytest.mark.parametrize("slug", ["mxfp4-gemm", "mxfp8-gemm", "mxfp4-quantize", "mxfp8-quantize", "nvfp4-quantize"])
+async def test_inputs_of_a_chain_are_such_that_a_reference_is_right(simulated: Equipment, slug: str) -> None:
+    entry = catalogue().get(slug)
+    # With tiles that have padding, and blocks whose rounding hangs on what is in them.
+    one = with_case(entry.problem, entry.problem.sizes.cpu[1])
+    job = CoreJob(f"// sim: latency_us=100 noise=gpu\n{entry.solution}", Mode.BENCHMARK, slug)
+    finished = await run(job, replace(simulated, find_problem=lambda _: one), lambda _: None)
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    assert (_result(finished).timing, _result(finished).unproven_because) == (Timing.VALID, "")
+
+
 @pytest.mark.parametrize("is_audited", [True, False])
 async def test_a_kernel_that_leaves_out_a_twentieth_of_each_call_that_is_timed_is_found_out(
     compared_in_parts: Equipment, monkeypatch: pytest.MonkeyPatch, *, is_audited: bool
