@@ -97,7 +97,7 @@ def remade_at(
     """What the elements at these places of the flattened array are in the link with this key."""
     if rule.kind is RuleKind.FIXED:
         return base.reshape(-1)[places]
-    base, places = np.ascontiguousarray(base), np.ascontiguousarray(places)
+    base, places = np.ascontiguousarray(base), np.ascontiguousarray(places, np.int64)
     made = np.empty(places.shape, base.dtype)
     array = _array(base, rule, link_key, argument)
     _library().wavepool_make_at(array, places.ctypes.data, places.size, made.ctypes.data)
