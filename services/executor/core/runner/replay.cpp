@@ -84,6 +84,7 @@ hipError_t Replay::take(const unsigned char* program, std::size_t bytes) {
   if (const hipError_t status = find(reader); status != hipSuccess) return status;
   read_steps(reader, first_);
   read_steps(reader, later_);
+  if (const hipError_t status = ask_for_shared(); status != hipSuccess) return status;
   is_ready_ = true;
   return hipSuccess;
 }
@@ -114,6 +115,28 @@ hipError_t Replay::find(Reader& reader) {
     status = hipEventCreateWithFlags(&events_.back(), hipEventDisableTiming);
   }
   return status;
+}
+
+// CUDA gives a block 48 KiB, static arrays among them, and more if that was asked for.
+hipError_t Replay::ask_for_shared() {
+#if defined(__CUDACC__)
+  std::vector<std::uint64_t> most(kernels_.size());
+  for (const std::vector<Step>* steps : {&first_, &later_}) {
+    for (const Step& step : *steps) {
+      if (step.operation != Operation::kLaunch) continue;
+      std::uint64_t& of_kernel = most.at(step.numbers[1]);
+      of_kernel = of_kernel < step.numbers[8] ? step.numbers[8] : of_kernel;
+    }
+  }
+  for (std::size_t at = 0; at < most.size(); ++at) {
+    if (most[at] == 0) continue;
+    const hipError_t status =
+        hipFuncSetAttribute(reinterpret_cast<const void*>(kernels_[at]), hipFuncAttributeMaxDynamicSharedMemorySize,
+                            static_cast<int>(most[at]));
+    if (status != hipSuccess) return status;
+  }
+#endif
+  return hipSuccess;
 }
 
 void Replay::read_steps(Reader& reader, std::vector<Step>& steps) {

@@ -52,6 +52,7 @@ class Replay {
 
   hipError_t release();
   hipError_t find(Reader& reader);
+  hipError_t ask_for_shared();
   static void read_steps(Reader& reader, std::vector<Step>& steps);
   static void read_step(Reader& reader, Step& step);
   unsigned char* address(const Place& place, void** arguments) const;

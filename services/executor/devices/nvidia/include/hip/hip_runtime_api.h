@@ -194,17 +194,9 @@ static inline cudaError_t hipModuleGetFunction(hipFunction_t* function, hipModul
   return cudaLibraryGetKernel(function, module, name);
 }
 
-// More than every kernel may have has to be asked for, kernel by kernel.
-static inline cudaError_t wavepool_allow_shared(hipFunction_t function, unsigned bytes) {
-  if (bytes <= 48u << 10) return cudaSuccess;
-  return cudaFuncSetAttribute(reinterpret_cast<const void*>(function), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              static_cast<int>(bytes));
-}
-
 static inline cudaError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                                 unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                                                 cudaStream_t stream, void** arguments, void**) {
-  if (const cudaError_t status = wavepool_allow_shared(function, shared_bytes); status != cudaSuccess) return status;
   return cudaLaunchKernel(reinterpret_cast<const void*>(function), dim3(grid_x, grid_y, grid_z),
                           dim3(block_x, block_y, block_z), arguments, shared_bytes, stream);
 }
@@ -213,7 +205,6 @@ static inline cudaError_t hipModuleLaunchCooperativeKernel(hipFunction_t functio
                                                            unsigned grid_z, unsigned block_x, unsigned block_y,
                                                            unsigned block_z, unsigned shared_bytes, cudaStream_t stream,
                                                            void** arguments) {
-  if (const cudaError_t status = wavepool_allow_shared(function, shared_bytes); status != cudaSuccess) return status;
   return cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(function), dim3(grid_x, grid_y, grid_z),
                                      dim3(block_x, block_y, block_z), arguments, shared_bytes, stream);
 }
