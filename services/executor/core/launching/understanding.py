@@ -50,8 +50,9 @@ _MOST_GRID = (0x7FFFFFFF, 65_535, 65_535)
 _MOST_THREADS = 1_024
 _MOST_LDS_BYTES = 1 << 20
 _ELEMENTS = frozenset({1, 2, 4})
-_MOST_ADDRESSES = 50_000
-"""Of all that a recording's calls hand over; to find what each means takes some 30 us."""
+_MOST_ADDRESSES, _ADDRESSES_OF_ANY_ARGUMENT = 50_000, 16
+"""In tables, of all that a recording's calls hand over; to find what each means takes some 30 us. Others are bounded by
+how many operations there are."""
 _KEPT = 0
 """The owner of what lives on: it was made before call 2."""
 
@@ -289,11 +290,11 @@ class _Reader:
                     "on time, or on chance; let it depend on sizes only",
                     line,
                 )
-            self._addresses += 1
+            self._addresses += len(relocations) >= _ADDRESSES_OF_ANY_ARGUMENT
             if self._addresses > _MOST_ADDRESSES:
                 raise NotRecordableError(
-                    f"the device is given more than {_MOST_ADDRESSES:,} addresses; give it one, and compute the others "
-                    "in kernels",
+                    f"the device is given tables of more than {_MOST_ADDRESSES:,} addresses; give it one, and compute "
+                    "the others in kernels",
                     line,
                 )
             end = found.at + found.bytes

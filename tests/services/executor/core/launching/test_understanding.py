@@ -156,7 +156,7 @@ def test_tables_of_very_many_addresses_are_refused() -> None:
         del number
         written.add(record(Kind.WRITE, 0, arrays[1], strings=(word(*[arrays[0]] * 512),)) * 40, launch(word(arrays[1])))
 
-    with pytest.raises(NotRecordableError, match="line 7: the device is given more than 50,000 addresses"):
+    with pytest.raises(NotRecordableError, match="line 7: the device is given tables of more than 50,000 addresses"):
         program_of(calls(table))
 
 

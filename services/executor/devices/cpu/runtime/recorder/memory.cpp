@@ -147,6 +147,7 @@ hipError_t fill(void* target, uint64_t value, size_t element_bytes, size_t count
             std::memcpy(static_cast<char*>(target) + at * element_bytes, &value, element_bytes);
         return hipSuccess;
     }
+    if (number_of(target) % element_bytes != 0) return remember(hipErrorInvalidValue, "hipMemset");
     Record(Kind::kFill).number(number_of(stream)).number(number_of(target)).number(element_bytes).number(value)
         .number(count);
     return hipSuccess;
