@@ -44,6 +44,8 @@ class ChainRule:
     def __post_init__(self) -> None:
         if self.change in {Change.INTEGERS, Change.WEIGHTS} and not 0 < self.high - self.low <= 1 << 32:
             raise ValueError(f"chain: the range {self.low}..{self.high} is empty or too wide; give at most 2^32 values")
+        if self.block < 1:
+            raise ValueError(f"chain: a block has {self.block} elements; give at least 1")
 
 
 FIXED = ChainRule(Change.FIXED)

@@ -4,30 +4,15 @@
 namespace {
 
 using namespace wavepool;
-using chain::DrawSamples;
-
-// As the device does it, but each spike is looked for once for its block.
-void draw(const chain::ByElement<DrawSamples, 4>& whole, std::uint64_t count, const chain::Key& key) {
-  const DrawSamples& body = whole.body;
-  auto* values = reinterpret_cast<float*>(body.target.data);
-  for (std::uint64_t at = 0; at < count; ++at) values[at] = body.finished(body.plain(at, key));
-  const auto put = [&](std::uint64_t at) { values[at] = body.finished(body.spike(at, key)); };
-  for (std::uint64_t block = 0; block * DrawSamples::kSpikeBlock < count; ++block) put(body.spike_of_block(block, key));
-  if (count != 0) put(body.spike_of_last_tile(key));
-}
 
 struct Make {
   chain::Key key;
 
   template <typename Body>
   void operator()(const Body& body, std::uint64_t count) const {
-    const auto& target = body.body.target;
-    for (std::uint64_t at = 0; at < count; ++at) store(body, target, at, body.body.value(at, key));
-  }
-
-  void operator()(const chain::ByElement<DrawSamples, 4>& body, std::uint64_t count) const {
-    if (body.body.side == 0) return draw(body, count, key);
-    for (std::uint64_t at = 0; at < count; ++at) store(body, body.body.target, at, body.body.value(at, key));
+    // Of its own, so that the compiler sees that no store changes it.
+    const auto own = body.body;
+    for (std::uint64_t at = 0; at < count; ++at) store(body, own.target, at, own.value(at, key));
   }
 
   template <typename Body>

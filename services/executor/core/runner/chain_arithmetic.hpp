@@ -47,6 +47,9 @@ WAVEPOOL_BOTH inline std::uint64_t random_word(const Key& key, std::uint64_t at)
   return stepped(key.first, at) + stepped(key.second, at);
 }
 
+// A word of the whole array's.
+WAVEPOOL_BOTH inline std::uint64_t random_word(const Key& key) { return mixed(~key.first) + mixed(~key.second); }
+
 // The two halves of a digest. One half of 64 bits could be met in the middle; two cannot.
 struct Digest {
   std::uint64_t first;

@@ -184,37 +184,31 @@ struct DrawWeights {
 };
 
 // Values of a distribution (`draw_rule` in chain_arithmetic.py): `first` has its kind, octaves, form and limit, `second`
-// the scale and the largest spike. One element of each block is a spike, and one of the last tile. `side` is that of a
-// matrix with a form.
+// the scale and the largest spike. Each element is a spike with a chance of one in 8,192, whatever the others are, so that
+// who has found one still has to look; and one of the last tile is. `side` is that of a matrix with a form.
 struct DrawSamples {
   Target target;
   std::uint64_t side;
 
   static constexpr std::uint64_t kLower = 1, kUpper = 2, kSymmetric = 3, kSigns = 4;
   static constexpr std::uint64_t kPositive = 1, kSums = 2, kWide = 3;
-  static constexpr std::uint64_t kMantissa = (1u << 23) - 1, kSpikeBlock = 8192, kTile = 64;
+  static constexpr std::uint64_t kMantissa = (1u << 23) - 1, kElementsPerSpike = 8192, kTile = 64;
 
   WAVEPOOL_BOTH static std::uint64_t form_of(std::uint64_t first) { return first >> 16 & 0xff; }
 
   WAVEPOOL_BOTH std::uint64_t count() const { return target.bytes / sizeof(float); }
 
-  WAVEPOOL_BOTH std::uint64_t spike_of_block(std::uint64_t block, const Key& key) const {
-    const std::uint64_t begin = block * kSpikeBlock, left = count() - begin;
-    return begin + mixed(key.first ^ mixed(block + 1)) % (left < kSpikeBlock ? left : kSpikeBlock);
-  }
-
   WAVEPOOL_BOTH std::uint64_t spike_of_last_tile(const Key& key) const {
-    return count() - 1 - mixed(~key.first) % (count() < kTile ? count() : kTile);
+    return count() - 1 - random_word(key) % (count() < kTile ? count() : kTile);
   }
 
-  WAVEPOOL_BOTH float spike(std::uint64_t element, const Key& key) const {
-    const std::uint64_t word = random_word(key, 2 * element);
+  WAVEPOOL_BOTH float spike(std::uint64_t word) const {
     const float size = static_cast<float>((1u << 23) + (word & kMantissa)) * 0x1p-24f * float_of(target.second >> 32);
     return (target.first & 0xff) != kPositive && word >> 63 != 0 ? -size : size;
   }
 
-  WAVEPOOL_BOTH float plain(std::uint64_t element, const Key& key) const {
-    const std::uint64_t kind = target.first & 0xff, word = random_word(key, 2 * element);
+  WAVEPOOL_BOTH float plain(std::uint64_t word, std::uint64_t element, const Key& key) const {
+    const std::uint64_t kind = target.first & 0xff;
     const float scale = float_of(target.second);
     if (kind == kWide) {
       const std::uint64_t octaves = target.first >> 8 & 0xff;
@@ -242,8 +236,9 @@ struct DrawSamples {
     if ((form == kLower && column > row) || (form == kUpper && column < row)) return 0;
     // A symmetric matrix is drawn below its diagonal, where the spike of the last tile lies.
     const std::uint64_t element = form == kSymmetric && column > row ? column * side + row : at;
-    const bool is_spike = element == spike_of_block(element / kSpikeBlock, key) || element == spike_of_last_tile(key);
-    return bits_of(finished(is_spike ? spike(element, key) : plain(element, key)));
+    const std::uint64_t word = random_word(key, 2 * element);
+    const bool is_spike = mixed(word) % kElementsPerSpike == 0 || element == spike_of_last_tile(key);
+    return bits_of(finished(is_spike ? spike(word) : plain(word, element, key)));
   }
 };
 
@@ -254,7 +249,7 @@ struct Roll {
   Target target;
   WAVEPOOL_BOTH std::uint64_t value(std::uint64_t element, const Key& key) const {
     const std::uint64_t count = target.bytes / kBytes, blocks = count / target.first;
-    const std::uint64_t by = blocks < 2 ? 0 : 1 + mixed(key.first) % (blocks - 1), from = element + by * target.first;
+    const std::uint64_t by = blocks < 2 ? 0 : 1 + random_word(key) % (blocks - 1), from = element + by * target.first;
     return load_element<kBytes>(target.base, from < count ? from : from - count);
   }
 };

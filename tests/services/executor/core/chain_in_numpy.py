@@ -31,7 +31,7 @@ _FORMS = (None, *_FORMS_OF_MATRICES, Form.SIGNS)
 _MANTISSA_BITS = 23
 _MANTISSA = np.uint64((1 << _MANTISSA_BITS) - 1)
 _MEAN_OF_SUM = 2 * (2**32 - 1)
-_SPIKE_BLOCK = 8192
+_ELEMENTS_PER_SPIKE = 8192
 # Few enough that a cache holds what is made on the way, and that it is made in memory that was filled before.
 _MADE_AT_ONCE = 1 << 14
 
@@ -105,7 +105,7 @@ def _changed(base: NDArray[Any], rule: LinkRule, key: Key) -> NDArray[Any]:
 
 def _distance(blocks: int, key: Key) -> int:
     """By how many blocks an array is rolled."""
-    return 0 if blocks < 2 else 1 + mixed(key.first) % (blocks - 1)
+    return 0 if blocks < 2 else 1 + _word_of_array(key) % (blocks - 1)
 
 
 def digest_of(outputs: Iterable[tuple[int, NDArray[Any]]], link_key: int) -> tuple[int, int]:
@@ -165,15 +165,7 @@ def _form_of(rule: LinkRule) -> Form | None:
 
 
 def _drawn(size: int, rule: LinkRule, key: Key) -> NDArray[np.float32]:
-    if _form_of(rule) in _FORMS_OF_MATRICES:
-        return _drawn_at(np.arange(size, dtype=np.uint64), size, rule, key)
-    values = np.empty(size, np.float32)
-    for begin in range(0, size, _MADE_AT_ONCE):
-        end = min(size, begin + _MADE_AT_ONCE)
-        values[begin:end] = _plain(np.arange(begin, end, dtype=np.uint64), rule, key)
-    places = _spike_places(size, key)
-    values[places] = _spikes(places, rule, key)
-    return _finished(values, rule)
+    return _drawn_at(np.arange(size, dtype=np.uint64), size, rule, key)
 
 
 def _drawn_at(places: Words, size: int, rule: LinkRule, key: Key) -> NDArray[np.float32]:
@@ -185,7 +177,9 @@ def _drawn_at(places: Words, size: int, rule: LinkRule, key: Key) -> NDArray[np.
     values = np.empty(places.size, np.float32)
     for begin in range(0, places.size, _MADE_AT_ONCE):
         values[begin : begin + _MADE_AT_ONCE] = _plain(places[begin : begin + _MADE_AT_ONCE], rule, key)
-    is_spike = np.isin(places, _spike_places(size, key))
+    is_spike = _mixed_words(_words_at(key, 2 * places)) % np.uint64(_ELEMENTS_PER_SPIKE) == 0
+    # In the last tile there is one however few elements there are.
+    is_spike |= places == size - 1 - _word_of_array(key) % max(1, min(size, TILE_ELEMENTS))
     values[is_spike] = _spikes(places[is_spike], rule, key)
     values = _finished(values, rule)
     if form in {Form.LOWER, Form.UPPER}:
@@ -232,16 +226,8 @@ def _plain(places: Words, rule: LinkRule, key: Key) -> NDArray[np.float32]:
     return (wholes - (1 << _MANTISSA_BITS)).astype(np.float32) * np.float32(2.0**-_MANTISSA_BITS) * scale
 
 
-def _spike_places(size: int, key: Key) -> NDArray[np.uint64]:
-    """One in each block, and one in the last tile."""
-    if not size:
-        return np.empty(0, np.uint64)
-    blocks = np.arange(-(-size // _SPIKE_BLOCK), dtype=np.uint64)
-    begins = blocks * np.uint64(_SPIKE_BLOCK)
-    lengths = np.minimum(np.uint64(_SPIKE_BLOCK), np.uint64(size) - begins)
-    in_blocks = begins + _mixed_words(np.uint64(key.first) ^ _mixed_words(blocks + np.uint64(1))) % lengths
-    last = size - 1 - mixed(key.first ^ _MASK) % min(size, TILE_ELEMENTS)
-    return np.append(in_blocks, np.uint64(last))
+def _word_of_array(key: Key) -> int:
+    return (mixed(key.first ^ _MASK) + mixed(key.second ^ _MASK)) & _MASK
 
 
 def _words_at(key: Key, at: Words) -> Words:

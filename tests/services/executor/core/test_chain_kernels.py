@@ -23,7 +23,7 @@ MAIN = """
 using namespace wavepool;
 
 constexpr std::uint64_t kBytes = 40'003;
-static int faults = 0;
+static int faults = 0, expected = 0, compared = 0;
 
 template <typename Make>
 void compare(const char* name, std::uint64_t count, Make make) {
@@ -42,7 +42,9 @@ void compare(const char* name, std::uint64_t count, Make make) {
 
 void compare_rule(const char* name, Rule rule, std::uint32_t bytes, std::uint64_t first = 0, std::uint64_t second = 0) {
   const chain::Target none{nullptr, 3, nullptr, nullptr, kBytes, first, second};
+  ++expected;
   chain::with_body(rule, bytes, none, [=](const auto& empty, std::uint64_t count) {
+    ++compared;
     compare(name, count, [=](const std::uint64_t& key, const unsigned char* base, unsigned char* data) {
       auto filled = empty;
       filled.body.target.link_key = &key;
@@ -74,6 +76,7 @@ int main() {
   compare("strips", strips, [=](const std::uint64_t& key, const unsigned char* base, unsigned char* data) {
     return chain::FoldStrips{base, kBytes, &key, 1, 0, strips, reinterpret_cast<std::uint64_t*>(data)};
   });
+  faults += expected != compared;
   printf("%d faults\\n", faults);
   return faults;
 }

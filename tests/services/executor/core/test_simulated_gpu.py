@@ -206,6 +206,7 @@ async def test_what_lies_in_an_output_does_not_tell_the_inputs_that_a_device_dre
     finished = await run(CoreJob(source, Mode.BENCHMARK, "relu", seed="a"), on_one_case, lambda _: None)
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert (_result(finished).timing, _result(finished).unproven_because) == (Timing.VALID, "")
+    assert all(checked < made for checked, made in dict(finished.report["checked_calls"]).values()), "they were redrawn"
 
 
 @pytest.mark.parametrize("slug", ["mxfp4-gemm", "mxfp8-gemm", "mxfp4-quantize", "mxfp8-quantize", "nvfp4-quantize"])
