@@ -13,6 +13,7 @@ from __future__ import annotations
 import ctypes
 import math
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ import numpy as np
 from problems.distributions import Codes, Distribution, Form, Whole
 from services.executor.core.layout import LinkRule, RuleKind
 from services.executor.devices.cpu.prepare import refresh
+from services.executor.devices.device import ToolchainError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,6 +40,8 @@ _WORD_BYTES, _STRIP_WORDS = 8, 32
 _DRAW_KINDS = {Distribution.UNIFORM: 0, Distribution.POSITIVE: 1, Distribution.WIDE: 3}
 _DRAWS_SUMS = 2
 _FORMS = (None, Form.LOWER, Form.UPPER, Form.SYMMETRIC, Form.SIGNS)
+_NEEDED_FLAGS = frozenset({"avx2", "bmi2", "fma", "movbe"})
+"""Those of x86-64-v3, as Linux names them, that no processor has without the others."""
 _DEVIATION_OF_SUM = math.sqrt((2.0**64 - 1) / 3)
 
 
@@ -53,6 +57,9 @@ class _Array(ctypes.Structure):
 
 @cache
 def _library() -> ctypes.CDLL:
+    missing = _NEEDED_FLAGS - set(Path("/proc/cpuinfo").read_text("ascii", "replace").split())
+    if missing:
+        raise ToolchainError(f"the judge needs a processor with AVX2 (x86-64-v3); this one lacks {', '.join(missing)}")
     library = ctypes.CDLL(str(refresh().judge_library))
     word, address = ctypes.c_uint64, ctypes.c_void_p
     for function, types in (
