@@ -24,6 +24,7 @@ from services.executor.core.job import CoreJob, Mode
 from services.executor.core.launching.recording import NotRecordableError
 from services.executor.core.record_command import recorded
 from services.executor.core.run import run
+from services.executor.core.verdict import Verdict
 from services.executor.devices.nvidia.gpu import Gpu
 from services.executor.devices.nvidia.nvidia_device import NvidiaDevice
 
@@ -59,7 +60,7 @@ async def _reason(slug: str, source: str, equipment: Equipment) -> str:
 async def _shortcoming(slug: str, source: str, equipment: Equipment) -> str:
     """Why a benchmark of a source is not ACCEPTED with a VALID time; empty if it is."""
     finished = await run(CoreJob(source, Mode.BENCHMARK, slug), equipment, lambda _: None)
-    if finished.benchmarked is None:
+    if finished.verdict is not Verdict.ACCEPTED or finished.benchmarked is None:
         return f"{finished.verdict}: {finished.message}"
     reasons = {result.unproven_because for result in finished.benchmarked.results} - {""}
     timing = finished.benchmarked.timing
@@ -92,6 +93,8 @@ def main() -> int:
     parser.add_argument("--device", choices=["cpu", "nvidia"], default="cpu")
     parser.add_argument("--benchmark", action="store_true", help="benchmark them on `cpu`")
     chosen = parser.parse_args()
+    if chosen.benchmark and chosen.device != "cpu":
+        parser.error("--benchmark needs `--device cpu`")
     return asyncio.run(_main(chosen.names, chosen.device, benchmarks=chosen.benchmark))
 
 
