@@ -115,16 +115,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(autouse=True)
 def _room_for_processes(request: pytest.FixtureRequest) -> Iterator[None]:
-    """An ordinary user's processes count together (`Gap.PROCESS_COUNT`): a test that starts all it can runs alone."""
+    """An ordinary user's processes count together (`Gap.PROCESS_COUNT`): a test that starts many runs alone."""
     if os.getuid() == 0:
         yield
         return
-    starts_all_it_can = any(name in request.node.nodeid for name in ("10_daemon", "fork_bomb"))
+    starts_many = any(name in request.node.nodeid for name in ("10_daemon", "fork_bomb", "spinning_threads"))
     path = Path(tempfile.gettempdir(), f"wavepool-tests-{os.getuid()}")
     with path.with_suffix(".gate").open("a") as gate, path.open("a") as lock:
         # Nobody passes who waits for the others to end.
         fcntl.flock(gate, fcntl.LOCK_EX)
-        fcntl.flock(lock, fcntl.LOCK_EX if starts_all_it_can else fcntl.LOCK_SH)
+        fcntl.flock(lock, fcntl.LOCK_EX if starts_many else fcntl.LOCK_SH)
         fcntl.flock(gate, fcntl.LOCK_UN)
         yield
 
