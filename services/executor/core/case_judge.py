@@ -38,8 +38,10 @@ from services.executor.core.layout import (
     plan_bytes,
 )
 from services.executor.core.mismatches import judged, modified_input, nondeterministic, out_of_bounds
+from services.executor.core.problem_host.authors_problem import AuthorsProblem
 from services.executor.core.problem_host.objection import objection
 from services.executor.core.runner_claims import interference
+from services.executor.core.side_by_side import at_once
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,6 +63,8 @@ WHOLLY_COMPARED_FLOPS = 4e9
 LARGE_BYTES = 4 << 20
 """Of a case's arrays. Larger cases are drawn by the device and compared in parts, but for the first check. A host draws
 and compares so much in some hundredths of a second."""
+SIDE_BY_SIDE_BYTES = 1 << 20
+"""Of a case's arrays. Calls of smaller cases are drawn and compared one by one: threads would gain nothing."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,12 @@ class CaseJudge:
         """The trial as its answer is judged: by a part of it, if it is large."""
         part = None if trial.part else self.part(trial, trial.call)
         return trial if part is None else replace(trial, inputs=part.of(trial.inputs), part=part)
+
+    @cached_property
+    def at_once(self) -> int:
+        """How many of its calls to draw, or to compare, side by side; an author's own code makes one at a time."""
+        size_bytes = 0 if isinstance(self.problem, AuthorsProblem) else int(self.problem.bytes(self.case))
+        return at_once(size_bytes) if size_bytes >= SIDE_BY_SIDE_BYTES else 1
 
     def undrawn(self, call: int, links: int = 0) -> Trial | None:
         """A large case's call, or chain, whose inputs a device draws by the trial's rules; None if the host has to."""
@@ -158,9 +168,14 @@ class CaseJudge:
             data = _initial(region, trial) if region.parameter.output else [_bytes_of(trial.inputs, region)]
             channel.write(region.offset, [trial.guards[name], *data, trial.guards[name]])
 
-    def collect(self, channel: Channel, trial: Trial) -> dict[str, NDArray[Any]]:
-        """Read everything back; raises Failure when anything but outputs has changed, of inputs in the trial's part."""
-        outputs = self.collect_outputs(channel, trial)
+    def collect(
+        self, channel: Channel, trial: Trial, into: dict[str, NDArray[Any]] | None = None
+    ) -> dict[str, NDArray[Any]]:
+        """Read everything back, outputs into arrays that the next call does not reuse, if any are given.
+
+        Raises Failure when anything but outputs has changed, of inputs in the trial's part.
+        """
+        outputs = self.collect_outputs(channel, trial, into)
         for name, region in trial.layout.regions.items():
             if region.parameter.output:
                 continue
@@ -209,10 +224,13 @@ class CaseJudge:
 
     def verify(self, channel: Channel, trial: Trial) -> None:
         """Raises Failure unless the call was right in every respect, a large answer as far as a part of it shows."""
-        outputs = self.collect(channel, trial)
-        seen = self.in_part(trial)
-        if failure := self.fault(seen, seen.compared(outputs)):
+        if failure := self.fault_in_part(trial, self.collect(channel, trial)):
             raise failure
+
+    def fault_in_part(self, trial: Trial, outputs: dict[str, NDArray[Any]]) -> Failure | None:
+        """What is wrong with whole outputs, large ones as far as a part of them shows."""
+        seen = self.in_part(trial)
+        return self.fault(seen, seen.compared(outputs))
 
     def differs(self, outputs: Mapping[str, NDArray[Any]], others: Mapping[str, NDArray[Any]]) -> Failure | None:
         """What is wrong with two answers to the same inputs, if they are not the same bit for bit."""

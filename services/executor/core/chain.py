@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from services.executor.core.chain_arithmetic import digest_of, first_key, next_key
 from services.executor.core.chain_audit import ChainMeasurement, ChainRule, instruments_apart, is_disturbed, is_doubtful
@@ -20,14 +21,17 @@ from services.executor.core.idle_work import NO_TIME, IdleTime
 from services.executor.core.layout import GUARD_BYTES, LinkRecord, read_records
 from services.executor.core.mismatches import late_answer
 from services.executor.core.runner_claims import interference
+from services.executor.core.side_by_side import groups, side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy as np
+    from numpy.typing import NDArray
 
     from services.executor.core.case_judge import CaseJudge, Trial
     from services.executor.core.checking import Checker
+    from services.executor.core.failure import Failure
     from services.executor.core.session import RunnerSession
 
 
@@ -36,9 +40,9 @@ class ChainProfile:
     """What to spend on the audit of one case.
 
     At least `chains` of `links` calls are made, and up to `most_chains` while the claim seems untrue, for
-    `most_seconds`; outputs of all links may take `most_bytes` on the device. All links are checked where their outputs
-    take up to `wholly_checked_bytes`, else `checked_links` at random and the last. `quiet_chains` empty ones are made
-    before the submission has a process.
+    `most_seconds`; outputs of all links may take `most_bytes` on the device. All links are checked where their arrays,
+    as often as there are links, take up to `wholly_checked_bytes`, else `checked_links` at random and the last.
+    `quiet_chains` empty ones are made before the submission has a process.
     """
 
     links: int
@@ -46,7 +50,7 @@ class ChainProfile:
     most_chains: int
     most_seconds: float
     most_bytes: int
-    wholly_checked_bytes: int = 64 << 20
+    wholly_checked_bytes: int = 256 << 20
     checked_links: int = 8
     quiet_chains: int = 0
 
@@ -164,9 +168,12 @@ async def _measure(
     records = read_records(checker.session.channel, trial.layout, links)
     if records is None:
         raise interference("the shared memory was cut")
-    chosen = _chosen(links, _slot_bytes(trial), profile, random)
-    for link in chosen:
-        await _check_link(checker, judge, trial, link, (nonce, records))
+    chosen = _chosen(links, trial.layout.file_bytes, profile, random)
+    for some in groups(chosen, judge.at_once):
+        answers = [await _fetched(checker, judge, trial, link, (nonce, records)) for link in some]
+        for failure in await side_by_side([partial(_fault_of, judge, trial, answer) for answer in answers]):
+            if failure:
+                raise failure
     events_ns = tuple(float(record.event_ns) for record in records)
     return ChainMeasurement(links, chain.wall_ns, empty.wall_ns, events_ns, len(chosen), chain.waited_ns)
 
@@ -181,30 +188,46 @@ def _links(trial: Trial, profile: ChainProfile) -> int:
     return min(profile.links, profile.most_bytes // max(1, _slot_bytes(trial)))
 
 
-def _chosen(links: int, slot_bytes: int, profile: ChainProfile, random: np.random.Generator) -> Sequence[int]:
+def _chosen(links: int, call_bytes: int, profile: ChainProfile, random: np.random.Generator) -> Sequence[int]:
     """The links to check; the last is always one of them."""
-    if links * slot_bytes <= profile.wholly_checked_bytes or links <= profile.checked_links + 1:
+    if links * call_bytes <= profile.wholly_checked_bytes or links <= profile.checked_links + 1:
         return range(links)
     return [*sorted(int(link) for link in random.permutation(links - 1)[: profile.checked_links]), links - 1]
 
 
-async def _check_link(
+@dataclass(frozen=True)
+class _Answer:
+    """The outputs of one link and their digest as it was told; `key` and `call` say what its inputs were."""
+
+    key: int
+    call: int
+    outputs: dict[str, NDArray[Any]]
+    digest: tuple[int, int]
+
+
+async def _fetched(
     checker: Checker, judge: CaseJudge, trial: Trial, link: int, told: tuple[int, Sequence[LinkRecord]]
-) -> None:
+) -> _Answer:
     nonce, records = told
     key = next_key(records[link - 1].digest, nonce) if link else first_key(nonce)
     # A number of its own: products are checked by other vectors and rows in each.
-    at_link = judge.remade(trial, key, checker.next_call())
+    call, channel = checker.next_call(), checker.session.channel
     await checker.session.fetch_link(link)
-    channel = checker.session.channel
-    # With the last, the inputs come back as well.
-    is_last = link == len(records) - 1
-    outputs = judge.collect(channel, at_link) if is_last else judge.collect_outputs(channel, at_link)
-    if failure := judge.fault(at_link, at_link.compared(outputs)):
-        raise failure
+    if link == len(records) - 1:
+        # With the last, the inputs come back as well.
+        outputs = judge.collect(channel, judge.remade(trial, key, call), {})
+    else:
+        outputs = judge.collect_outputs(channel, trial, {})
+    return _Answer(key, call, outputs, records[link].digest)
+
+
+def _fault_of(judge: CaseJudge, trial: Trial, answer: _Answer) -> Failure | None:
+    at_link = judge.remade(trial, answer.key, answer.call)
+    if failure := judge.fault(at_link, at_link.compared(answer.outputs)):
+        return failure
     places = {parameter.name: at for at, parameter in enumerate(trial.layout.parameters)}
-    if digest_of([(places[name], output) for name, output in outputs.items()], key) != records[link].digest:
-        raise late_answer(judge.case)
+    digest = digest_of([(places[name], output) for name, output in answer.outputs.items()], answer.key)
+    return None if digest == answer.digest else late_answer(judge.case)
 
 
 def _slot_bytes(trial: Trial) -> int:

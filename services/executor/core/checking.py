@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -23,11 +22,6 @@ if TYPE_CHECKING:
 
 ProgramOf: TypeAlias = "Callable[[CaseJudge, Mapping[str, Any]], bytes]"
 """The launch program of a call with these inputs; raises Failure."""
-
-# As in a session that times the case on `cpu`: nine calls or a quarter of a second, and three calls in any case. A
-# problem of few cases has its calls on those: of a source that is wrong in one call of eight, 40 calls let 0.5 % pass.
-_MOST_CALLS, _FEWEST_CALLS, _ENOUGH_SECONDS = 9, 3, 0.25
-_CALLS_OF_ALL_CASES = 40
 
 
 class Checker:
@@ -148,21 +142,6 @@ class Checker:
             await self.session.flush(flush_bytes)
         advice = self.problem.advice_when_slow(judge.case) if isinstance(self.problem, AuthorsProblem) else NEVER_ENDING
         return await self.session.call(self.problem.time_limit_seconds, advice, store=store)
-
-
-async def check_repeatedly(checker: Checker, cases: Sequence[Case]) -> None:
-    """Call each case as often as in a session that times it; raises Failure at the first call that is wrong.
-
-    For solutions whose launches we make when they are timed: what is wrong once in a while, or when an address comes
-    again, is seen in many calls only.
-    """
-    most_calls = max(_MOST_CALLS, _CALLS_OF_ALL_CASES // len(cases))
-    for index, case in enumerate(cases):
-        judge, begin = checker.judge(case, index), time.monotonic()
-        for calls in range(most_calls):
-            if calls >= _FEWEST_CALLS and time.monotonic() - begin > _ENOUGH_SECONDS:
-                break
-            await checker.call(judge)
 
 
 async def check(checker: Checker, cases: Sequence[Case], progress: Progress) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from services.executor.core.benchmarking import Bench, benchmark, profile_of
 from services.executor.core.build import install
 from services.executor.core.case_timing import launched_by_submission
-from services.executor.core.checking import Checker, check, check_repeatedly
+from services.executor.core.checking import Checker, check
 from services.executor.core.code_objects import require_unchanged
 from services.executor.core.contract import Contract, contract_of
 from services.executor.core.failure import Failure
@@ -26,6 +26,7 @@ from services.executor.core.problem_host.authors_problem import AuthorsProblem
 from services.executor.core.sampling import show_sample, smallest
 from services.executor.core.seeds import RunSeed
 from services.executor.core.session import RunnerSession
+from services.executor.core.timed_calls import check_repeatedly
 from services.executor.core.timing_mode import default_mode, profile_in
 from services.executor.core.trusted_runner import require_runner, trusted_runner
 from services.executor.core.verdict import Verdict

@@ -104,7 +104,7 @@ async def measure(
         taken()
         stopped_by = rule.add(watch.times[-1].event_ns / 1e9, time.perf_counter() - begin)
     replaced = await watch.replace()
-    calls.check_kept()
+    await calls.check_rest()
     return Measurement(
         replaced=replaced,
         times=tuple(watch.times),
@@ -134,9 +134,10 @@ async def measure_first_calls(
     stopped_by: StopReason | None = None
     while stopped_by is None:
         async with open_session() as checker:
-            calls = TimedCalls(checker, judge_of(checker), flush_bytes)
+            calls = TimedCalls(checker, judge_of(checker), flush_bytes, most=1)
             watches.append(Stopwatch(checker.session, calls, device))
             await watches[-1].take()
+            await calls.check_rest()
             idle += checker.session.idle
         taken()
         stopped_by = rule.add(watches[-1].times[0].event_ns / 1e9, time.perf_counter() - begin)

@@ -51,7 +51,7 @@ class StoppingProfile:
     useful_half_width: float = WIDEST_INTERVAL
     max_samples: int = 2_000
     max_device_seconds: float = 10.0
-    max_wall_seconds: float = 60.0
+    max_wall_seconds: float = 5.0
     fewest_samples: int = 10
     warm_up_calls: int = 10
     warm_up_seconds: float = 0.2

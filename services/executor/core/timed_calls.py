@@ -11,21 +11,34 @@ each are left out it is one in 4,000, if 2 % are one in 180, from the 10th to th
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
+from services.executor.core.side_by_side import side_by_side
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from numpy.typing import NDArray
 
+    from problems.definition import Case
     from services.executor.core.case_judge import CaseJudge, Trial
     from services.executor.core.checking import Checker
+    from services.executor.core.failure import Failure
     from services.executor.core.session import CallTimes
 
 KEPT_ANSWERS = 8
 """Answers of a session. If half of its samples are wrong, none of those is kept once in 256; once in 20 if the kernel
 sees which answers are fetched, and has the session end with any sample from the 10th to the 2,000th."""
+# Repeatedly is as often as in a session that times the case on `cpu`: nine calls or a quarter of a second, and three
+# calls in any case that does not take seconds for each. A problem of few cases has its calls on those: of a source that
+# is wrong in one call of eight, 40 calls let 0.5 % pass.
+_MOST_CALLS, _FEWEST_CALLS, _ENOUGH_SECONDS, _TOO_MANY_SECONDS = 9, 3, 0.25, 2.0
+_CALLS_OF_ALL_CASES = 40
+_NO_END = 1 << 30
 
 
 def place_of(number: int, lot: float, kept: int = KEPT_ANSWERS) -> int | None:
@@ -49,30 +62,63 @@ class _Kept:
 
 
 class TimedCalls:
-    """Makes the calls of one case in one session; `checked` counts those whose answers were compared."""
+    """Makes the calls of one case in one session, `most` at the most; `checked` counts those with an answer compared.
 
-    def __init__(self, checker: Checker, judge: CaseJudge, flush_bytes: int) -> None:
+    Inputs that the host draws are drawn for several calls at once, on all processors, and their answers compared so as
+    well, before the next are drawn: while a call is timed the judge does nothing else.
+    """
+
+    def __init__(self, checker: Checker, judge: CaseJudge, flush_bytes: int = 0, most: int = _NO_END) -> None:
         self.made = 0
         self.checked = 0
         self._warm_up_calls: int | None = None
         self._checker = checker
         self._judge = judge
         self._flush_bytes = flush_bytes
+        self.most = most
         self._loaded: Trial | None = None
         self._kept: dict[int, _Kept] = {}
+        self._ahead: list[Trial] = []
+        self._answers: list[tuple[Trial, dict[str, NDArray[Any]]]] = []
 
     def begin_samples(self) -> None:
         """The calls so far were to warm up."""
         self._warm_up_calls = self.made
 
     async def make(self) -> CallTimes:
-        """The next call; raises Failure if it is wrong, as far as it is looked at."""
+        """The next call; raises Failure if it, or one before it, is wrong, as far as it is looked at."""
         self.made += 1
         if self._loaded is not None:
             return await self._redrawn(self._loaded)
         self.checked += 1
-        self._loaded = await self._checker.load_undrawn(self._judge)
-        return await self._checker.call_loaded(self._judge, self._loaded, self._flush_bytes)
+        if self.made == 1:
+            self._loaded = await self._checker.load_undrawn(self._judge)
+        if self._loaded is not None or self._judge.at_once == 1:
+            return await self._checker.call_loaded(self._judge, self._loaded, self._flush_bytes)
+        return await self._drawn()
+
+    async def check_rest(self) -> None:
+        """Compare the answers that were not compared yet; raises Failure if one is wrong."""
+        await self._compare()
+        while self._kept and self._loaded is not None:
+            group = [self._kept.popitem()[1] for _ in range(min(self._judge.at_once, len(self._kept)))]
+            _raise_first(await side_by_side([partial(self._fault_of_kept, self._loaded, kept) for kept in group]))
+            self.checked += len(group)
+
+    async def _drawn(self) -> CallTimes:
+        checker, judge = self._checker, self._judge
+        if not self._ahead:
+            await self._compare()
+            numbers = [checker.next_call() for _ in range(min(judge.at_once, self.most - self.made + 1))]
+            self._ahead = await side_by_side([partial(judge.draw, number) for number in numbers])
+        trial = self._ahead.pop(0)
+        times = await checker.make(judge, trial, self._flush_bytes)
+        self._answers.append((trial, judge.collect(checker.session.channel, trial, {})))
+        return times
+
+    async def _compare(self) -> None:
+        _raise_first(await side_by_side([partial(self._judge.fault_in_part, *answer) for answer in self._answers]))
+        self._answers.clear()
 
     async def _redrawn(self, loaded: Trial) -> CallTimes:
         checker, call = self._checker, self._checker.next_call()
@@ -88,12 +134,30 @@ class TimedCalls:
             self._kept[place] = _Kept(call, key, part.of(outputs) if part else outputs)
         return times
 
-    def check_kept(self) -> None:
-        """Compare the answers that were kept; raises Failure if one is wrong."""
-        while self._kept and self._loaded is not None:
-            _, kept = self._kept.popitem()
-            # The same again: to remember places takes twice the room of the values.
-            trial = self._judge.remade(self._loaded, kept.key, kept.call)
-            if failure := self._judge.fault(trial, kept.outputs):
-                raise failure
-            self.checked += 1
+    def _fault_of_kept(self, loaded: Trial, kept: _Kept) -> Failure | None:
+        # The same part again: to remember places takes twice the room of the values.
+        return self._judge.fault(self._judge.remade(loaded, kept.key, kept.call), kept.outputs)
+
+
+def _raise_first(faults: Sequence[Failure | None]) -> None:
+    if failure := next(filter(None, faults), None):
+        raise failure
+
+
+async def check_repeatedly(checker: Checker, cases: Sequence[Case]) -> None:
+    """Call each case as often as in a session that times it; raises Failure at the first call that is wrong.
+
+    For solutions whose launches we make when they are timed: what is wrong once in a while, or when an address comes
+    again, is seen in many calls only.
+    """
+    most_calls = max(_MOST_CALLS, _CALLS_OF_ALL_CASES // len(cases))
+    for index, case in enumerate(cases):
+        judge, begin = checker.judge(case, index), time.monotonic()
+        # Those of a large case take longer than is enough, and are drawn at once.
+        calls = TimedCalls(checker, judge, most=most_calls if judge.at_once == 1 else _FEWEST_CALLS)
+        while calls.made < calls.most:
+            seconds = time.monotonic() - begin
+            if seconds > _TOO_MANY_SECONDS * calls.made or (calls.made >= _FEWEST_CALLS and seconds > _ENOUGH_SECONDS):
+                break
+            await calls.make()
+        await calls.check_rest()

@@ -12,9 +12,11 @@ from problems import parts
 from problems.distributions import Distribution
 from services.executor.core import benchmarking, case_judge, chain
 from services.executor.core.benchmark_result import Timing
+from services.executor.core.case_judge import CaseJudge
 from services.executor.core.installation import catalogue, find_problem
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.run import run
+from services.executor.core.session import RunnerSession
 from services.executor.core.stopping import GPU_PROFILE
 from services.executor.core.timed_calls import KEPT_ANSWERS
 from services.executor.core.timing_mode import TimingMode
@@ -25,6 +27,8 @@ from tests.services.executor.core.conftest import SUBMISSIONS
 from tests.services.executor.core.test_launch_plans import ADD, plan_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from services.executor.core.benchmark_result import BenchmarkResult
     from services.executor.core.case_result import CaseTimes
     from services.executor.core.chain import ChainAudit
@@ -233,6 +237,59 @@ async def test_a_kernel_that_leaves_out_a_twentieth_of_each_call_that_is_timed_i
     finished = await run(job, compared_in_parts, lambda _: None)
     assert finished.verdict is Verdict.WRONG_ANSWER, finished
     assert "elements of `d_output`" in finished.message
+
+
+@pytest.fixture
+def drawn_at_once(simulated: Equipment, monkeypatch: pytest.MonkeyPatch) -> Equipment:
+    """The host draws the inputs of six calls at once, and compares so many answers."""
+    monkeypatch.setattr(case_judge, "SIDE_BY_SIDE_BYTES", 0)
+    monkeypatch.setattr(case_judge, "at_once", lambda _: 6)
+    return simulated
+
+
+async def test_while_a_call_is_made_nothing_is_drawn_or_compared(
+    drawn_at_once: Equipment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busy, most_busy, seen = list[str](), list[int](), list[int]()
+
+    def spied(work: Callable[..., Any], *arguments: object) -> object:
+        busy.append(work.__name__)
+        most_busy.append(len(busy))
+        try:
+            return work(*arguments)
+        finally:
+            busy.remove(work.__name__)
+
+    async def call(*arguments: Any, **named: Any) -> object:
+        seen.append(len(busy))
+        try:
+            return await original_call(*arguments, **named)
+        finally:
+            seen.append(len(busy))
+
+    for name in ("draw", "fault"):
+        original = getattr(CaseJudge, name)
+        monkeypatch.setattr(CaseJudge, name, lambda *given, of=original: spied(of, *given))
+    original_call = RunnerSession.call
+    monkeypatch.setattr(RunnerSession, "call", call)
+    finished = await _finished(drawn_at_once, "latency_us=100 noise=gpu")
+    assert _result(finished).timing is Timing.VALID, finished
+    assert set(seen) == {0}
+    assert max(most_busy) > 1
+    assert all(checked == made for checked, made in dict(finished.report["checked_calls"]).values())
+
+
+@pytest.mark.parametrize("wrong_at", [7, 21, 50])
+async def test_an_answer_that_is_compared_with_others_is_found_wrong(
+    drawn_at_once: Equipment, monkeypatch: pytest.MonkeyPatch, wrong_at: int
+) -> None:
+    """One of the 50 calls of a session, the last of which end it; each session loads the kernels anew."""
+    source = HONEST.replace("__global__", "__device__ int calls;\n__global__", 1).replace(
+        "{", f"{{ if (blockIdx.x == 0 && threadIdx.x == 0) ++calls; if (calls == {wrong_at}) return;", 1
+    )
+    monkeypatch.setattr(benchmarking, "_audited", _not_audited)
+    finished = await run(CoreJob(source, Mode.BENCHMARK, "vector-addition", seed="a"), drawn_at_once, lambda _: None)
+    assert finished.verdict is Verdict.WRONG_ANSWER, finished
 
 
 async def _not_audited(bench: object, trusted: object, measured: list[CaseTimes], *_: object) -> list[CaseTimes]:
