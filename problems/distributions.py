@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import DTypeLike, NDArray
 
@@ -180,7 +180,7 @@ class Unmade:
     """An array before it is drawn by its recipe; to ask for values is a TypeError or AttributeError."""
 
     shape: tuple[int, ...]
-    recipe: AnyRecipe
+    recipe: AnyRecipe | None
     dtype: np.dtype[Any] = field(default_factory=lambda: np.dtype(np.float32))
 
     __array_ufunc__ = None
@@ -278,6 +278,23 @@ def formed(values: NDArray[np.float32], form: Form) -> NDArray[np.float32]:
     else:
         made = np.tril(plain) if form is Form.LOWER else np.triu(plain)
     return as_drawn(made, replace(recipe, form=form))
+
+
+def changed(
+    values: NDArray[np.float32], change: Callable[[NDArray[np.float32], slice], object], length: int = 1
+) -> NDArray[np.float32]:
+    """A copy that `change` has changed, a few rows of `length` elements at a time: given these, and which they are.
+
+    Nobody but the judge can draw others like it.
+    """
+    if isinstance(values, Unmade):
+        return cast("NDArray[np.float32]", replace(cast("Unmade", values), recipe=None))
+    copy = np.array(values, subok=False)
+    rows, at_once = copy.reshape(-1, length), max(1, _DRAWN_AT_ONCE // length)
+    for first in range(0, len(rows), at_once):
+        some = slice(first, min(first + at_once, len(rows)))
+        change(rows[some], some)
+    return copy
 
 
 def any_distribution(rng: np.random.Generator) -> Distribution:

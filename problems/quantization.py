@@ -163,8 +163,9 @@ def blocks_part(
     element: SmallFloat,
     scale_places: Callable[[NDArray[np.int64], NDArray[np.int64], int], NDArray[np.int64]],
     rng: np.random.Generator,
+    matrix: str = "out",
 ) -> Part | None:
-    """Some blocks of a matrix as a part, a row for each; `scale_places` tells where the scale of a block is."""
+    """Some blocks of `matrix` as a part, a row for each; `scale_places` tells where the scale of a block is."""
     m, columns = case.values["m"], case.values["k"] // block
     blocks = some_pieces(m * columns, block, rng)
     if blocks is None:
@@ -172,9 +173,13 @@ def blocks_part(
     places = {
         "q": within(blocks, block // 2 if element.packed else block),
         "scale": scale_places(blocks // columns, blocks % columns, columns)[:, None],
-        "out": within(blocks, block),
+        matrix: within(blocks, block),
     }
     return Part(replace(case, values={**case.values, "m": len(blocks), "k": block}), places)
+
+
+def _row_by_row(row: NDArray[np.int64], column: NDArray[np.int64], columns: int) -> NDArray[np.int64]:
+    return row * columns + column
 
 
 def product_part(case: Case, block: int, element: SmallFloat, rng: np.random.Generator) -> Part | None:
@@ -217,6 +222,9 @@ class MxQuantize(Problem):
         codes, scales = mx_quantized(inputs["a"], self.element)
         return {"q": self.element.stored(codes), "scale": scales}
 
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        return blocks_part(case, MX_BLOCK, self.element, _row_by_row, rng, "a")
+
     def flops(self, case: Case) -> float:
         return 2.0 * case.values["m"] * case.values["k"]
 
@@ -253,7 +261,7 @@ class MxDequantize(Problem):
         return {"out": mx_dequantized(self.element.codes(inputs["q"]), inputs["scale"], self.element)}
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
-        return blocks_part(case, MX_BLOCK, self.element, lambda row, column, columns: row * columns + column, rng)
+        return blocks_part(case, MX_BLOCK, self.element, _row_by_row, rng)
 
     def flops(self, case: Case) -> float:
         return 1.0 * case.values["m"] * case.values["k"]

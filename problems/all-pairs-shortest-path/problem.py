@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from problems.chaining import weights
-from problems.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
+from problems.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet
 from problems.graphs import LIGHT, Shape, any_shape, directed_graph, graph_case, hidden_nodes
+from problems.parts import ELEMENTS, some_pieces, within
 from problems.rounding import EXACT
 
 if TYPE_CHECKING:
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
     from problems.chaining import ChainRule
 
+_SOURCES = "sources"
+"""Of a part: the nodes that its rows are for."""
 _TILE = 64
 """Nodes on the way that are tried at a time, and rows: so that what is worked on stays in the processor's cache."""
 
@@ -62,8 +66,19 @@ class AllPairsShortestPath(Problem):
         edges = inputs["adj_matrix"]
         distances = np.where(edges == 0, np.float32(np.inf), edges)
         np.fill_diagonal(distances, 0)
-        _shorten(distances)
+        if _SOURCES in case.values:
+            distances = _from(case.values[_SOURCES], distances)
+        else:
+            _shorten(distances)
         return {"output": np.where(np.isinf(distances), -1.0, distances).astype(np.float64)}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        n = case.values["n"]
+        # As few as may be: each takes all edges.
+        sources = some_pieces(n, ELEMENTS, rng)
+        if sources is None:
+            return None
+        return Part(replace(case, values={**case.values, _SOURCES: sources}), {"output": within(sources, n)})
 
     def flops(self, case: Case) -> float:
         return 2.0 * case.values["n"] ** 3
@@ -85,6 +100,25 @@ def _shorten(distances: NDArray[np.float32]) -> None:
             rows = distances[first : first + _TILE]
             for k in range(tile.start, tile.stop):
                 np.minimum(rows, rows[:, k, None] + distances[k], out=rows)
+
+
+def _from(sources: NDArray[np.int64], weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Dijkstra's algorithm from each of some nodes, a step of all at a time: a row of distances for each."""
+    all_rows = np.arange(len(sources))
+    distances = np.full((len(sources), len(weights)), np.inf, np.float32)
+    distances[all_rows, sources] = 0
+    ahead = distances.copy()
+    for _ in range(len(weights)):
+        nearest = ahead.argmin(axis=1)
+        reached = ahead[all_rows, nearest]
+        if np.isinf(reached).all():
+            break
+        through = weights[nearest] + reached[:, None]
+        ahead[all_rows, nearest] = np.inf
+        closer = through < distances
+        np.copyto(distances, through, where=closer)
+        np.copyto(ahead, through, where=closer)
+    return distances
 
 
 PROBLEM = AllPairsShortestPath()

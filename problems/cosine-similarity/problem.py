@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
-from problems.distributions import Distribution
+from problems.distributions import Distribution, changed
 from problems.parts import some_pieces, within
 
 if TYPE_CHECKING:
@@ -65,7 +65,12 @@ class CosineSimilarity(Problem):
         predictions = self.sample(distribution, shape, rng, spike=16.0)
         # Angles of all sizes: some rows nearly parallel, some nearly opposite.
         towards = rng.uniform(-2.0, 2.0, (shape[0], 1)).astype(np.float32)
-        targets = self.sample(distribution, shape, rng, spike=16.0) + towards * predictions
+        targets = self.sample(distribution, shape, rng, spike=16.0)
+
+        def turn(rows: NDArray[np.float32], which: slice) -> None:
+            rows += towards[which] * predictions[which]
+
+        targets = changed(targets, turn, length=shape[1])
         return {"predictions": predictions, "targets": targets, "n": shape[0], "d": shape[1]}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -9,9 +10,9 @@ import numpy as np
 
 from problems.block_inputs import nv_input
 from problems.chaining import rolled
-from problems.definition import Case, Difficulty, Initial, Problem, SizeSet
-from problems.microscaling import E2M1, E4M3, NV_BLOCK, nv_quantized, tiled, tiled_size
-from problems.quantization import QUANTIZE_SIZES, hidden_matrix
+from problems.definition import Case, Difficulty, Initial, Part, Problem, SizeSet
+from problems.microscaling import E2M1, E4M3, NV_BLOCK, nv_quantized, tile_places, tiled, tiled_size
+from problems.quantization import QUANTIZE_SIZES, blocks_part, hidden_matrix
 from problems.rounding import EXACT
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from problems.chaining import ChainRule
+
+_BLOCKS = "blocks"
+"""Of a part: its scales do not lie in tiles."""
 
 
 class Nvfp4Quantize(Problem):
@@ -51,7 +55,11 @@ class Nvfp4Quantize(Problem):
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         codes, scales = nv_quantized(inputs["a"], inputs["sf_g"])
-        return {"q": E2M1.stored(codes), "scale": E4M3.decode(tiled(scales))}
+        return {"q": E2M1.stored(codes), "scale": E4M3.decode(scales if _BLOCKS in case.values else tiled(scales))}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        part = blocks_part(case, NV_BLOCK, E2M1, tile_places, rng, "a")
+        return part and replace(part, case=replace(part.case, values={**part.case.values, _BLOCKS: True}))
 
     def flops(self, case: Case) -> float:
         return 2.0 * case.values["m"] * case.values["k"]

@@ -9,6 +9,7 @@ import numpy as np
 
 from problems.along_dim import AlongDim, in_float64
 from problems.definition import Case, Difficulty, Tolerance
+from problems.distributions import changed
 from problems.rounding import sum_condition
 
 if TYPE_CHECKING:
@@ -36,9 +37,13 @@ class ProductDim(AlongDim):
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         # Factors of either sign whose logarithms have a scale of 4 / sqrt(n), so that products stay within 2^+-60.
         inputs = super().inputs(case, rng)
-        drawn = inputs["input"].astype(np.float64)
-        powers = np.clip(drawn, -8.0, 8.0) * (4.0 / sqrt(drawn.shape[case.values["dim"]]))
-        inputs["input"] = (np.exp2(powers) * rng.choice((-1.0, 1.0), drawn.shape)).astype(np.float32)
+        scale = np.float32(4.0 / sqrt(case.values["shape"][case.values["dim"]]))
+
+        def factors(piece: NDArray[np.float32], _: slice) -> None:
+            np.exp2(piece.clip(-8.0, 8.0) * scale, out=piece)
+            piece *= 1 - 2 * rng.integers(0, 2, piece.shape, np.int8)
+
+        inputs["input"] = changed(inputs["input"], factors)
         return inputs
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:

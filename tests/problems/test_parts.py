@@ -18,14 +18,13 @@ WHOLE = {
     *("frobenius-norm", "matmul-sigmoid-sum", "mse-loss", "triplet-margin", "histogram"),
     # Each element needs what is before it, or after it, or all others.
     *("array-sort", "cumprod", "cumsum", "running-sum-1d", "poly-multiply-ff", "matrix-power"),
-    *("all-pairs-shortest-path", "min-spanning-tree", "shortest-path"),
+    *("min-spanning-tree", "shortest-path"),
     # No case is large.
     "conv-1d",
     # Over the largest gradient of all.
     "edge-detect",
     # The device cannot draw their inputs: the host has them whole, and drawing is what takes long.
     *("box-blur", "ecc-point-negation", "grayscale", "threshold"),
-    *("mxfp4-quantize", "mxfp8-quantize", "nvfp4-quantize"),
 }
 
 # Some dozens of pieces, any of which may be worth leaving out.
