@@ -1,4 +1,4 @@
-"""What a submission at GPU sizes costs its host: CPU seconds, bytes copied and memory, for every problem.
+"""What a submission at GPU sizes costs its host: CPU seconds, wall time, bytes copied and memory, for every problem.
 
 `python benchmarks/gpu_session.py` measures the steps of a call as the judge makes them, at the largest size up to
 64 MiB and in CPU seconds of this machine: D inputs are drawn and copied; R they are made again as a device drew them;
@@ -6,29 +6,36 @@ L memory of their size is copied; C a whole output is copied back and compared w
 copied alone. These are scaled by bytes to the GPU sizes, as is G, the digest of an output, measured at 16 MiB. A is
 what an answer costs to compare: C, and R if the device drew its inputs; or, if the problem has parts
 (`problems/parts.py`), what a part of the GPU case itself takes, measured. I is L if the device draws the inputs, else
-D. For each GPU case:
+D. For each GPU case, in CPU seconds, one step after the other:
 
     to record     3 D; none if the sizes are known without the values
     to check      D + C, and T for a second call with the same inputs, if the problem is deterministic
-    repeatedly    3 (I + L + T + A)
+    repeatedly    3 (D + L + T + A), or one if that takes over 2 s
     3 sessions    I + L + T + A for the first call; 8 A for the answers that are kept to the end, and
-                  8 + 8/9 + ... + 8/100 times 2 T for those kept a while; if the device cannot draw the inputs, this for
-                  each of 10 calls to warm up, or what fits into 2 s, and of 100 samples, or what fits into 60 s, at
-                  least 10
-    1 chain       I for it and for each of two empty ones; A + T + G for each of 32 links, or of 9 where the outputs of
-                  all take over 64 MiB
-    CPU s       = the sum over all cases: all of it, one after the other, on one core
-    kernel s    = sum over the GPU cases of calls * max(floor, bytes / bandwidth, operations / peak) on an MI300X
-    wall s      = CPU s + kernel s, as the judge has one thread
+                  8 + 8/9 + ... + 8/n times 2 T for those kept a while of n samples; if the device cannot draw the
+                  inputs, this for each of 10 calls to warm up, or what fits into 2 s, and of n samples; n is 100, or
+                  what fits into the profile's `max_wall_seconds`, at least 10
+    1 chain       I for it and for each of two empty ones; A + T + G for each of 32 links, or of 9 where the arrays of
+                  all take over 256 MiB
+
+Steps of several calls are done side by side (`core/side_by_side.py`): D and A of calls that the host draws, of the
+repeated ones, and A and G of what is kept and of links. On the 8 cores of the aim k = min(8, 4 GiB / bytes of the case)
+are at once, which divides their wall time by 1 + (k - 1) E. E is measured here: how much faster two threads draw and
+compare two calls of this problem than one thread does, less 1. That eight share memory as well as two is not known.
+
+    kernel s    = sum over the GPU cases of calls * max(floor, bytes / bandwidth, operations / peak) on an MI300X; calls
+                  are 3 (10 + 100), fewer if a session's take over 10 s, and the links
+    wall s      = the steps, divided so, + kernel s
 
 Run it with OPENBLAS_NUM_THREADS=1: threads that wait for a processor count as work.
 
-The column "all checked" has every call of the sessions drawn and compared whole, as it would be without any of this.
+The column "all checked" has every call of the sessions drawn and compared whole, one after the other, as it would be
+without any of this.
 
 Scaling by bytes is too kind to references whose work grows faster than their data. Products that are checked by their
-factors at GPU sizes are measured so. Memory is the most that numpy held during a whole call, scaled alike, and the
-outputs that are kept. The aims are for the whole submission: 60 CPU s at the median problem; 30 s of wall time at the
-median and 90 s at the worst.
+factors at GPU sizes are measured so. Memory is the most that numpy held during a whole call, scaled alike, for each
+call at once, and the outputs that are kept. The aims are for the whole submission: 60 CPU s at the median problem; 30 s
+of wall time at the median and 90 s at the worst.
 """
 
 from __future__ import annotations
@@ -38,6 +45,7 @@ import statistics
 import sys
 import time
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
@@ -59,16 +67,19 @@ from services.executor.core.installation import catalogue
 from services.executor.core.launching.understanding import RECORDINGS
 from services.executor.core.roofline import floor_of, peak_of, roofs_of
 from services.executor.core.seeds import RunSeed
+from services.executor.core.side_by_side import MOST_BYTES
 from services.executor.core.stopping import GPU_PROFILE
 from services.executor.core.timed_calls import KEPT_ANSWERS
 from services.executor.sandboxes.kernel_calls import FREED_BYTES_KEPT, keep_freed_memory
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from problems.definition import Case, Part, Problem
     from problems.distributions import Unmade
     from services.executor.core.roofline import Roofs
 
-REPEATED_CALLS = 3
+REPEATED_CALLS, TOO_MANY_SECONDS, HOST_CORES = 3, 2.0, 8
 AIM_CPU_SECONDS, AIM_MEDIAN_SECONDS, AIM_WORST_SECONDS = 60.0, 30.0, 90.0
 GIB, DIGESTED_BYTES, MEASURED_BYTES = 2**30, 1 << 24, 1 << 26
 
@@ -96,15 +107,16 @@ class Cost:
     slug: str
     call_cpu_seconds: float
     all_checked_cpu_seconds: float
-    cpu_seconds: float
+    spent: Spent
     kernel_seconds: float
     copied_bytes: float
     memory_bytes: float
+    gain: float
 
     @property
     def wall_seconds(self) -> float:
         """The host's part and the GPU's, one after the other."""
-        return self.cpu_seconds + self.kernel_seconds
+        return self.spent.wall + self.kernel_seconds
 
 
 def calls_of(call_seconds: float) -> float:
@@ -115,25 +127,75 @@ def calls_of(call_seconds: float) -> float:
     return warm_up + samples
 
 
-def case_seconds(problem: Problem, case: Case, call: Call, *, all_checked: bool) -> float:
-    """The host's CPU seconds for one case, by the formula above; `call` is of this case."""
-    is_redrawn = not all_checked and _is_redrawn(problem, case)
-    part = None if all_checked or problem.bytes(case) <= LARGE_BYTES else part_seconds(problem, case)
-    redrawn = call.redraw + call.compare if part is None else part
-    one = call.load if is_redrawn else call.draw
-    one += call.load + call.copy + (redrawn if is_redrawn else call.compare if part is None else part)
+def fetched_of(fetch_seconds: float) -> float:
+    """How many answers of a session are fetched if each takes so long, and nothing else takes time."""
+    samples, fetched = 0, 0.0
+    while samples < GPU_PROFILE.min_samples and (
+        samples < GPU_PROFILE.fewest_samples or fetched * fetch_seconds < GPU_PROFILE.max_wall_seconds
+    ):
+        samples += 1
+        fetched += min(1.0, KEPT_ANSWERS / samples)
+    return fetched
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Seconds of a processor, and of wall time where they are spent on several."""
+
+    cpu: float = 0.0
+    wall: float = 0.0
+
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(self.cpu + other.cpu, self.wall + other.wall)
+
+    def __mul__(self, times: float) -> Spent:
+        return Spent(self.cpu * times, self.wall * times)
+
+
+def alone(seconds: float) -> Spent:
+    """One thread's work."""
+    return Spent(seconds, seconds)
+
+
+def all_checked_seconds(problem: Problem, call: Call) -> float:
+    """CPU seconds for a case if every call of the sessions was drawn and compared whole; `call` is of this case."""
+    one = call.draw + call.load + call.copy + call.compare
+    again = 0.0 if problem.nondeterministic else call.copy
+    untimed = call.draw + call.compare + again + REPEATED_CALLS * one
+    session = GPU_PROFILE.sessions.sessions * calls_of(one) * one
+    return untimed + session + GPU_CHAINS.links * one
+
+
+def case_spent(problem: Problem, case: Case, call: Call, gain: float) -> Spent:
+    """What the host spends on one case, by the formula above; `call` is of this case, `gain` is E."""
+    threads = max(1, min(HOST_CORES, MOST_BYTES // max(1, int(problem.bytes(case)))))
+    speed = 1.0 + (threads - 1) * gain
+
+    def together(seconds: float, pieces: float = HOST_CORES) -> Spent:
+        return Spent(seconds, seconds / max(1.0, min(speed, pieces)))
+
+    is_redrawn = _is_redrawn(problem, case)
+    part = None if problem.bytes(case) <= LARGE_BYTES else part_seconds(problem, case)
+    compared = part if part is not None else call.redraw + call.compare if is_redrawn else call.compare
+    compared_by_host = part if part is not None else call.compare
+    moved = alone(call.load + call.copy)
     recorded = RECORDINGS if problem.sized_inputs(problem.sizes.cpu[0], np.random.PCG64(0)) is None else 0
     again = 0.0 if problem.nondeterministic else call.copy
-    untimed = (recorded + 1) * call.draw + call.compare + again + REPEATED_CALLS * one
-    session = calls_of(one) * one
+    spent = alone((recorded + 1) * call.draw + call.compare + again)
+    one = together(call.draw + compared_by_host, REPEATED_CALLS) + moved
+    spent += one * (1 if one.wall > TOO_MANY_SECONDS else REPEATED_CALLS)
     if is_redrawn:
-        copies = sum(min(1.0, KEPT_ANSWERS / number) for number in range(1, GPU_PROFILE.min_samples + 1))
-        session = one + KEPT_ANSWERS * redrawn + 2 * copies * call.copy
+        first, fetch_seconds = alone(2 * call.load + call.copy + compared), 2 * call.copy
+        session = first + together(KEPT_ANSWERS * compared) + alone(fetched_of(fetch_seconds) * fetch_seconds)
+    else:
+        one = together(call.draw + compared) + moved
+        session = one * calls_of(one.wall)
+    spent += session * GPU_PROFILE.sessions.sessions
     links = GPU_CHAINS.links if _is_checked_wholly(problem, case) else GPU_CHAINS.checked_links + 1
     digest = digest_seconds_a_byte() * work_of(problem, case, "float32").written_bytes
     begun = call.load if is_redrawn else call.draw
-    chain = (1 + GPU_CHAINS.quiet_chains) * begun + links * (redrawn + call.copy + digest)
-    return untimed + GPU_PROFILE.sessions.sessions * session + GPU_CHAINS.chains * chain
+    chain = alone((1 + GPU_CHAINS.quiet_chains) * begun + links * call.copy) + together(links * (compared + digest))
+    return spent + chain * GPU_CHAINS.chains
 
 
 @cache
@@ -191,7 +253,7 @@ def _is_redrawn(problem: Problem, case: Case) -> bool:
 
 
 def _is_checked_wholly(problem: Problem, case: Case) -> bool:
-    return GPU_CHAINS.links * work_of(problem, case, "float32").written_bytes <= GPU_CHAINS.wholly_checked_bytes
+    return GPU_CHAINS.links * problem.bytes(case) <= GPU_CHAINS.wholly_checked_bytes
 
 
 def _kept_bytes(problem: Problem, case: Case) -> float:
@@ -205,11 +267,11 @@ def _kept_bytes(problem: Problem, case: Case) -> float:
     return written + KEPT_ANSWERS * sum(places.nbytes + 4.0 * places.size for places in outputs)
 
 
-def measured_case(problem: Problem) -> Case:
+def measured_case(problem: Problem, most_bytes: int = MEASURED_BYTES) -> Case:
     """The largest of those up to 64 MiB, hidden ones too: what a call costs however small is not to be scaled."""
     random = np.random.default_rng(0)
     hidden = [problem.hidden_case(SizeSet.GPU, random) for _ in range(8)]
-    fitting = [case for case in (*problem.sizes.gpu, *hidden) if problem.bytes(case) <= MEASURED_BYTES]
+    fitting = [case for case in (*problem.sizes.gpu, *hidden) if problem.bytes(case) <= most_bytes]
     return max(fitting or problem.sizes.cpu, key=problem.bytes)
 
 
@@ -265,24 +327,56 @@ def _is_large_product(problem: Problem) -> bool:
     return statistics.median(problem.flops(case) for case in problem.sizes.gpu) > WHOLLY_COMPARED_FLOPS
 
 
+def gain_of_a_thread(problem: Problem) -> float:
+    """How much faster two threads draw and compare two calls than one thread does, less 1; the best of three tries.
+
+    The first has memory that nobody used before.
+    """
+    judge = CaseJudge(problem, measured_case(problem, MEASURED_BYTES // 2), RunSeed(""), 0)
+
+    def call(number: int) -> None:
+        _steps(problem, judge, number)
+
+    def least_seconds(work: Callable[[], object]) -> float:
+        tries: list[float] = []
+        for _ in range(3):
+            begin = time.perf_counter()
+            work()
+            tries.append(time.perf_counter() - begin)
+        return min(tries)
+
+    with ThreadPoolExecutor(2) as threads:
+        one_after_the_other = least_seconds(lambda: [call(number) for number in (1, 2)])
+        at_once = least_seconds(lambda: list(threads.map(call, (1, 2))))
+    return min(1.0, max(0.0, one_after_the_other / at_once - 1.0))
+
+
 def cost_of(problem: Problem, roofs: Roofs) -> Cost:
     """Measure a call, and scale it to all GPU cases."""
-    of_byte, all_checked, cpu_seconds, kernel_seconds = measured_call(problem), 0.0, 0.0, 0.0
+    of_byte, all_checked, spent, kernel_seconds = measured_call(problem), 0.0, Spent(), 0.0
+    gain = gain_of_a_thread(problem)
     sizes_bytes = [problem.bytes(case) for case in problem.sizes.gpu]
     for case, size_bytes in zip(problem.sizes.gpu, sizes_bytes, strict=True):
         call = of_byte.scaled(size_bytes)
-        all_checked += case_seconds(problem, case, call, all_checked=True)
-        cpu_seconds += case_seconds(problem, case, call, all_checked=False)
-        calls = GPU_PROFILE.sessions.sessions * (GPU_PROFILE.warm_up_calls + GPU_PROFILE.min_samples)
-        kernel_seconds += (calls + GPU_CHAINS.links) * _kernel_seconds(problem, case, roofs)
+        all_checked += all_checked_seconds(problem, call)
+        spent += case_spent(problem, case, call, gain)
+        kernel = _kernel_seconds(problem, case, roofs)
+        samples = min(GPU_PROFILE.min_samples, max(GPU_PROFILE.fewest_samples, GPU_PROFILE.max_device_seconds / kernel))
+        calls = GPU_PROFILE.sessions.sessions * (GPU_PROFILE.warm_up_calls + samples)
+        kernel_seconds += (calls + GPU_CHAINS.links) * kernel
     return Cost(
         problem.slug,
         (of_byte.draw + of_byte.compare) * statistics.median(sizes_bytes),
         all_checked,
-        cpu_seconds,
+        spent,
         kernel_seconds,
         max(sizes_bytes),
-        max(of_byte.memory_bytes * problem.bytes(case) + _kept_bytes(problem, case) for case in problem.sizes.gpu),
+        max(
+            of_byte.memory_bytes * max(problem.bytes(case), min(HOST_CORES * problem.bytes(case), MOST_BYTES))
+            + _kept_bytes(problem, case)
+            for case in problem.sizes.gpu
+        ),
+        gain,
     )
 
 
@@ -302,18 +396,20 @@ def main(arguments: list[str] | None = None) -> int:
     if roofs is None:
         raise SystemExit("the roofs of the MI300X are missing")
     columns = f"{'CPU s/call':>11}{'all checked':>12}{'CPU s':>10}{'kernel s':>10}{'wall s':>9}"
-    columns += f"{'copied GiB':>12}{'memory GiB':>12}"
+    columns += f"{'copied GiB':>12}{'memory GiB':>12}{'E':>6}"
     print(f"{'problem':<36}{columns}")
     costs: list[Cost] = []
     for slug in chosen.slugs or sorted(catalogue().problems):
         cost = cost_of(catalogue().get(slug).problem, roofs)
         costs.append(cost)
         print(
-            f"{cost.slug:<36}{cost.call_cpu_seconds:>11.2f}{cost.all_checked_cpu_seconds:>12.0f}{cost.cpu_seconds:>10.0f}{cost.kernel_seconds:>10.2f}"
-            f"{cost.wall_seconds:>9.0f}{cost.copied_bytes / GIB:>12.2f}{cost.memory_bytes / GIB:>12.2f}",
+            f"{cost.slug:<36}{cost.call_cpu_seconds:>11.2f}{cost.all_checked_cpu_seconds:>12.0f}"
+            f"{cost.spent.cpu:>10.0f}{cost.kernel_seconds:>10.2f}"
+            f"{cost.wall_seconds:>9.0f}{cost.copied_bytes / GIB:>12.2f}{cost.memory_bytes / GIB:>12.2f}"
+            f"{cost.gain:>6.2f}",
             flush=True,
         )
-    walls, cpus = [cost.wall_seconds for cost in costs], [cost.cpu_seconds for cost in costs]
+    walls, cpus = [cost.wall_seconds for cost in costs], [cost.spent.cpu for cost in costs]
     print(f"{len(costs)} problems; a call is of the median size, copied and memory are of the largest")
     before = statistics.median(cost.all_checked_cpu_seconds for cost in costs)
     print(f"CPU s at the median if all calls were checked: {before:.0f}")
