@@ -214,8 +214,9 @@ def _explained(failure: Failure) -> Explains:
     if failure.verdict is Verdict.TIME_LIMIT_EXCEEDED:
         return Explains.TIME_LIMIT
     has_crashed = failure.verdict is Verdict.RUNTIME_ERROR and failure.reason.startswith(("signal:", "gpu_fault"))
-    asked_for_too_much = failure.verdict is Verdict.MEMORY_LIMIT_EXCEEDED
-    return Explains.CRASH if has_crashed or asked_for_too_much else Explains.NOTHING
+    # A call is refused, too, that is given what an allocation did not.
+    was_refused = failure.verdict in {Verdict.MEMORY_LIMIT_EXCEEDED, Verdict.LAUNCH_ERROR}
+    return Explains.CRASH if has_crashed or was_refused else Explains.NOTHING
 
 
 def _planned(problem: LaunchedProblem) -> ProgramOf:

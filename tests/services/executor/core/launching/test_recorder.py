@@ -300,6 +300,12 @@ async def test_a_case_that_would_fill_the_memory_is_recorded_without_its_values(
             Verdict.MEMORY_LIMIT_EXCEEDED,
             "The likely cause: line 8: asks for 1099511627776 bytes of memory",
         ),
+        (
+            f"void* w = nullptr; (void)hipMalloc(&w, 1ull << 40); (void)hipMemset(w, 0, 1ull << 40); {LAUNCH}",
+            Verdict.LAUNCH_ERROR,
+            "The likely cause: line 8: asks for 1099511627776 bytes of memory",
+        ),
+        (LAUNCH.replace("256>>>", "2048>>>"), Verdict.LAUNCH_ERROR, ""),
         (f"{LAUNCH} abort();", Verdict.RUNTIME_ERROR, ""),
         # It would ask for too much as well, had it come so far.
         (f"if (n > 60) abort(); for (int i = 0; i < 1000000; ++i) {LAUNCH}", Verdict.RUNTIME_ERROR, ""),
