@@ -14,6 +14,7 @@ import numpy as np
 
 from services.executor.core.boxes import run_to_end
 from services.executor.core.build import install
+from services.executor.core.endings import strain
 from services.executor.core.launching.recording import (
     MOST_BYTES,
     NotRecordableError,
@@ -26,6 +27,7 @@ from services.executor.core.object_symbols import object_symbols
 from services.executor.core.scratch import ScratchFolder
 from services.executor.devices.device import NOT_RECORDABLE, RECORDER, REPLAYER
 from services.executor.sandboxes.box_files import LeftFileError, read_left
+from services.executor.sandboxes.gaps import Gap
 from services.executor.sandboxes.sandbox import Command, Mount
 
 if TYPE_CHECKING:
@@ -127,9 +129,12 @@ class _Recorder:
             (scratch / "request" / _REQUEST.name).write_bytes(draw.request(self.call_seconds))
             left = scratch / "left"
             left.mkdir(mode=0o755)
-            end = await run_to_end(self.provisions.sandbox, self._command(scratch, number), self._limits(cases))
-            said = end.stderr.decode(errors="replace").strip().removeprefix("wavepool recorder: ")
-            ended = NotRecordableError(said[:400] if said else "the process that records `solution` left nothing")
+            limits = self._limits(cases)
+            end = await run_to_end(self.provisions.sandbox, self._command(scratch, number), limits)
+            said = end.stderr.decode(errors="replace").strip().removeprefix("wavepool recorder: ")[:400]
+            said = said or "the process that records `solution` left nothing"
+            why = strain(end, limits)
+            ended = NotRecordableError(f"{said}.{why}" if why else said)
             return [_left_by(left / str(case), ended) for case in range(cases)]
 
     def _command(self, scratch: Path, number: int) -> Command:
@@ -160,7 +165,10 @@ class _Recorder:
 
     def _limits(self, cases: int) -> Limits:
         wall = timedelta(seconds=self.call_seconds * (cases + 1))
-        return replace(self.provisions.limits.runner, wall=wall, file_mib=MOST_BYTES >> 20)
+        limits = self.provisions.limits.runner
+        # Those of all recordings count together where boxes share a user.
+        shared = RECORDINGS if Gap.PROCESS_COUNT in self.provisions.sandbox.gaps else 1
+        return replace(limits, wall=wall, file_mib=MOST_BYTES >> 20, processes=shared * limits.processes)
 
 
 class _Draw:
