@@ -116,13 +116,14 @@ class ExecutorSettings(ServiceSettings):
         """Where the newest fencing tokens are kept."""
         return FenceFile(self.fence_file or self.data_dir / _FENCE_FILE, self.token)
 
-    def nursery_command(self) -> list[str]:
-        """What starts the nursery of judges."""
+    def nursery_command(self, runs_at_once: int = 1) -> list[str]:
+        """What starts the nursery of judges, which share the machine."""
         options = {
             "--device": self.device,
             "--sandbox": self.sandbox,
             "--cache-folder": str(self.cache_dir.absolute()),
             "--cache-mib": str(self.cache_mib),
+            "--runs-at-once": str(runs_at_once),
         }
         if self.forbidden_file is not None:
             options["--forbidden"] = str(self.forbidden_file.absolute())

@@ -193,7 +193,8 @@ async def main() -> None:
         prepare_folders(settings)
         signer = settings.signer()
         capabilities = await find_capabilities(settings, signer, SystemClock())
-        nursery = JudgeNursery(settings.nursery_command(), settings.judge_environment())
+        max_runs = settings.capacity(capabilities.inventory.current.device.gpus).max_runs
+        nursery = JudgeNursery(settings.nursery_command(max_runs), settings.judge_environment())
         try:
             canary = canary_job(capabilities.device)
             await build_server(settings, capabilities, signer, nursery.start, canary).serve()

@@ -36,6 +36,7 @@ from services.executor.core.rehearsal import rehearse
 from services.executor.core.sanitize_command import check
 from services.executor.core.sanitizing import CheckRequest
 from services.executor.core.serve import serve
+from services.executor.core.side_by_side import share_machine
 from services.executor.core.timing_mode import TimingMode
 from services.executor.devices.device import ToolchainError
 from services.executor.sandboxes.kernel_calls import FREED_BYTES_KEPT, keep_freed_memory
@@ -63,6 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stderr.write(f"{error.filename}: {error.strerror}\n")
             return BAD_USAGE
     keep_freed_memory(FREED_BYTES_KEPT)
+    share_machine(chosen.runs_at_once)
     options = Options(
         chosen.device, chosen.sandbox, chosen.cache_folder, chosen.cache_mib, chosen.forbidden, chosen.torch_python
     )

@@ -48,6 +48,8 @@ def _shared() -> ArgumentParser:
     shared.add_argument("--forbidden", type=Path, help="TOML file that adds to forbidden.toml or changes it")
     named = os.environ.get("EXECUTOR_TORCH_PYTHON")
     shared.add_argument("--torch-python", type=Path, default=named, help="evaluates problem definitions")
+    runs = "how many runs share this machine, and its processors and memory where answers are compared"
+    shared.add_argument("--runs-at-once", type=int, default=1, help=runs)
     return shared
 
 

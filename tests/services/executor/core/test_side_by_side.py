@@ -11,7 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.side_by_side import MOST_BYTES, at_once, groups, side_by_side
+from services.executor.core.side_by_side import (
+    MOST_BYTES,
+    MOST_THREADS,
+    at_once,
+    groups,
+    share_machine,
+    share_of,
+    side_by_side,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,11 +60,24 @@ async def test_a_single_piece_needs_no_thread(work: list[Callable[[], int]]) -> 
     assert await side_by_side(work) == [1] * len(work)
 
 
-@given(st.integers(0, 1 << 40))
-def test_at_least_one_is_worked_on_and_no_more_than_memory_and_processors_allow(size_bytes: int) -> None:
-    most = at_once(size_bytes)
-    assert 1 <= most <= len(os.sched_getaffinity(0))
-    assert most == 1 or most * size_bytes <= MOST_BYTES
+@given(st.integers(0, 8 << 30), st.integers(1, 256), st.integers(1, 16))
+def test_at_least_one_is_worked_on_and_all_runs_together_take_no_more_than_the_machine_has(
+    size_bytes: int, cores: int, runs: int
+) -> None:
+    most = share_of(size_bytes, cores, runs)
+    assert 1 <= most <= MOST_THREADS
+    assert most == 1 or runs * most <= cores
+    assert most == 1 or runs * most * size_bytes <= MOST_BYTES
+
+
+def test_a_process_takes_its_share_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(12)))
+    assert at_once(0) == MOST_THREADS
+    try:
+        share_machine(3)
+        assert at_once(0) == 4
+    finally:
+        share_machine(1)
 
 
 @given(st.lists(st.integers(), max_size=50), st.integers(1, 60))
