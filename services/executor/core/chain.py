@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 from services.executor.core.chain_arithmetic import digest_of, first_key, next_key
 from services.executor.core.chain_audit import ChainMeasurement, ChainRule, instruments_apart, is_disturbed, is_doubtful
 from services.executor.core.chain_rules import CannotChainError, confined, link_rules
+from services.executor.core.failure import Failure
 from services.executor.core.idle_work import NO_TIME, IdleTime
 from services.executor.core.layout import GUARD_BYTES, LinkRecord, read_records
 from services.executor.core.mismatches import late_answer
 from services.executor.core.runner_claims import interference
-from services.executor.core.side_by_side import groups, side_by_side
+from services.executor.core.side_by_side import groups, raise_first
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     from services.executor.core.case_judge import CaseJudge, Trial
     from services.executor.core.checking import Checker
-    from services.executor.core.failure import Failure
     from services.executor.core.session import RunnerSession
 
 
@@ -170,10 +170,16 @@ async def _measure(
         raise interference("the shared memory was cut")
     chosen = _chosen(links, trial.layout.file_bytes, profile, random)
     for some in groups(chosen, judge.at_once):
-        answers = [await _fetched(checker, judge, trial, link, (nonce, records)) for link in some]
-        for failure in await side_by_side([partial(_fault_of, judge, trial, answer) for answer in answers]):
-            if failure:
-                raise failure
+        found: list[partial[Failure | None]] = []
+        try:
+            for link in some:
+                answer = await _fetched(checker, judge, trial, link, (nonce, records))
+                found.append(partial(_fault_of, judge, trial, answer))
+        except Failure:
+            # A wrong answer counts before what the links after it did.
+            await raise_first(found)
+            raise
+        await raise_first(found)
     events_ns = tuple(float(record.event_ns) for record in records)
     return ChainMeasurement(links, chain.wall_ns, empty.wall_ns, events_ns, len(chosen), chain.waited_ns)
 
@@ -197,12 +203,16 @@ def _chosen(links: int, call_bytes: int, profile: ChainProfile, random: np.rando
 
 @dataclass(frozen=True)
 class _Answer:
-    """The outputs of one link and their digest as it was told; `key` and `call` say what its inputs were."""
+    """The outputs of one link and their digest as it was told; `key` and `call` say what its inputs were.
+
+    `remade` is the trial with these, if it was made before.
+    """
 
     key: int
     call: int
     outputs: dict[str, NDArray[Any]]
     digest: tuple[int, int]
+    remade: Trial | None = None
 
 
 async def _fetched(
@@ -213,16 +223,15 @@ async def _fetched(
     # A number of its own: products are checked by other vectors and rows in each.
     call, channel = checker.next_call(), checker.session.channel
     await checker.session.fetch_link(link)
-    if link == len(records) - 1:
-        # With the last, the inputs come back as well.
-        outputs = judge.collect(channel, judge.remade(trial, key, call), {})
-    else:
-        outputs = judge.collect_outputs(channel, trial, {})
-    return _Answer(key, call, outputs, records[link].digest)
+    if link < len(records) - 1:
+        return _Answer(key, call, judge.collect_outputs(channel, trial, {}), records[link].digest)
+    # With the last, the inputs come back as well.
+    remade = judge.remade(trial, key, call)
+    return _Answer(key, call, judge.collect(channel, remade, {}), records[link].digest, remade)
 
 
 def _fault_of(judge: CaseJudge, trial: Trial, answer: _Answer) -> Failure | None:
-    at_link = judge.remade(trial, answer.key, answer.call)
+    at_link = answer.remade or judge.remade(trial, answer.key, answer.call)
     if failure := judge.fault(at_link, at_link.compared(answer.outputs)):
         return failure
     places = {parameter.name: at for at, parameter in enumerate(trial.layout.parameters)}

@@ -58,7 +58,7 @@ class Stopwatch:
     async def warm_up(self, profile: StoppingProfile) -> int:
         """Calls like any other, of which the judge's verdict is kept, and the time of the first."""
         begin, calls_seconds = time.perf_counter(), list[float]()
-        while not profile.is_warm(calls_seconds, time.perf_counter() - begin):
+        while not profile.is_warm(calls_seconds, time.perf_counter() - begin - self._calls.seconds_ahead):
             times = await self._calls.make()
             calls_seconds.append(times.event_ns / 1e9)
         self._calls.begin_samples()

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from services.executor.core.side_by_side import side_by_side
+from services.executor.core.failure import Failure
+from services.executor.core.side_by_side import raise_first, side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,17 +28,16 @@ if TYPE_CHECKING:
     from problems.definition import Case
     from services.executor.core.case_judge import CaseJudge, Trial
     from services.executor.core.checking import Checker
-    from services.executor.core.failure import Failure
     from services.executor.core.session import CallTimes
 
 KEPT_ANSWERS = 8
 """Answers of a session. If half of its samples are wrong, none of those is kept once in 256; once in 20 if the kernel
 sees which answers are fetched, and has the session end with any sample from the 10th to the 2,000th."""
 # Repeatedly is as often as in a session that times the case on `cpu`: nine calls or a quarter of a second, and three
-# calls in any case that does not take seconds for each. A problem of few cases has its calls on those: of a source that
-# is wrong in one call of eight, 40 calls let 0.5 % pass.
-_MOST_CALLS, _FEWEST_CALLS, _ENOUGH_SECONDS, _TOO_MANY_SECONDS = 9, 3, 0.25, 2.0
-_CALLS_OF_ALL_CASES = 40
+# calls in any case that does not take seconds for each. A problem of few cases has its calls on those, if they fit into
+# that time: of a source that is wrong in one call of eight, 40 calls let 0.5 % pass, three 67 %.
+FEWEST_REPEATED = 3
+_REPEATED_CALLS, _REPEATED_OF_ALL_CASES, _ENOUGH_SECONDS, _TOO_MANY_SECONDS = 9, 40, 0.25, 2.0
 _NO_END = 1 << 30
 
 
@@ -64,11 +64,19 @@ class _Kept:
 class TimedCalls:
     """Makes the calls of one case in one session, `most` at the most; `checked` counts those with an answer compared.
 
-    Inputs that the host draws are drawn for several calls at once, on all processors, and their answers compared so as
-    well, before the next are drawn: while a call is timed the judge does nothing else.
+    Inputs that the host draws are drawn for several calls at once, at most `at_once`, on several processors, and their
+    answers compared so as well, before the next are drawn: while a call is timed the judge does nothing else.
     """
 
-    def __init__(self, checker: Checker, judge: CaseJudge, flush_bytes: int = 0, most: int = _NO_END) -> None:
+    def __init__(
+        self,
+        checker: Checker,
+        judge: CaseJudge,
+        flush_bytes: int = 0,
+        *,
+        most: int = _NO_END,
+        at_once: int = _NO_END,
+    ) -> None:
         self.made = 0
         self.checked = 0
         self._warm_up_calls: int | None = None
@@ -80,6 +88,13 @@ class TimedCalls:
         self._kept: dict[int, _Kept] = {}
         self._ahead: list[Trial] = []
         self._answers: list[tuple[Trial, dict[str, NDArray[Any]]]] = []
+        self._at_once = min(at_once, judge.at_once)
+        self._seconds_of_a_draw = 0.0
+
+    @property
+    def seconds_ahead(self) -> float:
+        """What was spent on calls that are not made yet."""
+        return len(self._ahead) * self._seconds_of_a_draw
 
     def begin_samples(self) -> None:
         """The calls so far were to warm up."""
@@ -93,7 +108,7 @@ class TimedCalls:
         self.checked += 1
         if self.made == 1:
             self._loaded = await self._checker.load_undrawn(self._judge)
-        if self._loaded is not None or self._judge.at_once == 1:
+        if self._loaded is not None or self._at_once == 1:
             return await self._checker.call_loaded(self._judge, self._loaded, self._flush_bytes)
         return await self._drawn()
 
@@ -102,22 +117,30 @@ class TimedCalls:
         await self._compare()
         while self._kept and self._loaded is not None:
             group = [self._kept.popitem()[1] for _ in range(min(self._judge.at_once, len(self._kept)))]
-            _raise_first(await side_by_side([partial(self._fault_of_kept, self._loaded, kept) for kept in group]))
+            await raise_first([partial(self._fault_of_kept, self._loaded, kept) for kept in group])
             self.checked += len(group)
 
     async def _drawn(self) -> CallTimes:
         checker, judge = self._checker, self._judge
         if not self._ahead:
             await self._compare()
-            numbers = [checker.next_call() for _ in range(min(judge.at_once, self.most - self.made + 1))]
+            begin = time.perf_counter()
+            numbers = [checker.next_call() for _ in range(min(self._at_once, self.most - self.made + 1))]
             self._ahead = await side_by_side([partial(judge.draw, number) for number in numbers])
+            self._seconds_of_a_draw = (time.perf_counter() - begin) / len(numbers)
         trial = self._ahead.pop(0)
-        times = await checker.make(judge, trial, self._flush_bytes)
-        self._answers.append((trial, judge.collect(checker.session.channel, trial, {})))
+        try:
+            times = await checker.make(judge, trial, self._flush_bytes)
+            outputs = judge.collect(checker.session.channel, trial, {})
+        except Failure:
+            # What came before it counts first, as it would if calls were compared one by one.
+            await self._compare()
+            raise
+        self._answers.append((trial, outputs))
         return times
 
     async def _compare(self) -> None:
-        _raise_first(await side_by_side([partial(self._judge.fault_in_part, *answer) for answer in self._answers]))
+        await raise_first([partial(self._judge.fault_in_part, *answer) for answer in self._answers])
         self._answers.clear()
 
     async def _redrawn(self, loaded: Trial) -> CallTimes:
@@ -139,25 +162,29 @@ class TimedCalls:
         return self._judge.fault(self._judge.remade(loaded, kept.key, kept.call), kept.outputs)
 
 
-def _raise_first(faults: Sequence[Failure | None]) -> None:
-    if failure := next(filter(None, faults), None):
-        raise failure
-
-
 async def check_repeatedly(checker: Checker, cases: Sequence[Case]) -> None:
     """Call each case as often as in a session that times it; raises Failure at the first call that is wrong.
 
     For solutions whose launches we make when they are timed: what is wrong once in a while, or when an address comes
     again, is seen in many calls only.
     """
-    most_calls = max(_MOST_CALLS, _CALLS_OF_ALL_CASES // len(cases))
+    if checker.launches:
+        raise ValueError("answers of large cases that our own runner launches are not all compared")
+    most_calls = most_repeated(len(cases))
     for index, case in enumerate(cases):
         judge, begin = checker.judge(case, index), time.monotonic()
-        # Those of a large case take longer than is enough, and are drawn at once.
-        calls = TimedCalls(checker, judge, most=most_calls if judge.at_once == 1 else _FEWEST_CALLS)
-        while calls.made < calls.most:
-            seconds = time.monotonic() - begin
-            if seconds > _TOO_MANY_SECONDS * calls.made or (calls.made >= _FEWEST_CALLS and seconds > _ENOUGH_SECONDS):
-                break
+        calls = TimedCalls(checker, judge, most=most_calls, at_once=FEWEST_REPEATED)
+        while calls.made < most_calls and not is_enough(calls.made, time.monotonic() - begin):
             await calls.make()
         await calls.check_rest()
+
+
+def most_repeated(cases: int) -> int:
+    """How often each of so many cases is called repeatedly, at the most."""
+    return max(_REPEATED_CALLS, _REPEATED_OF_ALL_CASES // cases)
+
+
+def is_enough(calls: int, seconds: float) -> bool:
+    """Whether so many repeated calls of a case, which took so long, are enough; one is always made."""
+    is_slow = seconds > _TOO_MANY_SECONDS * calls
+    return calls > 0 and (is_slow or (calls >= FEWEST_REPEATED and seconds > _ENOUGH_SECONDS))

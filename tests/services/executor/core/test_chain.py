@@ -83,6 +83,18 @@ async def test_a_cheat_is_found_out_by_the_chain_alone(equipment: Equipment, nam
     assert caught.value.verdict in verdicts, caught.value.message
 
 
+async def test_a_wrong_link_counts_before_what_later_links_did(
+    equipment: Equipment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(CaseJudge, "at_once", 6)
+    problem = load_problem(PROBLEMS / "vector-addition").problem
+    source = (SUBMISSIONS / "wrong_then_worse.hip").read_text().replace("FIRST_WRONG", "2")
+    async with runner_pair(equipment, problem, source) as (checker, trusted):
+        with pytest.raises(Failure) as caught:
+            await audit_case(checker, trusted, checker.judge(problem.sizes.cpu[0], 0), 1e9, (LONG, CPU_CHAIN_RULE))
+    assert caught.value.verdict is Verdict.WRONG_ANSWER, caught.value.message
+
+
 async def test_saying_done_before_the_chain_is_done_shows_in_the_digests(equipment: Equipment) -> None:
     problem = load_problem(PROBLEMS / "vector-addition").problem
     source = (SUBMISSIONS / "early_done.hip").read_text()

@@ -1,9 +1,11 @@
-"""Which answers of a large case are compared; `test_simulated_gpu.py` has its calls from end to end."""
+"""Which calls are made and which answers compared; `test_simulated_gpu.py` has them from end to end."""
 
 from __future__ import annotations
 
 from collections import Counter
-from itertools import product
+from itertools import count, product
+from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,11 +13,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from problems.catalogue import load_problem
 from problems.parts import FEWEST_PIECES
-from services.executor.core.timed_calls import KEPT_ANSWERS, place_of
+from services.executor.core import timed_calls
+from services.executor.core.case_judge import CaseJudge
+from services.executor.core.checking import Checker
+from services.executor.core.failure import Failure
+from services.executor.core.seeds import RunSeed
+from services.executor.core.timed_calls import KEPT_ANSWERS, check_repeatedly, place_of
+from services.executor.core.verdict import Verdict
+from tests.services.executor.core.conftest import SUBMISSIONS
+from tests.services.executor.core.runner_pair import runner_pair
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from numpy.typing import NDArray
+
+    from services.executor.core.case_judge import Trial
+    from services.executor.core.equipment import Equipment
+
+ADDITION = load_problem(Path(__file__).parents[4] / "problems" / "vector-addition").problem
 
 
 def _kept(lots: tuple[float, ...], places: int = KEPT_ANSWERS) -> tuple[int, ...]:
@@ -95,3 +113,63 @@ def _chance_of_ending(samples: int, most: int, missed: float) -> NDArray[np.floa
     chance = np.zeros((most + 1, KEPT_ANSWERS + 1))
     chance[(samples + 1) // 2 :] = missed ** np.arange(KEPT_ANSWERS + 1)
     return chance
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """Time passes at each look at it, by `seconds`."""
+    clock = SimpleNamespace(seconds=0.0)
+    looks = count()
+    now = SimpleNamespace(monotonic=lambda: next(looks) * clock.seconds, perf_counter=lambda: 0.0)
+    monkeypatch.setattr(timed_calls, "time", now)
+    return clock
+
+
+@pytest.mark.parametrize("at_once", [1, 6])
+@pytest.mark.parametrize(
+    ("cases", "seconds", "calls"), [(1, 0.0, 40), (3, 0.0, 3 * 13), (5, 0.0, 5 * 9), (1, 0.1, 3), (2, 3.0, 2)]
+)
+async def test_each_case_is_called_as_often_as_is_enough(  # noqa: PLR0917  one row each
+    equipment: Equipment,
+    monkeypatch: pytest.MonkeyPatch,
+    clock: SimpleNamespace,
+    at_once: int,
+    cases: int,
+    seconds: float,
+    calls: int,
+) -> None:
+    monkeypatch.setattr(CaseJudge, "at_once", at_once)
+    clock.seconds, compared = seconds, list[int]()
+    original = CaseJudge.fault_in_part
+
+    def seen(judge: CaseJudge, trial: Trial, outputs: dict[str, NDArray[Any]]) -> Failure | None:
+        compared.append(trial.call)
+        return original(judge, trial, outputs)
+
+    monkeypatch.setattr(CaseJudge, "fault_in_part", seen)
+    source = (SUBMISSIONS / "slow_addition.hip").read_text()
+    async with runner_pair(equipment, ADDITION, source) as (checker, _):
+        await check_repeatedly(checker, [ADDITION.sizes.cpu[0]] * cases)
+    assert len(set(compared)) == len(compared) == calls
+
+
+async def test_a_wrong_answer_counts_before_what_later_calls_did(
+    equipment: Equipment, monkeypatch: pytest.MonkeyPatch, clock: SimpleNamespace
+) -> None:
+    """One by one it would have been found before they were made."""
+    monkeypatch.setattr(CaseJudge, "at_once", 6)
+    clock.seconds = 0.0
+    source = (SUBMISSIONS / "wrong_then_worse.hip").read_text().replace("FIRST_WRONG", "4")
+    async with runner_pair(equipment, ADDITION, source) as (checker, _):
+        with pytest.raises(Failure) as caught:
+            await check_repeatedly(checker, [ADDITION.sizes.cpu[0]])
+    assert caught.value.verdict is Verdict.WRONG_ANSWER, caught.value.message
+
+
+async def test_calls_that_our_own_runner_launches_are_no_repeated_ones(equipment: Equipment) -> None:
+    """Not all answers of large cases are compared there."""
+    source = (SUBMISSIONS / "slow_addition.hip").read_text()
+    async with runner_pair(equipment, ADDITION, source) as (checker, _):
+        launching = Checker(ADDITION, RunSeed(), checker.session, program_of=lambda _, __: b"")
+        with pytest.raises(ValueError, match="not all compared"):
+            await check_repeatedly(launching, ADDITION.sizes.cpu)
