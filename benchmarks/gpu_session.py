@@ -10,18 +10,20 @@ D. For each GPU case, in CPU seconds, one step after the other:
 
     to record     3 D; none if the sizes are known without the values
     to check      D + C, and T for a second call with the same inputs, if the problem is deterministic
-    repeatedly    3 (D + L + T + A), or one if that takes over 2 s
+    repeatedly    n (D + L + T + A), n as many as fit into a quarter of a second, at least 3 and at most 9, or 40 by
+                  the number of cases; one, with 3 D, if each takes over 2 s
     3 sessions    I + L + T + A for the first call; 8 A for the answers that are kept to the end, and
                   8 + 8/9 + ... + 8/n times 2 T for those kept a while of n samples; if the device cannot draw the
-                  inputs, this for each of 10 calls to warm up, or what fits into 2 s, and of n samples; n is 100, or
-                  what fits into the profile's `max_wall_seconds`, at least 10
+                  inputs, this for each of 10 calls to warm up, or what fits into 2 s, and of n samples, and D for what
+                  was drawn ahead; n is 100, or what fits into the profile's `max_wall_seconds`, at least 10
     1 chain       I for it and for each of two empty ones; A + T + G for each of 32 links, or of 9 where the arrays of
                   all take over 256 MiB
 
 Steps of several calls are done side by side (`core/side_by_side.py`): D and A of calls that the host draws, of the
 repeated ones, and A and G of what is kept and of links. On the 8 cores of the aim k = min(8, 4 GiB / bytes of the case)
-are at once, which divides their wall time by 1 + (k - 1) E. E is measured here: how much faster two threads draw and
-compare two calls of this problem than one thread does, less 1. That eight share memory as well as two is not known.
+are at once (3 of the repeated ones, one of cases below 1 MiB), which divides the wall time of each k by 1 + (k - 1) E.
+E is measured here: how much faster two threads draw and compare two calls of this problem than one thread does, less 1.
+That eight share memory as well as two is not known. The machine runs nothing else.
 
     kernel s    = sum over the GPU cases of calls * max(floor, bytes / bandwidth, operations / peak) on an MI300X; calls
                   are 3 (10 + 100), fewer if a session's take over 10 s, and the links
@@ -41,6 +43,7 @@ of wall time at the median and 90 s at the worst.
 from __future__ import annotations
 
 import argparse
+import math
 import statistics
 import sys
 import time
@@ -58,7 +61,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from problems.comparison import compare
 from problems.definition import SizeSet
 from problems.freivalds import check_product
-from services.executor.core.case_judge import LARGE_BYTES, WHOLLY_COMPARED_FLOPS, CaseJudge
+from services.executor.core.case_judge import LARGE_BYTES, SIDE_BY_SIDE_BYTES, WHOLLY_COMPARED_FLOPS, CaseJudge
 from services.executor.core.case_result import work_of
 from services.executor.core.chain import GPU_CHAINS
 from services.executor.core.chain_arithmetic import digest_of, remade, remade_at
@@ -67,9 +70,9 @@ from services.executor.core.installation import catalogue
 from services.executor.core.launching.understanding import RECORDINGS
 from services.executor.core.roofline import floor_of, peak_of, roofs_of
 from services.executor.core.seeds import RunSeed
-from services.executor.core.side_by_side import MOST_BYTES
+from services.executor.core.side_by_side import share_of
 from services.executor.core.stopping import GPU_PROFILE
-from services.executor.core.timed_calls import KEPT_ANSWERS
+from services.executor.core.timed_calls import FEWEST_REPEATED, KEPT_ANSWERS, is_enough, most_repeated
 from services.executor.sandboxes.kernel_calls import FREED_BYTES_KEPT, keep_freed_memory
 
 if TYPE_CHECKING:
@@ -79,7 +82,7 @@ if TYPE_CHECKING:
     from problems.distributions import Unmade
     from services.executor.core.roofline import Roofs
 
-REPEATED_CALLS, TOO_MANY_SECONDS, HOST_CORES = 3, 2.0, 8
+HOST_CORES = 8
 AIM_CPU_SECONDS, AIM_MEDIAN_SECONDS, AIM_WORST_SECONDS = 60.0, 30.0, 90.0
 GIB, DIGESTED_BYTES, MEASURED_BYTES = 2**30, 1 << 24, 1 << 26
 
@@ -127,6 +130,17 @@ def calls_of(call_seconds: float) -> float:
     return warm_up + samples
 
 
+def at_once(size_bytes: int) -> int:
+    """How many calls of a case are drawn and compared side by side."""
+    return share_of(size_bytes, HOST_CORES, 1) if size_bytes >= SIDE_BY_SIDE_BYTES else 1
+
+
+def repeated_calls(problem: Problem, call_seconds: float) -> int:
+    """How often a case is called before it is timed, if each takes so long."""
+    most = most_repeated(len(problem.sizes.gpu))
+    return next((calls for calls in range(1, most) if is_enough(calls, calls * call_seconds)), most)
+
+
 def fetched_of(fetch_seconds: float) -> float:
     """How many answers of a session are fetched if each takes so long, and nothing else takes time."""
     samples, fetched = 0, 0.0
@@ -161,19 +175,31 @@ def all_checked_seconds(problem: Problem, call: Call) -> float:
     """CPU seconds for a case if every call of the sessions was drawn and compared whole; `call` is of this case."""
     one = call.draw + call.load + call.copy + call.compare
     again = 0.0 if problem.nondeterministic else call.copy
-    untimed = call.draw + call.compare + again + REPEATED_CALLS * one
+    untimed = call.draw + call.compare + again + repeated_calls(problem, one) * one
     session = GPU_PROFILE.sessions.sessions * calls_of(one) * one
     return untimed + session + GPU_CHAINS.links * one
 
 
+@dataclass(frozen=True)
+class SideBySide:
+    """Work of which at most so many pieces are done at once; a second thread adds `gain` to what a first one does."""
+
+    threads: int
+    gain: float
+
+    def spent(self, seconds: float, pieces: int) -> Spent:
+        """On so many pieces, of so many seconds each."""
+        whole, rest = divmod(pieces, self.threads)
+        wall = whole * self.threads / self._speed(self.threads) + rest / self._speed(rest)
+        return Spent(seconds * pieces, seconds * wall)
+
+    def _speed(self, threads: int) -> float:
+        return 1.0 + max(0, threads - 1) * self.gain
+
+
 def case_spent(problem: Problem, case: Case, call: Call, gain: float) -> Spent:
     """What the host spends on one case, by the formula above; `call` is of this case, `gain` is E."""
-    threads = max(1, min(HOST_CORES, MOST_BYTES // max(1, int(problem.bytes(case)))))
-    speed = 1.0 + (threads - 1) * gain
-
-    def together(seconds: float, pieces: float = HOST_CORES) -> Spent:
-        return Spent(seconds, seconds / max(1.0, min(speed, pieces)))
-
+    together = SideBySide(at_once(problem.bytes(case)), gain)
     is_redrawn = _is_redrawn(problem, case)
     part = None if problem.bytes(case) <= LARGE_BYTES else part_seconds(problem, case)
     compared = part if part is not None else call.redraw + call.compare if is_redrawn else call.compare
@@ -182,20 +208,28 @@ def case_spent(problem: Problem, case: Case, call: Call, gain: float) -> Spent:
     recorded = RECORDINGS if problem.sized_inputs(problem.sizes.cpu[0], np.random.PCG64(0)) is None else 0
     again = 0.0 if problem.nondeterministic else call.copy
     spent = alone((recorded + 1) * call.draw + call.compare + again)
-    one = together(call.draw + compared_by_host, REPEATED_CALLS) + moved
-    spent += one * (1 if one.wall > TOO_MANY_SECONDS else REPEATED_CALLS)
+    spent += _repeatedly_spent(problem, call, call.draw + compared_by_host, together)
     if is_redrawn:
         first, fetch_seconds = alone(2 * call.load + call.copy + compared), 2 * call.copy
-        session = first + together(KEPT_ANSWERS * compared) + alone(fetched_of(fetch_seconds) * fetch_seconds)
+        session = first + together.spent(compared, KEPT_ANSWERS) + alone(fetched_of(fetch_seconds) * fetch_seconds)
     else:
-        one = together(call.draw + compared) + moved
-        session = one * calls_of(one.wall)
+        threads, seconds = together.threads, call.draw + compared
+        calls = math.ceil(calls_of(together.spent(seconds, threads).wall / threads + moved.wall))
+        session = together.spent(seconds, calls) + moved * calls + together.spent(call.draw, -calls % threads)
     spent += session * GPU_PROFILE.sessions.sessions
     links = GPU_CHAINS.links if _is_checked_wholly(problem, case) else GPU_CHAINS.checked_links + 1
     digest = digest_seconds_a_byte() * work_of(problem, case, "float32").written_bytes
     begun = call.load if is_redrawn else call.draw
-    chain = alone((1 + GPU_CHAINS.quiet_chains) * begun + links * call.copy) + together(links * (compared + digest))
+    chain = alone((1 + GPU_CHAINS.quiet_chains) * begun + links * call.copy) + together.spent(compared + digest, links)
     return spent + chain * GPU_CHAINS.chains
+
+
+def _repeatedly_spent(problem: Problem, call: Call, seconds: float, together: SideBySide) -> Spent:
+    """Of calls whose inputs and answers take the host so many seconds."""
+    few, moved = replace(together, threads=min(together.threads, FEWEST_REPEATED)), alone(call.load + call.copy)
+    calls = repeated_calls(problem, few.spent(seconds, few.threads).wall / few.threads + moved.wall)
+    drawn_ahead = max(0, few.threads - calls)
+    return few.spent(seconds, calls) + moved * calls + few.spent(call.draw, drawn_ahead)
 
 
 @cache
@@ -372,8 +406,7 @@ def cost_of(problem: Problem, roofs: Roofs) -> Cost:
         kernel_seconds,
         max(sizes_bytes),
         max(
-            of_byte.memory_bytes * max(problem.bytes(case), min(HOST_CORES * problem.bytes(case), MOST_BYTES))
-            + _kept_bytes(problem, case)
+            of_byte.memory_bytes * at_once(problem.bytes(case)) * problem.bytes(case) + _kept_bytes(problem, case)
             for case in problem.sizes.gpu
         ),
         gain,
