@@ -130,9 +130,9 @@ def calls_of(call_seconds: float) -> float:
     return warm_up + samples
 
 
-def at_once(size_bytes: int) -> int:
+def at_once(size_bytes: float) -> int:
     """How many calls of a case are drawn and compared side by side."""
-    return share_of(size_bytes, HOST_CORES, 1) if size_bytes >= SIDE_BY_SIDE_BYTES else 1
+    return share_of(int(size_bytes), HOST_CORES, 1) if size_bytes >= SIDE_BY_SIDE_BYTES else 1
 
 
 def repeated_calls(problem: Problem, call_seconds: float) -> int:
