@@ -47,6 +47,8 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("wavepool")
 
+REPOSITORY = Path(__file__).parents[1]
+ROCM_LIBRARIES = REPOSITORY / ".cache" / "rocm"
 MISSING = {
     "postgres": (lambda: program("postgres") is not None, "the PostgreSQL server programs are not installed"),
     "sshd": (lambda: shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin") is not None, "sshd is not installed"),
@@ -62,11 +64,11 @@ MISSING = {
         lambda: server_python() is not None and shutil.which("bwrap") is not None and shutil.which("ssh") is not None,
         "no Python with dstack's server (see DSTACK_PYTHON), or no bwrap, or no ssh",
     ),
+    "rocm_libraries": (ROCM_LIBRARIES.is_dir, "no libraries of ROCm: see .ci/rocm-libraries"),
     "torch": (lambda: torch_program() is not None, "no Python with torch: see EXECUTOR_TORCH_PYTHON"),
     "gpu": (lambda: os.path.exists("/dev/kfd") or os.path.exists("/dev/nvidia0"), "no GPU here"),  # noqa: PTH110 - devices
 }
 # No package manager has them for a fresh machine.
-REPOSITORY = Path(__file__).parents[1]
 NEVER_IN_CI = {"cuda", "gpu"}
 
 

@@ -16,6 +16,7 @@ from services.executor.devices.rocm import toolchain
 from services.executor.devices.rocm.gpu import ALL_XCDS, Gpu, Management
 from services.executor.devices.rocm.kernel_trace import read_trace
 from services.executor.devices.rocm.probe import read_facts
+from services.executor.devices.rocm.sysfs import gpu_mounts
 from services.executor.sandboxes.sandbox import Command, Mount
 
 if TYPE_CHECKING:
@@ -78,14 +79,15 @@ class RocmDevice:
         return Command(("sh", "-c", script), _BUILD, [*mounts, Mount(folder, _BUILD, writable=True)], environment)
 
     def run_command(self, folder: Path, kind: BuildKind) -> Command:
-        """The executable with ROCm's libraries, the driver's node and this GPU's render node, and no other's."""
+        """The executable with ROCm's libraries, the driver's node, and each GPU's render node and part of /sys."""
         rocm = toolchain.rocm().folder
-        devices = [Path(_DRIVER_NODE), *(Path(gpu.render_node) for gpu in self._gpus)]
+        nodes = [gpu.render_node for gpu in self._gpus]
+        mounts = [Mount(rocm, rocm), Mount(folder, _BUILD), *gpu_mounts(nodes, toolchain.views_folder())]
         # Without XNACK a kernel cannot have pages of the host migrated to where it writes.
         own = {"LD_LIBRARY_PATH": f"{rocm}/lib", "HSA_ENABLE_COREDUMP": "0", "HSA_XNACK": "0"}
         environment = {**own, **_visible(self._gpus)}
         arguments = [str(_BUILD / _EXECUTABLES[kind])]
-        return Command(arguments, _BUILD, [Mount(rocm, rocm), Mount(folder, _BUILD)], environment, devices)
+        return Command(arguments, _BUILD, mounts, environment, list(map(Path, (_DRIVER_NODE, *nodes))))
 
     def profile_command(self, command: Command, folder: Path) -> Command:
         """The program under rocprofv3, which notes each kernel with its times."""

@@ -1,0 +1,69 @@
+"""What ROCm's user space reads of `/sys`: a box has that of its own GPUs, and nothing else there.
+
+libhsakmt reads which processors and GPUs there are from the driver's topology and from nowhere else (topology.c, ROCm
+5.2 to 6.2). It counts the folders of `nodes` and wants all numbers from 0, so a box sees the whole topology; a GPU
+whose render node it cannot find is left out: an open that ends with ENOENT or EPERM. EACCES is an error instead, by
+which everything fails. libdrm finds a GPU's card by its node's device number, in `/sys/dev/char`, and reads what is in
+the folder of that card (xf86drm.c, 2.4.124).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from services.executor.sandboxes.sandbox import Mount
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+SYS = Path("/sys")
+TOPOLOGY = Path("devices/virtual/kfd/kfd/topology")
+
+
+def gpu_mounts(render_nodes: Iterable[str], skeletons: Path, sys: Path = SYS) -> list[Mount]:
+    """The mounts that let a box use these GPUs, all read-only; none where this machine has no such driver.
+
+    `render_nodes` are e.g. `/dev/dri/renderD128`. `skeletons` is a folder for what has no file in `/sys` to mount: the
+    links of the box's own `/sys`, and the folders that the rest is mounted on. `sys` is where the driver's files are.
+    """
+    drm = [sys / "class" / "drm" / Path(node).name for node in render_nodes]
+    if not (sys / TOPOLOGY).is_dir() or not all(node.exists() for node in drm):
+        return []
+    links = {link.relative_to(sys): link.readlink() for node in drm for link in (node, _by_number(node, sys))}
+    folders = [TOPOLOGY, *sorted({(node / "device").resolve().relative_to(sys.resolve()) for node in drm})]
+    skeleton = _skeleton(skeletons, links, folders)
+    return [Mount(skeleton, SYS), *(Mount(sys / folder, SYS / folder) for folder in folders)]
+
+
+def _by_number(node: Path, sys: Path) -> Path:
+    return sys / "dev" / "char" / (node / "dev").read_text().strip()
+
+
+def _skeleton(parent: Path, links: dict[Path, Path], folders: Sequence[Path]) -> Path:
+    """A folder with these links and empty folders; it is made once, and named after what is in it."""
+    named = hashlib.sha256(f"{sorted(links.items())} {folders}".encode()).hexdigest()[:16]
+    skeleton = parent / f"sys-{named}"
+    if skeleton.is_dir():
+        return skeleton
+    parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(dir=parent))
+    try:
+        for folder in folders:
+            (made / folder).mkdir(parents=True)
+        for link, goal in links.items():
+            (made / link).parent.mkdir(parents=True, exist_ok=True)
+            (made / link).symlink_to(goal)
+        for folder in (made, *(path for path in made.rglob("*") if not path.is_symlink())):
+            folder.chmod(0o755)
+        made.rename(skeleton)
+    except OSError:
+        # Another process may have been faster.
+        if not skeleton.is_dir():
+            raise
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+    return skeleton
