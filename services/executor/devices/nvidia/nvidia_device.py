@@ -26,7 +26,6 @@ _BUILD = Path("/build")
 _WARP_SIZE = 32
 _EXECUTABLES = {BuildKind.SOLUTION: "runner", BuildKind.KERNELS: "runner", BuildKind.PROGRAM: "program"}
 _SHARED_NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools")
-_DRIVER_LIBRARIES = ("/usr/lib/x86_64-linux-gnu", "/usr/lib64")
 
 
 class NvidiaDevice:
@@ -76,11 +75,13 @@ class NvidiaDevice:
     def run_command(self, folder: Path, kind: BuildKind) -> Command:
         """The executable with this GPU's nodes and no other's."""
         nodes = [*(Path(f"/dev/nvidia{gpu.index}") for gpu in self._gpus), *map(Path, _SHARED_NODES)]
-        libraries = ":".join(_DRIVER_LIBRARIES)
+        folders = toolchain.driver_folders()
+        libraries = ":".join(map(str, folders))
         environment = {"LD_LIBRARY_PATH": libraries, "CUDA_CACHE_DISABLE": "1", **_visible(self._gpus)}
         arguments = [str(_BUILD / _EXECUTABLES[kind])]
         devices = [node for node in nodes if node.exists()]
-        return Command(arguments, _BUILD, [Mount(folder, _BUILD)], environment, devices)
+        mounts = [Mount(folder, _BUILD), *(Mount(path, path) for path in folders if Path("/usr") not in path.parents)]
+        return Command(arguments, _BUILD, mounts, environment, devices)
 
     def read_instruments(self) -> Reading:
         """The state now."""

@@ -15,6 +15,9 @@ from services.executor.devices.device import Toolchain, ToolchainError
 from services.executor.devices.offload.build_script import Driver
 from services.executor.devices.offload.runner_objects import RUNNER, runner_sources
 
+_DRIVER_LIBRARY = "libcuda.so.1"
+# Of Debian and of Red Hat, where container toolkits put it on others, and under Windows.
+_USUAL_FOLDERS = ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/local/nvidia/lib64", "/usr/lib/wsl/lib")
 INCLUDE = Path(__file__).parent / "include"
 _OPTIONS = ("-std=c++20", "-O3", "--forward-unknown-to-host-compiler", "-fno-strict-aliasing")
 
@@ -75,3 +78,24 @@ def toolchain(architecture: str, recorder: str = "") -> Toolchain:
 def runner_folder(architecture: str) -> Path:
     """Where the runner's objects for this toolchain are kept."""
     return cache_folder() / "nvidia" / toolchain(architecture).identity[:16]
+
+
+@cache
+def driver_folders() -> tuple[Path, ...]:
+    """Where the driver's own libraries are; empty where there is no driver.
+
+    As the loader looks for them: in LD_LIBRARY_PATH, in what ldconfig knows, and in the usual places.
+    """
+    named = [Path(folder) for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":") if folder]
+    candidates = [*named, *_known_to_ldconfig(), *map(Path, _USUAL_FOLDERS)]
+    found = [folder.resolve() for folder in candidates if (folder / _DRIVER_LIBRARY).exists()]
+    return tuple(dict.fromkeys(found))
+
+
+def _known_to_ldconfig() -> list[Path]:
+    ldconfig = shutil.which("ldconfig", path="/usr/sbin:/sbin:/usr/bin:/bin")
+    if ldconfig is None:
+        return []
+    listed = subprocess.run([ldconfig, "-p"], capture_output=True, text=True, check=False, timeout=60)  # noqa: S603  the system's
+    lines = (line.partition(" => ") for line in listed.stdout.splitlines())
+    return [Path(path).parent for name, _, path in lines if name.split() and name.split()[0] == _DRIVER_LIBRARY]

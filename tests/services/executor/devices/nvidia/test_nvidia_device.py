@@ -23,9 +23,12 @@ from services.executor.core.limits import StageLimits
 from services.executor.core.record_command import recorded
 from services.executor.core.run import run
 from services.executor.core.verdict import Verdict
+from services.executor.devices.device import BuildKind
+from services.executor.devices.nvidia import toolchain
 from services.executor.devices.nvidia.gpu import Gpu
 from services.executor.devices.nvidia.nvidia_device import NvidiaDevice
 from services.executor.sandboxes.choice import choose_sandbox
+from services.executor.sandboxes.sandbox import Mount
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -41,6 +44,28 @@ pytestmark = pytest.mark.timeout(300)
 
 PROBLEMS = Path(__file__).parents[5] / "problems"
 HOPPER = Gpu(0, "A Test H100", "9.0", 80_000, 132)
+
+
+@pytest.mark.parametrize("knows", ["the environment", "ldconfig"])
+def test_a_run_has_the_drivers_libraries_wherever_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, knows: str
+) -> None:
+    folder = tmp_path / "driver"
+    folder.mkdir()
+    (folder / "libcuda.so.1").touch()
+    ldconfig = tmp_path / "ldconfig"
+    listed = f"\tlibcuda.so.1 (libc6,x86-64) => {folder}/libcuda.so.1" if knows == "ldconfig" else ""
+    ldconfig.write_text(
+        f"#!/bin/sh\ncat <<'END'\n2 libs found\n{listed}\n\tlibcuda.so (libc6) => /no/libcuda.so\nEND\n"
+    )
+    ldconfig.chmod(0o755)
+    monkeypatch.setenv("LD_LIBRARY_PATH", f"/no/such:{folder}" if knows == "the environment" else "")
+    monkeypatch.setattr(toolchain.shutil, "which", lambda _, path: str(ldconfig))
+    monkeypatch.setattr(toolchain, "_USUAL_FOLDERS", ())
+    monkeypatch.setattr(toolchain, "driver_folders", toolchain.driver_folders.__wrapped__)
+    command = NvidiaDevice(HOPPER).run_command(tmp_path, BuildKind.SOLUTION)
+    assert command.environment["LD_LIBRARY_PATH"] == str(folder)
+    assert Mount(folder, folder) in command.mounts
 
 
 @pytest.fixture
