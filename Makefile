@@ -31,7 +31,7 @@ test-docker: setup ## Run the tests that need a Docker engine; fail where there 
 	REQUIRE_ALL=1 $(RUN)/pytest -m docker
 
 test-gpu: setup ## Run the tests that need a real GPU
-	REQUIRE_ALL=1 $(RUN)/pytest -m gpu
+	REQUIRE_GPU=1 $(RUN)/pytest tests/gpu
 
 demo: setup ## Start everything, submit a right and a wrong kernel, show both results, stop
 	@$(RUN)/python -m cli.demo

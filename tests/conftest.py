@@ -68,8 +68,8 @@ MISSING = {
     "torch": (lambda: torch_program() is not None, "no Python with torch: see EXECUTOR_TORCH_PYTHON"),
     "gpu": (lambda: os.path.exists("/dev/kfd") or os.path.exists("/dev/nvidia0"), "no GPU here"),  # noqa: PTH110 - devices
 }
-# No package manager has them for a fresh machine.
-NEVER_IN_CI = {"cuda", "gpu"}
+# No package manager has it for a fresh machine.
+NEVER_IN_CI = {"cuda"}
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -106,12 +106,13 @@ def torch_program() -> Path | None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip a test whose marker names something that is missing here; with REQUIRE_ALL=1 fail it."""
+    """Skip a test whose marker names something that is missing here; with REQUIRE_ALL=1 fail it, but for a GPU's."""
     for marker, (present, reason) in MISSING.items():
         if item.get_closest_marker(marker) is None or present():
             continue
-        if os.environ.get("REQUIRE_ALL") == "1" and marker not in NEVER_IN_CI:
-            pytest.fail(f"REQUIRE_ALL=1, but {reason}", pytrace=False)
+        required = "REQUIRE_GPU" if marker == "gpu" else "REQUIRE_ALL"
+        if os.environ.get(required) == "1" and marker not in NEVER_IN_CI:
+            pytest.fail(f"{required}=1, but {reason}", pytrace=False)
         pytest.skip(reason)
 
 

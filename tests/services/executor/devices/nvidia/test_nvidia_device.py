@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from problems.catalogue import Catalogue
-from problems.definition import SizeSet
 from services.executor.core.build import Builder
 from services.executor.core.cache import CompileCache
 from services.executor.core.canary import canary_job
@@ -17,11 +16,9 @@ from services.executor.core.contract import unit_of
 from services.executor.core.failure import Failure
 from services.executor.core.forbidden import check_build, rules, rules_for
 from services.executor.core.installation import Options, open_equipment
-from services.executor.core.job import CoreJob, Mode
 from services.executor.core.launching.program import Launch, LaunchProgram
 from services.executor.core.limits import StageLimits
 from services.executor.core.record_command import recorded
-from services.executor.core.run import run
 from services.executor.core.verdict import Verdict
 from services.executor.devices.device import BuildKind
 from services.executor.devices.nvidia import toolchain
@@ -35,7 +32,6 @@ if TYPE_CHECKING:
 
     from services.executor.core.build import Unit
     from services.executor.core.cache import CachedBuild
-    from services.executor.core.equipment import Equipment
 
     Build = Callable[[Unit], Awaitable[CachedBuild]]
 
@@ -188,22 +184,3 @@ async def test_device_code_cannot_call_what_its_compiler_does_not_know(build: Bu
         await build(unit_of(f"#include <hip/hip_runtime.h>\n{call}{entry.solution}", entry.problem))
     assert caught.value.verdict is Verdict.COMPILE_ERROR
     assert "hipLoad" in caught.value.details
-
-
-@pytest.fixture
-async def equipment(tmp_path: Path) -> Equipment:
-    return await open_equipment(Options("nvidia", "auto", tmp_path / "cache", 1024))
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("slug", sorted(path.parent.name for path in PROBLEMS.glob("*/problem.py")))
-async def test_every_honest_solution_is_right_on_a_real_gpu(equipment: Equipment, slug: str) -> None:
-    job = CoreJob(Catalogue.load().get(slug).solution, Mode.CHECK, slug, size_set=SizeSet.CPU)
-    finished = await run(job, equipment, lambda _: None)
-    assert finished.verdict is Verdict.ACCEPTED, finished
-
-
-@pytest.mark.gpu
-async def test_the_canary_finds_a_real_gpu_well(equipment: Equipment) -> None:
-    finished = await run(canary_job(equipment.device.describe()), equipment, lambda _: None)
-    assert finished.verdict is Verdict.ACCEPTED, finished
