@@ -42,6 +42,8 @@ class Channel:
         self._folder = folder
         self._memory = os.open(folder / "memory", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         self._socket: socket.socket | None = None
+        self.size_bytes = 0
+        """Of the memory, as the judge made it."""
 
     @property
     def mounts(self) -> tuple[Mount, ...]:
@@ -86,6 +88,7 @@ class Channel:
 
     def resize(self, size_bytes: int) -> None:
         """Make the memory this big."""
+        self.size_bytes = size_bytes
         os.ftruncate(self._memory, size_bytes)
 
     def write(self, offset: int, pieces: Sequence[_Buffer]) -> None:

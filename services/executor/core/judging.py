@@ -202,8 +202,8 @@ class Judging:
                 yield Checker(self._problem, self.seed, session, self._numbers, launching.program_of)
             require_unchanged(launching.folder / _RUNNER, launching.executable_sha256)
         except Failure:
-            if not session.came_up or session.gave_up:
-                await require_runner(equipment, equipment.cache)
+            if not session.came_up or session.gave_up or session.may_be_the_machines:
+                await require_runner(equipment, equipment.cache, session.loaded_bytes)
             raise
         finally:
             progress.leave(session, has_host_code=not launching.is_recorded)

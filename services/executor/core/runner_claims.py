@@ -14,7 +14,22 @@ if TYPE_CHECKING:
     from services.executor.core.messages import ReplyMessage
 
 _OUT_OF_MEMORY = 2
-_FAULTS = frozenset({"hipErrorIllegalAddress", "hipErrorLaunchFailure", "hipErrorAssert", "hipErrorUnknown"})
+# Names are told without `hipError` and `cudaError`, which say the same of either.
+_FAULTS = frozenset(
+    {
+        *("Assert", "HardwareStackError", "IllegalAddress", "IllegalInstruction", "IllegalState"),
+        *("InvalidAddressSpace", "InvalidPc", "LaunchFailure", "Unknown"),
+    }
+)
+_OF_THE_MACHINE = frozenset(
+    {
+        *("CompatNotSupportedOnDevice", "Deinitialized", "DeviceNotLicensed", "DeviceUninitialized"),
+        *("DevicesUnavailable", "ECCNotCorrectable", "ECCUncorrectable", "InitializationError", "InsufficientDriver"),
+        *("NoDevice", "NotInitialized", "NvlinkUncorrectable", "OperatingSystem", "StartupFailure"),
+        *("SystemDriverMismatch", "SystemNotReady"),
+    }
+)
+"""Of hip_runtime_api.h (ROCm 6.4) and driver_types.h (CUDA 13): no kernel can cause them."""
 # Of launches; and of what stands for any call, a launch too.
 _REFUSED_LAUNCHES = (
     "InvalidConfiguration",
@@ -39,8 +54,16 @@ NEVER_ENDING = (
 """Advice where honest calls are known to take far less than their time."""
 
 
+def may_be_the_machines(message: ReplyMessage, calls: int) -> bool:
+    """Whether an error that the runner met after so many calls says nothing of the submission, if our own meets it too.
+
+    That is what comes before the first call, and what no kernel can cause.
+    """
+    return _kind(message) in _OF_THE_MACHINE or (calls == 0 and message.step in {Step.ALLOCATE, Step.COPY_IN})
+
+
 def claimed_failure(message: ReplyMessage) -> Failure:
-    """The verdict on a HIP error that the runner met."""
+    """The verdict on an error of HIP or CUDA that the runner met."""
     if message.step is Step.LATE:
         return Failure(Verdict.WRONG_ANSWER, _LATE, reason="late")
     name = re.sub(r"\W", "", message.text) or f"HIP error {message.status}"
@@ -49,10 +72,14 @@ def claimed_failure(message: ReplyMessage) -> Failure:
         return Failure(Verdict.MEMORY_LIMIT_EXCEEDED, text, reason="vram")
     if name.endswith("MisalignedAddress"):
         return misaligned()
-    if message.step is Step.LAUNCH and name not in _FAULTS:
+    if message.step is Step.LAUNCH and _kind(message) not in _FAULTS:
         return Failure(Verdict.LAUNCH_ERROR, _refusal(name), reason=name)
     text = f"The device reported {name} after a call: check indices, pointers and sizes in your kernels."
     return Failure(Verdict.RUNTIME_ERROR, text, reason="gpu_fault", details=f"step {message.step.name}")
+
+
+def _kind(message: ReplyMessage) -> str:
+    return re.sub(r"^(?:hip|cuda)Error|\W", "", message.text)
 
 
 def _refusal(name: str) -> str:

@@ -21,7 +21,14 @@ from services.executor.core.layout import PAGE_BYTES
 from services.executor.core.messages import Order, ProtocolError, Reply, ReplyMessage
 from services.executor.core.run_place import runner_command
 from services.executor.core.run_queue import RunQueue, waited_ns
-from services.executor.core.runner_claims import NEVER_ENDING, claimed_failure, hung, interference, never_came_up
+from services.executor.core.runner_claims import (
+    NEVER_ENDING,
+    claimed_failure,
+    hung,
+    interference,
+    may_be_the_machines,
+    never_came_up,
+)
 from services.executor.core.verdict import Verdict
 from services.executor.devices.instruments import SimulatedClock
 
@@ -69,6 +76,9 @@ class RunnerSession:
         self.channel = channel
         self.end: Exit | None = None
         self.came_up = False
+        self.may_be_the_machines = False
+        """Whether it failed by what a runner of our own may meet on this machine as well."""
+        self.loaded_bytes = 0
         self.calls = 0
         self.first_call_time: float | None = None
         self._device = device
@@ -108,6 +118,7 @@ class RunnerSession:
 
     async def load(self) -> None:
         """Have the runner copy the published data to the device; raises Failure."""
+        self.loaded_bytes = self.channel.size_bytes
         async with self._asked():
             await self._order(Order.LOAD)
             await self._answer(Reply.LOADED, self._limits.copy_seconds)
@@ -257,6 +268,7 @@ class RunnerSession:
         except ProtocolError as error:
             raise interference(str(error)) from error
         if message.reply is Reply.FAILED:
+            self.may_be_the_machines = may_be_the_machines(message, self.calls)
             raise claimed_failure(message)
         if message.reply is not expected or message.sequence != self._sequence:
             raise interference(f"{message.reply.name} where {expected.name} was due")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
+from problems.signature import Parameter
 from services.executor.core.build import Builder, Unit
 from services.executor.core.failure import Failure, InfrastructureFailure
+from services.executor.core.layout import layout_of, plan_bytes
 from services.executor.core.run_place import Provisions, RunPlace
 from services.executor.core.session import RunnerSession
 from services.executor.devices.device import BuildKind
@@ -26,6 +28,9 @@ _UNIT = Unit(
     'extern "C" void wavepool_call(void**) {}\n',
     'extern "C" void solution()',
 )
+
+
+_DATA = Parameter("data", "uint8_t", pointer=True, const=True)
 
 
 class _TrustedSession(RunnerSession):
@@ -58,13 +63,17 @@ async def trusted_runner(provisions: Provisions, cache: CompileCache) -> AsyncGe
             yield session
 
 
-async def require_runner(provisions: Provisions, cache: CompileCache) -> None:
-    """Raises InfrastructureFailure if a runner of our own does not come up and answer here, now.
+async def require_runner(provisions: Provisions, cache: CompileCache, data_bytes: int = 0) -> None:
+    """Raises InfrastructureFailure if a runner of our own does not come up, take so much data and answer here, now.
 
-    This decides whose fault a runner is that did not come up, or gave up: its exit status is also a submission's to
-    choose, this is not.
+    This decides whose fault a runner is that did not come up, gave up, or found no device: what it says, and its exit
+    status, are also a submission's to choose, this is not.
     """
     async with trusted_runner(provisions, cache) as session:
+        layout = layout_of([_DATA], {_DATA.name: (data_bytes,)})
+        session.channel.resize(layout.file_bytes)
+        session.channel.write(0, [plan_bytes(layout, {})])
+        await session.load()
         await session.null_call_ns()
 
 

@@ -15,7 +15,7 @@ from services.executor.core.messages import (
     order_bytes,
     reply_from_bytes,
 )
-from services.executor.core.runner_claims import claimed_failure
+from services.executor.core.runner_claims import claimed_failure, may_be_the_machines
 from services.executor.core.verdict import Verdict
 
 MARK = 0x31525057
@@ -60,6 +60,9 @@ def test_an_order_has_the_size_that_the_runner_reads() -> None:
         (Step.LAUNCH, 9, b"hipErrorInvalidConfiguration", Verdict.LAUNCH_ERROR, "hipErrorInvalidConfiguration"),
         (Step.LAUNCH, 700, b"hipErrorIllegalAddress", Verdict.RUNTIME_ERROR, "gpu_fault"),
         (Step.RUN, 700, b"hipErrorIllegalAddress", Verdict.RUNTIME_ERROR, "gpu_fault"),
+        (Step.LAUNCH, 700, b"cudaErrorIllegalAddress", Verdict.RUNTIME_ERROR, "gpu_fault"),
+        (Step.LAUNCH, 719, b"cudaErrorLaunchFailure", Verdict.RUNTIME_ERROR, "gpu_fault"),
+        (Step.RUN, 2, b"cudaErrorMemoryAllocation", Verdict.MEMORY_LIMIT_EXCEEDED, "vram"),
         (Step.LAUNCH, 716, b"cudaErrorMisalignedAddress", Verdict.RUNTIME_ERROR, "misaligned"),
         (Step.RUN, 716, b"cudaErrorMisalignedAddress", Verdict.RUNTIME_ERROR, "misaligned"),
         (Step.LAUNCH, 77, b"\x1b[31m\n\xff", Verdict.LAUNCH_ERROR, "31m"),
@@ -71,3 +74,23 @@ def test_a_claimed_hip_error_has_its_verdict(
 ) -> None:
     failure = claimed_failure(reply_from_bytes(_reply(MARK, Reply.FAILED, step, status, name)))
     assert (failure.verdict, failure.reason) == (verdict, reason)
+
+
+@pytest.mark.parametrize(
+    ("step", "name", "calls", "is_asked"),
+    [
+        *((step, b"hipErrorOutOfMemory", 0, True) for step in (Step.ALLOCATE, Step.COPY_IN)),
+        *((step, b"hipErrorIllegalAddress", 0, False) for step in (Step.RUN, Step.LAUNCH, Step.COPY_OUT)),
+        (Step.ALLOCATE, b"hipErrorOutOfMemory", 1, False),
+        *(
+            (Step.RUN, name, 7, True)
+            for name in (b"hipErrorNoDevice", b"cudaErrorNoDevice", b"cudaErrorECCUncorrectable")
+        ),
+        *((Step.LAUNCH, name, 0, True) for name in (b"hipErrorInsufficientDriver", b"cudaErrorECCUncorrectable")),
+    ],
+)
+def test_what_comes_before_the_first_call_or_is_of_no_kernel_may_be_the_machines(
+    step: Step, name: bytes, calls: int, is_asked: bool
+) -> None:
+    message = reply_from_bytes(_reply(MARK, Reply.FAILED, step, 1, name))
+    assert may_be_the_machines(message, calls) is is_asked

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks.trust import with_case
 from services.executor.core.channel import IN_BOX
+from services.executor.core.installation import find_problem
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.run import run
 from services.executor.core.verdict import Verdict
@@ -16,6 +19,9 @@ from tests.conftest import torch_program
 from tests.services.executor.core.test_chain import PROBLEMS
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from problems.definition import Problem
     from services.executor.core.equipment import Equipment
     from services.executor.sandboxes.sandbox import (
         BoxedProcess,
@@ -71,6 +77,39 @@ async def test_a_runner_that_gives_up_in_a_call_blames_the_author_only_where_our
     breaking = replace(equipment, sandbox=Forgetful(equipment.sandbox, IN_BOX / "socket", spared))
     finished = await run(CoreJob(EXITS_IN_A_CALL.read_text(), Mode.CHECK, "vector-addition"), breaking, lambda _: None)
     assert finished.verdict is verdict, finished
+
+
+class Poor(Forgetful):
+    """On a machine whose device has a MiB of memory left for these of the runners, by their number."""
+
+    def __init__(self, sandbox: Sandbox, poor: Container[int]) -> None:
+        super().__init__(sandbox, IN_BOX / "memory")
+        self._poor = poor
+        self._numbers = count()
+
+    def _without(self, command: Command) -> Command:
+        if all(mount.target != self._lost for mount in command.mounts) or next(self._numbers) not in self._poor:
+            return command
+        return replace(command, environment={**command.environment, "WAVEPOOL_DEVICE_MEMORY_MIB": "1"})
+
+
+def largest_case_of(slug: str) -> Problem:
+    problem = find_problem(slug)
+    return with_case(problem, max(problem.sizes.cpu, key=problem.bytes))
+
+
+async def test_a_device_that_has_no_room_before_the_first_call_is_not_the_authors_fault(equipment: Equipment) -> None:
+    poor = replace(equipment, sandbox=Poor(equipment.sandbox, range(100)), find_problem=largest_case_of)
+    finished = await run(CoreJob(HONEST, Mode.CHECK, "vector-addition"), poor, lambda _: None)
+    assert finished.verdict is Verdict.INFRA_ERROR, finished
+    assert "Device memory ran out" in finished.details
+
+
+async def test_who_says_that_there_is_no_room_where_there_is_has_the_blame(equipment: Equipment) -> None:
+    """A constructor can fill a device, or answer for it."""
+    lying = replace(equipment, sandbox=Poor(equipment.sandbox, {0}), find_problem=largest_case_of)
+    finished = await run(CoreJob(HONEST, Mode.CHECK, "vector-addition"), lying, lambda _: None)
+    assert finished.verdict is Verdict.MEMORY_LIMIT_EXCEEDED, finished
 
 
 @pytest.mark.torch
