@@ -22,6 +22,7 @@ from services.executor.core.launched_problem import LaunchedProblem
 from services.executor.core.launching.program import LaunchProgram, program_bytes
 from services.executor.core.launching.recorder import programs_of
 from services.executor.core.launching.recording import Explains, NotRecordableError
+from services.executor.core.mismatches import lanes_advice
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
 from services.executor.core.sampling import show_sample, smallest
 from services.executor.core.seeds import RunSeed
@@ -88,6 +89,11 @@ class Judging:
             await self._check(progress)
             if self._job.mode in {Mode.BENCHMARK, Mode.FULL}:
                 await self._benchmark(progress)
+        except Failure as failure:
+            if failure.verdict is Verdict.WRONG_ANSWER:
+                lanes = self._equipment.device.describe().wavefront_size
+                failure.message += lanes_advice(self._job.source, lanes)
+            raise
         finally:
             progress.report["seed"] = self.seed.reveal()
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from problems.comparison import BIAS_SHARE
+from services.executor.core.cpp_tokens import Name, words
 from services.executor.core.events import Mismatch, WrongAnswer
 from services.executor.core.failure import Failure
 from services.executor.core.layout import GUARD_BYTES
@@ -23,6 +25,12 @@ if TYPE_CHECKING:
     from services.executor.core.layout import Region
 
 _MOST_SHOWN = 10
+_LANES = 64
+"""Of a wavefront on CDNA."""
+_ACROSS_LANES = re.compile(
+    r"__(?:shfl|ballot|any|all|activemask|match|reduce|lanemask|lane_id)\w*"
+    r"|__builtin_amdgcn_(?:ballot|ds_b?permute|ds_swizzle|mbcnt|mov_dpp|readlane|update_dpp|wave)\w*"
+)
 RACE_HINT = (
     "Look for memory that is read before it is written, for a missing __syncthreads or other races, and for "
     "floating-point atomics, which add up in any order."
@@ -37,6 +45,24 @@ _NAN_HINT = (
     "`wavepool core check --memcheck` names the line, also of values that were never written."
 )
 """Beside a NaN that should be a number."""
+
+
+def lanes_advice(source: str, lanes: int) -> str:
+    """A further sentence to the author of a wrong answer whose source works across the lanes of a wavefront.
+
+    `lanes` are the device's; empty where they are an MI300X's 64, or the source does nothing of that kind.
+    """
+    if lanes == _LANES:
+        return ""
+    found = next(
+        (word for word in words(source) if isinstance(word, Name) and _ACROSS_LANES.fullmatch(word.text)), None
+    )
+    if found is None:
+        return ""
+    return (
+        f" Wavefronts of this device have {lanes} lanes, an MI300X's {_LANES}: `{found.text}` (line {found.line})"
+        f" works across lanes, so steps, masks and widths for {_LANES} may be what is wrong here, and here alone."
+    )
 
 
 def judged(

@@ -17,6 +17,7 @@ from services.executor.core.run import JobError, run
 from services.executor.core.scratch import memory_parent
 from services.executor.core.session import RunnerSession
 from services.executor.core.verdict import Verdict
+from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.device import DeviceDescription, Toolchain, ToolchainError
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import SandboxError
@@ -279,3 +280,29 @@ def own_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def _left_behind(equipment: Equipment) -> list[Path]:
     """Scratch folders of this test."""
     return [*equipment.scratch_parent.iterdir(), *memory_parent(equipment.scratch_parent).iterdir()]
+
+
+class NarrowDevice(CpuDevice):
+    """It says that its wavefronts have 32 lanes."""
+
+    def describe(self) -> DeviceDescription:
+        return replace(super().describe(), wavefront_size=32)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_told"),
+    [
+        *(("c[i] += __shfl_xor(1.0f, 32);", True), ("if (__ballot(i > 3) >> 32) c[i] = 0.0f;", True)),
+        *(("c[i] = 0.0f;  // no __shfl_xor", False), ("c[i] += __expf(0.5f);", False)),
+    ],
+)
+async def test_a_wrong_answer_on_narrow_wavefronts_says_so_where_the_source_works_across_lanes(
+    equipment: Equipment, line: str, is_told: bool
+) -> None:
+    source = HONEST.replace("c[i] = a[i] + b[i];", f"c[i] = a[i] + b[i];\n  if (i < n) {{ {line}\n }}")
+    job = CoreJob(source, Mode.CHECK, "vector-addition")
+    wide = await run(job, equipment, lambda _: None)
+    narrow = await run(job, replace(equipment, device=NarrowDevice()), lambda _: None)
+    assert (wide.verdict, narrow.verdict) == (Verdict.WRONG_ANSWER, Verdict.WRONG_ANSWER), (wide, narrow)
+    assert "lanes" not in wide.message
+    assert ("Wavefronts of this device have 32 lanes, an MI300X's 64" in narrow.message) == is_told
