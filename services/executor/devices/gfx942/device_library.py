@@ -11,6 +11,7 @@ import importlib.util
 import shutil
 import subprocess
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +31,9 @@ _FOLDERS = (
     "usr/lib/llvm-*/lib/clang/*/lib/amdgcn/bitcode",
 )
 _FETCH_SECONDS = 120
+_TRIED_SECONDS = 86400
+# Whoever has no network should not wait for it.
+_PATIENCE = ("-o", "Acquire::Retries=0", "-o", "Acquire::http::Timeout=10", "-o", "Acquire::https::Timeout=10")
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,7 @@ def fetch(cache: Path) -> Path:
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as name:
         work = Path(name)
-        _run(["apt-get", "download", PACKAGE], work)
+        _run(["apt-get", *_PATIENCE, "download", PACKAGE], work)
         packages = list(work.glob(f"{PACKAGE}_*.deb"))
         if not packages:
             raise ToolchainError(f"apt-get downloaded no {PACKAGE}")
@@ -74,6 +78,22 @@ def fetch(cache: Path) -> Path:
         shutil.rmtree(target, ignore_errors=True)
         (work / "new").rename(target)
     return target
+
+
+def fetch_if_possible(cache: Path) -> str:
+    """The same where it can be had now; answers why not, or nothing. What failed is not tried again for a day."""
+    tried = cache / f"{PACKAGE}.tried"
+    if shutil.which("apt-get") is None:
+        return "there is no apt-get here"
+    if tried.is_file() and time.time() - tried.stat().st_mtime < _TRIED_SECONDS:
+        return tried.read_text()
+    try:
+        fetch(cache)
+    except ToolchainError as error:
+        tried.write_text(str(error))
+        return str(error)
+    tried.unlink(missing_ok=True)
+    return ""
 
 
 def _title(folder: Path, *, fetched: bool) -> str:

@@ -1,7 +1,7 @@
 """Fill the cache for gfx942: `python -m services.executor.devices.gfx942.prepare [--fetch]`.
 
-A few seconds, once per compiler, device library and edit of our headers. With `--fetch`, AMD's device library is
-unpacked into the cache first where this machine has none.
+A few seconds, once per compiler, device library and edit of our headers. Where this machine has no device library of
+AMD's, Debian's is unpacked into the cache first, if that is possible; with `--fetch` it has to be.
 """
 
 from __future__ import annotations
@@ -52,11 +52,19 @@ def _compile_answers(target: Path) -> None:
     run_tool([*command, source, "-o", str(target)])
 
 
+def _fetch(*, is_needed: bool) -> None:
+    if is_needed:
+        device_library.fetch(toolchain.cache_folder())
+    elif why_not := device_library.fetch_if_possible(toolchain.cache_folder()):
+        text = f"no device library could be fetched: {why_not.splitlines()[0]}\nto have one, {device_library.REMEDY}"
+        print(text, file=sys.stderr)  # noqa: T201  a command-line program
+
+
 def main(arguments: list[str]) -> int:
     """Prepare and say what with."""
     try:
-        if "--fetch" in arguments and device_library.find(toolchain.cache_folder()) is None:
-            device_library.fetch(toolchain.cache_folder())
+        if device_library.find(toolchain.cache_folder()) is None:
+            _fetch(is_needed="--fetch" in arguments)
         prepared = prepare()
     except ToolchainError as error:
         print(error, file=sys.stderr)  # noqa: T201  a command-line program
