@@ -55,7 +55,8 @@ def test_a_machine_without_network_asks_once_a_day(
     assert calls.read_text().splitlines() == ["again"]
     monkeypatch.setenv("FAULT", "")
     (note,) = cache.iterdir()
-    os.utime(note, (time.time() - 90_000,) * 2)
+    yesterday = time.time() - 90_000
+    os.utime(note, (yesterday, yesterday))
     assert fetch_if_possible(cache) == ""
     assert [path.name for path in cache.iterdir()] == [PACKAGE]
 
