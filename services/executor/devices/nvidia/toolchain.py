@@ -19,7 +19,9 @@ _DRIVER_LIBRARY = "libcuda.so.1"
 # Of Debian and of Red Hat, where container toolkits put it on others, and under Windows.
 _USUAL_FOLDERS = ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/local/nvidia/lib64", "/usr/lib/wsl/lib")
 INCLUDE = Path(__file__).parent / "include"
-_OPTIONS = ("-std=c++20", "-O3", "--forward-unknown-to-host-compiler", "-fno-strict-aliasing")
+# What clang takes as HIP without being asked: lambdas as kernels' arguments, and constexpr functions on the device.
+_LANGUAGE = ("--extended-lambda", "--expt-relaxed-constexpr")
+_OPTIONS = ("-std=c++20", "-O3", *_LANGUAGE, "--forward-unknown-to-host-compiler", "-fno-strict-aliasing")
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,9 @@ def cuda() -> Cuda:
 
 def driver(architecture: str) -> Driver:
     """How nvcc is called for one GPU, e.g. `sm_90`."""
-    common = (cuda().nvcc, *_OPTIONS, f"-arch={architecture}", "-I", str(INCLUDE), "-I", str(RUNNER))
+    # As on the other devices, a source may do without the includes that are everybody's.
+    shown = ("-I", str(INCLUDE), "-I", str(RUNNER), "-include", "hip/hip_runtime.h")
+    common = (cuda().nvcc, *_OPTIONS, f"-arch={architecture}", *shown)
     return Driver(
         compile=(*common, "-x", "cu"),
         # Nothing of the toolkit is needed at run time, so nothing of it is shown in the runner's box.

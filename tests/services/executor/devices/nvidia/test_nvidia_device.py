@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -98,6 +99,23 @@ async def test_solutions_become_executables_for_the_gpu_in_a_box(build: Build, s
     # CUDA's runtime, which is linked in, loads the driver: that is no submission's doing.
     assert b"dlsym" in built.executable
     check_build(built.executable, built.symbols, rules_for(rules(), entry.problem.forbidden))
+
+
+SOURCES = [*PROBLEMS.glob("*/solution.hip"), *(Path(__file__).parents[4] / "honest").glob("*.hip")]
+IN_NO_WORDS_OF_CUDA = {
+    "matvec_dpp": 'identifier "__builtin_amdgcn_readlane" is undefined',
+    "relu_cpp20": "for an extended __device__ lambda must not have deduced return type",
+}
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("source", sorted(SOURCES), ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_references_and_what_people_write_compile_unless_cuda_has_no_words_for_it(source: Path, tmp_path: Path) -> None:
+    command = [*toolchain.driver("sm_90").compile, "-c", source, "-o", tmp_path / "object.o"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    expected = IN_NO_WORDS_OF_CUDA.get(source.stem, "")
+    assert bool(done.returncode) == bool(expected), done.stderr
+    assert expected in done.stderr
 
 
 RECORDED = """#include <hip/hip_runtime.h>

@@ -2,18 +2,30 @@
 // masks of 64 lanes lose their upper half, which no lane is in.
 #pragma once
 
+#include <hip/hip_fp16.h>
 #include <hip/hip_runtime_api.h>
+#include <stdint.h>
 
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #define hipLaunchKernelGGL(kernel, grid, block, shared_bytes, stream, ...) \
   kernel<<<grid, block, shared_bytes, stream>>>(__VA_ARGS__)
+#define hipExtLaunchKernelGGL(kernel, grid, block, shared_bytes, stream, start, stop, flags, ...) \
+  wavepool_launch_between(start, stop, stream, [&] { kernel<<<grid, block, shared_bytes, stream>>>(__VA_ARGS__); })
 #define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
 #define HIP_KERNEL_NAME(...) __VA_ARGS__
 #define HIP_SYMBOL(symbol) symbol
+
+template <typename Launch>
+void wavepool_launch_between(cudaEvent_t start, cudaEvent_t stop, cudaStream_t stream, Launch launch) {
+  if (start) cudaEventRecord(start, stream);
+  launch();
+  if (stop) cudaEventRecord(stop, stream);
+}
 
 #define hipThreadIdx_x threadIdx.x
 #define hipThreadIdx_y threadIdx.y

@@ -4,17 +4,29 @@
 
 #include <cuda_runtime.h>
 
+#include <vector>
+
 #define hipDeviceAttributeMaxSharedMemoryPerBlock cudaDevAttrMaxSharedMemoryPerBlock
 #define hipDeviceAttributeMaxThreadsPerBlock cudaDevAttrMaxThreadsPerBlock
 #define hipDeviceAttributeMultiprocessorCount cudaDevAttrMultiProcessorCount
 #define hipDeviceAttributeWarpSize cudaDevAttrWarpSize
 #define hipDeviceAttribute_t cudaDeviceAttr
+#define hipDeviceCanAccessPeer cudaDeviceCanAccessPeer
+#define hipDeviceDisablePeerAccess cudaDeviceDisablePeerAccess
+#define hipDeviceEnablePeerAccess cudaDeviceEnablePeerAccess
 #define hipDeviceGetAttribute cudaDeviceGetAttribute
+#define hipDeviceGetByPCIBusId cudaDeviceGetByPCIBusId
+#define hipDeviceGetDefaultMemPool cudaDeviceGetDefaultMemPool
+#define hipDeviceGetLimit cudaDeviceGetLimit
+#define hipDeviceGetMemPool cudaDeviceGetMemPool
+#define hipDeviceGetPCIBusId cudaDeviceGetPCIBusId
 #define hipDeviceGetStreamPriorityRange cudaDeviceGetStreamPriorityRange
 #define hipDeviceProp_t cudaDeviceProp
 #define hipDeviceReset cudaDeviceReset
 #define hipDeviceScheduleAuto cudaDeviceScheduleAuto
 #define hipDeviceSetCacheConfig cudaDeviceSetCacheConfig
+#define hipDeviceSetLimit cudaDeviceSetLimit
+#define hipDeviceSetMemPool cudaDeviceSetMemPool
 #define hipDeviceSetSharedMemConfig cudaDeviceSetSharedMemConfig
 #define hipDeviceSynchronize cudaDeviceSynchronize
 #define hipDriverGetVersion cudaDriverGetVersion
@@ -68,6 +80,7 @@
 #define hipFuncSetSharedMemConfig cudaFuncSetSharedMemConfig
 #define hipGetDevice cudaGetDevice
 #define hipGetDeviceCount cudaGetDeviceCount
+#define hipGetDeviceFlags cudaGetDeviceFlags
 #define hipGetDeviceProperties cudaGetDeviceProperties
 #define hipGetErrorName cudaGetErrorName
 #define hipGetErrorString cudaGetErrorString
@@ -77,24 +90,34 @@
 #define hipHostAlloc cudaHostAlloc
 #define hipHostFn_t cudaHostFn_t
 #define hipHostGetDevicePointer cudaHostGetDevicePointer
+#define hipHostGetFlags cudaHostGetFlags
 #define hipHostRegister cudaHostRegister
 #define hipHostRegisterDefault cudaHostRegisterDefault
 #define hipHostUnregister cudaHostUnregister
 #define hipLaunchCooperativeKernel cudaLaunchCooperativeKernel
 #define hipLaunchHostFunc cudaLaunchHostFunc
 #define hipLaunchKernel cudaLaunchKernel
+#define hipLimitMallocHeapSize cudaLimitMallocHeapSize
+#define hipLimitPrintfFifoSize cudaLimitPrintfFifoSize
+#define hipLimitStackSize cudaLimitStackSize
+#define hipLimit_t cudaLimit
 #define hipMalloc cudaMalloc
 #define hipMallocAsync cudaMallocAsync
+#define hipMallocFromPoolAsync cudaMallocFromPoolAsync
 #define hipMallocHost cudaMallocHost
 #define hipMallocManaged cudaMallocManaged
 #define hipMallocPitch cudaMallocPitch
 #define hipMemAttachGlobal cudaMemAttachGlobal
 #define hipMemAttachHost cudaMemAttachHost
 #define hipMemGetInfo cudaMemGetInfo
+#define hipMemPoolAttrReleaseThreshold cudaMemPoolAttrReleaseThreshold
+#define hipMemPoolGetAttribute cudaMemPoolGetAttribute
+#define hipMemPoolSetAttribute cudaMemPoolSetAttribute
 #define hipMemPool_t cudaMemPool_t
 #define hipMemcpy cudaMemcpy
 #define hipMemcpy2D cudaMemcpy2D
 #define hipMemcpy2DAsync cudaMemcpy2DAsync
+#define hipMemcpy3D cudaMemcpy3D
 #define hipMemcpyAsync cudaMemcpyAsync
 #define hipMemcpyDefault cudaMemcpyDefault
 #define hipMemcpyDeviceToDevice cudaMemcpyDeviceToDevice
@@ -104,6 +127,8 @@
 #define hipMemcpyHostToDevice cudaMemcpyHostToDevice
 #define hipMemcpyHostToHost cudaMemcpyHostToHost
 #define hipMemcpyKind cudaMemcpyKind
+#define hipMemcpyPeer cudaMemcpyPeer
+#define hipMemcpyPeerAsync cudaMemcpyPeerAsync
 #define hipMemcpyToSymbol cudaMemcpyToSymbol
 #define hipMemcpyToSymbolAsync cudaMemcpyToSymbolAsync
 #define hipMemoryType cudaMemoryType
@@ -126,12 +151,17 @@
 #define hipSharedMemBankSizeFourByte cudaSharedMemBankSizeFourByte
 #define hipSharedMemConfig cudaSharedMemConfig
 #define hipStreamAddCallback cudaStreamAddCallback
+#define hipStreamAttachMemAsync cudaStreamAttachMemAsync
+#define hipStreamBeginCapture cudaStreamBeginCapture
 #define hipStreamCallback_t cudaStreamCallback_t
 #define hipStreamCreate cudaStreamCreate
 #define hipStreamCreateWithFlags cudaStreamCreateWithFlags
 #define hipStreamCreateWithPriority cudaStreamCreateWithPriority
 #define hipStreamDefault cudaStreamDefault
 #define hipStreamDestroy cudaStreamDestroy
+#define hipStreamEndCapture cudaStreamEndCapture
+#define hipStreamGetFlags cudaStreamGetFlags
+#define hipStreamGetPriority cudaStreamGetPriority
 #define hipStreamNonBlocking cudaStreamNonBlocking
 #define hipStreamQuery cudaStreamQuery
 #define hipStreamSynchronize cudaStreamSynchronize
@@ -178,6 +208,44 @@ cudaError_t wavepool_host_malloc(T** address, size_t bytes, unsigned flags = cud
 }
 
 static inline cudaError_t hipInit(unsigned) { return cudaFree(nullptr); }
+
+static inline cudaError_t hipMemcpyDtoD(void* into, void* from, size_t bytes) {
+  return cudaMemcpy(into, from, bytes, cudaMemcpyDeviceToDevice);
+}
+
+static inline cudaError_t hipMemcpyDtoH(void* into, void* from, size_t bytes) {
+  return cudaMemcpy(into, from, bytes, cudaMemcpyDeviceToHost);
+}
+
+static inline cudaError_t hipMemcpyHtoD(void* into, const void* from, size_t bytes) {
+  return cudaMemcpy(into, from, bytes, cudaMemcpyHostToDevice);
+}
+
+static inline cudaError_t hipMemcpyWithStream(void* into, const void* from, size_t bytes, cudaMemcpyKind kind,
+                                              cudaStream_t stream) {
+  const cudaError_t status = cudaMemcpyAsync(into, from, bytes, kind, stream);
+  return status == cudaSuccess ? cudaStreamSynchronize(stream) : status;
+}
+
+static inline cudaError_t hipMemsetD8(void* into, unsigned char value, size_t count) { return cudaMemset(into, value, count); }
+
+// The runtime sets bytes alone, and the driver's library is not linked.
+static inline cudaError_t hipMemsetD32(void* into, int value, size_t count) {
+  const int byte = value & 0xff;
+  if (static_cast<unsigned>(value) == byte * 0x01010101u) return cudaMemset(into, byte, count * sizeof value);
+  const std::vector<int> values(count, value);
+  return cudaMemcpy(into, values.data(), count * sizeof value, cudaMemcpyHostToDevice);
+}
+
+// A context is a device's only one.
+using hipCtx_t = void*;
+
+static inline cudaError_t hipCtxGetCurrent(hipCtx_t* context) {
+  int device = 0;
+  const cudaError_t status = cudaGetDevice(&device);
+  *context = reinterpret_cast<void*>(static_cast<size_t>(device) + 1);
+  return status;
+}
 
 // Code objects through the runtime's own library calls, so that nothing needs the driver's library to link.
 using hipModule_t = cudaLibrary_t;
