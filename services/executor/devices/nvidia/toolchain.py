@@ -73,7 +73,7 @@ def driver(architecture: str) -> Driver:
 def toolchain(architecture: str, recorder: str = "") -> Toolchain:
     """The compiler with our headers and runner; `recorder` is the identity of what makes recorders."""
     digest = hashlib.sha256(f"{cuda().version_text} {driver(architecture)}".encode())
-    for source in (*sorted(INCLUDE.rglob("*.h")), *runner_sources(), *sorted(Path(__file__).parent.glob("*.py"))):
+    for source in (*sorted(INCLUDE.rglob("*.h*")), *runner_sources(), *sorted(Path(__file__).parent.glob("*.py"))):
         digest.update(source.read_bytes())
     digest.update(recorder.encode())
     return Toolchain(digest.hexdigest(), f"nvcc {cuda().version} for {architecture} + wavepool HIP headers")

@@ -1,15 +1,12 @@
 // hipCUB is CUB under another name.
 #pragma once
-#pragma push_macro("__all")
-#pragma push_macro("__any")
-#pragma push_macro("__ballot")
-#undef __all
-#undef __any
-#undef __ballot
+// In this order.
+#include <wavepool/votes_off.h>
+
 #include <cub/cub.cuh>
-#pragma pop_macro("__all")
-#pragma pop_macro("__any")
-#pragma pop_macro("__ballot")
+
+#include <wavepool/votes_on.h>
+
 #include <hip/hip_runtime.h>
 
 namespace hipcub {
