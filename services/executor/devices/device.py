@@ -98,7 +98,10 @@ class Device(Protocol):
         ...
 
     def run_command(self, folder: Path, kind: BuildKind) -> Command:
-        """The boxed command that runs the finished build in `folder`, mounted read-only at `/build`."""
+        """The boxed command that runs the finished build in `folder`, mounted read-only at `/build`.
+
+        What else the box is to see and is no file yet, a device may put beside `folder`: that is the run's own as well.
+        """
         ...
 
 

@@ -82,7 +82,7 @@ class RocmDevice:
         """The executable with ROCm's libraries, the driver's node, and each GPU's render node and part of /sys."""
         rocm = toolchain.rocm().folder
         nodes = [gpu.render_node for gpu in self._gpus]
-        mounts = [Mount(rocm, rocm), Mount(folder, _BUILD), *gpu_mounts(nodes, toolchain.views_folder())]
+        mounts = [Mount(rocm, rocm), Mount(folder, _BUILD), *gpu_mounts(nodes, folder.parent)]
         # Without XNACK a kernel cannot have pages of the host migrated to where it writes.
         own = {"LD_LIBRARY_PATH": f"{rocm}/lib", "HSA_ENABLE_COREDUMP": "0", "HSA_XNACK": "0"}
         environment = {**own, **_visible(self._gpus)}

@@ -27,8 +27,9 @@ TOPOLOGY = Path("devices/virtual/kfd/kfd/topology")
 def gpu_mounts(render_nodes: Iterable[str], skeletons: Path, sys: Path = SYS) -> list[Mount]:
     """The mounts that let a box use these GPUs, all read-only; none where this machine has no such driver.
 
-    `render_nodes` are e.g. `/dev/dri/renderD128`. `skeletons` is a folder for what has no file in `/sys` to mount: the
-    links of the box's own `/sys`, and the folders that the rest is mounted on. `sys` is where the driver's files are.
+    `render_nodes` are e.g. `/dev/dri/renderD128`. `skeletons` is a folder, which the box's user can reach, for what is
+    no file there: the links of the box's own `/sys`, and the folders that the rest is mounted on. `sys` is where the
+    driver's files are.
     """
     drm = [sys / "class" / "drm" / Path(node).name for node in render_nodes]
     if not (sys / TOPOLOGY).is_dir() or not all(node.exists() for node in drm):

@@ -82,8 +82,3 @@ def toolchain(architecture: str, recorder: str = "") -> Toolchain:
 def runner_folder(architecture: str) -> Path:
     """Where the runner's objects for this toolchain are kept."""
     return cache_folder() / "rocm" / toolchain(architecture).identity[:16]
-
-
-def views_folder() -> Path:
-    """Where what boxes see of `/sys` is kept."""
-    return cache_folder() / "rocm"

@@ -58,7 +58,6 @@ def home(box: Box, monkeypatch: pytest.MonkeyPatch) -> Path:
     hipcc.write_text("#!/bin/sh\necho 'HIP version: 6.4.0'\n")
     hipcc.chmod(0o755)
     monkeypatch.setenv("ROCM_PATH", str(box.outside / "rocm"))
-    monkeypatch.setenv("WAVEPOOL_CACHE_DIR", str(box.outside / "cache"))
     monkeypatch.setattr(toolchain, "rocm", toolchain.rocm.__wrapped__)
     return box.outside
 
