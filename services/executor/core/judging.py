@@ -24,6 +24,7 @@ from services.executor.core.launching.recorder import programs_of
 from services.executor.core.launching.recording import Explains, NotRecordableError
 from services.executor.core.mismatches import lanes_advice
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
+from services.executor.core.runner_claims import LATE
 from services.executor.core.sampling import show_sample, smallest
 from services.executor.core.seeds import RunSeed
 from services.executor.core.session import RunnerSession
@@ -90,7 +91,7 @@ class Judging:
             if self._job.mode in {Mode.BENCHMARK, Mode.FULL}:
                 await self._benchmark(progress)
         except Failure as failure:
-            if failure.verdict is Verdict.WRONG_ANSWER:
+            if failure.verdict is Verdict.WRONG_ANSWER and failure.reason != LATE:
                 lanes = self._equipment.device.describe().wavefront_size
                 failure.message += lanes_advice(self._job.source, lanes)
             raise
@@ -208,7 +209,7 @@ class Judging:
                 yield Checker(self._problem, self.seed, session, self._numbers, launching.program_of)
             require_unchanged(launching.folder / _RUNNER, launching.executable_sha256)
         except Failure:
-            if not session.came_up or session.gave_up or session.may_be_the_machines:
+            if session.may_be_the_machines:
                 await require_runner(equipment, equipment.cache, session.loaded_bytes)
             raise
         finally:

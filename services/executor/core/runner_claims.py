@@ -43,6 +43,8 @@ _WAITING_FOR = {
     Reply.READY: "The program did not come up within {:g} seconds: look at what its static constructors do.",
     Reply.DONE: "A call of `solution` took more than {:g} seconds.",
 }
+LATE = "late"
+"""The reason of a WRONG_ANSWER that came after its call."""
 _LATE = (
     "Something went on writing to the outputs after `solution` had returned and the device was idle: join threads, and "
     "start no work that goes on by itself."
@@ -54,18 +56,19 @@ NEVER_ENDING = (
 """Advice where honest calls are known to take far less than their time."""
 
 
-def may_be_the_machines(message: ReplyMessage, calls: int) -> bool:
-    """Whether an error that the runner met after so many calls says nothing of the submission, if our own meets it too.
+def may_be_the_machines(message: ReplyMessage) -> bool:
+    """Whether an error says nothing of the submission, if a runner of our own meets it here too.
 
-    That is what comes before the first call, and what no kernel can cause.
+    That is what no kernel can cause, and memory that the runner's own allocations and copies do not get: a submission
+    that has filled the device is gone when ours asks.
     """
-    return _kind(message) in _OF_THE_MACHINE or (calls == 0 and message.step in {Step.ALLOCATE, Step.COPY_IN})
+    return _kind(message) in _OF_THE_MACHINE or message.step in {Step.ALLOCATE, Step.COPY_IN}
 
 
 def claimed_failure(message: ReplyMessage) -> Failure:
     """The verdict on an error of HIP or CUDA that the runner met."""
     if message.step is Step.LATE:
-        return Failure(Verdict.WRONG_ANSWER, _LATE, reason="late")
+        return Failure(Verdict.WRONG_ANSWER, _LATE, reason=LATE)
     name = re.sub(r"\W", "", message.text) or f"HIP error {message.status}"
     if message.status == _OUT_OF_MEMORY:
         text = f"Device memory ran out ({name}). Allocate less, and free in `solution` what it allocates."

@@ -76,8 +76,7 @@ class RunnerSession:
         self.channel = channel
         self.end: Exit | None = None
         self.came_up = False
-        self.may_be_the_machines = False
-        """Whether it failed by what a runner of our own may meet on this machine as well."""
+        self._met_what_ours_may = False
         self.loaded_bytes = 0
         self.calls = 0
         self.first_call_time: float | None = None
@@ -107,9 +106,14 @@ class RunnerSession:
             self.channel.close()
 
     @property
-    def gave_up(self) -> bool:
-        """Whether it ended with the status of a runner of ours that cannot go on; submissions can do that as well."""
-        return self.end is not None and self.end.code == GAVE_UP_STATUS
+    def may_be_the_machines(self) -> bool:
+        """Whether what it failed by is held against the submission only if a runner of our own does better here.
+
+        So it is with all that comes before the first call, with errors that no kernel causes, and with the status of a
+        runner of ours that cannot go on; submissions can bring about each of them as well.
+        """
+        gave_up = self.end is not None and self.end.code == GAVE_UP_STATUS
+        return self.first_call_time is None or gave_up or self._met_what_ours_may
 
     @property
     def idle(self) -> IdleTime:
@@ -268,7 +272,7 @@ class RunnerSession:
         except ProtocolError as error:
             raise interference(str(error)) from error
         if message.reply is Reply.FAILED:
-            self.may_be_the_machines = may_be_the_machines(message, self.calls)
+            self._met_what_ours_may = may_be_the_machines(message)
             raise claimed_failure(message)
         if message.reply is not expected or message.sequence != self._sequence:
             raise interference(f"{message.reply.name} where {expected.name} was due")

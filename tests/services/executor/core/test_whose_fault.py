@@ -19,7 +19,7 @@ from tests.conftest import torch_program
 from tests.services.executor.core.test_chain import PROBLEMS
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Callable, Container
 
     from problems.definition import Problem
     from services.executor.core.equipment import Equipment
@@ -98,8 +98,11 @@ def largest_case_of(slug: str) -> Problem:
     return with_case(problem, max(problem.sizes.cpu, key=problem.bytes))
 
 
-async def test_a_device_that_has_no_room_before_the_first_call_is_not_the_authors_fault(equipment: Equipment) -> None:
-    poor = replace(equipment, sandbox=Poor(equipment.sandbox, range(100)), find_problem=largest_case_of)
+@pytest.mark.parametrize("find", [find_problem, largest_case_of], ids=["in a later case", "in the first"])
+async def test_a_device_that_has_no_room_is_not_the_authors_fault(
+    equipment: Equipment, find: Callable[[str], Problem]
+) -> None:
+    poor = replace(equipment, sandbox=Poor(equipment.sandbox, range(100)), find_problem=find)
     finished = await run(CoreJob(HONEST, Mode.CHECK, "vector-addition"), poor, lambda _: None)
     assert finished.verdict is Verdict.INFRA_ERROR, finished
     assert "Device memory ran out" in finished.details
