@@ -15,12 +15,15 @@ from services.executor.core.launching.program import Launch, LaunchProgram
 from services.executor.core.launching.recording import NotRecordableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from services.executor.core.launching.program import Operation
 
 _LITERAL = re.compile(r"L[a-z]n?\d+E")
 _LENGTH = re.compile(r"L?(\d+)")
+_AT_FILE_SCOPE = re.compile(r"_ZL?(\d+)")
+_HALF, _HALF_OF_NVCC = "DF16_", "16wavepool_float16"
+"""`_Float16`; nvcc has a class of ours in its place, and so numbers what comes again otherwise."""
 _ANONYMOUS = "_GLOBAL__N_"
 _OF_A_FILE = "_INTERNAL_"
 
@@ -31,7 +34,10 @@ def named_as_in(symbols: Iterable[str], program: LaunchProgram) -> LaunchProgram
     by_plain: dict[str, str] = {}
     for symbol in known:
         by_plain.setdefault(_plain(symbol), symbol)
-    names = {name: name if name in known else by_plain.get(_plain(name), "") for name in _names(program)}
+    of_half = _by_word(symbol for symbol in known if _HALF_OF_NVCC in symbol)
+    names = {
+        name: name if name in known else by_plain.get(_plain(name)) or _found(name, of_half) for name in _names(program)
+    }
     if missing := next((name for name, found in names.items() if not found), ""):
         raise NotRecordableError(
             f"`{missing}` has another name in the device code, or is not there: give kernels and device variables "
@@ -43,6 +49,28 @@ def named_as_in(symbols: Iterable[str], program: LaunchProgram) -> LaunchProgram
         first=_renamed(program.first, names),
         later=_renamed(program.later, names),
     )
+
+
+def _found(name: str, of_half: Mapping[str, Sequence[str]]) -> str:
+    """What has the name's own word, if that is one kernel, and both have arguments of 16 bits."""
+    forms = of_half.get(_word(name), ()) if _HALF in name else ()
+    return forms[0] if len(forms) == 1 else ""
+
+
+def _by_word(symbols: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for symbol in symbols:
+        found.setdefault(_word(symbol), []).append(symbol)
+    return found
+
+
+def _word(symbol: str) -> str:
+    """The name of a function at file scope, of a template none."""
+    length = _AT_FILE_SCOPE.match(symbol)
+    if length is None:
+        return ""
+    end = length.end() + int(length[1])
+    return symbol[length.end() : end] if symbol[end : end + 1] not in {"", "I"} else ""
 
 
 def _names(program: LaunchProgram) -> list[str]:

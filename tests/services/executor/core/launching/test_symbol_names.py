@@ -46,3 +46,22 @@ def test_names_that_the_code_object_has_stay_as_they_are(recorded: str) -> None:
 def test_what_has_no_name_there_cannot_be_launched(missing: str) -> None:
     with pytest.raises(NotRecordableError, match="has another name in the device code"):
         named_as_in(OF_CUDA.values(), program(missing))
+
+
+def test_a_kernel_with_arguments_of_16_bits_is_found_by_its_own_name() -> None:
+    symbols = ["_Z4gemmPK16wavepool_float16S1_PS_i", "_Z4gemmPKfS0_Pfi"]
+    assert named_as_in(symbols, program("_Z4gemmPKDF16_S0_PDF16_i")) == program(symbols[0])
+
+
+@pytest.mark.parametrize(
+    "symbols",
+    [
+        ["_Z4gemmPK16wavepool_float16i", "_Z4gemmPK16wavepool_float16f"],
+        ["_Z4gemmI16wavepool_float16EvPT_i"],
+        ["_Z5gemm2PK16wavepool_float16i"],
+        ["_Z4gemmPKfi"],
+    ],
+)
+def test_a_name_that_could_be_several_kernels_or_none_is_not_guessed(symbols: list[str]) -> None:
+    with pytest.raises(NotRecordableError, match="has another name in the device code"):
+        named_as_in(symbols, program("_Z4gemmPKDF16_i"))

@@ -162,6 +162,17 @@ async def test_host_code_is_recorded_by_the_names_and_facts_of_the_gpu(tmp_path:
 
 
 @pytest.mark.cuda
+@pytest.mark.parametrize("slug", ["nvfp4-gemm", "nvfp4-quantize"])
+async def test_kernels_with_arguments_of_16_bits_are_recorded(tmp_path: Path, slug: str) -> None:
+    """nvcc names them after a class of ours."""
+    on_cpu = await open_equipment(Options("cpu", "auto", tmp_path / "cache", 1024))
+    entry = Catalogue.load().get(slug)
+    (case, *_) = entry.problem.sizes.cpu
+    (program,) = await recorded(entry.solution, entry.problem, [case], replace(on_cpu, device=NvidiaDevice(HOPPER)))
+    assert isinstance(program, LaunchProgram), program
+
+
+@pytest.mark.cuda
 async def test_the_canary_becomes_a_program(build: Build) -> None:
     device = NvidiaDevice(HOPPER)
     assert b"sm_90" in (await build(unit_of(canary_job(device.describe()).source, None))).executable
