@@ -116,7 +116,7 @@ class ExecutorSettings(ServiceSettings):
         """Where the newest fencing tokens are kept."""
         return FenceFile(self.fence_file or self.data_dir / _FENCE_FILE, self.token)
 
-    def nursery_command(self, runs_at_once: int = 1) -> list[str]:
+    def nursery_command(self, runs_at_once: int) -> list[str]:
         """What starts the nursery of judges, which share the machine."""
         options = {
             "--device": self.device,
@@ -133,7 +133,8 @@ class ExecutorSettings(ServiceSettings):
         words = [word for option in options.items() for word in option]
         return [sys.executable, "-m", "services.executor.core", "nursery", *words]
 
-    def judge_environment(self) -> dict[str, str]:
-        """Ours without its secrets; temporary folders go to `work_dir`."""
+    def judge_environment(self, runs_at_once: int) -> dict[str, str]:
+        """Ours without its secrets; temporary folders go to `work_dir`, and numpy has its share of threads."""
         public = {name: value for name, value in os.environ.items() if not name.endswith("_TOKEN")}
-        return {**public, "TMPDIR": str(self.work_dir.absolute())}
+        threads = max(1, len(os.sched_getaffinity(0)) // runs_at_once)
+        return {"OPENBLAS_NUM_THREADS": str(threads), **public, "TMPDIR": str(self.work_dir.absolute())}

@@ -194,7 +194,7 @@ async def main() -> None:
         signer = settings.signer()
         capabilities = await find_capabilities(settings, signer, SystemClock())
         max_runs = settings.capacity(capabilities.inventory.current.device.gpus).max_runs
-        nursery = JudgeNursery(settings.nursery_command(max_runs), settings.judge_environment())
+        nursery = JudgeNursery(settings.nursery_command(max_runs), settings.judge_environment(max_runs))
         try:
             canary = canary_job(capabilities.device)
             await build_server(settings, capabilities, signer, nursery.start, canary).serve()

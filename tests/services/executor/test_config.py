@@ -38,7 +38,7 @@ def test_judges_do_not_get_our_tokens(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setenv("EXECUTOR_TOKEN", "secret")
     monkeypatch.setenv("EXECUTOR_ADMIN_TOKEN", "secret")
 
-    environment = ExecutorSettings(work_dir=tmp_path).judge_environment()
+    environment = ExecutorSettings(work_dir=tmp_path).judge_environment(1)
 
     assert "secret" not in environment.values()
     assert environment["TMPDIR"] == str(tmp_path)

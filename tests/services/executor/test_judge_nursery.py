@@ -45,7 +45,7 @@ async def nursery() -> AsyncIterator[JudgeNursery]:
 @pytest.fixture
 async def real_nursery(tmp_path: Path) -> AsyncIterator[JudgeNursery]:
     settings = ExecutorSettings(work_dir=tmp_path)
-    nursery = JudgeNursery(settings.nursery_command(), settings.judge_environment())
+    nursery = JudgeNursery(settings.nursery_command(1), settings.judge_environment(1))
     yield nursery
     await nursery.close()
 
