@@ -174,7 +174,7 @@ async def check_repeatedly(checker: Checker, cases: Sequence[Case]) -> None:
     for index, case in enumerate(cases):
         judge, begin = checker.judge(case, index), time.monotonic()
         calls = TimedCalls(checker, judge, most=most_calls, at_once=FEWEST_REPEATED)
-        while calls.made < most_calls and not is_enough(calls.made, time.monotonic() - begin):
+        while calls.made < most_calls and not is_enough(calls.made, time.monotonic() - begin - calls.seconds_ahead):
             await calls.make()
         await calls.check_rest()
 

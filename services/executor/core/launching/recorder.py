@@ -133,7 +133,7 @@ class _Recorder:
             end = await run_to_end(self.provisions.sandbox, self._command(scratch, number), limits)
             said = end.stderr.decode(errors="replace").strip().removeprefix("wavepool recorder: ")[:400]
             said = said or "the process that records `solution` left nothing"
-            why = strain(end, limits)
+            why = strain(end, self.provisions.limits.runner).rstrip(".")
             ended = NotRecordableError(f"{said}.{why}" if why else said)
             return [_left_by(left / str(case), ended) for case in range(cases)]
 

@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from services.executor.devices.device import ToolchainError
 from services.executor.sandboxes.sandbox import Mount
 
 if TYPE_CHECKING:
@@ -27,13 +28,18 @@ TOPOLOGY = Path("devices/virtual/kfd/kfd/topology")
 def gpu_mounts(render_nodes: Iterable[str], skeletons: Path, sys: Path = SYS) -> list[Mount]:
     """The mounts that let a box use these GPUs, all read-only; none where this machine has no such driver.
 
+    Raises ToolchainError for a node of which the driver shows nothing.
+
     `render_nodes` are e.g. `/dev/dri/renderD128`. `skeletons` is a folder, which the box's user can reach, for what is
     no file there: the links of the box's own `/sys`, and the folders that the rest is mounted on. `sys` is where the
     driver's files are.
     """
     drm = [sys / "class" / "drm" / Path(node).name for node in render_nodes]
-    if not (sys / TOPOLOGY).is_dir() or not all(node.exists() for node in drm):
+    if not (sys / TOPOLOGY).is_dir():
         return []
+    for node in drm:
+        if not node.exists() or not _by_number(node, sys).is_symlink():
+            raise ToolchainError(f"{node}: the driver shows no such render node; does this container have all of /sys?")
     links = {link.relative_to(sys): link.readlink() for node in drm for link in (node, _by_number(node, sys))}
     folders = [TOPOLOGY, *sorted({(node / "device").resolve().relative_to(sys.resolve()) for node in drm})]
     skeleton = _skeleton(skeletons, links, folders)
