@@ -63,13 +63,14 @@ __device__ inline T __shfl_xor(T value, int mask, int width = 32) {
   return __shfl_xor_sync(__activemask(), value, mask, width);
 }
 
-// CUDA declares these names for GPUs of old, and has nothing behind them any more.
+// CUDA declares these names for GPUs of old, and has nothing behind them any more. The macros take no arguments, so that a
+// class of that name in CUDA's own headers (__functional/invoke.h has one) is renamed as a whole.
 __device__ inline unsigned long long wavepool_ballot(int predicate) { return __ballot_sync(__activemask(), predicate); }
 __device__ inline int wavepool_any(int predicate) { return __any_sync(__activemask(), predicate); }
 __device__ inline int wavepool_all(int predicate) { return __all_sync(__activemask(), predicate); }
-#define __ballot(predicate) wavepool_ballot(predicate)
-#define __any(predicate) wavepool_any(predicate)
-#define __all(predicate) wavepool_all(predicate)
+#define __ballot wavepool_ballot
+#define __any wavepool_any
+#define __all wavepool_all
 
 __device__ inline unsigned __lane_id() {
   unsigned lane;

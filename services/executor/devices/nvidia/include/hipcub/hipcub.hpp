@@ -1,12 +1,6 @@
 // hipCUB is CUB under another name.
 #pragma once
-// In this order.
-#include <wavepool/votes_off.h>
-
 #include <cub/cub.cuh>
-
-#include <wavepool/votes_on.h>
-
 #include <hip/hip_runtime.h>
 
 namespace hipcub {
