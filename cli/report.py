@@ -23,7 +23,7 @@ SHOWN_OUTPUT_LINES = 40
 """The last ones: whatever ended the program stands there."""
 TIMED_HOW = {
     "cold": "caches were swept before each call",
-    "hot": "caches were as the call before left them",
+    "hot": "caches were as the new inputs left them",
     "first-call": "each call was the first of a fresh process",
 }
 

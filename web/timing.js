@@ -5,7 +5,7 @@ import { byId } from "./dom.js";
 const TIMED_MODES = new Set(["full", "benchmark"]);
 const WORDS = {
   cold: "Cold times: the caches were swept before each call.",
-  hot: "Hot times: the caches were as the call before left them.",
+  hot: "Hot times: the caches were as the new inputs left them.",
   "first-call": "First-call times: each call was the first of a fresh process.",
 };
 

@@ -6,6 +6,7 @@ there is no floor and no percentage.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -70,9 +71,14 @@ def roofs_of(architecture: str, title: str) -> Roofs | None:
     A compile target alone does not say which GPU it is: MI300X and MI300A share one, with other roofs.
     """
     for gpu in _known():
-        if gpu["architecture"] == architecture and any(name in title for name in gpu["names"]):
+        if gpu["architecture"] == architecture and any(_is_word_of(title, name) for name in gpu["names"]):
             return _roofs(gpu)
     return None
+
+
+def _is_word_of(title: str, name: str) -> bool:
+    """Whether a title has a name as words of its own: a GH200 is no H200."""
+    return re.search(rf"\b{re.escape(name)}\b", title) is not None
 
 
 def roofs_note(roofs: Roofs | None, title: str) -> str:

@@ -31,6 +31,7 @@ def test_only_known_hardware_has_roofs() -> None:
     assert roofs_of("x86_64", "AMD EPYC") is None
     assert roofs_of("gfx942", "AMD Instinct MI325X") is None
     assert roofs_of("sm_100", "NVIDIA H200") is None
+    assert roofs_of("sm_90", "NVIDIA GH200 480GB") is None
     assert "NVIDIA B200" in roofs_note(None, "NVIDIA B200")
 
 
