@@ -32,6 +32,8 @@ class Failure(Exception):  # noqa: N818  an outcome of the submission, no error 
         self.reason = reason
         self.details = details
         self.wrong_answer = wrong_answer
+        self.is_unwritten = False
+        """Whether all that is wrong of an answer was never written."""
         self.isa: IsaReport | None = None
 
 

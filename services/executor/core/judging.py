@@ -16,6 +16,7 @@ from services.executor.core.case_timing import launched_by_submission
 from services.executor.core.checking import Checker, check
 from services.executor.core.code_objects import require_unchanged
 from services.executor.core.contract import Contract, contract_of
+from services.executor.core.cpp_tokens import Name, words
 from services.executor.core.failure import Failure
 from services.executor.core.job import Mode
 from services.executor.core.launched_problem import LaunchedProblem
@@ -99,10 +100,14 @@ class Judging:
             progress.report["seed"] = self.seed.reveal()
 
     async def _sample(self, progress: Progress) -> None:
+        case = smallest(self._problem, self._problem.sizes.of(self._job.size_set))
         with progress.stage("check"):
-            async with self._session(progress) as checker:
-                cases = self._problem.sizes.of(self._job.size_set)
-                await show_sample(checker, smallest(self._problem, cases), progress)
+            try:
+                async with self._session(progress) as checker:
+                    await show_sample(checker, case, progress)
+            except Failure as failure:
+                failure.message += await self._cause(failure, [case])
+                raise
 
     async def _check(self, progress: Progress) -> None:
         cases = [*self._problem.sizes.of(self._job.size_set), *self._hidden("hidden case")]
@@ -116,9 +121,12 @@ class Judging:
                 raise
 
     async def _cause(self, failure: Failure, cases: Sequence[Case]) -> str:
-        """What the recorder finds of a crash or a call without an end, in words for the author; empty if nothing."""
+        """What the recorder finds of a crash, a call without an end, or an answer that nobody wrote, for the author.
+
+        Empty if it finds nothing.
+        """
         explained = _explained(failure)
-        if not explained or not cases or contract_of(self._job) is not Contract.HOST:
+        if not (explained or failure.is_unwritten) or not cases or contract_of(self._job) is not Contract.HOST:
             return ""
         if self._problem.sized_inputs(cases[0], np.random.PCG64(0)) is None:
             return ""  # Its inputs would have to be drawn, which may take long.
@@ -127,8 +135,10 @@ class Judging:
                 self._build, self._place.record, self._problem, cases[:1], self._equipment, _CAUSE_SECONDS
             )
             for one in found:
-                if isinstance(one, NotRecordableError) and one.explains == explained:
+                if isinstance(one, NotRecordableError) and explained and one.explains == explained:
                     return f" The likely cause: {one}."
+                if failure.is_unwritten and isinstance(one, LaunchProgram) and not one.launches:
+                    return f" `solution`{_at_line(self._job.source)} launches no kernel."
         return ""
 
     def _hidden(self, purpose: str) -> list[Case]:
@@ -224,6 +234,12 @@ def _explained(failure: Failure) -> Explains:
     # A call is refused, too, that is given what an allocation did not.
     was_refused = failure.verdict in {Verdict.MEMORY_LIMIT_EXCEEDED, Verdict.LAUNCH_ERROR}
     return Explains.CRASH if has_crashed or was_refused else Explains.NOTHING
+
+
+def _at_line(source: str) -> str:
+    """Where `solution` is defined, in words; empty if it is not seen."""
+    found = next((word for word in words(source) if isinstance(word, Name) and word.text == "solution"), None)
+    return f" (line {found.line})" if found else ""
 
 
 def _planned(problem: LaunchedProblem) -> ProgramOf:

@@ -98,9 +98,11 @@ def wrong_answer(case: Case, comparisons: Mapping[str, Comparison], unwritten: M
     # What was never written holds random bits, which are NaN now and then.
     if any(comparison.unexpected_nans for comparison in wrong.values()) and not any(unwritten.values()):
         sentences.append(_NAN_HINT)
-    return Failure(
+    failure = Failure(
         Verdict.WRONG_ANSWER, f"Case `{case.name}`: {' '.join(sentences)}", wrong_answer=_details(comparisons)
     )
+    failure.is_unwritten = all(unwritten.get(name) == comparison.mismatches for name, comparison in wrong.items())
+    return failure
 
 
 def _imprecise(

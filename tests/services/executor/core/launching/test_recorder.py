@@ -282,6 +282,7 @@ async def test_a_case_that_would_fill_the_memory_is_recorded_without_its_values(
     assert most_bytes < 1 << 30
 
 
+@pytest.mark.parametrize("mode", [Mode.CHECK, Mode.SAMPLE])
 @pytest.mark.parametrize(
     ("body", "verdict", "cause"),
     [
@@ -313,9 +314,22 @@ async def test_a_case_that_would_fill_the_memory_is_recorded_without_its_values(
     ],
 )
 async def test_a_run_that_ends_badly_names_the_line_that_asks_for_too_much(
-    equipment: Equipment, body: str, verdict: Verdict, cause: str
+    equipment: Equipment, mode: Mode, body: str, verdict: Verdict, cause: str
 ) -> None:
-    finished = await run(CoreJob(source_of(body), Mode.CHECK, "vector-addition"), equipment, lambda _: None)
+    finished = await run(CoreJob(source_of(body), mode, "vector-addition"), equipment, lambda _: None)
     assert finished.verdict is verdict, finished
     assert cause in finished.message
     assert bool(cause) == ("The likely cause" in finished.message)
+
+
+@pytest.mark.parametrize("mode", [Mode.CHECK, Mode.SAMPLE])
+@pytest.mark.parametrize(
+    ("body", "is_told"), [("", True), ("if (n > 1 << 30) " + LAUNCH, True), ("add<<<1, 64>>>(a, b, c, 0);", False)]
+)
+async def test_a_solution_that_launches_nothing_is_told_so_with_its_line(
+    equipment: Equipment, mode: Mode, body: str, *, is_told: bool
+) -> None:
+    finished = await run(CoreJob(source_of(body), mode, "vector-addition"), equipment, lambda _: None)
+    assert finished.verdict is Verdict.WRONG_ANSWER, finished
+    assert "never written" in finished.message
+    assert is_told == ("`solution` (line 7) launches no kernel" in finished.message), finished.message
