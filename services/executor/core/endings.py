@@ -6,7 +6,7 @@ import re
 import signal
 from typing import TYPE_CHECKING
 
-from services.executor.core.failure import Failure
+from services.executor.core.failure import Failure, InfrastructureFailure
 from services.executor.core.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -78,6 +78,9 @@ def runner_failure(end: Exit, limits: Limits, calls: int, *, came_up: bool = Tru
 
     For one that never came up, or ended with GAVE_UP_STATUS, it holds only if a runner of our own does better.
     """
+    if end.wall_exceeded:
+        # Its own time is counted by order (`session.py`), and ends it long before.
+        return InfrastructureFailure("The judge of this machine was too slow to check the answers of a run in time.")
     if failure := limit_failure(end, limits):
         return failure
     if end.signal is not None:
@@ -127,11 +130,16 @@ def misaligned() -> Failure:
     return Failure(Verdict.RUNTIME_ERROR, _MISALIGNED_MESSAGE, reason="misaligned")
 
 
+def took_too_long(limits: Limits) -> Failure:
+    """The verdict on what took longer than its wall time in all."""
+    message = f"The run took more than {limits.wall.total_seconds():g} seconds in all. Make it faster."
+    return Failure(Verdict.TIME_LIMIT_EXCEEDED, message, reason="wall")
+
+
 def limit_failure(end: Exit, limits: Limits) -> Failure | None:
     """The verdict on a run that a limit of its box ended."""
     if end.wall_exceeded:
-        message = f"The run took more than {limits.wall.total_seconds():g} seconds in all. Make it faster."
-        return Failure(Verdict.TIME_LIMIT_EXCEEDED, message, reason="wall")
+        return took_too_long(limits)
     if end.cpu_exceeded:
         message = f"The run used more than {limits.cpu.total_seconds():g} seconds of processor time. Make it faster."
         return Failure(Verdict.TIME_LIMIT_EXCEEDED, message, reason="cpu")

@@ -12,6 +12,8 @@ _OUTPUT_BYTES = 64 << 10
 COMPILER_PROCESSES = 512
 """Where boxes share a user, the kernel counts the processes of all: beside seven that submissions have filled, a
 compiler still finds room. No source can have it start any."""
+_JUDGES_TIME = timedelta(minutes=4)
+"""With a runner's own time it stays below the 15 minutes that a scheduler waits for a run."""
 _SWEEP_MIB = (CPU_FLUSH.most_bytes + CPU_FLUSH.probe_bytes) >> 20
 
 
@@ -64,6 +66,8 @@ def _definition() -> Limits:
 class StageLimits:
     """`runner.file_mib` is what a submission may write itself; the shared memory comes on top of it.
 
+    `runner.wall` is for all that a process is asked to do, the judge's own work between its orders left out.
+
     `start_seconds` is how long a runner may take to come up, `copy_seconds` how long it may take to move a call's data.
     `call_seconds` replaces the problem's own time limit of a call where it is smaller.
     """
@@ -87,8 +91,12 @@ class StageLimits:
 
     @property
     def runner_box(self) -> Limits:
-        """A runner's box: on top of what a submission may use, what our sweeps of the caches do on a processor."""
-        return replace(self.runner, memory_mib=self.runner.memory_mib + _SWEEP_MIB)
+        """A runner's box: on top of what a submission may use, what our sweeps of the caches do on a processor.
+
+        The box stays while the judge draws and compares, which is no time of the submission's.
+        """
+        memory_mib = self.runner.memory_mib + _SWEEP_MIB
+        return replace(self.runner, memory_mib=memory_mib, wall=self.runner.wall + _JUDGES_TIME)
 
 
 def with_one_more_byte(limits: Limits) -> Limits:

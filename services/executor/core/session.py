@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from services.executor.core.boxes import end_of, running
 from services.executor.core.channel import ChannelClosedError
-from services.executor.core.endings import GAVE_UP_STATUS, runner_failure, strain
+from services.executor.core.endings import GAVE_UP_STATUS, runner_failure, strain, took_too_long
 from services.executor.core.failure import Failure
 from services.executor.core.idle_work import NO_TIME, IdleMeter
 from services.executor.core.layout import PAGE_BYTES
@@ -85,6 +85,7 @@ class RunnerSession:
         self._limits = limits
         self._box: BoxedProcess | None = None
         self._sequence = 0
+        self._asked_seconds = 0.0
         self._idle: IdleMeter | None = None
 
     @asynccontextmanager
@@ -154,7 +155,7 @@ class RunnerSession:
             waits_ns = self._waits_ns()
             begin_ns = time.perf_counter_ns()
             await self._order(Order.CALL, int(not store))
-            done = await self._answer(Reply.DONE, min(seconds, self._limits.call_seconds), advice)
+            done = await self._done(min(seconds, self._limits.call_seconds), advice)
             wall_ns = self._wall_ns(begin_ns, done)
             waited = waited_ns(waits_ns, self._waits_ns())
             if store:
@@ -195,7 +196,7 @@ class RunnerSession:
             waits_ns = self._waits_ns()
             begin_ns = time.perf_counter_ns()
             await self._order(Order.CHAIN, nonce)
-            done = await self._answer(Reply.DONE, seconds, NEVER_ENDING)
+            done = await self._done(seconds, NEVER_ENDING)
             wall_ns = self._wall_ns(begin_ns, done)
             return ChainTimes(wall_ns, waited_ns(waits_ns, self._waits_ns()))
 
@@ -215,10 +216,12 @@ class RunnerSession:
 
     @asynccontextmanager
     async def _asked(self) -> AsyncGenerator[None]:
-        """An order is open: what the box does now is asked of it."""
+        """An order is open: what the box does now is asked of it, and counts for its time in all."""
         if self._idle:
             await self._idle.order_begins()
+        begin = time.monotonic()
         yield
+        self._asked_seconds += time.monotonic() - begin
         if self._idle:
             await self._idle.order_ended()
 
@@ -260,7 +263,13 @@ class RunnerSession:
         except ChannelClosedError:
             await self._fail_by_end()
 
-    async def _answer(self, expected: Reply, seconds: float, advice: str = "") -> ReplyMessage:
+    async def _done(self, seconds: float, advice: str) -> ReplyMessage:
+        """The end of a call or a chain. All orders share the runner's wall time; the judge's own work takes none."""
+        left = self._limits.runner.wall.total_seconds() - self._asked_seconds
+        late = hung(Reply.DONE, seconds, advice) if seconds <= left else took_too_long(self._limits.runner)
+        return await self._answer(Reply.DONE, min(seconds, left), late)
+
+    async def _answer(self, expected: Reply, seconds: float, late: Failure | None = None) -> ReplyMessage:
         try:
             async with asyncio.timeout(seconds):
                 message = await self.channel.receive()
@@ -268,7 +277,7 @@ class RunnerSession:
             await self._fail_by_end()
             raise
         except TimeoutError as error:
-            raise hung(expected, seconds, advice) from error
+            raise late or hung(expected, seconds) from error
         except ProtocolError as error:
             raise interference(str(error)) from error
         if message.reply is Reply.FAILED:

@@ -44,9 +44,9 @@ class _TrustedSession(RunnerSession):
         with _at_our_fault():
             await super()._order(order, first, second)
 
-    async def _answer(self, expected: Reply, seconds: float, advice: str = "") -> ReplyMessage:
+    async def _answer(self, expected: Reply, seconds: float, late: Failure | None = None) -> ReplyMessage:
         with _at_our_fault():
-            return await super()._answer(expected, seconds, advice)
+            return await super()._answer(expected, seconds, late)
 
 
 @asynccontextmanager

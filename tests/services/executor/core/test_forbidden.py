@@ -103,7 +103,7 @@ FAMILIES = {
     "HIP's modules": "hipModuleLoad hipModuleLoadData hipModuleLoadDataEx hipModuleLoadFatBinary",
     "HIP's libraries": "hipLibraryLoadData hipLibraryLoadFromFile",
     "HIP's linker": "hipLinkCreate hipLinkAddData hipLinkAddFile hipLinkComplete",
-    "HIP's functions by name": "hipGetProcAddress hipGetProcAddress_spt hipGetDriverEntryPoint hipGetDriverEntryPoint_spt",
+    "HIP's functions by name": "hipGetProcAddress hipGetProcAddress_spt hipGetDriverEntryPoint_spt",
     "HIP's compiler": "hiprtcCreateProgram hiprtcCompileProgram hiprtcLinkCreate",
     "below HIP": "hsa_executable_load_agent_code_object hsa_code_object_reader_create_from_memory amd_comgr_do_action",
     "CUDA's libraries": "cudaLibraryLoadData cudaLibraryLoadFromFile cuLibraryLoadData cuLibraryLoadFromFile",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -11,14 +12,19 @@ import pytest
 
 from services.executor.core import benchmarking
 from services.executor.core.case_timing import BUSY
+from services.executor.core.installation import catalogue
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.run import run
 from services.executor.core.verdict import Verdict
-from tests.services.executor.core.conftest import SUBMISSIONS
+from tests.services.executor.core.conftest import SUBMISSIONS, find_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
+    from typing import Any
 
+    from numpy.typing import NDArray
+
+    from problems.definition import Case
     from services.executor.core.equipment import Equipment
     from services.executor.core.events import Event, Finished
 
@@ -185,6 +191,22 @@ async def test_the_whole_runs_wall_limit_ends_it(equipment: Equipment) -> None:
     finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), hurried, lambda _: None)
     assert (finished.verdict, finished.reason) == (Verdict.TIME_LIMIT_EXCEEDED, "wall")
     assert "1 seconds in all" in finished.message
+
+
+async def test_the_judges_own_work_is_no_time_of_the_submissions(equipment: Equipment) -> None:
+    class Laborious(type(find_problem("vector-addition"))):
+        def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+            end = time.monotonic() + runner.wall.total_seconds() / 3
+            while time.monotonic() < end:
+                expected = super().reference(case, inputs)
+            return expected
+
+    runner, laborious = replace(equipment.limits.runner, wall=timedelta(seconds=4)), Laborious()
+    hurried = replace(equipment, limits=replace(equipment.limits, runner=runner), find_problem=lambda _: laborious)
+    finished = await run(
+        CoreJob(catalogue().get("vector-addition").solution, Mode.CHECK, "vector-addition"), hurried, lambda _: None
+    )
+    assert finished.verdict is Verdict.ACCEPTED, finished
 
 
 def test_every_submission_is_in_a_test() -> None:
