@@ -61,8 +61,8 @@ class BenchmarkResult:
     modes or a long tail are likely.
 
     `wall_runtime_ns` is the median by the judge's own clock, with the way to the runner and back (`null_ns`) in it.
-    `audit_ratio` is the claimed time over what the judge's clock allows: below 1 it needs a reason. It is by chained
-    calls, `audited_calls` of them, or by single ones, with `not_chained_because`. `hot_ns` is the median in
+    `audit_ratio` is the claimed time over what the judge's clock allows in `audited_calls` chained calls: below 1 it
+    needs a reason; None without any, with `not_chained_because`. `hot_ns` is the median in
     the chains, where caches are warm, and `first_call_ns` that of each session's first call. `floor_ns` is the least
     time that the hardware allows; None where its roofs are not known. `arithmetic_intensity` is in operations a byte.
     `flush_bytes` were swept through the caches before each sample; 0 where nothing was. `stream_span_ns` and

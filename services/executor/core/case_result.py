@@ -13,6 +13,7 @@ from services.executor.core.case_timing import (
     CACHES_MAY_BE_WARM,
     NOT_AUDITED,
     TimingFacts,
+    no_chain,
     shown_interval,
     timing_of,
 )
@@ -23,7 +24,7 @@ from services.executor.core.sessions import Agreement, SessionRule, agreement, d
 from services.executor.core.spans import SPAN_RULE, span_fault, spans_of
 from services.executor.core.statistics import summarise
 from services.executor.core.stopping import StopReason
-from services.executor.core.timing_audit import floor_fault, timing_fault, untrue_but_excused, wall_ratio
+from services.executor.core.timing_audit import floor_fault, timing_fault, untrue_but_excused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -148,6 +149,8 @@ def audit_doubt(times: CaseTimes, scale: Scale) -> str:
     audited = (score(times.medians_ns), times.audit.chains, scale.chain_rule)
     if because := chain_doubt(*audited):
         return f"{BUSY} ({because})"
+    if scale.chain_rule.precision is not None and not times.audit.chains:
+        return no_chain(times.audit.why_none or "there was no time for one")
     apart = instruments_apart(*audited)
     return f"the instruments disagree: {apart}" if apart else ""
 
@@ -249,11 +252,10 @@ def _rates(problem: Problem, times: CaseTimes, scale: Scale, runtime_ns: float) 
 def _audit(times: CaseTimes) -> dict[str, Any]:
     chains = times.audit.chains if times.audit else ()
     spans = spans_of(times.calls)
-    ratio = audit_ratio(score(times.medians_ns), chains) if chains else None
     return {
         "wall_runtime_ns": median(times.walls_ns),
         "null_ns": median(times.nulls_ns),
-        "audit_ratio": ratio or wall_ratio(times.claimed_ns, times.walls_ns, times.nulls_ns),
+        "audit_ratio": audit_ratio(score(times.medians_ns), chains),
         "audited_calls": sum(chain.calls for chain in chains),
         "not_chained_because": times.audit.why_none if times.audit else "",
         "stream_span_ns": spans.stream_ns if spans else None,

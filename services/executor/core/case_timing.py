@@ -35,6 +35,11 @@ CACHES_MAY_BE_WARM = (
 NOT_AUDITED = "it was not audited, as the time of another case cannot be true"
 
 
+def no_chain(because: str) -> str:
+    """Why nothing but the device's own clocks bears a time out."""
+    return f"no chain of calls, on the judge's own clock, bears it out ({because})"
+
+
 def launched_by_submission(because: str) -> str:
     """The same, and why we did not launch the kernels ourselves."""
     return f"we could not launch its kernels ourselves ({because}); {LAUNCHED_BY_SUBMISSION}"
@@ -59,8 +64,8 @@ class TimingFacts:
 
     @property
     def unproven_because(self) -> str:
-        """All reasons why the time is not proven; empty if it is."""
-        return "; ".join(filter(None, (*self.doubts, self.launched_by_submission)))
+        """All reasons why the time is not proven, those first that another try does not change; empty if it is."""
+        return "; ".join(filter(None, (self.launched_by_submission, *self.doubts)))
 
 
 def timing_of(facts: TimingFacts) -> Timing:

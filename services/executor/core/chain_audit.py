@@ -57,8 +57,8 @@ class ChainMeasurement:
 class ChainRule:
     """How far a claim may be below what the chains say: a share of it, and `slack_ns` for the clocks.
 
-    With a `precision` a time is proven only if a chain's events are short of the judge's clock by no more than that
-    share of it, and the claim as little short of the chain's events, and `slack_ns`.
+    With a `precision` a time is proven only if there is a chain whose events and the judge's clock are apart by no more
+    than that share and `slack_ns`, and the claim is as little short of the chain's events.
 
     Nobody is accused by fewer than `fewest_chains`, nor where the median of the empty chains is more than
     `busy_factor` times the shortest; nor, where `waits_excuse`, unless most chains are too long without their waits.
@@ -123,7 +123,8 @@ def instruments_apart(claimed_ns: float, chains: Sequence[ChainMeasurement], rul
 def _apart_in(chain: ChainMeasurement, claimed_ns: float, null_ns: int, rule: ChainRule) -> str:
     call_ns = (chain.wall_ns - null_ns) / chain.calls
     events_ns, median_ns = fmean(chain.events_ns), median(chain.events_ns)
-    if _is_too_short(events_ns, call_ns, rule):
+    # A chain that the host held up tells less than its calls took: that is no proof of what events say.
+    if _is_too_short(events_ns, call_ns, rule) or _is_too_short(call_ns, events_ns, rule):
         both = f"{events_ns / 1e3:.1f} us of each call, and the judge's clock {call_ns / 1e3:.1f} us"
         return f"in a chain events say {both}"
     if _is_too_short(claimed_ns, median_ns, rule):

@@ -130,14 +130,8 @@ def _longer_than_the_wait(claimed_ns: Sequence[float], walls_ns: Sequence[float]
     return f"calls are said to take {claimed:.1f} us, but the judge waited no more than {wall:.1f} us for them"
 
 
-def wall_ratio(claimed_ns: Sequence[float], walls_ns: Sequence[float], nulls_ns: Sequence[float]) -> float | None:
-    """The claimed median over what the judge's clock allows a single call; None where that is nothing."""
-    seen = median(walls_ns) - median(nulls_ns)
-    return median(claimed_ns) / seen if seen > 0 else None
-
-
 def floor_fault(roofs: Roofs | None, work: Work, claimed_ns: float) -> str | None:
-    """The same by the hardware's limits, where they are known."""
+    """Why the hardware's limits, where they are known, say that a claimed time cannot be true; None if they do not."""
     seconds = claimed_ns / 1e9
     if roofs is None or not roofline.is_below_floor(roofs, work, seconds):
         return None

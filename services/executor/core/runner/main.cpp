@@ -163,6 +163,7 @@ class Runner {
     const Plan& plan = channel_.plan();
     if (order.first == 0 || order.first > plan.link_capacity || order.first > kMostLinks) give_up("a chain is too long");
     if (!check(chain_.prepare(static_cast<std::uint32_t>(order.first)), Step::kAllocate, order.sequence)) return;
+    if (!check(spans_.prepare(), Step::kAllocate, order.sequence)) return;
     channel_.send(reply_of(Reply::kPrepared, order.sequence));
   }
 
@@ -171,6 +172,7 @@ class Runner {
     ReplyMessage done = reply_of(Reply::kDone, order.sequence);
     const std::uint64_t begin_ns = clock_ns();
     hipError_t launched = hipSuccess;
+    if (!check(spans_.hold_back(chain_.links()), Step::kAllocate, order.sequence)) return;
     const hipError_t idle = chain_.run(order.first, call_solution, launched);
     done.clock_ns = clock_ns() - begin_ns;
     if (!check(launched, Step::kLaunch, order.sequence) || !check(idle, Step::kRun, order.sequence)) return;

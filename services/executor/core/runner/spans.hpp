@@ -19,8 +19,12 @@ struct DeviceSpans {
 
 class Spans {
  public:
+  // Allocates what stamps need, if that was not done yet; `begin` does so too.
+  hipError_t prepare();
   // Keeps the device busy for a moment, so that what is ordered meanwhile is there when it goes on; then notes the time.
   hipError_t begin();
+  // The same, after `prepare`, for a whole chain of so many links, without noting the time.
+  hipError_t hold_back(std::uint32_t links);
   // Notes the time behind all work of the default stream.
   hipError_t end();
   // Notes the time of a device that is idle, and reads all of them.

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from statistics import median
 from typing import TYPE_CHECKING
 
 import pytest
@@ -40,7 +41,13 @@ def _session(samples_ns: Sequence[int], wall_factor: float = 1.0) -> Measurement
 
 
 def _times(*samples_ns: Sequence[int]) -> CaseTimes:
-    return CaseTimes(CASE, 2, 4, tuple(_session(samples) for samples in samples_ns), ChainAudit((), "fixed"))
+    times = CaseTimes(CASE, 2, 4, tuple(_session(samples) for samples in samples_ns))
+    return replace(times, audit=_borne_out(median(times.medians_ns)))
+
+
+def _borne_out(call_ns: float) -> ChainAudit:
+    """By a chain whose links took just as long."""
+    return ChainAudit((ChainMeasurement(4, round(4 * call_ns) + 1000, 1000, (call_ns,) * 4, 4),))
 
 
 @given(sessions)
@@ -110,7 +117,26 @@ def test_a_chain_that_took_longer_is_believed_before_the_claim() -> None:
     not_chained = replace(times, audit=ChainAudit((), "no rule"))
     assert fault_of(PROBLEM, not_chained, SCALE) is None
     result = result_of(PROBLEM, not_chained, SCALE, PROVEN)
-    assert (result.audit_ratio, result.not_chained_because) == (pytest.approx(1), "no rule")
+    assert (result.audit_ratio, result.not_chained_because) == (None, "no rule")
+
+
+def test_on_a_gpu_a_time_that_no_chain_bears_out_is_unproven() -> None:
+    times = _times([10**9] * 9)
+    assert timing_of(facts_of(PROBLEM, times, SCALE, "")) is Timing.VALID
+    for audit, because in ((ChainAudit((), "no rule"), "no rule"), (ChainAudit(()), "there was no time for one")):
+        facts = facts_of(PROBLEM, replace(times, audit=audit), SCALE, "")
+        assert timing_of(facts) is Timing.UNPROVEN
+        assert because in facts.unproven_because
+        on_cpu = replace(SCALE, roofs=None, audit_rule=CPU_RULE, chain_rule=CPU_CHAIN_RULE)
+        assert timing_of(facts_of(PROBLEM, replace(times, audit=audit), on_cpu, "")) is Timing.VALID
+
+
+def test_a_chain_that_the_host_held_up_proves_no_time() -> None:
+    times = _times([30_000] * 9)
+    held_up = ChainAudit((ChainMeasurement(32, 2_000_000, 2_500_000, (30e3,), 32),))
+    facts = facts_of(PROBLEM, replace(times, audit=held_up), replace(SCALE, roofs=None), "")
+    assert timing_of(facts) is Timing.UNPROVEN
+    assert "30.0 us of each call, and the judge's clock -15.6 us" in facts.unproven_because
 
 
 def test_an_audit_that_a_busy_host_kept_from_deciding_leaves_the_time_unproven() -> None:
@@ -166,10 +192,10 @@ def test_work_between_the_calls_leaves_the_time_unproven() -> None:
     at_rest = replace(_session([10**9]), idle=IdleTime(wall_ns=10**9, cpu_ns=9 * 10**6))
     at_work = replace(at_rest, idle=IdleTime(wall_ns=10**9, cpu_ns=19 * 10**6))
     for sessions_made, timing in (((at_rest,) * 3, Timing.VALID), ((at_rest, at_rest, at_work), Timing.UNPROVEN)):
-        facts = facts_of(PROBLEM, CaseTimes(CASE, 0, 4, sessions_made, ChainAudit((), "fixed")), SCALE, "")
+        facts = facts_of(PROBLEM, CaseTimes(CASE, 0, 4, sessions_made, _borne_out(1e9)), SCALE, "")
         assert timing_of(facts) is timing
     assert "37 ms of CPU time in 3000 ms between calls" in facts.unproven_because
-    slows_empty_chains = ChainAudit((), "fixed", IdleTime(wall_ns=10**8, cpu_ns=10**8))
+    slows_empty_chains = replace(_borne_out(1e9), idle=IdleTime(wall_ns=10**8, cpu_ns=10**8))
     facts = facts_of(PROBLEM, CaseTimes(CASE, 0, 4, (at_rest,) * 3, slows_empty_chains), SCALE, "")
     assert timing_of(facts) is Timing.UNPROVEN
 

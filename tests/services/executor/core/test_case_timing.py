@@ -67,7 +67,7 @@ def test_a_wide_interval_takes_the_place_of_the_word_on_a_device_that_never_rank
 
 def test_the_author_reads_every_reason_and_what_to_change() -> None:
     facts = replace(PROVEN, launched_by_submission=LAUNCHED_BY_SUBMISSION, doubts=(BUSY,))
-    assert facts.unproven_because == f"{BUSY}; {LAUNCHED_BY_SUBMISSION}"
+    assert facts.unproven_because == f"{LAUNCHED_BY_SUBMISSION}; {BUSY}"
     assert "Send kernels with a launch plan" in LAUNCHED_BY_SUBMISSION
     assert PROVEN.unproven_because == ""
 

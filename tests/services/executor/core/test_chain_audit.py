@@ -56,18 +56,19 @@ def test_on_a_gpu_a_fifth_off_thirty_microseconds_is_too_much(call_ns: int, dela
     assert chain_fault(0.8 * call_ns, _chains(call_ns, 5_000, delays_ns), GPU_CHAIN_RULE) is not None
 
 
-@given(st.integers(1, 10**9), delays, st.floats(0.5, 1), st.floats(0.5, 1))
+@given(st.integers(1, 10**9), delays, st.floats(0.5, 1), st.floats(0.5, 2))
 def test_a_time_is_proven_if_claim_events_and_the_judges_clock_agree_in_one_chain(
     call_ns: int, delays_ns: list[int], claim: float, events: float
 ) -> None:
     said_ns = events * call_ns
     chains = [replace(chain, events_ns=(said_ns,)) for chain in _chains(call_ns, 5_000, [*delays_ns, 0])]
     apart = instruments_apart(claim * said_ns, chains, GPU_CHAIN_RULE)
-    if said_ns < 0.97 * call_ns - 2_001:
+    is_near = said_ns > 0.97 * call_ns - 1_999 and call_ns > 0.97 * said_ns - 1_999
+    if said_ns < 0.97 * call_ns - 2_001 or (call_ns < 0.97 * said_ns - 2_001 and not any(delays_ns)):
         assert "and the judge's clock" in apart
-    elif said_ns > 0.97 * call_ns - 1_999 and claim * said_ns > 0.97 * said_ns - 1_999:
+    elif is_near and claim * said_ns > 0.97 * said_ns - 1_999:
         assert not apart
-    elif claim * said_ns < 0.97 * said_ns - 2_001:
+    elif is_near and claim * said_ns < 0.97 * said_ns - 2_001:
         assert apart
     assert not instruments_apart(claim * said_ns, chains, CPU_CHAIN_RULE)
 

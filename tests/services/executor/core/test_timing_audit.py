@@ -16,7 +16,6 @@ from services.executor.core.timing_audit import (
     floor_fault,
     timing_fault,
     untrue_but_excused,
-    wall_ratio,
 )
 
 if TYPE_CHECKING:
@@ -86,11 +85,6 @@ def test_the_floor_is_only_where_roofs_are_known() -> None:
     assert "at least 1000.00 us" in (floor_fault(mi300x, work, 0.5e6) or "")
     assert floor_fault(mi300x, work, 1.1e6) is None
     assert floor_fault(None, work, 0.5e6) is None
-
-
-def test_the_ratio_is_of_the_claim_to_the_wall_less_the_way() -> None:
-    assert wall_ratio([90.0], [110.0], [10.0]) == pytest.approx(0.9)
-    assert wall_ratio([90.0], [5.0], [10.0]) is None
 
 
 def test_a_host_so_busy_that_even_null_calls_differ_much_accuses_nobody() -> None:
