@@ -1,10 +1,11 @@
 # `make help` lists what there is. Nothing here needs root; a target is at most three lines.
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-torch protos lint test test-docker test-gpu demo up down bench check
+.PHONY: help setup setup-torch protos lint test test-docker soak test-gpu demo up down bench check
 SHELL := /bin/sh
 RUN := .venv/bin
 # Tests run next to each other on this many processes: more than there are cores, as many wait for a server or a clock.
 WORKERS ?= $(shell expr $$(nproc) + 2)
+ROUNDS ?= 10
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +30,10 @@ test: setup ## Run all tests that can run here, or those in TESTS
 
 test-docker: setup ## Run the tests that need a Docker engine; fail where there is none
 	REQUIRE_ALL=1 $(RUN)/pytest -m docker
+
+soak: setup ## Run all attacks ROUNDS times alone, and as often beside four busy processes; for nights
+	@for busy in 0 4; do for round in $$(seq $(ROUNDS)); do echo "round $$round beside $$busy busy processes"; \
+	  BUSY_PROCESSES=$$busy $(RUN)/pytest -n 1 tests/attacks || exit 1; done; done
 
 test-gpu: setup ## Run the tests that need a real GPU
 	REQUIRE_GPU=1 $(RUN)/pytest tests/gpu

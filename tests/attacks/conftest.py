@@ -6,6 +6,9 @@ hangs end soon.
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from datetime import timedelta
 from functools import cache, partial
@@ -34,7 +37,7 @@ from tests.services.executor.core.conftest import (  # noqa: F401 - fixtures, fo
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
 
     from problems.definition import Problem
     from services.executor.core.benchmark_result import BenchmarkResult
@@ -53,6 +56,18 @@ MOST_GAIN_ON_CPU = 2 / 3
 """There one source differs from itself by 13 % from run to run (sd of the geometric mean of the cases, measured)."""
 _COMPARISONS = 5
 """On a machine that does other things too: what is faster by chance once is not so each time."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _busy_machine() -> Iterator[None]:
+    """So many processes as BUSY_PROCESSES says, which do nothing but compute while the attacks run (`make soak`)."""
+    is_first = os.environ.get("PYTEST_XDIST_WORKER", "gw0") == "gw0"
+    wanted = int(os.environ.get("BUSY_PROCESSES", "0")) if is_first else 0
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(wanted)]
+    yield
+    for process in busy:
+        process.kill()
+        process.wait()
 
 
 @cache
