@@ -54,7 +54,7 @@ class Client:
         problem: str = "",
         *,
         mode: str = "full",
-        gpu_type: str = "MI300X",
+        gpu_type: str = "",
         dtype: str = "float32",
         launch_plan: dict[str, Any] | None = None,
         problem_def: str = "",
@@ -66,8 +66,9 @@ class Client:
 
         With a `launch_plan`, `code` is kernels only; `problem_def` is the Python source of a problem class that takes
         the place of the catalogue's problem (docs/contracts.md has both). `timing` is "cold", "hot" or "first-call";
-        without it the device times in its own way (docs/timing.md). Where no machine of `gpu_type` is free, one of the
-        `fallback_gpu_types` is taken, in their order, and the charge goes by its price.
+        without it the device times in its own way (docs/timing.md). An empty `gpu_type` is the operator's default.
+        Where no machine of `gpu_type` is free, one of the `fallback_gpu_types` is taken, in their order, and the charge
+        goes by its price.
         A broken connection is resumed where it broke. Leaving early (an exception, Ctrl-C) cancels nothing.
         """
         timing_mode = _timing_mode(timing) if timing else None

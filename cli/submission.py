@@ -43,7 +43,8 @@ class Submission:
     code: str
     problem: str
     mode: Mode = Mode.FULL
-    gpu_type: str = "MI300X"
+    gpu_type: str = ""
+    """Empty: the operator's default."""
     dtype: str = "float32"
     launch_plan: dict[str, Any] | None = None
     """Where there is one, the code is kernels only (docs/contracts.md)."""
@@ -61,13 +62,14 @@ class Submission:
             extra["problem_def"] = self.problem_def
         if self.timing:
             extra["timing"] = self.timing.value
+        if self.gpu_type:
+            extra["gpu_type"] = self.gpu_type
         if self.fallback_gpu_types:
             extra["fallback_gpu_types"] = list(self.fallback_gpu_types)
         return extra | {
             "problem": self.problem,
             "code": self.code,
             "mode": self.mode.value,
-            "gpu_type": self.gpu_type,
             "dtype": self.dtype,
             "language": "hip",
         }

@@ -8,6 +8,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from gateway.submission_fields import GpuType
+
 MOST_USD = 1_000_000
 LONGEST_SECONDS = 10**11
 MOST_GPUS = 2**31 - 1
@@ -95,7 +97,7 @@ class MachineOrder(BaseModel):
         json_schema_extra={"examples": [{"gpu_type": "MI300X", "max_price_usd_per_hour": 3.0}]},
     )
 
-    gpu_type: Annotated[str, Field(max_length=40)] = "MI300X"
+    gpu_type: GpuType = ""
     gpu_count: Annotated[int, Field(strict=True, ge=-MOST_GPUS, le=MOST_GPUS, description="1, 2, 4 or 8.")] = 1
     provider: Annotated[str, Field(max_length=100)] = ""
     backend: Annotated[str, Field(max_length=100, description="As `GET /offers` has them.")] = ""

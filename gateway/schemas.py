@@ -11,6 +11,7 @@ from gateway.modes import Mode
 from gateway.submission_fields import (
     EXAMPLE_SOURCE,
     FallbackGpuTypes,
+    GpuType,
     LaunchPlan,
     ProblemDefinition,
     ProblemSlug,
@@ -39,7 +40,7 @@ class SubmissionRequest(BaseModel):
     code: Source
     launch_plan: LaunchPlan = None
     timing: Timing = None
-    gpu_type: Annotated[str, Field(max_length=40)] = "MI300X"
+    gpu_type: GpuType = ""
     fallback_gpu_types: FallbackGpuTypes = []
     dtype: Annotated[str, Field(max_length=40)] = "float32"
     language: Annotated[str, Field(max_length=40)] = "hip"

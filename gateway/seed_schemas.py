@@ -10,6 +10,7 @@ from gateway.modes import Endpoint
 from gateway.submission_fields import (
     EXAMPLE_SOURCE,
     FallbackGpuTypes,
+    GpuType,
     LaunchPlan,
     ProblemDefinition,
     ProblemSlug,
@@ -31,7 +32,7 @@ class AmdSubmitRequest(BaseModel):
     solution_code: Source
     launch_plan: LaunchPlan = None
     timing: Timing = None
-    gpu_type: Annotated[str, Field(max_length=40)] = "MI300X"
+    gpu_type: GpuType = ""
     fallback_gpu_types: FallbackGpuTypes = []
     dtype: Annotated[str, Field(max_length=40)] = "float32"
     language: Annotated[str, Field(max_length=40)] = "hip"
@@ -44,7 +45,7 @@ class DirectSubmitRequest(BaseModel):
     problem_slug: Annotated[str, Field(alias="problemSlug", min_length=1, max_length=100)]
     code: Source
     language: Annotated[str, Field(max_length=40)] = "hip"
-    gpu_type: Annotated[str, Field(alias="gpuType", max_length=40)] = "MI300X"
+    gpu_type: Annotated[GpuType, Field(alias="gpuType")] = ""
     fallback_gpu_types: Annotated[FallbackGpuTypes, Field(alias="fallbackGpuTypes")] = []
     dtype: Annotated[str, Field(max_length=40)] = "float32"
     problem_def: ProblemDefinition = ""
@@ -57,7 +58,7 @@ class SandboxRequest(BaseModel):
 
     code: Source
     language: Annotated[str, Field(max_length=40)] = "hip"
-    gpu_type: Annotated[str, Field(alias="gpuType", max_length=40)] = "MI300X"
+    gpu_type: Annotated[GpuType, Field(alias="gpuType")] = ""
     fallback_gpu_types: Annotated[FallbackGpuTypes, Field(alias="fallbackGpuTypes")] = []
 
 

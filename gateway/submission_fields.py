@@ -87,6 +87,9 @@ LaunchPlan = Annotated[
 Source = Annotated[str, Field(min_length=1, description="HIP source, at most 1 MiB."), AfterValidator(_checked_source)]
 
 
+GpuType = Annotated[
+    str, Field(max_length=40, description="Left out: the operator's default, MI300X unless AMD_DEFAULT_GPU is set.")
+]
 FallbackGpuTypes = Annotated[
     list[Annotated[str, Field(max_length=40)]],
     Field(

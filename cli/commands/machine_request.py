@@ -26,7 +26,7 @@ ReasonOption = Annotated[str, typer.Option("--reason", help="For people: it stan
 
 def request(  # noqa: PLR0913 - an argument for each option
     *,
-    gpu: GpuOption = "MI300X",
+    gpu: GpuOption = "",
     gpus: Annotated[int, typer.Option("--gpus", help="How many of them: 1, 2, 4 or 8.")] = 1,
     provider: Annotated[str, typer.Option(help="Where from; any where left out.")] = "",
     backend: Annotated[str, typer.Option(help="As `wavepool machines offers` lists them.")] = "",
@@ -45,9 +45,16 @@ def request(  # noqa: PLR0913 - an argument for each option
     as_json: JsonOption = False,
 ) -> None:
     """Ask for a machine that no submission waits for: one that stands ready, or a new one."""
-    order: dict[str, Any] = {"gpu_type": gpu, "gpu_count": gpus, "force_new": force_new}
+    order: dict[str, Any] = {"gpu_count": gpus, "force_new": force_new}
     order |= {"max_price_usd_per_hour": max_price, "max_duration_seconds": max_hours * SECONDS_PER_HOUR}
-    texts = {"provider": provider, "backend": backend, "region": region, "spot": spot, "reason": reason}
+    texts = {
+        "gpu_type": gpu,
+        "provider": provider,
+        "backend": backend,
+        "region": region,
+        "spot": spot,
+        "reason": reason,
+    }
     order |= {name: text for name, text in texts.items() if text}
     with PoolClient(endpoint, token) as pool:
         ordered = pool.request(order, key)

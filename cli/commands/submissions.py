@@ -69,8 +69,14 @@ def submit(  # noqa: PLR0913 - an argument for each option
     ] = "",
     mode: Annotated[Mode, typer.Option("--mode", "-m", help="How far to go.")] = Mode.FULL,
     gpu: Annotated[
-        str, typer.Option("--gpu", metavar="TYPE", autocompletion=complete_gpu_type, help="The GPU to ask for.")
-    ] = "MI300X",
+        str,
+        typer.Option(
+            "--gpu",
+            metavar="TYPE",
+            autocompletion=complete_gpu_type,
+            help="The GPU to ask for; the operator's default if left out.",
+        ),
+    ] = "",
     fallback_gpu: FallbackOption = None,
     dtype: Annotated[str, typer.Option("--dtype", help="The element type, where the problem has several.")] = "float32",
     launch_plan: LaunchPlanOption = None,

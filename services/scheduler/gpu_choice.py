@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 GPU_TYPES = ("MI300X", "MI300A", "MI250X", "MI210")
-DEFAULT_GPU_TYPE = "MI300X"
+DEFAULT_GPU_TYPE = GPU_TYPES[0]
+"""Unless SCHEDULER_DEFAULT_GPU names another."""
 FIELD = "spec.gpu_type"
 FALLBACKS_FIELD = "spec.fallback_gpu_types"
 
@@ -17,6 +18,13 @@ FALLBACKS_FIELD = "spec.fallback_gpu_types"
 def wanted_gpu_type(asked: str) -> str:
     """The GPU type in its one spelling, where it is known."""
     return _spelt(asked) or DEFAULT_GPU_TYPE
+
+
+def known_gpu_type(named: str) -> str:
+    """A GPU type of the settings in its one spelling; raises ValueError that names the nearest."""
+    if _spelt(named) not in GPU_TYPES:
+        raise ValueError(_unknown(named))
+    return _spelt(named)
 
 
 def allowed_gpu_types(asked: Sequence[str]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ next try goes on with the row, or the rescuer gives the hold back and forgets it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from servicekit.clock import new_id
@@ -50,6 +50,8 @@ class IntakePolicy:
     """Of one account."""
     longest_run: timedelta
     """What a job is put on hold for."""
+    default_gpu_type: str
+    """Of submissions that name none."""
 
 
 class Intake:
@@ -81,6 +83,8 @@ class Intake:
         return await uncut(self._submit(job, submission.texts))
 
     async def _draft(self, submission: Submission) -> Job:
+        if not submission.gpu_type.strip():
+            submission = replace(submission, gpu_type=self._policy.default_gpu_type)
         spec = admit(submission, self._policy.problems)
         if spec.priority > MAX_PRIORITY_FOR_EVERYBODY:
             await self._check_priority(submission)

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+OWN_HOST = frozenset({"local", "docker"})
+"""Providers whose machines share one host: two at work there would spoil each other's times."""
+RENTED_MACHINES = 3
+"""Rented machines that there may be at once, if no setting says."""
 NotNegative = Annotated[timedelta, Field(ge=timedelta(0))]
 Positive = Annotated[timedelta, Field(gt=timedelta(0))]
 
@@ -49,10 +53,12 @@ class VmPoolSettings(ServiceSettings):
     """What becomes of machines that have our pool's name and not our token: `report` or `release`."""
     gpu_types: Annotated[CommaSeparated[str], Field(min_length=1)] = ("MI300X", "MI210", "MI250X", "MI300A")
     """What may be asked for, with commas between."""
-    max_machines: Annotated[int, Field(ge=0)] = Field(
-        default=1, validation_alias=AliasChoices("VMPOOL_MAX_MACHINES", "AMD_VM_MAX_CONCURRENT")
+    default_gpu: str = Field(default="", validation_alias=AliasChoices("VMPOOL_DEFAULT_GPU", "AMD_DEFAULT_GPU"))
+    """The GPU type of requested machines that name none; empty: the first of `gpu_types`."""
+    max_machines: Annotated[int, Field(ge=0)] | None = Field(
+        default=None, validation_alias=AliasChoices("VMPOOL_MAX_MACHINES", "AMD_VM_MAX_CONCURRENT")
     )
-    """1 by default, because the local provider's machines are all this one host."""
+    """Unset: 3, or 1 if a provider is this host itself."""
     idle_timeout: NotNegative = Field(
         default=timedelta(seconds=600), validation_alias=AliasChoices("VMPOOL_IDLE_TIMEOUT", "AMD_VM_IDLE_TIMEOUT")
     )
@@ -99,6 +105,7 @@ class VmPoolSettings(ServiceSettings):
     @model_validator(mode="after")
     def _known_gpu_types(self) -> Self:
         self._warm_windows()
+        self.default_gpu_type()
         for gpu_type in self.idle_timeouts:
             _checked(check_gpu_type, gpu_type, self.gpu_types, "idle_timeouts")
         return self
@@ -130,7 +137,17 @@ class VmPoolSettings(ServiceSettings):
             gpu_count=self.gpus_per_machine,
         )
         retention = Retention(self.idle_timeout, self._idle_timeouts(), self.surplus_share, self.release_margin)
-        return Limits(self.max_machines, retention, policy, self._warm_windows())
+        return Limits(self.most_machines(), retention, policy, self._warm_windows())
+
+    def most_machines(self) -> int:
+        """How many machines there may be at once."""
+        if self.max_machines is not None:
+            return self.max_machines
+        return 1 if OWN_HOST.intersection(self.providers) else RENTED_MACHINES
+
+    def default_gpu_type(self) -> str:
+        """The GPU type of a machine that is requested without one."""
+        return _checked(check_gpu_type, self.default_gpu or self.gpu_types[0], self.gpu_types, "default_gpu")
 
     def offer_times(self) -> OfferTimes:
         """How long offers are good for."""

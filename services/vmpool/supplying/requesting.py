@@ -38,6 +38,7 @@ class Requesting:
         self._facts = sizer.facts
         self._limits = settings.limits()
         self._gpu_types = settings.gpu_types
+        self._default_gpu_type = settings.default_gpu_type()
         self._providers = providers
         self._clock = clock
 
@@ -46,6 +47,7 @@ class Requesting:
 
         InvalidFieldError, RequestConflictError, PoolLimitError, NoOfferError.
         """
+        asked = replace(asked, gpu_type=asked.gpu_type or self._default_gpu_type)
         asked = check_request(asked, self._gpu_types, self._providers.names)
         check_scope_gpu_count(asked.gpu_count, self._providers, asked.provider)
         async with self._sizer.one_at_a_time:

@@ -312,3 +312,12 @@ async def test_hanging_up_on_a_watch_does_not_cancel_the_job(cluster: Cluster) -
     gate.set()
     assert kinds(await cluster.events_to_end(job.job_id))[-1] == "ended"
     assert not cluster.executor.cancels
+
+
+async def test_a_submission_that_names_no_gpu_gets_the_operator_s_default(cluster: Cluster) -> None:
+    assert (await cluster.submit("before")).spec.gpu_type == "MI300X"
+    await cluster.stop()
+    cluster.settings = cluster.settings.model_copy(update={"default_gpu": "MI210"})
+    await cluster.start(loops=False)
+    assert (await cluster.submit("after", gpu_type=" ")).spec.gpu_type == "MI210"
+    assert (await cluster.submit("named", gpu_type="MI300A")).spec.gpu_type == "MI300A"

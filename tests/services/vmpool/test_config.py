@@ -86,3 +86,23 @@ def test_a_policy_that_cannot_be_is_refused_with_what_can(
     monkeypatch.setenv(name, value)
     with pytest.raises(ValidationError, match=words):
         VmPoolSettings()
+
+
+@pytest.mark.parametrize(
+    ("providers", "most"), [("local", 1), ("docker", 1), ("dstack", 3), ("dstack,local", 1), ("cellar", 3)]
+)
+def test_without_a_limit_rented_machines_may_be_three_and_those_on_one_host_one(
+    monkeypatch: pytest.MonkeyPatch, providers: str, most: int
+) -> None:
+    monkeypatch.setenv("VMPOOL_PROVIDERS", providers)
+    assert VmPoolSettings().limits().max_machines == most
+
+
+def test_the_default_gpu_is_the_first_type_or_the_one_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VMPOOL_GPU_TYPES", "MI210,MI300X")
+    assert VmPoolSettings().default_gpu_type() == "MI210"
+    monkeypatch.setenv("AMD_DEFAULT_GPU", "mi300x")
+    assert VmPoolSettings().default_gpu_type() == "MI300X"
+    monkeypatch.setenv("AMD_DEFAULT_GPU", "MI30")
+    with pytest.raises(ValidationError, match=r"default_gpu: must be one of MI210, MI300X; it is 'MI30'.*MI300X"):
+        VmPoolSettings()

@@ -224,3 +224,8 @@ async def test_a_repeated_request_gets_its_machine_whatever_the_case_of_its_name
     wanted = asked(backend="HotAisle", region="US-Michigan-1", request_id="r1")
     first, again = await stub.RequestMachine(wanted), await stub.RequestMachine(wanted)
     assert first.machine.machine_id == again.machine.machine_id
+
+
+async def test_a_request_that_names_no_gpu_gets_the_default_type(clouds: Bench, stub: VmPoolServiceAsyncStub) -> None:
+    answer = await stub.RequestMachine(asked(gpu_type="", backend="amddevcloud", spot_policy=pb.SPOT_POLICY_SPOT))
+    assert answer.machine.gpu_type == "MI300X"
