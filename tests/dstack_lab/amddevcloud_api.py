@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from tests.dstack_lab.datacenter import Datacenter, Size
 
+CLOUD_KEY = "lab-key"
+"""The API key that is taken; dstack tries keys out with a look at the account."""
 PUBLIC_KEY = re.compile(r"ssh-[a-z0-9-]+ [A-Za-z0-9+/=]+")
 
 
@@ -42,7 +44,9 @@ class AmdDevCloudApi:
         ]
         return Starlette(routes=routes, exception_handlers={RefusedError: _refused})
 
-    async def _account(self, _: Request) -> Response:
+    async def _account(self, request: Request) -> Response:
+        if request.headers.get("authorization") != f"Bearer {CLOUD_KEY}":
+            return JSONResponse({"id": "unauthorized", "message": "Unable to authenticate you"}, status_code=401)
         return JSONResponse({"account": {"status": "active"}})
 
     async def _projects(self, _: Request) -> Response:

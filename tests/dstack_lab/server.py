@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
+from tests.dstack_lab.amddevcloud_api import CLOUD_KEY
 from tests.dstack_lab.hotaisle_api import TEAM
 from tests.dstack_lab.own_folder import own_folder
 from tests.dstack_lab.server_python import server_python
@@ -40,6 +41,7 @@ class DstackServer:
     dstack's own (2 to 15 s, 120 s, 30 s). `unreachable_seconds` is how long a VM may be silent before its job fails,
     `termination_seconds` how long a stopped job has to end and an aborted one is waited for all the same, and
     `offers_seconds` how long offers are remembered (dstack's own: 180 s).
+    `backends` are those that its config.yml names.
     """
 
     token = TOKEN
@@ -54,9 +56,11 @@ class DstackServer:
         unreachable_seconds: float = 4,
         termination_seconds: float = 5,
         offers_seconds: float = 1,
+        backends: tuple[str, ...] = ("amddevcloud", "hotaisle"),
     ) -> None:
         self._cloud = cloud
         self._prepared = prepared
+        self._backends = backends
         self._pace = {
             "interval_seconds": interval_seconds,
             "unreachable_seconds": unreachable_seconds,
@@ -71,7 +75,7 @@ class DstackServer:
             (self._folder / name).mkdir()
         if self._prepared:
             shutil.copytree(self._prepared, self.data, dirs_exist_ok=True)
-        (self.data / "config.yml").write_text(json.dumps(_config()), encoding="utf-8")
+        (self.data / "config.yml").write_text(json.dumps(_config(self._backends)), encoding="utf-8")
         with socket.create_server(("127.0.0.1", 0)) as probe:
             self._port: int = probe.getsockname()[1]
         self.url = f"http://127.0.0.1:{self._port}"
@@ -174,10 +178,10 @@ class DstackServer:
         }
 
 
-def _config() -> dict[str, object]:
-    credentials = {"type": "api_key", "api_key": "lab-key"}
+def _config(names: tuple[str, ...]) -> dict[str, object]:
+    credentials = {"type": "api_key", "api_key": CLOUD_KEY}
     backends = [
         {"type": "amddevcloud", "creds": credentials},
         {"type": "hotaisle", "team_handle": TEAM, "creds": credentials},
     ]
-    return {"projects": [{"name": PROJECT, "backends": backends}]}
+    return {"projects": [{"name": PROJECT, "backends": [each for each in backends if each["type"] in names]}]}

@@ -15,14 +15,23 @@ if TYPE_CHECKING:
     from services.vmpool.policy.offer_choice import SpotPolicy
 
 
+CPU, MEMORY, DISK = "x86:4..", "32GB..", "200GB.."
+"""What a machine has at least. A run may use 4 CPUs and 16 GB, and the judge holds its answers beside it. ROCm's images
+unpack to tens of GB, and a pull keeps the packed layers beside them: dstack's own 100 GB leave little for builds."""
+
+
 @dataclass(frozen=True)
 class Server:
-    """Where dstack answers, and as whom we ask; `timeout` is for every request."""
+    """Where dstack answers, and as whom we ask; `timeout` is for every request.
+
+    `amddevcloud_key` is AMD Developer Cloud's, for a project that does not have that backend yet.
+    """
 
     url: str
     project: str
     token: str = field(repr=False)
     timeout: timedelta
+    amddevcloud_key: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True)
@@ -43,7 +52,7 @@ class Agent:
 
 @dataclass(frozen=True)
 class Market:
-    """Which machines may be rented; prices in micro-dollars, 0 for no limit."""
+    """Which machines may be rented; prices in micro-dollars, 0 for no limit; sizes are ranges in dstack's words."""
 
     backends: tuple[str, ...]
     regions: tuple[str, ...]
@@ -53,6 +62,9 @@ class Market:
     max_price_micros_per_hour: int
     minimum_billed: Mapping[str, timedelta]
     billing_increment: Mapping[str, timedelta]
+    cpu: str = CPU
+    memory: str = MEMORY
+    disk: str = DISK
 
     def minimum_of(self, backend: str) -> timedelta:
         """What is billed at least of a machine there."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from dstack._internal.core.models.resources import ResourcesSpec
 from dstack.version import __version__ as client_version
 
 from services.vmpool.machines.order_checks import dollars
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from services.vmpool.machines.offer import Offer
-    from services.vmpool.providers.dstack_config import DstackConfig
+    from services.vmpool.providers.dstack_config import DstackConfig, Market
 
     Json = Mapping[str, Any]
 
@@ -92,6 +93,7 @@ def fleet_problems(configuration: Json, config: DstackConfig) -> list[str]:
         problems.append(f"does not take backend {', '.join(lacking)}")
     if cast("Json", configuration.get("nodes") or {}).get("max") == 0:
         problems.append("holds no machines")
+    problems += _too_large(cast("Json", configuration.get("resources") or {}), config.market)
     limit = configuration.get("max_price")
     allowed = config.market.max_price_micros_per_hour / 1_000_000
     if limit is not None and (not allowed or limit < allowed):
@@ -100,6 +102,23 @@ def fleet_problems(configuration: Json, config: DstackConfig) -> list[str]:
     if policy not in {None, SpotPolicy.AUTO.value, config.market.spot_policy.value}:
         problems.append(f"takes {policy} machines only")
     return problems
+
+
+def _too_large(resources: Json, market: Market) -> list[str]:
+    """What the fleet asks for more of than the settings do."""
+    ours = ResourcesSpec.model_validate({"cpu": market.cpu, "memory": market.memory, "disk": market.disk})
+    wanted = {"cpu": ours.cpu.count.min, "memory": ours.memory.min, "disk": ours.disk.size.min if ours.disk else None}
+    ranges = {
+        "cpu": cast("Json", resources.get("cpu") or {}).get("count"),
+        "memory": resources.get("memory"),
+        "disk": cast("Json", resources.get("disk") or {}).get("size"),
+    }
+    least = {name: cast("Json", told or {}).get("min") or 0 for name, told in ranges.items()}
+    return [
+        f"takes no machine with {name} below {least[name]:g}{'' if name == 'cpu' else ' GB'}"
+        for name in wanted
+        if least[name] > (wanted[name] or 0)
+    ]
 
 
 def offers_finding(offers: Sequence[Offer], config: DstackConfig) -> ProviderFinding:
@@ -118,7 +137,7 @@ def offers_finding(offers: Sequence[Offer], config: DstackConfig) -> ProviderFin
         message=f"no {market.spot_policy.value} machine of {wanted}{limit} can be had{listed}",
         remedy=(
             "wait for capacity, or widen VMPOOL_DSTACK_BACKENDS, VMPOOL_DSTACK_REGIONS, VMPOOL_DSTACK_SPOT_POLICY, "
-            "VMPOOL_DSTACK_MAX_HOURLY_PRICE or VMPOOL_DSTACK_GPU_COUNTS"
+            "VMPOOL_DSTACK_MAX_HOURLY_PRICE, VMPOOL_DSTACK_GPU_COUNTS, VMPOOL_DSTACK_DISK, _MEMORY or _CPU"
         ),
     )
 

@@ -8,6 +8,7 @@ from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
 from services.vmpool.providers import dstack_doctor as doctor
 from services.vmpool.providers.diagnosis import ProviderFinding
+from services.vmpool.providers.dstack_backends import present_backends
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -58,8 +59,7 @@ class Examination:
         info = cast("Json", await self._client.ask("/api/server/get_info"))
         yield doctor.version_finding(info.get("server_version"))
         user = cast("Json", await self._client.ask("/api/users/get_my_user"))
-        project = cast("Json", await self._client.ask(f"/api/projects/{self._config.server.project}/get"))
+        present = await present_backends(self._client, self._config)
         yield doctor.user_finding(user, self._config.server.project)
-        present = {str(backend["name"]) for backend in cast("list[Json]", project.get("backends") or [])}
         yield doctor.backends_finding(self._config.market.backends, present)
         yield doctor.fleet_finding(await self._fleets.ours(), self._config)

@@ -20,7 +20,7 @@ from services.vmpool.fault import Fault
 from services.vmpool.providers.dstack_name import POOL_TAG
 from services.vmpool.providers.dstack_offer import dollars_of
 from services.vmpool.providers.dstack_refusal import RefusedError
-from services.vmpool.providers.dstack_task import CPUS
+from services.vmpool.providers.dstack_task import gpu_spec, resources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -126,7 +126,7 @@ def fleet_configuration(config: DstackConfig) -> FleetConfiguration:
             "nodes": f"0..{config.fleet.size}",
             "backends": list(market.backends),
             "regions": list(market.regions) or None,
-            "resources": {"cpu": CPUS, "gpu": {"name": list(market.gpu_types), "count": counts}},
+            "resources": resources(market, gpu_spec(market.gpu_types, counts)),
             "spot_policy": market.spot_policy.value,
             "max_price": dollars_of(market.max_price_micros_per_hour) or None,
             "idle_duration": int(config.fleet.idle_duration.total_seconds()),

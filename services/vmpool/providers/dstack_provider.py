@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
 from services.vmpool.errors import ProviderError
+from services.vmpool.providers.dstack_backends import AMD, ensure_amddevcloud
 from services.vmpool.providers.dstack_client import DstackClient
 from services.vmpool.providers.dstack_examination import Examination
 from services.vmpool.providers.dstack_fleet import Fleets
@@ -98,8 +99,10 @@ class DstackProvider:
                 await self._examine()
                 await self._fleets.ensure()
                 offers = await self._ask_for_offers(True)
-                # No offer is no answer to keep: a fleet that was made a moment ago has none yet.
+                # No offer is no answer to keep: a fleet that was made a moment ago has none yet, and a server that was
+                # started again has dropped the backends that its configuration file does not name.
                 self._offers = (now, offers) if offers else None
+                self._examined = bool(offers)
                 return offers
             return self._offers[1]
 
@@ -164,6 +167,8 @@ class DstackProvider:
 
     async def _examine(self) -> None:
         if not self._examined:
+            if await ensure_amddevcloud(self._client, self._config):
+                log.info("the dstack project has a new backend", extra={"backend": AMD})
             await self._examination.require()
             self._examined = True
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 from dstack._internal.core.models.backends.base import BackendType
-from pydantic import Field, SecretStr, field_validator
+from dstack._internal.core.models.resources import CPUSpec, Memory, Range
+from pydantic import AliasChoices, Field, SecretStr, TypeAdapter, ValidationError, field_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from servicekit.config import CommaSeparated, Settings
@@ -25,6 +26,9 @@ BACKENDS = tuple(sorted(backend.value for backend in BackendType))
 RENTED_GPU = {"EXECUTOR_DEVICE": "rocm"}
 """Nobody is to rent GPUs and get what the executor has without a word, which is the processor."""
 
+_SIZES = cast("TypeAdapter[object]", TypeAdapter(Range[Memory]))
+_CPUS = cast("TypeAdapter[object]", TypeAdapter(CPUSpec))
+
 Positive = Annotated[timedelta, Field(gt=timedelta(0))]
 NotNegative = Annotated[timedelta, Field(ge=timedelta(0))]
 DurationByBackend = Annotated[dict[str, timedelta], NoDecode]
@@ -33,14 +37,21 @@ DurationByBackend = Annotated[dict[str, timedelta], NoDecode]
 class DstackSettings(Settings):
     """Read from `VMPOOL_DSTACK_*`; durations are in seconds, lists have commas between."""
 
-    model_config = SettingsConfigDict(env_prefix="VMPOOL_DSTACK_", hide_input_in_errors=True)
+    model_config = SettingsConfigDict(env_prefix="VMPOOL_DSTACK_", hide_input_in_errors=True, populate_by_name=True)
 
     server_url: Annotated[str, Field(pattern=r"^https?://[^\s/]+(/\S*)?$")] = "http://127.0.0.1:3000"
     project: Annotated[str, Field(pattern=r"^[a-zA-Z0-9][a-zA-Z0-9_-]*$")] = "main"
     token: Annotated[SecretStr, Field(validate_default=True)] = SecretStr("")
     """dstack's user token; `dstack server` prints the admin's when it starts."""
-    backends: Annotated[CommaSeparated[str], Field(min_length=1)] = ("amddevcloud", "hotaisle")
+    backends: Annotated[CommaSeparated[str], Field(min_length=1)] = Field(
+        default=("amddevcloud", "hotaisle"), validation_alias=AliasChoices("VMPOOL_DSTACK_BACKENDS", "DSTACK_BACKEND")
+    )
     """Where machines may be rented."""
+    amddevcloud_api_key: SecretStr = Field(
+        default=SecretStr(""),
+        validation_alias=AliasChoices("VMPOOL_DSTACK_AMDDEVCLOUD_API_KEY", "DSTACK_AMDDEVCLOUD_API_KEY"),
+    )
+    """AMD Developer Cloud's: handed to the dstack server if its project lacks that backend, and kept by nobody else."""
     regions: CommaSeparated[str] = ()
     """Empty: all of the backends'."""
     fleet_name: Annotated[str, Field(pattern=r"^([a-z][a-z0-9-]{1,40})?$")] = ""
@@ -54,6 +65,12 @@ class DstackSettings(Settings):
     """Dollars for one machine; 0: no limit."""
     gpu_counts: Annotated[CommaSeparated[int], Field(min_length=1)] = (1,)
     """GPUs of a machine: 1, 2, 4 or 8, several with commas between."""
+    cpu: str = config.CPU
+    """CPUs of a machine, as dstack writes ranges: `8..`, `x86:8..64`; `x86` unless an architecture is given."""
+    memory: str = config.MEMORY
+    """Memory of a machine: `64GB..`, `64GB..512GB`."""
+    disk: str = config.DISK
+    """Disk of a machine, which holds the image: `200GB..`."""
     max_duration: Positive = timedelta(hours=12)
     """The longest life of a machine: dstack ends it by itself, whatever became of us."""
     idle_duration: NotNegative = timedelta(seconds=300)
@@ -112,6 +129,18 @@ class DstackSettings(Settings):
                 raise ValueError(f"{backend} must be more than 0 s; leave it out where it bills every second")
         return value
 
+    @field_validator("memory", "disk")
+    @classmethod
+    def _size_range(cls, value: str) -> str:
+        return _range(value, _SIZES, "a size or a range of sizes, such as 200GB.. or 100GB..1TB")
+
+    @field_validator("cpu")
+    @classmethod
+    def _cpu_range(cls, value: str) -> str:
+        known = _range(value, _CPUS, "a count or a range of CPUs, such as 8.. or x86:8..64")
+        # Without an architecture dstack asks the image's registry for it on every plan.
+        return known if ":" in known else f"x86:{known}"
+
     @field_validator("gpu_counts")
     @classmethod
     def _legal_counts(cls, value: tuple[int, ...]) -> tuple[int, ...]:
@@ -157,6 +186,9 @@ class DstackSettings(Settings):
             max_price_micros_per_hour=micros_of(self.max_hourly_price),
             minimum_billed=self.minimum_billed,
             billing_increment=self.billing_increment,
+            cpu=self.cpu,
+            memory=self.memory,
+            disk=self.disk,
         )
 
     def patience(self) -> config.Patience:
@@ -169,12 +201,17 @@ class DstackSettings(Settings):
             release_timeout=self.release_timeout,
         )
 
+    def server(self) -> config.Server:
+        """Whom to ask."""
+        token, key = self.token.get_secret_value(), self.amddevcloud_api_key.get_secret_value()
+        return config.Server(self.server_url, self.project, token, self.request_timeout, key)
+
     def config(self, context: PoolContext) -> config.DstackConfig:
         """All of it, for that pool."""
         return config.DstackConfig(
             pool_name=context.pool_name,
             data_dir=context.data_dir,
-            server=config.Server(self.server_url, self.project, self.token.get_secret_value(), self.request_timeout),
+            server=self.server(),
             agent=self.agent(),
             market=self.market(context.gpu_types),
             fleet=config.Fleet(
@@ -189,6 +226,15 @@ class DstackSettings(Settings):
 def open_dstack(context: PoolContext) -> DstackProvider:
     """The provider whose machines dstack rents."""
     return DstackProvider(DstackSettings().config(context))
+
+
+def _range(value: str, adapter: TypeAdapter[object], expected: str) -> str:
+    """The value without blanks, if dstack reads it as a range; ValueError."""
+    try:
+        adapter.validate_python(value)
+    except (ValidationError, ValueError, OverflowError):
+        raise ValueError(f"must be {expected}; it is {value!r}") from None
+    return value.replace(" ", "")
 
 
 def _known_backend(backend: str) -> str:

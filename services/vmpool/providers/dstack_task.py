@@ -19,11 +19,8 @@ from services.vmpool.providers.dstack_run import TOKEN_VARIABLE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from services.vmpool.providers.dstack_config import DstackConfig
+    from services.vmpool.providers.dstack_config import DstackConfig, Market
     from services.vmpool.providers.provider import Order
-
-CPUS = "x86:2.."
-"""Named with their architecture, because dstack otherwise asks the image's registry for it on every plan."""
 
 MOST_OFFERS = 1000
 
@@ -36,7 +33,7 @@ def plan_request(config: DstackConfig, gpu_count: int, *, in_fleet: bool = True)
     market = config.market
     task = _task(
         config,
-        gpu=_gpu(market.gpu_types, gpu_count),
+        gpu=gpu_spec(market.gpu_types, gpu_count),
         backends=list(market.backends),
         regions=list(market.regions) or None,
         spot_policy=market.spot_policy.value,
@@ -63,7 +60,7 @@ def machine_task(config: DstackConfig, order: Order) -> TaskConfiguration:
         name=order.name or run_name(config.pool_name, order.machine_id),
         tags=tags_of(config.pool_name, order),
         env=_environment(config, order),
-        gpu=_gpu((order.gpu_type,), order.gpu_count),
+        gpu=gpu_spec((order.gpu_type,), order.gpu_count),
         backends=[order.backend] if order.backend else list(market.backends),
         regions=[order.region] if order.region else list(market.regions) or None,
         spot_policy=(SpotPolicy.SPOT if order.spot else SpotPolicy.ON_DEMAND).value,
@@ -80,7 +77,7 @@ def _task(config: DstackConfig, *, gpu: dict[str, object], **more: object) -> Ta
             "user": agent.user,
             "commands": list(agent.commands),
             "privileged": agent.privileged,
-            "resources": {"cpu": CPUS, "gpu": gpu},
+            "resources": resources(config.market, gpu),
             "fleets": [config.fleet.name],
             "retry": False,
             "idle_duration": int(config.fleet.idle_duration.total_seconds()),
@@ -108,7 +105,13 @@ def _spec(task: TaskConfiguration, public_key: str | None) -> RunSpec:
     )
 
 
-def _gpu(names: Sequence[str], count: int) -> dict[str, object]:
+def resources(market: Market, gpu: dict[str, object]) -> dict[str, object]:
+    """What machines have at least, of which ours are; the fleet's and the run's alike."""
+    return {"cpu": market.cpu, "memory": market.memory, "disk": market.disk, "gpu": gpu}
+
+
+def gpu_spec(names: Sequence[str], count: int | str) -> dict[str, object]:
+    """GPUs of these types; so many, or a range such as `1..8`."""
     return {"name": list(names), "count": count}
 
 

@@ -54,6 +54,8 @@ def test_a_backend_that_the_server_left_out_is_named() -> None:
         ({"nodes": {"min": 0, "max": 0}}, "holds no machines"),
         ({"max_price": 1.5}, "takes no machine above $1.5 an hour"),
         ({"spot_policy": "spot"}, "takes spot machines only"),
+        ({"resources": {"disk": {"size": {"min": 500.0}}}}, "takes no machine with disk below 500 GB"),
+        ({"resources": {"cpu": {"count": {"min": 8}}}}, "takes no machine with cpu below 8"),
     ],
 )
 def test_a_fleet_that_is_narrower_than_the_settings_is_told(configuration: dict[str, Any], said: str) -> None:
@@ -68,6 +70,7 @@ def test_a_fleet_that_is_narrower_than_the_settings_is_told(configuration: dict[
     [
         {},
         {"backends": ["hotaisle", "amddevcloud"], "nodes": {"min": 0, "max": 4}, "spot_policy": "auto"},
+        {"resources": {"cpu": {"count": {"min": 2}}, "memory": {"min": 8.0}, "disk": {"size": {"min": 100.0}}}},
         {"ssh_config": {"hosts": ["10.0.0.1"]}, "backends": []},
     ],
 )

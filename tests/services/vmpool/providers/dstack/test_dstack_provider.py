@@ -17,6 +17,7 @@ from services.vmpool.providers.dstack_release import INSTANCE_PREFIX
 from services.vmpool.providers.provider import ProviderState
 from tests.dstack_lab.client import FINAL, until
 from tests.dstack_lab.fixtures import cloud_of_module, dstack_server, fake_cloud, lab_client, run_key
+from tests.services.vmpool.providers.dstack.dstack_words import market
 from tests.services.vmpool.providers.dstack.lab_provider import (
     DEADLINE_SECONDS,
     TINY_COMMAND,
@@ -168,6 +169,24 @@ async def test_a_cloud_that_refuses_is_no_capacity_in_its_own_words(
     assert words in seen.reason
     await provider.release("mach_1")
     assert fake_cloud.ledger() == []
+
+
+@pytest.mark.parametrize(
+    ("sizes", "backends"),
+    [
+        ({}, {"amddevcloud", "hotaisle"}),
+        ({"disk": "1TB.."}, {"hotaisle"}),
+        ({"memory": "230GB.."}, {"amddevcloud"}),
+        ({"cpu": "x86:..16"}, {"hotaisle"}),
+        ({"disk": "100TB.."}, set()),
+    ],
+)
+async def test_the_plan_has_machines_of_the_sizes_that_are_asked_for(
+    settings: DstackConfig, sizes: dict[str, str], backends: set[str]
+) -> None:
+    async with lab_provider(replace(settings, market=market(**sizes))) as provider:
+        await provider.offers()
+        assert {offer.backend for offer in await provider.offers()} == backends
 
 
 async def test_a_full_fleet_is_no_capacity_and_what_is_in_it_runs_on(

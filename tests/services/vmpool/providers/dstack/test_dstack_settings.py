@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from servicekit.config import settings_faults
 from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers.dstack_settings import DstackSettings
 from services.vmpool.providers.plugins import PoolContext
@@ -99,3 +100,48 @@ def test_no_error_and_no_repr_shows_a_secret(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(ValidationError) as refused:
         DstackSettings()
     assert "s3cret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "read"),
+    [
+        ("CPU", "8..", "x86:8.."),
+        ("CPU", "arm: 16..64", "arm:16..64"),
+        ("CPU", "8", "x86:8"),
+        ("MEMORY", "64GB..", "64GB.."),
+        ("DISK", "500GB .. 2TB", "500GB..2TB"),
+    ],
+)
+def test_sizes_of_machines_are_ranges_in_dstack_s_words(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, read: str
+) -> None:
+    monkeypatch.setenv(f"VMPOOL_DSTACK_{name}", value)
+    assert getattr(DstackSettings().market(("MI300X",)), name.lower()) == read
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("CPU", "many"), ("CPU", ""), ("MEMORY", "64 gigs"), ("DISK", ".."), ("DISK", "2TB..1TB"), ("DISK", "1..2..3")],
+)
+def test_sizes_that_dstack_does_not_read_are_refused_with_an_example(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(f"VMPOOL_DSTACK_{name}", value)
+    with pytest.raises(ValidationError) as refused:
+        DstackSettings()
+    said = settings_faults(refused.value)
+    assert said.startswith(f"VMPOOL_DSTACK_{name}: must be a ")
+    assert "such as" in said
+
+
+def test_the_names_that_people_bring_along_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DSTACK_BACKEND", "amddevcloud")
+    monkeypatch.setenv("DSTACK_AMDDEVCLOUD_API_KEY", "dop_v1_secret")
+    settings = DstackSettings()
+    assert settings.backends == ("amddevcloud",)
+    assert settings.server().amddevcloud_key == "dop_v1_secret"
+    assert "dop_v1_secret" not in f"{settings!r} {settings.server()!r}"
+    monkeypatch.setenv("DSTACK_BACKEND", "amddevcluod")
+    with pytest.raises(ValidationError) as refused:
+        DstackSettings()
+    assert "the nearest is amddevcloud" in settings_faults(refused.value)

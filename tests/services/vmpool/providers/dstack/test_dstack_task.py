@@ -39,7 +39,8 @@ def test_a_machine_is_a_task_with_name_key_token_and_a_longest_life() -> None:
         "EXECUTOR_POOL_TIMEOUT": "900",
     }
     assert (task.max_duration, task.retry, task.fleets[0].name) == (12 * 3600, False, "wavepool")
-    assert (task.resources.cpu.arch.value, task.resources.cpu.count.min) == ("x86", 2)
+    assert (task.resources.cpu.arch.value, task.resources.cpu.count.min) == ("x86", 4)
+    assert (task.resources.memory.min, task.resources.disk.size.min) == (32, 200)
 
 
 def test_the_order_decides_gpu_backend_region_and_spot() -> None:
