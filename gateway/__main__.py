@@ -10,6 +10,7 @@ from gateway.app import create_app
 from gateway.config import GatewaySettings
 from gateway.server import GatewayServer
 from servicekit import logging, metrics
+from servicekit.setting_names import warn_of_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +21,7 @@ async def main() -> None:
     """Serve until SIGTERM or SIGINT; open streams end then, and their clients resume."""
     settings = GatewaySettings()
     logging.configure("gateway", settings.log_level)
+    warn_of_settings(logging.get_logger("gateway"))
     logging.get_logger("uvicorn.error").addFilter(_without_colours)
     server = GatewayServer(create_app(settings), settings)
     stop_metrics = _serve_metrics(settings)

@@ -57,7 +57,7 @@ def doctor(
 def _findings(data_dir: Path, endpoint: str | None, token: str | None) -> list[Finding]:
     connection = resolve(endpoint, token, data_dir)
     transport = Transport(connection)
-    found = [checkup.python_version(), checkup.generated_code(), checkup.disk_space(data_dir)]
+    found = [checkup.python_version(), checkup.generated_code(), *checkup.settings(), checkup.disk_space(data_dir)]
     found.append(checkup.ports(Ports.usual(), data_dir))
     with notes.status("compiling and running a small kernel"):
         found += [*checkup.trial_run(), checkup.problem_definitions()]

@@ -18,6 +18,7 @@ from cli.commands.options import DataDirOption  # noqa: TC001 - typer reads anno
 from cli.connection import DEFAULT_DATA_DIR, TOKEN_FILE
 from cli.errors import UnreachableError
 from cli.exit_codes import ExitCode
+from cli.local.checkup import setting_warnings
 from cli.local.data_folder import claimed, holder, rotate_logs
 from cli.local.generated_code import REMEDY, stale_protos
 from cli.local.program import StartError
@@ -46,6 +47,8 @@ def up(
     """
     if stale := stale_protos():
         raise UnreachableError(f"the code made from {', '.join(stale)} is out of date: {REMEDY}")
+    for warning in setting_warnings():
+        notes.print(warning)
     ports = Ports.free(port) if free_ports else Ports.usual(port)
     stack = Stack(data_dir.resolve(), ports)
     with claimed(data_dir, stack.endpoint):

@@ -37,6 +37,7 @@ DEVICE_LIBRARY_REMEDY = (
     " `python -m services.executor.devices.gfx942.prepare --fetch`, which needs no root"
 )
 TORCH = ("-m", "services.executor.core.problem_host")
+SETTING_NAMES = ("-m", "servicekit.setting_names")
 SETUP_TORCH = Path(__file__).parents[2] / "deploy" / "setup-torch"
 GAP = "does not hold back: "
 
@@ -73,6 +74,25 @@ def generated_code() -> Finding:
     if stale := stale_protos():
         return Finding("generated code", Health.FAULT, f"older than {', '.join(stale)}", REMEDY)
     return Finding("generated code", Health.OK, "as new as the protos")
+
+
+def setting_warnings() -> list[str]:
+    """What is wrong with the names of settings in the environment, in sentences."""
+    asked = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, *SETTING_NAMES], capture_output=True, text=True, timeout=TRIAL_SECONDS, check=False
+    )
+    if asked.returncode:
+        return [f"the names of settings could not be looked at: {asked.stderr.strip()[-300:]}"]
+    return cast("list[str]", json.loads(asked.stdout))
+
+
+def settings() -> list[Finding]:
+    """Whether every variable in the environment that looks like a setting of ours is one."""
+    warnings = setting_warnings()
+    if not warnings:
+        return [Finding("settings", Health.OK, "nothing in the environment is misspelt")]
+    remedy = "correct the name, or take it out; docs/operations.md lists the settings"
+    return [Finding("settings", Health.NOTE, warning, remedy) for warning in warnings]
 
 
 def disk_space(data_dir: Path) -> Finding:

@@ -24,6 +24,8 @@ GATEWAY = "gateway"
 USUAL_PORTS = {"billing": 50064, "vmpool": 50062, "scheduler": 50061, GATEWAY: 8080}
 """In the order in which they start."""
 EXECUTOR_PORT = 50063
+CALLS = {"vmpool": ("billing",), "scheduler": ("vmpool", "billing"), GATEWAY: ("scheduler", "vmpool", "billing")}
+"""Whom each process calls."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,7 @@ class Stack:
             "METRICS_PORT": str(self.ports.metrics[name]),
             "DATA_DIR": str(self.data_dir),
         }
-        others = {f"{other.upper()}_TARGET": f"{LOOPBACK}:{port}" for other, port in self.ports.serving.items()}
-        executor = {"LOCAL_EXECUTOR_PORT": str(self.ports.executor)}
+        ports = self.ports.serving
+        others = {f"{other.upper()}_TARGET": f"{LOOPBACK}:{ports[other]}" for other in CALLS.get(name, ())}
+        executor = {"LOCAL_EXECUTOR_PORT": str(self.ports.executor)} if name == "vmpool" else {}
         return {f"{name.upper()}_{key}": value for key, value in (own | others | executor).items()}

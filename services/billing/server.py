@@ -10,6 +10,7 @@ from wavepool.billing.v1 import billing_pb2_grpc
 from servicekit import database, logging
 from servicekit.clock import SystemClock, new_id
 from servicekit.server import ServiceServer
+from servicekit.setting_names import warn_of_settings
 from services.billing import errors
 from services.billing.alerts import Alerts
 from services.billing.bootstrap import Bootstrap
@@ -74,6 +75,7 @@ async def main() -> None:
     """Serve until SIGTERM or SIGINT."""
     settings = BillingSettings()
     logging.configure("billing", settings.log_level)
+    warn_of_settings(log)
     db = database.Database(settings.resolved_database_url("billing"))
     try:
         stores = build_stores(db, settings)

@@ -13,6 +13,7 @@ from servicekit import logging
 from servicekit.clock import SystemClock
 from servicekit.plugins import BrokenPluginError, UnknownPluginError
 from servicekit.server import PortTakenError, ServiceServer
+from servicekit.setting_names import warn_of_settings
 from servicekit.storage import has_room
 from services.executor import errors
 from services.executor.capabilities import Capabilities
@@ -189,6 +190,7 @@ async def main() -> None:
     """Serve until SIGTERM or SIGINT, or until the pool is gone; exit status 1 if this machine cannot run anything."""
     settings = ExecutorSettings()
     logging.configure("executor", settings.log_level)
+    warn_of_settings(log)
     try:
         prepare_folders(settings)
         signer = settings.signer()

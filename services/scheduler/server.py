@@ -16,6 +16,7 @@ from servicekit.clock import Clock, SystemClock
 from servicekit.database import Database, migrate
 from servicekit.loops import Loop, run_loop
 from servicekit.server import ServiceServer
+from servicekit.setting_names import warn_of_settings
 from services.scheduler import errors
 from services.scheduler.admission import PosedProblem
 from services.scheduler.attempt import Links
@@ -146,6 +147,7 @@ async def main() -> None:
     """Serve until SIGTERM or SIGINT."""
     settings = SchedulerSettings()
     logging.configure("scheduler", settings.log_level)
+    warn_of_settings(logging.get_logger(__name__))
     problems = Catalogue.load(settings.problems_dir).problems
     database = Database(settings.resolved_database_url("scheduler"))
     try:

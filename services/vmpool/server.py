@@ -16,6 +16,7 @@ from servicekit.clock import SystemClock, new_id
 from servicekit.loops import run_loop
 from servicekit.plugins import BrokenPluginError, UnknownPluginError
 from servicekit.server import ServiceServer
+from servicekit.setting_names import warn_of_settings
 from servicekit.tenure import DatabaseTakenError, tenure
 from services.vmpool import errors
 from services.vmpool.config import VmPoolSettings
@@ -218,6 +219,7 @@ async def main() -> None:
     """Serve until SIGTERM or SIGINT, then stop what ends with the pool; SystemExit if the settings name no provider."""
     settings = VmPoolSettings()
     logging.configure("vmpool", settings.log_level)
+    warn_of_settings(log)
     try:
         providers = configured_providers(settings)
         check_preferences(settings.backends, settings.gpus_per_machine, providers)

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, cast
-
-from dstack._internal.core.backends.digitalocean_base.models import (
-    BaseDigitalOceanAPIKeyCreds,
-    BaseDigitalOceanBackendConfigWithCreds,
-)
 
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
@@ -37,8 +33,7 @@ async def ensure_amddevcloud(client: DstackClient, config: DstackConfig) -> bool
     key = config.server.amddevcloud_key
     if not key or AMD not in config.market.backends or AMD in await present_backends(client, config):
         return False
-    creds = BaseDigitalOceanAPIKeyCreds(api_key=key)
-    body = BaseDigitalOceanBackendConfigWithCreds(type=AMD, creds=creds).model_dump_json()
+    body = json.dumps({"type": AMD, "creds": {"type": "api_key", "api_key": key}})
     try:
         await client.ask_project("backends/create", body)
     except RefusedError as error:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 HEALTHY = "sandbox: bubblewrap\ncompiling with clang 22\n"
 GAPPY = "sandbox: process\n  does not hold back: the network\ncompiling with clang 22\n"
+really_run = subprocess.run
 SERVING = {"status": "ready", "services": {"scheduler": "serving", "vmpool": "serving", "billing": "serving"}}
 
 
@@ -26,7 +27,9 @@ def trial(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     out = {"verdict": "ACCEPTED", "message": "All right.", "toolchain": "clang, ROCm's library", "kernels": {"add": {}}}
     told: dict[str, Any] = {"status": 0, "out": out, "err": HEALTHY}
 
-    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+    def run(command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
+        if not any(word.startswith("services.executor.core") for word in command):
+            return really_run(command, **options)
         return subprocess.CompletedProcess(command, told["status"], json.dumps(told["out"]) + "\n", told["err"])
 
     monkeypatch.setattr(checkup.subprocess, "run", run)
@@ -146,7 +149,9 @@ def test_fix_installs_torch_and_looks_again(monkeypatch: pytest.MonkeyPatch) -> 
     """Only the programs that would be run are scripted: installing takes minutes, and .ci/run does it for real."""
     ran: list[str] = []
 
-    def run(command: list[str] | tuple[str, ...], **_: object) -> subprocess.CompletedProcess[str]:
+    def run(command: list[str] | tuple[str, ...], **options: Any) -> subprocess.CompletedProcess[str]:
+        if command[-1] == checkup.SETTING_NAMES[-1]:
+            return really_run(command, **options)
         ran.append(command[-1] if command[0] == sys.executable else command[0])
         asked_for_torch = command[-1] == checkup.TORCH[-1]
         status = int(asked_for_torch and str(checkup.SETUP_TORCH) not in ran)
@@ -157,3 +162,12 @@ def test_fix_installs_torch_and_looks_again(monkeypatch: pytest.MonkeyPatch) -> 
     assert found["definitions"]["health"] == "ok"
     assert ran.count(str(checkup.SETUP_TORCH)) == 1
     assert os.access(checkup.SETUP_TORCH, os.X_OK)
+
+
+def test_a_misspelt_setting_is_a_note_with_the_right_name(
+    trial: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AMD_VM_IDLE_TIMEOT", "60")
+    told = {finding["name"]: finding for finding in doctor("http://127.0.0.1:1").json}
+    assert told["settings"]["health"] == "note"
+    assert "did you mean AMD_VM_IDLE_TIMEOUT?" in told["settings"]["detail"]

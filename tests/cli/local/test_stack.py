@@ -9,6 +9,7 @@ import pytest
 from cli.errors import InputError
 from cli.local.sockets import free_ports, is_free
 from cli.local.stack import Ports, Stack
+from servicekit.setting_names import setting_warnings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,3 +49,10 @@ def test_every_process_is_told_its_ports_its_folder_and_where_the_others_are(tmp
     assert scheduler["SCHEDULER_DATA_DIR"] == str(tmp_path)
     assert scheduler["SCHEDULER_BILLING_TARGET"] == "127.0.0.1:50064"
     assert programs["gateway"].environment["GATEWAY_METRICS_PORT"] == "10000"
+
+
+def test_no_process_is_told_what_nothing_reads(tmp_path: Path) -> None:
+    programs = Stack(tmp_path, Ports.usual()).programs()
+    told = {name: value for program in programs for name, value in program.environment.items()}
+    assert {"VMPOOL_LOCAL_EXECUTOR_PORT", "GATEWAY_VMPOOL_TARGET"} <= set(told)
+    assert setting_warnings(told) == []

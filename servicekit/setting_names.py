@@ -1,0 +1,143 @@
+"""Environment variables that look like settings of ours and that nothing reads: misspelt ones, mostly.
+
+Which names are read is taken from the source of the classes of settings, so that a service knows the names of all
+others without importing them. `python -m servicekit.setting_names` prints the warnings as a JSON list of texts.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import sys
+from difflib import get_close_matches
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import logging
+    from collections.abc import Iterator, Mapping, Sequence
+
+ROOT = Path(__file__).parents[1]
+SOURCES = ("gateway/config.py", "services/*/config.py", "services/*/providers/*_settings.py")
+PLUGIN_SOURCE = re.compile(r"(?P<provider>[a-z]+)_settings")
+PREFIXES = ("AMD_", "WAVEPOOL_", "VMPOOL_", "EXECUTOR_", "SCHEDULER_", "BILLING_", "GATEWAY_")
+
+_ALIKE = 0.7
+"""Of difflib's likeness, 0 to 1: a letter wrong in a short word, or two words changed over in a long name."""
+
+OTHERS_OF_OURS = frozenset(
+    {
+        # The command, and compose.yaml.
+        *("WAVEPOOL_ENDPOINT", "WAVEPOOL_TOKEN", "WAVEPOOL_DATA_DIR", "WAVEPOOL_PORT", "WAVEPOOL_UP_MARK"),
+        # The compiler, and programs in boxes.
+        *("WAVEPOOL_CACHE_DIR", "WAVEPOOL_CPU_WORKERS", "WAVEPOOL_DEVICE_MEMORY_MIB"),
+        *("WAVEPOOL_RECORDING", "WAVEPOOL_FINDINGS"),
+        # Tests.
+        *("WAVEPOOL_LIVE_DSTACK", "WAVEPOOL_TEST_CACHE"),
+    }
+)
+"""Read by programs of ours without a class of settings."""
+
+FOREIGN = re.compile(
+    r"""
+    # ROCm's HIP and OpenCL runtime: ROCm/clr, rocclr/utils/flags.hpp
+    AMD_(?:LOG_(?:LEVEL|LEVEL_FILE|MASK)|SERIALIZE_(?:KERNEL|COPY)|OPT_FLUSH|DIRECT_DISPATCH|CPU_AFFINITY
+    |THREAD_TRACE_ENABLE|GPU_FORCE_SINGLE_FP_DENORM|OCL_\w+)
+    # ROCm's compiler support: ROCm/llvm-project, amd/comgr/README.md
+    |AMD_COMGR_\w+
+    # Mesa, docs/envvars.rst; GPUOpen-Drivers/AMDVLK, README.md
+    |AMD_(?:DEBUG|VULKAN_ICD)
+    # Kubernetes, in every container for a service called `gateway`: "Discovering services" of its documentation
+    |\w+_SERVICE_(?:HOST|PORT\w*)|\w+_PORT_\d+_\w+
+    # Jenkins; CGI (RFC 3875)
+    |EXECUTOR_NUMBER|GATEWAY_INTERFACE
+    """,
+    re.VERBOSE,
+)
+"""Names under our prefixes that belong to others, with where they say so."""
+
+
+@cache
+def read_names() -> Mapping[str, str]:
+    """The names that classes of settings read, each with the stem of the file that says so."""
+    common = _class_named("ServiceSettings", ROOT / "servicekit" / "config.py")
+    found: dict[str, str] = {}
+    for source in sorted(path for pattern in SOURCES for path in ROOT.glob(pattern)):
+        for body in ast.parse(source.read_text(encoding="utf-8")).body:
+            if isinstance(body, ast.ClassDef) and (prefix := _prefix(body)):
+                bases = {base.id for base in body.bases if isinstance(base, ast.Name)}
+                fields = [*body.body, *(common.body if common.name in bases else ())]
+                found |= dict.fromkeys(_names(fields, prefix), source.stem)
+    return found
+
+
+def setting_warnings(environment: Mapping[str, str]) -> list[str]:
+    """What is wrong with the names in `environment`, a sentence each and never with a value."""
+    known = read_names()
+    used = {name.strip() for name in environment.get("VMPOOL_PROVIDERS", "local").split(",")}
+    told: list[str] = []
+    for name in sorted(environment):
+        plugin = PLUGIN_SOURCE.fullmatch(known.get(name.upper(), ""))
+        if plugin and plugin["provider"] not in used:
+            told.append(f"{name} is set, but VMPOOL_PROVIDERS does not name {plugin['provider']}: nothing reads it")
+        elif is_unknown(name.upper()):
+            near = _nearest(name.upper(), [*known, *OTHERS_OF_OURS])
+            hint = f"did you mean {near}?" if near else "docs/operations.md lists the settings"
+            told.append(f"{name} is set, and nothing reads it; {hint}")
+    return told
+
+
+def warn_of_settings(log: logging.Logger) -> None:
+    """Log what is wrong with the names in this process's environment."""
+    for warning in setting_warnings(os.environ):
+        log.warning(warning)
+
+
+def is_unknown(name: str) -> bool:
+    """Whether a name has a prefix of ours, and neither we nor anybody whom we know of reads it."""
+    if not name.startswith(PREFIXES) or name in read_names() or name in OTHERS_OF_OURS or FOREIGN.fullmatch(name):
+        return False
+    plugins = (point.name.upper() for point in entry_points(group="wavepool.providers"))
+    own = {match["provider"].upper() for stem in read_names().values() if (match := PLUGIN_SOURCE.fullmatch(stem))}
+    return not name.startswith(tuple(f"VMPOOL_{plugin}_" for plugin in plugins if plugin not in own))
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    """The known name of the same prefix that is like it in what follows; empty if none is."""
+    prefix = next(prefix for prefix in PREFIXES if name.startswith(prefix))
+    after = {other.removeprefix(prefix): other for other in known if other.startswith(prefix)}
+    near = get_close_matches(name.removeprefix(prefix), after, n=1, cutoff=_ALIKE)
+    return after[near[0]] if near else ""
+
+
+def _class_named(name: str, source: Path) -> ast.ClassDef:
+    tree = ast.parse(source.read_text(encoding="utf-8"))
+    return next(body for body in tree.body if isinstance(body, ast.ClassDef) and body.name == name)
+
+
+def _prefix(settings: ast.ClassDef) -> str:
+    """The `env_prefix` of a class of settings; empty for any other class."""
+    for node in ast.walk(settings):
+        if isinstance(node, ast.keyword) and node.arg == "env_prefix" and isinstance(node.value, ast.Constant):
+            return str(node.value.value)
+    return ""
+
+
+def _names(body: list[ast.stmt], prefix: str) -> Iterator[str]:
+    for field in body:
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+            yield from _aliases(field) or [f"{prefix}{field.target.id}".upper()]
+
+
+def _aliases(field: ast.AnnAssign) -> list[str]:
+    calls = [node for node in ast.walk(field) if isinstance(node, ast.Call)]
+    choices = [argument for call in calls if ast.unparse(call.func) == "AliasChoices" for argument in call.args]
+    return [str(choice.value) for choice in choices if isinstance(choice, ast.Constant)]
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(setting_warnings(os.environ)) + "\n")

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pydantic import AliasChoices
+
+from servicekit.config import Settings
+from servicekit.setting_names import FOREIGN, OTHERS_OF_OURS, SOURCES, read_names, setting_warnings
+
+ROOT = Path(__file__).parents[2]
+READ_IN_SOURCE = re.compile(r"""(?:environ(?:\.get)?[(\[]\s*|getenv\()["'](WAVEPOOL_[A-Z_]+)["']""")
+
+
+def settings_classes() -> list[type[Settings]]:
+    """Those that the services define, imported."""
+    found: list[type[Settings]] = []
+    for source in sorted(path for pattern in SOURCES for path in ROOT.glob(pattern)):
+        module = importlib.import_module(".".join(source.relative_to(ROOT).with_suffix("").parts))
+        kinds = [each for each in vars(module).values() if isinstance(each, type) and issubclass(each, Settings)]
+        found += [kind for kind in kinds if kind.__module__ == module.__name__]
+    return found
+
+
+def test_the_names_in_the_source_are_those_that_the_classes_read() -> None:
+    expected: set[str] = set()
+    for kind in settings_classes():
+        prefix = str(kind.model_config.get("env_prefix"))
+        for name, field in kind.model_fields.items():
+            alias = field.validation_alias
+            expected |= set(map(str, alias.choices)) if isinstance(alias, AliasChoices) else {f"{prefix}{name}".upper()}
+    assert set(read_names()) == expected
+    assert {"AMD_VM_MAX_CONCURRENT", "DSTACK_AMDDEVCLOUD_API_KEY", "BILLING_PORT"} <= expected
+
+
+def test_every_name_that_a_program_of_ours_reads_by_itself_is_known() -> None:
+    folders = [ROOT / name for name in ("cli", "gateway", "services", "tests")]
+    sources = [path for folder in folders for kind in ("*.py", "*.cpp") for path in folder.rglob(kind)]
+    read = {name for path in sources for name in READ_IN_SOURCE.findall(path.read_text("utf-8"))}
+    assert len(read) > 3
+    assert read <= OTHERS_OF_OURS
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("AMD_VM_IDLE_TIMEOT", "did you mean AMD_VM_IDLE_TIMEOUT?"),
+        ("EXECUTOR_SANDBX", "did you mean EXECUTOR_SANDBOX?"),
+        ("VMPOOL_MAX_MACHINE", "did you mean VMPOOL_MAX_MACHINES?"),
+        ("WAVEPOOL_TOKN", "did you mean WAVEPOOL_TOKEN?"),
+        ("WAVEPOOL_FLAVOUR", "docs/operations.md lists the settings"),
+    ],
+)
+def test_a_name_that_nothing_reads_is_told_with_the_nearest_and_without_its_value(name: str, said: str) -> None:
+    assert setting_warnings({name: "s3cret"}) == [f"{name} is set, and nothing reads it; {said}"]
+
+
+def test_names_of_others_and_names_in_small_letters_are_no_matter() -> None:
+    others = ["AMD_LOG_LEVEL", "AMD_SERIALIZE_KERNEL", "AMD_COMGR_SAVE_TEMPS", "GATEWAY_SERVICE_HOST"]
+    others += ["GATEWAY_PORT_8080_TCP_ADDR", "EXECUTOR_NUMBER", "HSA_XNACK", "DSTACK_TOKEN", "PATH"]
+    assert setting_warnings(dict.fromkeys([*others, *OTHERS_OF_OURS, "vmpool_port"], "1")) == []
+    assert not FOREIGN.fullmatch("AMD_VM_IDLE_TIMEOT")
+
+
+def test_no_setting_of_ours_is_taken_for_somebody_else_s() -> None:
+    assert [name for name in read_names() if FOREIGN.fullmatch(name)] == []
+
+
+def test_a_provider_s_settings_without_the_provider_are_told() -> None:
+    environment = {"DSTACK_BACKEND": "amddevcloud", "VMPOOL_LOCAL_HOURLY_RATE": "1"}
+    [warning] = setting_warnings(environment)
+    assert warning == "DSTACK_BACKEND is set, but VMPOOL_PROVIDERS does not name dstack: nothing reads it"
+    assert setting_warnings({**environment, "VMPOOL_PROVIDERS": "local, dstack"}) == []
+
+
+def test_a_service_warns_once_when_it_starts(tmp_path: Path) -> None:
+    """And says no more: its database is not one, so that it ends."""
+    environment = {**os.environ, "BILLING_DATABASE_URL": "nonsense://", "BILLING_PRT": "1", "BILLING_PORT": "0"}
+    run = subprocess.run(
+        [sys.executable, "-m", "services.billing"],
+        env={**environment, "BILLING_DATA_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    told = [json.loads(line) for line in run.stdout.splitlines()]
+    assert [line["level"] for line in told if "BILLING_PRT" in line["message"]] == ["WARNING"]
