@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import shutil
 import subprocess
@@ -37,6 +38,9 @@ DEVICE_LIBRARY_REMEDY = (
     " `python -m services.executor.devices.gfx942.prepare --fetch`, which needs no root"
 )
 TORCH = ("-m", "services.executor.core.problem_host")
+GPU_CHECKUP = ("-m", "services.executor.devices.checkup")
+GPU_DEVICES = ("rocm", "nvidia")
+DRIVER_NODE = Path("/dev/kfd")
 SETTING_NAMES = ("-m", "servicekit.setting_names")
 SETUP_TORCH = Path(__file__).parents[2] / "deploy" / "setup-torch"
 GAP = "does not hold back: "
@@ -121,11 +125,41 @@ def ports(wanted: Ports, data_dir: Path) -> Finding:
     return Finding("ports", Health.FAULT, f"held: {holders}", "end these, or start with `wavepool up --free-ports`")
 
 
-def trial_run() -> list[Finding]:
-    """Whether a kernel compiles, runs in its box and is checked, and what the box does not hold back."""
+def gpu_device() -> str:
+    """The GPU device that EXECUTOR_DEVICE names; else the one whose driver's node is here, or none."""
+    named = os.environ.get("EXECUTOR_DEVICE", "")
+    if named or not DRIVER_NODE.exists():
+        return named if named in GPU_DEVICES else ""
+    return "rocm"
+
+
+def gpu(device: str) -> list[Finding]:
+    """Whether this machine's GPU can be used: nodes and permission, the driver and what it shows, the compiler."""
+    asked = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, *GPU_CHECKUP, device], capture_output=True, text=True, timeout=TRIAL_SECONDS, check=False
+    )
+    if asked.returncode:
+        return [Finding(device, Health.FAULT, f"it could not be looked at: {asked.stderr.strip()[-300:]}")]
+    return [
+        Finding(
+            device, Health.OK if found["ok"] else Health.FAULT, f"{found['check']}: {found['message']}", found["remedy"]
+        )
+        for found in cast("list[dict[str, Any]]", json.loads(asked.stdout))
+    ]
+
+
+def trial_run(device: str = "") -> list[Finding]:
+    """Whether a kernel compiles, runs in its box and is checked, and what the box does not hold back.
+
+    On `cpu`, unless another device is named.
+    """
     try:
         trial = subprocess.run(  # noqa: S603 - our own program
-            [sys.executable, *TRIAL, "--json"], capture_output=True, text=True, timeout=TRIAL_SECONDS, check=False
+            [sys.executable, *TRIAL, "--json", "--device", device or "cpu"],
+            capture_output=True,
+            text=True,
+            timeout=TRIAL_SECONDS,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         return [Finding("compiler", Health.FAULT, f"a trial kernel took over {TRIAL_SECONDS} s", "run make setup")]
@@ -141,7 +175,12 @@ def _judged(trial: subprocess.CompletedProcess[str]) -> Iterator[Finding]:
         yield Finding("trial kernel", Health.OK, str(result.get("message", "accepted")))
     else:
         why = f"{result.get('message', '')} {result.get('details', '')}".strip() or trial.stderr.strip()[-600:]
-        yield Finding("trial kernel", Health.FAULT, why, "run make setup; it installs and prepares the compiler")
+        yield Finding(
+            "trial kernel",
+            Health.FAULT,
+            why,
+            "run make setup; it installs and prepares the compiler; a GPU's own findings come first",
+        )
     box = next((line.removeprefix("sandbox: ") for line in said if line.startswith("sandbox: ")), "")
     gaps = [line.removeprefix(GAP) for line in said if line.startswith(GAP)]
     if gaps:

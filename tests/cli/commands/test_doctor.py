@@ -25,11 +25,12 @@ SERVING = {"status": "ready", "services": {"scheduler": "serving", "vmpool": "se
 def trial(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What the core's trial run of a kernel says; the core itself is tested where it lives."""
     out = {"verdict": "ACCEPTED", "message": "All right.", "toolchain": "clang, ROCm's library", "kernels": {"add": {}}}
-    told: dict[str, Any] = {"status": 0, "out": out, "err": HEALTHY}
+    told: dict[str, Any] = {"status": 0, "out": out, "err": HEALTHY, "commands": []}
 
     def run(command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
         if not any(word.startswith("services.executor.core") for word in command):
             return really_run(command, **options)
+        told["commands"].append(command)
         return subprocess.CompletedProcess(command, told["status"], json.dumps(told["out"]) + "\n", told["err"])
 
     monkeypatch.setattr(checkup.subprocess, "run", run)
@@ -171,3 +172,23 @@ def test_a_misspelt_setting_is_a_note_with_the_right_name(
     told = {finding["name"]: finding for finding in doctor("http://127.0.0.1:1").json}
     assert told["settings"]["health"] == "note"
     assert "did you mean AMD_VM_IDLE_TIMEOUT?" in told["settings"]["detail"]
+
+
+def test_the_faults_of_a_gpu_that_is_to_be_used_are_told_before_the_trial(
+    trial: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if checkup.DRIVER_NODE.exists():
+        pytest.skip("this machine has the driver")
+    monkeypatch.setenv("EXECUTOR_DEVICE", "rocm")
+    run = doctor("http://127.0.0.1:1")
+    told = [finding for finding in run.json if finding["name"] == "rocm"]
+    assert run.status == 1
+    assert told[0]["detail"].startswith("device: no device: /dev/kfd is missing")
+    assert {finding["detail"].partition(":")[0] for finding in told} >= {
+        "device",
+        "topology",
+        "driver",
+        "hipcc",
+        "amdsmi",
+    }
+    assert trial["commands"][0][-2:] == ["--device", "rocm"]

@@ -13,6 +13,7 @@ from services.executor.devices.offload.build_script import build_script
 from services.executor.devices.offload.host_code import recorder_command, recorder_identity, recorder_mounts
 from services.executor.devices.offload.runner_objects import RUNNER, compile_runner
 from services.executor.devices.rocm import toolchain
+from services.executor.devices.rocm.checkup import no_device
 from services.executor.devices.rocm.gpu import ALL_XCDS, Gpu, Management
 from services.executor.devices.rocm.kernel_trace import read_trace
 from services.executor.devices.rocm.probe import read_facts
@@ -152,4 +153,8 @@ def _only_index() -> int | None:
 def _management(pid: int, index: int) -> Management:
     """One for each process: what a fork inherits cannot be used."""
     del pid
-    return Management(index)
+    try:
+        return Management(index)
+    except ToolchainError as error:
+        # The library's own words do not say it.
+        raise ToolchainError(f"{missing} ({error})" if (missing := no_device()) else str(error)) from error

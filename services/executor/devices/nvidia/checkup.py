@@ -1,0 +1,61 @@
+"""What an NVIDIA GPU needs on its machine: looked at one by one, nothing changed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from services.executor.devices.device import ToolchainError
+from services.executor.devices.finding import DeviceFinding
+from services.executor.devices.nvidia import toolchain
+from services.executor.devices.nvidia.gpu import Management
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+OLDEST_CUDA = 13
+
+
+class NvidiaCheckup:
+    """`dev` is where the machine's device nodes are."""
+
+    def __init__(self, dev: Path = Path("/dev")) -> None:
+        self._dev = dev
+
+    def findings(self) -> Sequence[DeviceFinding]:
+        """All of it, in the order in which to mend it."""
+        return [self.nodes(), driver(), compiler()]
+
+    def nodes(self) -> DeviceFinding:
+        """Whether the driver's nodes are there and may be opened."""
+        control = self._dev / "nvidiactl"
+        if not control.exists():
+            remedy = "load the driver (`nvidia-smi` should list the GPU), or start the container with --gpus all"
+            return DeviceFinding("device", ok=False, message=f"no device: {control} is missing", remedy=remedy)
+        if not os.access(control, os.R_OK | os.W_OK):
+            remedy = f"let this user open it: `ls -l {control}`"
+            return DeviceFinding("device", ok=False, message=f"{control} may not be opened", remedy=remedy)
+        return DeviceFinding("device", ok=True, message=str(control))
+
+
+def driver() -> DeviceFinding:
+    """Whether the driver answers."""
+    try:
+        management = Management()
+        gpu, versions = management.gpu(), management.versions()
+    except ToolchainError as error:
+        return DeviceFinding("driver", ok=False, message=str(error), remedy="install NVIDIA's driver for CUDA 13")
+    return DeviceFinding("driver", ok=True, message=f"{gpu.name}, {gpu.architecture}, driver {versions.driver}")
+
+
+def compiler() -> DeviceFinding:
+    """Whether nvcc is there and new enough."""
+    try:
+        cuda = toolchain.cuda()
+    except ToolchainError as error:
+        return DeviceFinding("nvcc", ok=False, message=str(error))
+    release = cuda.version.partition(".")[0]
+    new_enough = release.isdigit() and int(release) >= OLDEST_CUDA
+    remedy = "" if new_enough else f"install CUDA {OLDEST_CUDA}, or name its folder in CUDA_HOME"
+    return DeviceFinding("nvcc", ok=new_enough, message=f"{cuda.nvcc} {cuda.version}", remedy=remedy)
