@@ -59,6 +59,10 @@ MISSING = {
         lambda: "runsc" in docker_runtimes(),
         "no Docker engine runs that knows gVisor's runsc: see .ci/dockerd.json",
     ),
+    "executor_image": (
+        lambda: "executor" in trial_image(),
+        "there is no image wavepool-executor-trial: run .ci/executor-image",
+    ),
     "cuda": (lambda: shutil.which("nvcc") is not None, "CUDA's compiler is not installed"),
     "dstack": (
         lambda: server_python() is not None and shutil.which("bwrap") is not None and shutil.which("ssh") is not None,
@@ -97,6 +101,20 @@ def docker_runtimes() -> str:
     ).returncode:
         subprocess.run([REPOSITORY / "deploy/sandbox-image"], check=True, capture_output=True)
     return asked.stdout
+
+
+@cache
+def trial_image() -> str:
+    """The name of the executor's image for tests; empty if it was not made."""
+    if not docker_runtimes():
+        return ""
+    listed = subprocess.run(
+        ["docker", "images", "--format", "{{.Repository}}", "wavepool-executor-trial"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return listed.stdout
 
 
 def torch_program() -> Path | None:

@@ -75,7 +75,8 @@ class RocmCheckup:
         nodes = [node for node in (self._dev / DRIVER_NODE, *self._render_nodes()) if node.exists()]
         closed = [node for node in nodes if not os.access(node, os.R_OK | os.W_OK)]
         if not closed:
-            return DeviceFinding("permission", ok=bool(nodes), message=f"{len(nodes)} nodes may be opened")
+            told = f"{len(nodes)} nodes may be opened" if nodes else "there is no node to open"
+            return DeviceFinding("permission", ok=bool(nodes), message=told)
         groups = sorted({_group(node) for node in closed})
         return _fault(
             "permission",
