@@ -26,6 +26,11 @@ _SIGNAL_HINTS = {
 }
 _SIGNAL_STATUS_BASE = 128
 _ASSERT_MARK = b"ssertion"
+_FAULT_OF_ROCM = re.compile(
+    rb"Memory access fault by GPU node-\S+ .*?on address (?P<address>\w+)|HW Exception by GPU .*?reason *: *(?P<why>.+)"
+    rb"|[Aa]borting with error : (?P<error>HSA_STATUS_ERROR_\w+)"
+)
+"""What ROCm's runtime writes to stderr before it aborts the process."""
 STOPPED_STATUS = 86
 """Of the `cpu` device, whose runtime ended the process and says why on stderr (`runtime/stopped.h`)."""
 GAVE_UP_STATUS = 70
@@ -209,5 +214,22 @@ def _signal_failure(end: Exit, number: int) -> Failure:
         line = next(line for line in end.stderr.splitlines() if _ASSERT_MARK in line).decode(errors="replace")
         said = line.strip().removeprefix("Assertion failed: ")
         return Failure(Verdict.RUNTIME_ERROR, f"An assertion failed: {said}", reason="assert")
+    if name == "SIGABRT" and (fault := _FAULT_OF_ROCM.search(end.stderr)):
+        return Failure(Verdict.RUNTIME_ERROR, _fault_text(fault), reason="gpu_fault")
     hint = _SIGNAL_HINTS.get(name, "it was ended from within its sandbox")
     return Failure(Verdict.RUNTIME_ERROR, f"The program crashed with {name}: {hint}.", reason=f"signal:{name}")
+
+
+def _fault_text(fault: re.Match[bytes]) -> str:
+    said = {name: (words or b"").decode(errors="replace").strip() for name, words in fault.groupdict().items()}
+    if said["address"]:
+        return (
+            f"A kernel touched device memory that is not its own, at address {said['address']}: check indices, "
+            "pointers and sizes."
+        )
+    if said["why"]:
+        return (
+            f"The device was reset during the run ({said['why']}): look for endless loops and for blocks that wait for "
+            "each other. Where there are none, submit it again: a device can fail by itself, and is tested now."
+        )
+    return f"The device stopped a kernel ({said['error']}): check indices, pointers and sizes."

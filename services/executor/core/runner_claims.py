@@ -23,13 +23,19 @@ _FAULTS = frozenset(
 )
 _OF_THE_MACHINE = frozenset(
     {
-        *("CompatNotSupportedOnDevice", "Deinitialized", "DeviceNotLicensed", "DeviceUninitialized"),
-        *("DevicesUnavailable", "ECCNotCorrectable", "ECCUncorrectable", "InitializationError", "InsufficientDriver"),
-        *("NoDevice", "NotInitialized", "NvlinkUncorrectable", "OperatingSystem", "StartupFailure"),
-        *("SystemDriverMismatch", "SystemNotReady"),
+        *("CallRequiresNewerDriver", "CompatNotSupportedOnDevice", "Contained", "CudartUnloading", "Deinitialized"),
+        *("DeviceAlreadyInUse", "DeviceNotLicensed", "DeviceUninitialized", "DevicesUnavailable"),
+        *("ECCNotCorrectable", "ECCUncorrectable", "IncompatibleDriverContext", "InitializationError"),
+        *("InsufficientDriver", "JitCompilerNotFound", "MpsClientTerminated", "MpsConnectionFailed"),
+        *("MpsMaxClientsReached", "MpsMaxConnectionsReached", "MpsRpcFailure", "MpsServerNotReady", "NoBinaryForGpu"),
+        *("NoDevice", "NoKernelImageForDevice", "NotInitialized", "NvlinkUncorrectable", "OperatingSystem"),
+        *("SoftwareValidityNotEstablished", "StartupFailure", "StubLibrary", "SystemDriverMismatch"),
+        *("SystemNotReady", "UnsupportedPtxVersion"),
     }
 )
-"""Of hip_runtime_api.h (ROCm 6.4) and driver_types.h (CUDA 13): no kernel can cause them."""
+"""Of hip_runtime_api.h (ROCm 6.4) and driver_types.h (CUDA 13): no kernel causes them by what it does."""
+_TOO_LONG = "LaunchTimeOut"
+"""CUDA spells it `LaunchTimeout`. Of devices that end kernels themselves, as those do that drive a screen."""
 # Of launches; and of what stands for any call, a launch too.
 _REFUSED_LAUNCHES = (
     "InvalidConfiguration",
@@ -56,13 +62,18 @@ NEVER_ENDING = (
 """Advice where honest calls are known to take far less than their time."""
 
 
+_BEFORE_A_CALL = frozenset({Step.ALLOCATE, Step.COPY_IN})
+"""Where the runner does work of its own, and waits for the device before it makes a call."""
+
+
 def may_be_the_machines(message: ReplyMessage) -> bool:
     """Whether an error says nothing of the submission, if a runner of our own meets it here too.
 
-    That is what no kernel can cause, and memory that the runner's own allocations and copies do not get: a submission
-    that has filled the device is gone when ours asks.
+    That is what no kernel causes by what it does, and whatever happens before a call: in memory that the runner's own
+    allocations do not get, in its copies, and on a device that is not well when it waits for it. A submission that has
+    filled the device is gone when ours asks.
     """
-    return _kind(message) in _OF_THE_MACHINE or message.step in {Step.ALLOCATE, Step.COPY_IN}
+    return _kind(message) in _OF_THE_MACHINE or message.step in _BEFORE_A_CALL
 
 
 def claimed_failure(message: ReplyMessage) -> Failure:
@@ -75,9 +86,17 @@ def claimed_failure(message: ReplyMessage) -> Failure:
         return Failure(Verdict.MEMORY_LIMIT_EXCEEDED, text, reason="vram")
     if name.endswith("MisalignedAddress"):
         return misaligned()
+    if _kind(message).casefold() == _TOO_LONG.casefold():
+        text = f"The device ended a kernel that ran for too long ({name}). {NEVER_ENDING}"
+        return Failure(Verdict.TIME_LIMIT_EXCEEDED, text, reason="wall")
     if message.step is Step.LAUNCH and _kind(message) not in _FAULTS:
         return Failure(Verdict.LAUNCH_ERROR, _refusal(name), reason=name)
     text = f"The device reported {name} after a call: check indices, pointers and sizes in your kernels."
+    if message.step in _BEFORE_A_CALL:
+        text = (
+            f"The device reported {name} before a call: look at what static constructors and earlier calls leave "
+            "running on it, and check indices, pointers and sizes there."
+        )
     return Failure(Verdict.RUNTIME_ERROR, text, reason="gpu_fault", details=f"step {message.step.name}")
 
 
@@ -109,3 +128,12 @@ def interference(what: str) -> Failure:
     """The verdict on a program that spoke in the runner's place, or cut its connection."""
     text = f"The program interfered with the runner ({what}). Leave descriptors and files alone that you did not open."
     return Failure(Verdict.RUNTIME_ERROR, text, reason="interference")
+
+
+def left_hanging() -> Failure:
+    """The verdict on a program that left, and whose processes cannot be killed."""
+    text = (
+        "The program ended and its processes cannot be killed, because the device does not let go of them: check "
+        "indices, pointers and sizes, and look for endless loops."
+    )
+    return Failure(Verdict.RUNTIME_ERROR, text, reason="gpu_fault")

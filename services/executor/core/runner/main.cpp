@@ -102,14 +102,15 @@ class Runner {
   // Makes a call's arguments on the device; guards, and arrays without a rule, stay as they were loaded.
   void redraw(const OrderMessage& order) {
     if (!let_go(order.sequence)) return;
-    if (check(chain_.redraw(order.first), Step::kRun, order.sequence)) channel_.send(reply_of(Reply::kLoaded, order.sequence));
+    if (check(chain_.redraw(order.first), Step::kCopyIn, order.sequence)) channel_.send(reply_of(Reply::kLoaded, order.sequence));
   }
 
   // All arrays are copied back at once, or stay where they are, if the judge says so, until it asks for the outputs.
   void call(const OrderMessage& order) {
     const std::uint64_t sequence = order.sequence;
     ReplyMessage done = reply_of(Reply::kDone, sequence);
-    if (!check(hipDeviceSynchronize(), Step::kRun, sequence)) return;
+    // Nothing of this call has begun: what fails here is told as what comes before a call.
+    if (!check(hipDeviceSynchronize(), Step::kCopyIn, sequence)) return;
     if (!check(spans_.begin(), Step::kAllocate, sequence)) return;
     const std::uint64_t begin_ns = clock_ns();
     const hipError_t started = hipEventRecord(start_, nullptr);
@@ -119,8 +120,8 @@ class Runner {
     const hipError_t noted = spans_.end();
     const hipError_t idle = hipDeviceSynchronize();
     done.clock_ns = clock_ns() - begin_ns;
-    if (!check(launched, Step::kLaunch, sequence)) return;
-    if (!check(started, Step::kRun, sequence) || !check(stopped, Step::kRun, sequence)) return;
+    if (!check(started, Step::kCopyIn, sequence) || !check(launched, Step::kLaunch, sequence)) return;
+    if (!check(stopped, Step::kRun, sequence)) return;
     if (!check(noted, Step::kRun, sequence) || !check(idle, Step::kRun, sequence)) return;
     // What is not there by now is no answer.
     if (!check(buffers_.hold(), Step::kRun, sequence) || !measure(done)) return;
@@ -141,9 +142,9 @@ class Runner {
   void ping(std::uint64_t sequence) {
     ReplyMessage pong = reply_of(Reply::kPong, sequence);
     if (!check(spans_.begin(), Step::kAllocate, sequence)) return;
-    if (!check(hipEventRecord(start_, nullptr), Step::kRun, sequence)) return;
-    if (!check(hipEventRecord(stop_, nullptr), Step::kRun, sequence)) return;
-    if (!check(spans_.end(), Step::kRun, sequence) || !check(hipDeviceSynchronize(), Step::kRun, sequence)) return;
+    if (!check(hipEventRecord(start_, nullptr), Step::kCopyIn, sequence)) return;
+    if (!check(hipEventRecord(stop_, nullptr), Step::kCopyIn, sequence)) return;
+    if (!check(spans_.end(), Step::kCopyIn, sequence) || !check(hipDeviceSynchronize(), Step::kCopyIn, sequence)) return;
     if (measure(pong)) channel_.send(pong);
   }
 

@@ -66,6 +66,34 @@ def test_the_end_of_a_runner_says_why(end: Exit, verdict: Verdict, reason: str) 
     assert (failure.verdict, failure.reason) == (verdict, reason)
 
 
+@pytest.mark.parametrize(
+    ("stderr", "said"),
+    [
+        (
+            b"Memory access fault by GPU node-1 (Agent handle: 0x55ac) on address 0x7f9587e00000. Reason: Page not pre",
+            "device memory that is not its own, at address 0x7f9587e00000: check indices",
+        ),
+        (
+            b"HW Exception by GPU node-1 (Agent handle: 0x1b0fc990) reason :GPU Hang",
+            "The device was reset during the run (GPU Hang): look for endless loops",
+        ),
+        (
+            b":0:rocdevice.cpp:29: Callback: Queue 0x7f Aborting with error : HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION: x",
+            "The device stopped a kernel (HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION)",
+        ),
+        (
+            b"Callback: Queue 0x7f aborting with error : HSA_STATUS_ERROR_EXCEPTION: An HSAIL operation. code: 0x1016",
+            "The device stopped a kernel (HSA_STATUS_ERROR_EXCEPTION)",
+        ),
+    ],
+)
+def test_what_rocm_says_before_it_aborts_is_told_as_the_devices_fault(stderr: bytes, said: str) -> None:
+    failure = runner_failure(_killed(signal.SIGABRT, b"so far\n" + stderr), LIMITS, 3)
+    assert (failure.verdict, failure.reason) == (Verdict.RUNTIME_ERROR, "gpu_fault")
+    assert said in failure.message
+    assert runner_failure(_killed(signal.SIGSEGV, stderr), LIMITS, 3).reason == "signal:SIGSEGV"
+
+
 def test_threads_that_wait_forever_are_named() -> None:
     stuck = replace(WELL, code=86, stderr=b"so far\nwavepool: divergent __syncthreads in kernel add: thread 3\n")
     said = "since its threads would wait forever: divergent __syncthreads in kernel add: thread 3."

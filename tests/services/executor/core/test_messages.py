@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import re
 import struct
+import subprocess
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.executor.core import runner_claims
 from services.executor.core.messages import (
     REPLY_BYTES,
     Order,
@@ -65,6 +68,9 @@ def test_an_order_has_the_size_that_the_runner_reads() -> None:
         (Step.RUN, 2, b"cudaErrorMemoryAllocation", Verdict.MEMORY_LIMIT_EXCEEDED, "vram"),
         (Step.LAUNCH, 716, b"cudaErrorMisalignedAddress", Verdict.RUNTIME_ERROR, "misaligned"),
         (Step.RUN, 716, b"cudaErrorMisalignedAddress", Verdict.RUNTIME_ERROR, "misaligned"),
+        (Step.RUN, 702, b"hipErrorLaunchTimeOut", Verdict.TIME_LIMIT_EXCEEDED, "wall"),
+        (Step.LAUNCH, 702, b"cudaErrorLaunchTimeout", Verdict.TIME_LIMIT_EXCEEDED, "wall"),
+        (Step.COPY_IN, 700, b"hipErrorIllegalAddress", Verdict.RUNTIME_ERROR, "gpu_fault"),
         (Step.LAUNCH, 77, b"\x1b[31m\n\xff", Verdict.LAUNCH_ERROR, "31m"),
         (Step.LAUNCH, 77, b"", Verdict.LAUNCH_ERROR, "HIP error 77"),
     ],
@@ -80,6 +86,10 @@ def test_a_claimed_hip_error_has_its_verdict(
     ("step", "name", "is_asked"),
     [
         *((step, b"hipErrorOutOfMemory", True) for step in (Step.ALLOCATE, Step.COPY_IN)),
+        (Step.COPY_IN, b"hipErrorIllegalAddress", True),
+        *((Step.RUN, name, False) for name in (b"hipErrorLaunchTimeOut", b"cudaErrorLaunchTimeout")),
+        *((Step.RUN, name, True) for name in (b"cudaErrorDevicesUnavailable", b"cudaErrorContained")),
+        *((Step.LAUNCH, name, True) for name in (b"hipErrorNoBinaryForGpu", b"cudaErrorUnsupportedPtxVersion")),
         *((step, b"hipErrorIllegalAddress", False) for step in (Step.RUN, Step.LAUNCH, Step.COPY_OUT)),
         (Step.LAUNCH, b"hipErrorOutOfMemory", False),
         *((Step.RUN, name, True) for name in (b"hipErrorNoDevice", b"cudaErrorNoDevice")),
@@ -90,3 +100,12 @@ def test_what_the_runner_does_itself_or_no_kernel_can_cause_may_be_the_machines(
     step: Step, name: bytes, is_asked: bool
 ) -> None:
     assert may_be_the_machines(reply_from_bytes(_reply(MARK, Reply.FAILED, step, 1, name))) is is_asked
+
+
+@pytest.mark.cuda
+def test_the_names_of_errors_are_those_of_the_runtimes() -> None:
+    command = ["nvcc", "-E", "-x", "cu", "-"]
+    header = subprocess.run(command, input="#include <driver_types.h>\n", capture_output=True, check=True, text=True)
+    of_cuda = set(re.findall(r"\bcudaError(\w+)\s*=\s*\d+", header.stdout))
+    of_hip_alone = {"Deinitialized", "ECCNotCorrectable", "NoBinaryForGpu", "NotInitialized"}
+    assert of_cuda | of_hip_alone >= runner_claims._OF_THE_MACHINE | runner_claims._FAULTS

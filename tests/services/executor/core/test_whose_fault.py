@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.trust import with_case
+from benchmarks.trust import smallest_case_of, with_case
 from services.executor.core.channel import IN_BOX
 from services.executor.core.installation import find_problem
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.run import run
 from services.executor.core.verdict import Verdict
+from services.executor.devices.sim.sim_device import SimulatedGpu
 from tests.conftest import torch_program
 from tests.services.executor.core.test_chain import PROBLEMS
 
@@ -77,6 +78,25 @@ async def test_a_runner_that_gives_up_in_a_call_blames_the_author_only_where_our
     breaking = replace(equipment, sandbox=Forgetful(equipment.sandbox, IN_BOX / "socket", spared))
     finished = await run(CoreJob(EXITS_IN_A_CALL.read_text(), Mode.CHECK, "vector-addition"), breaking, lambda _: None)
     assert finished.verdict is verdict, finished
+
+
+@pytest.mark.parametrize(
+    ("spared", "verdict", "said"),
+    [
+        (1, Verdict.INFRA_ERROR, "runner of our own fails"),
+        (2, Verdict.RUNTIME_ERROR, "reported hipErrorLaunchFailure before"),
+    ],
+)
+async def test_a_device_that_is_lost_just_before_the_first_call_is_the_authors_fault_only_where_ours_is_well(
+    equipment: Equipment, spared: int, verdict: Verdict, said: str
+) -> None:
+    breaking = Forgetful(equipment.sandbox, IN_BOX / "socket", spared)
+    simulated = replace(equipment, device=SimulatedGpu(), sandbox=breaking, find_problem=smallest_case_of)
+    finished = await run(
+        CoreJob(f"// sim: lost_at=2\n{HONEST}", Mode.CHECK, "vector-addition"), simulated, lambda _: None
+    )
+    assert finished.verdict is verdict, finished
+    assert said in finished.message
 
 
 class Poor(Forgetful):
