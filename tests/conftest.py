@@ -20,6 +20,7 @@ import pytest
 from servicekit.clock import ManualClock
 from services.executor.core.problem_host.interpreter import INSTALLED
 from tests.dstack_lab.server_python import server_python
+from tests.freezer import can_freeze
 from tests.postgres_server import PostgresServer, program
 from tests.work_units import WorkUnits, long_first
 
@@ -70,6 +71,7 @@ MISSING = {
     ),
     "rocm_libraries": (ROCM_LIBRARIES.is_dir, "no libraries of ROCm: see .ci/rocm-libraries"),
     "torch": (lambda: torch_program() is not None, "no Python with torch: see EXECUTOR_TORCH_PYTHON"),
+    "freezer": (can_freeze, "no freezer of cgroup version 1 that we may use"),
     "gpu": (lambda: os.path.exists("/dev/kfd") or os.path.exists("/dev/nvidia0"), "no GPU here"),  # noqa: PTH110 - devices
 }
 # No package manager has it for a fresh machine.

@@ -63,6 +63,8 @@ class Execution:
         self._judges = judges
         self._clock = clock
         self._deadline = clock.now() + limit
+        self.leaves_processes = False
+        """Once it is carried out: whether something of it is left that cannot be killed."""
         self._end_reason: EndReason | None = None
         self._changed = asyncio.Event()
         self._start = time.perf_counter()
@@ -80,14 +82,14 @@ class Execution:
             self._changed.set()
 
     async def carry_out(self) -> None:
-        """Run to the last event; afterwards nothing of it is left on the machine."""
+        """Run to the last event; afterwards nothing of it is left on the machine, or `leaves_processes` is set."""
         self._start = time.perf_counter()
         try:
             judge = await self._judges.take()
             try:
                 await self._judged(judge)
             finally:
-                await judge.end()
+                await self._end(judge)
         except Exception as error:
             log.exception("a run broke down", extra={"run_id": self.run.spec.run_id})
             self.run.record(infrastructure_fault(f"{type(error).__name__}: {error}"))
@@ -102,14 +104,23 @@ class Execution:
             else:
                 judging.cancel()
                 await asyncio.wait({judging})
-                await judge.end()
-                self._finish_early(watching.result())
+                await self._end(judge)
+                reason = watching.result()
+                if reason is EndReason.RUN_LIMIT and judge.is_alive:
+                    # It is ours, and takes that long only where the machine hangs it.
+                    self.run.record(infrastructure_fault("The judge hangs and cannot be killed."))
+                self._finish_early(reason)
         finally:
             watching.cancel()
+
+    async def _end(self, judge: Judge) -> None:
+        await judge.end()
+        self.leaves_processes |= judge.leaves_processes
 
     async def _follow(self, judge: Judge) -> None:
         async for event in judge.run(replace(self.run.spec.job, devices=self.place.devices)):
             if isinstance(event, Finished):
+                self.leaves_processes |= event.unkillable
                 self.run.record(event, self._billable(event.verdict))
             else:
                 self.run.record(event)
@@ -143,8 +154,8 @@ class Execution:
         self.run.record(finished, self._billable(verdict))
 
     def _billable(self, verdict: Verdict) -> timedelta:
-        """Faults of ours cost nothing."""
-        if verdict is Verdict.INFRA_ERROR:
+        """Faults of ours cost nothing, and no more does a run that the machine did not come out of well."""
+        if verdict is Verdict.INFRA_ERROR or self.leaves_processes:
             return timedelta(0)
         return timedelta(seconds=time.perf_counter() - self._start)
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from servicekit import logging
 from services.executor.core.events import Event, Finished
-from services.executor.core.jsonlines import LineError, decode_event, encode_job
+from services.executor.core.jsonlines import UNKILLABLE_STATUS, LineError, decode_event, encode_job
 from services.executor.core.verdict import Verdict
+from services.executor.sandboxes.running_box import DEATH_SECONDS
 
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
@@ -27,9 +28,9 @@ log = logging.get_logger(__name__)
 DIE_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
 # A line holds at most one case's samples or one report; far beyond both.
 LINE_LIMIT_BYTES = 64 << 20
-# How long a judge may take to clean up after SIGTERM. One that is killed loses its boxes to the kernel, but leaves its
-# folder until the executor starts again; three seconds were too few once on a host at load 6.
-TERM_GRACE_SECONDS = 10.0
+# How long a judge may take to clean up after SIGTERM: it waits DEATH_SECONDS for a box that does not die, and tells.
+# One that is killed loses its boxes to the kernel, but leaves its folder until the executor starts again.
+TERM_GRACE_SECONDS = DEATH_SECONDS + 5.0
 _STDERR_TAIL_BYTES = 4096
 
 
@@ -123,7 +124,7 @@ class Judge:
         except (LineError, ValueError):
             log.exception("the judge does not speak our language", extra={"judge_pid": self.pid})
         await self.end()
-        tail = await self._stderr
+        tail = "" if self._stderr.cancelled() else await self._stderr
         log.error("the judge broke down", extra={"status": self._process.returncode, "stderr": tail})
         yield Finished(
             verdict=Verdict.INFRA_ERROR,
@@ -132,8 +133,13 @@ class Judge:
             details=tail,
         )
 
+    @property
+    def leaves_processes(self) -> bool:
+        """After `end`: whether it, or something that it ran, is left and cannot be killed."""
+        return self._process.returncode in {None, UNKILLABLE_STATUS}
+
     async def end(self) -> None:
-        """End it, gently and then not; returns when the process is gone."""
+        """End it, gently and then not; returns when the process is gone, or has been dying for DEATH_SECONDS."""
         with contextlib.suppress(ProcessLookupError):
             if self.is_alive:
                 self._process.terminate()
@@ -144,8 +150,13 @@ class Judge:
             log.warning("the judge did not end on SIGTERM and is killed", extra={"judge_pid": self.pid})
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
-            await self._process.wait()
-        await self._stderr
+            try:
+                async with asyncio.timeout(DEATH_SECONDS):
+                    await self._process.wait()
+            except TimeoutError:
+                log.error("the judge cannot be killed", extra={"judge_pid": self.pid})  # noqa: TRY400
+                self._stderr.cancel()
+        await asyncio.wait({self._stderr})
 
 
 async def _tail(process: JudgeProcess) -> str:

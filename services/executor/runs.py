@@ -200,7 +200,7 @@ class Runs:
             metrics.runs.labels(spec.job.mode, finished.verdict).inc()
             log.info("run ends", extra={"run_id": spec.run_id, "verdict": finished.verdict, "reason": finished.reason})
         if not self._draining and isinstance(finished, Finished):
-            self._hygiene.after(finished.verdict, execution.place.devices)
+            self._hygiene.after(finished.verdict, execution.place.devices, leaves_processes=execution.leaves_processes)
         if not self._draining and not self.in_flight:
             self._judges.refill()
 

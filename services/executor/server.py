@@ -61,7 +61,7 @@ ERROR_MAP: ErrorMap = {
     errors.NoSlotError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors.NoRoomError: grpc.StatusCode.UNAVAILABLE,
     errors.DrainingError: grpc.StatusCode.UNAVAILABLE,
-    errors.UnfitError: grpc.StatusCode.UNAVAILABLE,
+    errors.UnfitError: grpc.StatusCode.ABORTED,
 }
 _ROOM_BYTES = 16 << 20
 """A run fills some megabytes for its build, its executable and its data."""

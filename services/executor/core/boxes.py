@@ -6,7 +6,7 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from services.executor.core.failure import InfrastructureFailure
+from services.executor.core.failure import Failure, InfrastructureFailure
 from services.executor.sandboxes.sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 async def running(
     sandbox: Sandbox, command: Command, limits: Limits, on_output: OutputListener | None = None
 ) -> AsyncGenerator[BoxedProcess]:
-    """A box that is ended with the context, also when the task is cancelled."""
+    """A box that is ended with the context, also when the task is cancelled.
+
+    A Failure that ends the context says whether processes are left that cannot be killed. Without one that is an
+    InfrastructureFailure.
+    """
     starting = asyncio.ensure_future(sandbox.start(command, limits, on_output))
     try:
         box = await asyncio.shield(starting)
@@ -30,8 +34,15 @@ async def running(
         raise _box_failure(error) from error
     try:
         yield box
-    finally:
-        await asyncio.shield(box.kill())
+    except Failure as failure:
+        failure.unkillable = await _outlives_kill(box) or failure.unkillable
+        raise
+    except BaseException as error:
+        if await _outlives_kill(box):
+            raise unkillable() from error
+        raise
+    if await _outlives_kill(box):
+        raise unkillable()
 
 
 async def run_to_end(
@@ -48,6 +59,18 @@ async def end_of(box: BoxedProcess) -> Exit:
         return await box.wait()
     except SandboxError as error:
         raise _box_failure(error) from error
+
+
+async def _outlives_kill(box: BoxedProcess) -> bool:
+    await asyncio.shield(box.kill())
+    return (await box.wait()).unkillable
+
+
+def unkillable() -> InfrastructureFailure:
+    """The failure of a run whose box is left, and which says nothing of the submission."""
+    failure = InfrastructureFailure("The run left processes that cannot be killed; run again elsewhere.")
+    failure.unkillable = True
+    return failure
 
 
 def _box_failure(error: SandboxError) -> InfrastructureFailure:

@@ -185,6 +185,7 @@ class Finished:
     `details` the long form (compiler output, limit), `reason` finer than the verdict where there is such
     (`signal:SIGSEGV`, `early_exit`, `assert`, `gpu_fault`, `host`, `vram`, `wall`, `cpu`). `stdout` and `stderr` are
     what the user's code printed, capped. `isa` is of a source that the device's compiler refused.
+    `unkillable` says that processes of the run are left that SIGKILL does not end, so that the machine is unfit.
     `stage_seconds` says where the time went; `first_call_time` is when the
     runner was told to make its first call, in Unix seconds, and None if that never came to be. `report` is
     the canonical report.
@@ -206,6 +207,7 @@ class Finished:
     stderr: str = ""
     output_truncated: bool = False
     isa: IsaReport | None = None
+    unkillable: bool = False
     stage_seconds: Mapping[str, float] = field(default_factory=dict[str, float])
     first_call_time: float | None = None
     report: Mapping[str, object] = field(default_factory=dict[str, object])

@@ -35,6 +35,10 @@ class Failure(Exception):  # noqa: N818  an outcome of the submission, no error 
         self.is_unwritten = False
         """Whether all that is wrong of an answer was never written."""
         self.isa: IsaReport | None = None
+        self.call = 0
+        """The call of the process that it happened in, from 1; 0 where it was in none."""
+        self.unkillable = False
+        """Whether the run left processes that SIGKILL does not end."""
 
 
 class InfrastructureFailure(Failure):
@@ -46,11 +50,12 @@ class InfrastructureFailure(Failure):
 
 @contextmanager
 def in_case(name: str) -> Generator[None]:
-    """Has every failure of the block, but one of ours, name the test case that it happened in."""
-    told = f"Case `{name}`: "
+    """Has every failure of the block, but one of ours, name the test case, and the call, that it happened in."""
+    told = f"Case `{name}`"
     try:
         yield
     except Failure as failure:
         if failure.verdict is not Verdict.INFRA_ERROR and not failure.message.startswith(told):
-            failure.message = f"{told}{failure.message[:1].lower()}{failure.message[1:]}"
+            call = f", call {failure.call} of its process" if failure.call else ""
+            failure.message = f"{told}{call}: {failure.message[:1].lower()}{failure.message[1:]}"
         raise

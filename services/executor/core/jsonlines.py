@@ -22,6 +22,9 @@ from services.executor.core.job import CoreJob
 
 T = TypeVar("T")
 
+UNKILLABLE_STATUS = 4
+"""A judge's exit status where processes of its boxes are left that SIGKILL does not end."""
+
 
 class LineError(ValueError):
     """A line is not a job or an event; the message names what is wrong."""

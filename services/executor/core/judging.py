@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from services.executor.core.benchmarking import Bench, benchmark, profile_of
+from services.executor.core.boxes import unkillable
 from services.executor.core.build import install
 from services.executor.core.case_timing import launched_by_submission
 from services.executor.core.checking import Checker, check
@@ -160,7 +161,8 @@ class Judging:
                 await self._measure(launching, hidden, progress)
             except Failure as failure:
                 # The solution was right when it launched its kernels itself: what is wrong now may be our doing.
-                if not launching.is_recorded or failure.verdict in {Verdict.INFRA_ERROR, Verdict.TIMING_INVALID}:
+                ours = failure.unkillable or failure.verdict in {Verdict.INFRA_ERROR, Verdict.TIMING_INVALID}
+                if not launching.is_recorded or ours:
                     raise
                 because = launched_by_submission(f"launched by us, its kernels ended otherwise: {failure.message}")
                 del progress.report["replayer_sha256"], progress.report["launch_program_sha256"]
@@ -218,8 +220,10 @@ class Judging:
             async with session.open(launching.folder):
                 yield Checker(self._problem, self.seed, session, self._numbers, launching.program_of)
             require_unchanged(launching.folder / _RUNNER, launching.executable_sha256)
-        except Failure:
+        except Failure as failure:
             if session.may_be_the_machines:
+                if failure.unkillable:
+                    raise unkillable() from failure
                 await require_runner(equipment, equipment.cache, session.loaded_bytes)
             raise
         finally:

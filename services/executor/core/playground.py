@@ -81,22 +81,22 @@ async def run_program(device: Device, sandbox: Sandbox, limits: Limits, build: P
     command = device.run_command(build, BuildKind.PROGRAM)
     async with running(sandbox, command, with_one_more_byte(limits), cap.take) as box:
         end = await _end_or_cut(box, cap.exceeded)
-    teller.finish()
-    end = replace(
-        end,
-        stdout=end.stdout[: limits.output_bytes],
-        stderr=end.stderr[: limits.output_bytes],
-        output_truncated=cap.exceeded.is_set(),
-    )
-    progress.end = end
-    progress.program = ProgramResult(
-        return_code=_return_code(end),
-        stdout=end.stdout.decode(errors="replace"),
-        stderr=end.stderr.decode(errors="replace"),
-        truncated=end.output_truncated,
-    )
-    if failure := program_failure(end, limits):
-        raise failure
+        teller.finish()
+        end = replace(
+            end,
+            stdout=end.stdout[: limits.output_bytes],
+            stderr=end.stderr[: limits.output_bytes],
+            output_truncated=cap.exceeded.is_set(),
+        )
+        progress.end = end
+        progress.program = ProgramResult(
+            return_code=_return_code(end),
+            stdout=end.stdout.decode(errors="replace"),
+            stderr=end.stderr.decode(errors="replace"),
+            truncated=end.output_truncated,
+        )
+        if failure := program_failure(end, limits):
+            raise failure
 
 
 async def _end_or_cut(box: BoxedProcess, exceeded: asyncio.Event) -> Exit:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _MOST_NAMED = 5
 """Of the cases that were left out for one reason, and of such reasons."""
 _MOST_NAME = 60
+_LEFT_BEHIND = " What it left running cannot be ended, so this machine takes no more runs; this one is not charged."
 _ORIGINS = {"cpu": " on a CPU, whose times never rank", "sim": ", simulated"}
 
 
@@ -82,7 +83,7 @@ class Progress:
             verdict=verdict,
             status=status_of(verdict, self.job.mode),
             message=_with_flag(
-                f"{failure.message}{self._substitution()}" if failure else f"{self._success()}{self._whose()}",
+                self._failed(failure) if failure else f"{self._success()}{self._whose()}",
                 truncated=truncated,
             ),
             details=failure.details if failure else "",
@@ -98,6 +99,7 @@ class Progress:
             stderr=_text(self.end.stderr if self.end else b""),
             output_truncated=truncated,
             isa=failure.isa if failure else None,
+            unkillable=failure.unkillable if failure else False,
             stage_seconds=self.stage_seconds,
             first_call_time=self.first_call_time,
             report={**self.report, **self._benchmark_report(), "verdict": verdict},
@@ -117,6 +119,10 @@ class Progress:
             origin = _ORIGINS.get(self.benchmarked.device, "")
             mean = f"; geometric mean {self.benchmarked.mean_runtime_ns / 1e6:.6g} ms{origin}"
         return f"{self._how_many()}{mean}.{self._left_out()}{self._timing()}"
+
+    def _failed(self, failure: Failure) -> str:
+        left = _LEFT_BEHIND if failure.unkillable and failure.verdict is not Verdict.INFRA_ERROR else ""
+        return f"{failure.message}{left}{self._substitution()}"
 
     def _timing(self) -> str:
         one = self.benchmarked

@@ -2,7 +2,8 @@
 
 It reads one job as a line of JSON from stdin and writes events as lines of JSON to stdout, the last of them FINISHED.
 SIGTERM cancels the job, and so does the death of whoever started it, then without a last event. It exits with 0
-whatever the verdict; 2 says that the job was not well formed, 3 that the job was cut off by that death.
+whatever the verdict; 2 says that the job was not well formed, 3 that the job was cut off by that death, and 4 that it
+leaves processes which cannot be killed.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from services.executor.core.events import Event, Finished
 from services.executor.core.job import Mode
-from services.executor.core.jsonlines import LineError, decode_job, encode_event
+from services.executor.core.jsonlines import UNKILLABLE_STATUS, LineError, decode_job, encode_event
 from services.executor.core.run import JobError, run
 from services.executor.core.run_place import open_place
 from services.executor.core.verdict import Verdict, status_of
@@ -73,7 +74,7 @@ def _ignore() -> None:
 
 async def _run(job: CoreJob, equipment: Equipment, emit: Callable[[Event], None], parent: int) -> int:
     try:
-        await run(job, equipment, emit)
+        finished = await run(job, equipment, emit)
     except JobError as error:
         emit(_refusal(str(error)))
         return _BAD_JOB
@@ -82,7 +83,8 @@ async def _run(job: CoreJob, equipment: Equipment, emit: Callable[[Event], None]
             # Nobody cancelled it; that we end without a verdict tells whoever still listens that it was our fault.
             return _ORPHANED
         emit(Finished(Verdict.CANCELLED, status_of(Verdict.CANCELLED, job.mode), "The run was cancelled."))
-    return 0
+        return 0
+    return UNKILLABLE_STATUS if finished.unkillable else 0
 
 
 def _refusal(message: str) -> Finished:

@@ -26,6 +26,7 @@ from services.executor.core.runner_claims import (
     claimed_failure,
     hung,
     interference,
+    left_hanging,
     may_be_the_machines,
     never_came_up,
 )
@@ -151,6 +152,15 @@ class RunnerSession:
         `advice` is for the author of a call that takes longer. Without `store` the data stay where they are.
         """
         self.first_call_time = self.first_call_time or time.time()
+        try:
+            times = await self._called(seconds, advice, store=store)
+        except Failure as failure:
+            failure.call = self.calls + 1
+            raise
+        self.calls += 1
+        return times
+
+    async def _called(self, seconds: float, advice: str, *, store: bool) -> CallTimes:
         async with self._asked():
             waits_ns = self._waits_ns()
             begin_ns = time.perf_counter_ns()
@@ -160,7 +170,6 @@ class RunnerSession:
             waited = waited_ns(waits_ns, self._waits_ns())
             if store:
                 await self._answer(Reply.STORED, self._limits.copy_seconds)
-        self.calls += 1
         return CallTimes(done.event_ns, done.clock_ns, wall_ns, done.stream_ns, done.device_ns, waited)
 
     async def store(self) -> None:
@@ -295,6 +304,9 @@ class RunnerSession:
             async with asyncio.timeout(_GOODBYE_SECONDS):
                 end = await end_of(self._box)
         except TimeoutError as error:
+            await self._box.kill()
+            if (await end_of(self._box)).unkillable:
+                raise left_hanging() from error
             raise interference("the connection was closed by a program that goes on") from error
         raise runner_failure(end, self._limits.runner, self.calls, came_up=self.came_up)
 

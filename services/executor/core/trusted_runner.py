@@ -86,7 +86,9 @@ def _at_our_fault() -> Generator[None]:
     except Failure as failure:
         message = "A runner of our own fails on this machine; run again elsewhere."
         details = "\n".join(filter(None, (failure.message, failure.details)))
-        raise InfrastructureFailure(message, details=details) from failure
+        ours = InfrastructureFailure(message, details=details)
+        ours.unkillable = failure.unkillable
+        raise ours from failure
 
 
 def _ignore(event: Event) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
 import signal
 import socket
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from services.executor.sandboxes.child import Child
+from services.executor.sandboxes.child import Child, ProcessEnd
 from services.executor.sandboxes.launch_order import GO, Hold, LaunchOrder
 from services.executor.sandboxes.process_tree import descendants, is_below
 from services.executor.sandboxes.sandbox import SandboxError
@@ -62,8 +61,12 @@ class LaunchedTree:
         try:
             await asyncio.wait_for(self.child.wait(), _PATIENCE_SECONDS)
         except TimeoutError:
-            _kill(descendants(self.child.pid))
+            left = [ProcessEnd(pid) for pid in descendants(self.child.pid)]
             self.child.kill()
+            for end in left:
+                end.kill()
+            for end in left:
+                await end.wait()
             await self.child.wait()
         self._control.close()
         with contextlib.suppress(OSError):
@@ -89,9 +92,3 @@ async def start_launcher(order: LaunchOrder) -> LaunchedTree:
         control.write(order.encode())
         program = [sys.executable, "-I", "-S", "-c", _LAUNCH, str(theirs.fileno())]
         return LaunchedTree(Child(program, [theirs.fileno()], has_input=True), reports, control)
-
-
-def _kill(pids: list[int]) -> None:
-    for pid in pids:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)

@@ -75,9 +75,10 @@ def _supervise(order: LaunchOrder, control: socket.socket, held: list[Hold]) -> 
     if program == 0:
         confine_and_exec(order, control, held)
     status = _wait_for_end(program, control, wakeups)
+    # Before what is left is killed: that may take for ever.
+    report(control, {"status": status})
     if Hold.NAMESPACES not in held:
         _kill_descendants(order.uid)
-    report(control, {"status": status})
 
 
 def _wake_up(_number: int, _frame: FrameType | None) -> None:

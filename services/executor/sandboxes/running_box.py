@@ -41,6 +41,11 @@ class ProcessTree(Protocol):
         ...
 
 
+DEATH_SECONDS = 20.0
+"""How long a killed tree may take to be gone. Honest ones with gigabytes of memory need a second or two, and Docker
+some on a busy machine. What is left then sits in a call into the kernel or a driver that SIGKILL does not end."""
+
+
 @dataclass
 class BoxParts:
     """What a box is made of; `cleanup` is run when the tree is gone."""
@@ -50,14 +55,31 @@ class BoxParts:
     capture: Capture
     cgroup: CgroupCounters | None = None
     cleanup: AsyncExitStack = field(default_factory=AsyncExitStack)
+    ending: asyncio.Task[None] | None = None
 
-    async def end(self) -> None:
-        """End the tree, read its output to the end, and clean up."""
+    async def end(self) -> bool:
+        """End the tree, read its output to the end, and clean up; False where it is not gone after DEATH_SECONDS.
+
+        Then that goes on in the background, in case the tree goes after all.
+        """
+        self.ending = asyncio.create_task(self._end())
+        await asyncio.wait({self.ending}, timeout=DEATH_SECONDS)
+        if not self.ending.done():
+            return False
+        self.ending.result()
+        return True
+
+    async def _end(self) -> None:
         try:
             await self.tree.destroy()
             await self.capture.done
-        finally:
+        except asyncio.CancelledError:
+            # We end, and the tree does not: to clean up would be to wait for it.
+            raise
+        except BaseException:
             await self.cleanup.aclose()
+            raise
+        await self.cleanup.aclose()
 
 
 class WaitingBox:
@@ -66,7 +88,7 @@ class WaitingBox:
     def __init__(self, parts: BoxParts) -> None:
         self._parts = parts
         self._running: RunningBox | None = None
-        self._ending: asyncio.Task[None] | None = None
+        self._ending: asyncio.Task[bool] | None = None
 
     async def start(self, on_output: OutputListener | None = None) -> RunningBox:
         """Let the program begin."""
@@ -130,9 +152,12 @@ class RunningBox:
             out_of_memory = parts.cgroup is not None and parts.cgroup.ran_out_of_memory
             refused = parts.cgroup is not None and parts.cgroup.refused_processes
             peak_memory_mib = parts.watchdog.peak_memory_mib
-            await parts.end()
-        end = _exit_of(await ended, Excess.MEMORY if out_of_memory else excess, parts.capture)
-        return replace(end, peak_memory_mib=peak_memory_mib, processes_refused=refused)
+            is_gone = await parts.end()
+        # Without an end of its own the program has the one that we tried to give it.
+        status = await ended if is_gone or ended.done() else signal.SIGKILL
+        ended.cancel()
+        end = _exit_of(status, Excess.MEMORY if out_of_memory else excess, parts.capture)
+        return replace(end, peak_memory_mib=peak_memory_mib, processes_refused=refused, unkillable=not is_gone)
 
 
 async def whole_or_nothing(preparing: Coroutine[Any, Any, WaitingBox]) -> WaitingBox:

@@ -77,7 +77,8 @@ class Exit:
     `signal` is set when a signal ended it, `code` otherwise. The flags say which limit ended it, if one did.
     `stdout` and `stderr` hold at most `Limits.output_bytes` each; `output_truncated` says that more was written.
     `peak_memory_mib` is the most that the tree filled at once, and `processes_refused` says that a process or thread
-    more than `Limits.processes` was tried; 0 and False also where the box has nobody to count.
+    more than `Limits.processes` was tried; 0 and False also where the box has nobody to count. `unkillable` says that
+    processes of the tree are left, which SIGKILL did not end in time: the machine is not to be trusted any more.
     """
 
     code: int | None
@@ -91,6 +92,7 @@ class Exit:
     output_truncated: bool = False
     peak_memory_mib: int = 0
     processes_refused: bool = False
+    unkillable: bool = False
 
 
 class BoxedProcess(Protocol):
@@ -104,7 +106,7 @@ class BoxedProcess(Protocol):
         ...
 
     async def kill(self) -> None:
-        """End the whole tree at once; nothing of it survives. Safe to call after the end."""
+        """End the whole tree at once; `wait` then says if anything of it is left. Safe to call after the end."""
         ...
 
     def owns(self, pid: int) -> bool:

@@ -8,6 +8,7 @@ fail-once FILE crash unless the file exists; make it
 ignore-term    be deaf to SIGTERM from now on
 crash          end without a verdict
 babble         write what is no event
+leave          processes from now on that cannot be killed
 finish VERDICT the last event
 """
 
@@ -21,7 +22,7 @@ import time
 from pathlib import Path
 
 from services.executor.core.events import Checking, Compiling, Event, Finished, ProgramOutput
-from services.executor.core.jsonlines import decode_job, encode_event
+from services.executor.core.jsonlines import UNKILLABLE_STATUS, decode_job, encode_event
 from services.executor.core.verdict import Verdict
 
 EVENTS: dict[str, Event] = {
@@ -48,6 +49,9 @@ def leave_trace(verb: str, file: Path) -> None:
         sys.exit("the script made me crash once")
 
 
+left = False
+
+
 def step(verb: str, argument: str) -> None:  # noqa: C901  one branch for each word of the script
     if verb == "tell" and argument in EVENTS:
         tell(EVENTS[argument])
@@ -62,8 +66,10 @@ def step(verb: str, argument: str) -> None:  # noqa: C901  one branch for each w
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     elif verb == "babble":
         sys.stdout.write("what?\n")
+    elif verb == "leave":
+        globals()["left"] = True
     elif verb == "finish":
-        tell(Finished(Verdict(argument), argument, "as the script says"))
+        tell(Finished(Verdict(argument), argument, "as the script says", unkillable=left))
     else:
         sys.exit("the script made me crash")
 
@@ -75,6 +81,7 @@ def main() -> None:
         for text in job.source.replace("devices", f"output {job.devices}").splitlines():
             verb, _, argument = text.partition(" ")
             step(verb, argument)
+    sys.exit(UNKILLABLE_STATUS if left else 0)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import grpc
+import psutil
 import pytest
+from wavepool.executor.v1 import run_event_pb2
 
+from services.executor import judge
 from services.executor.devices.inventory import DeviceFacts
 from services.executor.errors import ROOM_RETRY
+from tests.freezer import frozen
 from tests.services.executor.client import refusal, request, until
 from tests.services.executor.scripted_machine import ScriptedMachine, gpus
 from tests.small_disk import small_disk
@@ -69,8 +74,9 @@ async def test_two_bad_canaries_condemn_the_machine_and_say_why(start_executor: 
     await until(lambda: server.runs.unfit_reason != "")
 
     refused = await refusal(client.run(request("finish ACCEPTED")))
-    assert refused.code is grpc.StatusCode.UNAVAILABLE
-    assert "canary failed 2 times" in refused.message
+    assert refused.code is grpc.StatusCode.ABORTED
+    assert "canary failed 2 times in a row after a run that ended in TIME_LIMIT_EXCEEDED" in refused.message
+    assert "reboot the machine, then start its executor again" in refused.message
     assert "run elsewhere" in refused.message
     assert (await client.capabilities()).unfit_reason == server.runs.unfit_reason
 
@@ -113,7 +119,81 @@ async def test_a_canary_that_hangs_is_ended_and_counts_as_bad(start_executor: St
     server, client = await start_executor(canary=f"wait {tmp_path / 'never'}")
     server.runs._hygiene._seconds = 0.2
     await client.run(request("finish TIME_LIMIT_EXCEEDED"))
-    await until(lambda: "may hang" in server.runs.unfit_reason)
+    await until(lambda: server.runs.unfit_reason != "")
+    assert server.runs.unfit_reason.startswith(
+        "this machine does not answer: its canary failed 2 times in a row after a run that ended in "
+        "TIME_LIMIT_EXCEEDED: it did not end in 0.2 s; reboot"
+    )
+
+
+async def test_a_run_that_leaves_what_cannot_be_killed_condemns_its_gpu_at_once_and_is_not_billed(
+    start_executor: StartExecutor, tmp_path: Path
+) -> None:
+    trace, gate = tmp_path / "trace", tmp_path / "gate"
+    machine = ScriptedMachine(DeviceFacts(gpus(2)))
+    server, client = await start_executor(canary=counting(trace, "finish ACCEPTED"), is_gpu=True, machine=machine)
+    beside = client.stream(request(f"tell compiling\nwait {gate}\nfinish ACCEPTED", gpu=0))
+    await beside.reach("compiling")
+    await until(lambda: canaries(trace) == 2)
+    last = (await client.run(request("leave\nfinish TIME_LIMIT_EXCEEDED", gpu=1)))[-1].finished
+    assert (last.verdict, last.billable.ToTimedelta()) == (run_event_pb2.VERDICT_TIME_LIMIT_EXCEEDED, timedelta(0))
+    await until(lambda: server.runs.unfit_reason != "")
+    assert server.runs.unfit_reason == (
+        "GPU 1 does not answer: a run that ended in TIME_LIMIT_EXCEEDED left processes that cannot be killed; "
+        "reset the GPU or reboot the machine, then start its executor again"
+    )
+    assert canaries(trace) == 2, "nothing more is learnt from a canary"
+    assert (await refusal(client.run(request("finish ACCEPTED", gpu=0)))).code is grpc.StatusCode.ABORTED
+    gate.touch()
+    await beside.reach("finished")
+
+
+async def test_a_canary_whose_processes_cannot_be_killed_needs_no_second(
+    start_executor: StartExecutor, tmp_path: Path
+) -> None:
+    trace = tmp_path / "trace"
+    server, client = await start_executor(canary=counting(trace, "leave\nfinish INFRA_ERROR"))
+    await client.run(request("finish RUNTIME_ERROR"))
+    await until(lambda: server.runs.unfit_reason != "")
+    assert "does not answer: its canary failed after a run that ended in RUNTIME_ERROR" in server.runs.unfit_reason
+    assert "its processes cannot be killed" in server.runs.unfit_reason
+    assert canaries(trace) == 1
+
+
+@pytest.mark.freezer
+async def test_a_judge_that_cannot_be_killed_is_not_waited_for_and_condemns_the_machine(
+    start_executor: StartExecutor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judge, "TERM_GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(judge, "DEATH_SECONDS", 0.2)
+    server, client = await start_executor()
+    asked = request(f"tell compiling\nwait {tmp_path / 'never'}")
+    stream = client.stream(asked)
+    await stream.reach("compiling")
+    judges = psutil.Process().children()
+    with frozen(one.pid for one in judges):
+        await client.cancel(asked.run_id)
+        await stream.reach("finished")
+        await until(lambda: "left processes that cannot be killed" in server.runs.unfit_reason)
+        assert (await client.capabilities()).unfit_reason == server.runs.unfit_reason
+    await until(lambda: not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in judges))
+
+
+@pytest.mark.freezer
+async def test_a_run_whose_judge_hangs_until_the_runs_limit_is_a_fault_of_ours_and_not_billed(
+    start_executor: StartExecutor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judge, "TERM_GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(judge, "DEATH_SECONDS", 0.2)
+    _, client = await start_executor(run_limit=2)
+    stream = client.stream(request(f"tell compiling\nwait {tmp_path / 'never'}"))
+    await stream.reach("compiling")
+    judges = psutil.Process().children()
+    with frozen(one.pid for one in judges):
+        [last] = [event async for event in stream]
+    assert last.finished.verdict == run_event_pb2.VERDICT_INFRA_ERROR
+    assert last.finished.billable.ToTimedelta() == timedelta(0)
+    await until(lambda: not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in judges))
 
 
 async def test_every_gpu_has_a_canary_before_the_first_run_and_a_run_has_one_for_its_own(

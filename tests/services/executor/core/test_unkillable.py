@@ -1,0 +1,106 @@
+"""A run whose processes cannot be killed, as those of a kernel that hangs its device."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import uuid
+from asyncio.subprocess import PIPE
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from services.executor.core.events import Finished
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.jsonlines import UNKILLABLE_STATUS, decode_event, encode_job
+from services.executor.core.run import run
+from services.executor.core.verdict import Verdict
+from services.executor.sandboxes import running_box
+from services.executor.sandboxes.running_box import DEATH_SECONDS
+from tests.freezer import frozen
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from services.executor.core.equipment import Equipment
+
+pytestmark = pytest.mark.freezer
+
+HANGS = """
+#include <hip/hip_runtime.h>
+#include <pthread.h>
+#include <unistd.h>
+static void hang() {
+  pthread_setname_np(pthread_self(), "NAME");
+  for (;;) pause();
+}
+"""
+PROGRAM = HANGS + "int main() { hang(); }\n"
+SOLUTION = HANGS + 'extern "C" void solution(const float*, const float*, float*, size_t) { hang(); }\n'
+
+
+@pytest.fixture
+def name() -> str:
+    return f"hang-{uuid.uuid4().hex[:9]}"
+
+
+async def process_named(name: str) -> int:
+    async with asyncio.timeout(60):
+        while not (found := [one.pid for one in psutil.process_iter(["name"]) if one.info["name"] == name]):
+            await asyncio.sleep(0.01)
+    return found[0]
+
+
+async def frozen_run(job: CoreJob, name: str, equipment: Equipment) -> Finished:
+    """How the job ends, if its process cannot be killed from the moment on at which it hangs."""
+    running = asyncio.create_task(run(job, equipment, lambda _: None))
+    with frozen([await process_named(name)]):
+        async with asyncio.timeout(60):
+            finished = await running
+        assert psutil.Process(await process_named(name)).status() == psutil.STATUS_DISK_SLEEP
+    async with asyncio.timeout(60):
+        while asyncio.all_tasks() != {asyncio.current_task()}:
+            await asyncio.sleep(0.01)
+    return finished
+
+
+@pytest.mark.parametrize(
+    ("source", "mode", "said"),
+    [
+        (PROGRAM, Mode.SANDBOX, "The run took more than 2 seconds"),
+        (SOLUTION, Mode.CHECK, "call 1 of its process: a call of `solution` took more than 2 seconds"),
+    ],
+)
+async def test_it_ends_soon_with_what_its_author_did_and_says_that_the_machine_is_gone(
+    equipment: Equipment, monkeypatch: pytest.MonkeyPatch, name: str, source: str, mode: Mode, said: str
+) -> None:
+    monkeypatch.setattr(running_box, "DEATH_SECONDS", 0.5)
+    limits = equipment.limits
+    short = replace(limits, program=replace(limits.program, wall=timedelta(seconds=2)), call_seconds=2.0)
+    problem = "" if mode is Mode.SANDBOX else "vector-addition"
+    job = CoreJob(source.replace("NAME", name), mode, problem)
+    finished = await frozen_run(job, name, replace(equipment, limits=short))
+    assert (finished.verdict, finished.unkillable) == (Verdict.TIME_LIMIT_EXCEEDED, True), finished
+    assert said in finished.message
+    assert "takes no more runs; this one is not charged" in finished.message
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("cpu_device")
+async def test_a_judge_that_is_cancelled_says_by_its_status_what_it_leaves(builds_folder: Path, name: str) -> None:
+    command = [sys.executable, "-m", "services.executor.core", "serve", "--cache-folder", str(builds_folder)]
+    judge = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, limit=1 << 26)
+    assert judge.stdin is not None
+    assert judge.stdout is not None
+    judge.stdin.write(f"{encode_job(CoreJob(PROGRAM.replace('NAME', name), Mode.SANDBOX))}\n".encode())
+    with frozen([await process_named(name)]):
+        judge.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(DEATH_SECONDS + 10):
+            events = [decode_event(line.decode()) async for line in judge.stdout]
+            assert await judge.wait() == UNKILLABLE_STATUS
+    assert isinstance(events[-1], Finished)
+    assert (events[-1].verdict, events[-1].unkillable) == (Verdict.INFRA_ERROR, True)

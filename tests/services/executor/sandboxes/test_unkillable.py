@@ -1,0 +1,72 @@
+"""A box whose processes SIGKILL does not end: it is given up, and said to be left."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.executor.sandboxes import running_box
+from tests.freezer import frozen
+from tests.services.executor.sandboxes.box import SHORT_WALL, processes_with, until
+
+if TYPE_CHECKING:
+    from tests.services.executor.sandboxes.box import Box
+
+pytestmark = pytest.mark.freezer
+PATIENCE_SECONDS = 30
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running_box, "DEATH_SECONDS", 0.5)
+
+
+def is_cleaned_up() -> bool:
+    """What was left to go on in the background is over."""
+    return asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_a_box_that_does_not_die_is_given_up_and_goes_when_it_can(box: Box, marker: str) -> None:
+    running = await box.start(f"exec sleep {marker}")
+    await until(lambda: bool(processes_with(f"sleep\0{marker}")))
+    with frozen(processes_with(f"sleep\0{marker}")):
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await running.kill()
+            end = await running.wait()
+        assert processes_with(marker), "it is frozen and not dead, or this proves nothing"
+    assert (end.unkillable, end.code, end.signal) == (True, None, signal.SIGKILL)
+    await until(is_cleaned_up)
+    assert not processes_with(marker)
+
+
+async def test_the_limit_that_it_went_over_is_told_all_the_same(box: Box, marker: str) -> None:
+    running = await box.start(f"exec sleep {marker}", SHORT_WALL)
+    await until(lambda: bool(processes_with(f"sleep\0{marker}")))
+    with frozen(processes_with(f"sleep\0{marker}")):
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            end = await running.wait()
+    assert (end.unkillable, end.wall_exceeded) == (True, True)
+    await until(is_cleaned_up)
+    assert not processes_with(marker)
+
+
+async def test_what_a_program_leaves_is_found_though_the_program_has_ended_and_its_outputs_are_closed(
+    box: Box, marker: str
+) -> None:
+    closed = "</dev/null >/dev/null 2>&1"
+    running = await box.start(f"sleep {marker} {closed} & until [ -e go ]; do /bin/sleep 0.01; done; exit 3")
+    await until(lambda: bool(processes_with(f"sleep\0{marker}")))
+    with frozen(processes_with(f"sleep\0{marker}")):
+        (box.folder / "go").touch()
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            end = await running.wait()
+    assert (end.unkillable, end.code) == (True, 3)
+    await until(is_cleaned_up)
+    assert not processes_with(marker)
+
+
+async def test_an_ordinary_end_leaves_nothing(box: Box) -> None:
+    assert not (await box.run("exit 0")).unkillable
