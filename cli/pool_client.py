@@ -46,7 +46,7 @@ class PoolClient:
         return list(self.machine_list(include_ended=include_ended)["machines"])
 
     def machine_list(self, *, include_ended: bool = False) -> dict[str, Any]:
-        """The machines of the pool, as `machines`, and the providers that did not start, as `refused_providers`."""
+        """The `machines`, the `refused_providers` that did not start, and the `stopped_sources` that rent none."""
         query = {"include_ended": "true"} if include_ended else None
         return dict(self._transport.call("GET", MACHINES, query=query))
 
@@ -76,6 +76,11 @@ class PoolClient:
     def stop(self, machine_id: str, reason: str = "") -> dict[str, Any]:
         """Stop a machine at once; what runs on it starts again elsewhere."""
         return self._transport.call("POST", f"{_path(machine_id)}/stop", query={"reason": reason})
+
+    def resume(self, gpu_type: str = "") -> list[dict[str, Any]]:
+        """Rent machines again where nothing is rented any more; gives what was stopped."""
+        query = {"gpu_type": gpu_type} if gpu_type else None
+        return list(self._transport.call("POST", f"{MACHINES}/resume", query=query)["resumed_sources"])
 
     def events(self, machine_id: str, after: int = 0) -> Iterator[Event]:
         """What becomes of a machine after event number `after`, until its provider has taken it back."""

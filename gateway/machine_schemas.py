@@ -79,12 +79,30 @@ class ProviderFailure(BaseModel):
     message: str
 
 
+class StoppedSource(BaseModel):
+    """Where nothing is rented any more, as too many machines in a row cost money and ran nothing."""
+
+    provider: str
+    backend: str
+    gpu_type: str
+    message: Annotated[str, Field(description="What the last of them came to, and what to do.")]
+
+
+class ResumedRenting(BaseModel):
+    """What is rented from again."""
+
+    resumed_sources: list[StoppedSource]
+
+
 class MachineList(BaseModel):
     """The pool; machines that are over come last."""
 
     machines: list[Machine]
     refused_providers: Annotated[
         list[ProviderFailure], Field(description="Those that did not start; they are tried again.")
+    ]
+    stopped_sources: Annotated[
+        list[StoppedSource], Field(description="Nothing is rented there until `POST /machines/resume`.")
     ]
 
 

@@ -94,6 +94,16 @@ def failures_of(failures: Iterable[vmpool_pb2.ProviderFailure]) -> list[schemas.
     return [schemas.ProviderFailure(provider=failure.provider, message=failure.message) for failure in failures]
 
 
+def stopped_of(stopped: Iterable[vmpool_pb2.StoppedSource]) -> list[schemas.StoppedSource]:
+    """What nothing is rented from."""
+    return [
+        schemas.StoppedSource(
+            provider=source.provider, backend=source.backend, gpu_type=source.gpu_type, message=source.message
+        )
+        for source in stopped
+    ]
+
+
 def diagnosis_of(answer: vmpool_pb2.DiagnoseProvidersResponse) -> schemas.ProviderDiagnosis:
     """What the providers found."""
     return schemas.ProviderDiagnosis(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,9 @@ from cli.machine_text import money_text, tariff_text
 from cli.pool_client import PoolClient
 from cli.report import table_of
 from cli.terminal import print_json, results, say
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 app = typer.Typer(
     help="The machines of the pool.",
@@ -73,6 +76,8 @@ def list_machines(
     results.print(table_of(MACHINE_COLUMNS, map(machine_row, found["machines"])))
     for refused in found.get("refused_providers", ()):
         say(f"provider {refused['provider']}: {refused['message']}")
+    for stopped in found.get("stopped_sources", ()):
+        say(f"{_source(stopped)}: {stopped['message']}")
 
 
 @app.command()
@@ -161,6 +166,31 @@ def offers(
     results.print(table_of(OFFER_COLUMNS, map(offer_row, told["offers"])))
     for failure in told["failures"]:
         say(f"provider {failure['provider']} made no offers: {failure['message']}")
+
+
+@app.command()
+def resume(
+    *,
+    gpu: GpuOption = "",
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Rent machines again where too many in a row cost money and ran nothing, once that is mended."""
+    with PoolClient(endpoint, token) as pool:
+        resumed = pool.resume(gpu)
+    if as_json:
+        print_json(resumed)
+        return
+    for source in resumed:
+        say(f"machines are rented again: {_source(source)}")
+    if not resumed:
+        say("nothing was stopped")
+
+
+def _source(source: Mapping[str, str]) -> str:
+    place = f"{source['provider']}/{source['backend']}" if source["backend"] else source["provider"]
+    return f"{source['gpu_type']} at {place}"
 
 
 def _confirm(machine_id: str) -> None:

@@ -77,6 +77,8 @@ class VmPoolSettings(ServiceSettings):
     """Whether machines may be ones that the provider can take away: on-demand, spot or auto."""
     max_price: Annotated[Decimal, Field(ge=0)] = Decimal(0)
     """Dollars per GPU hour beyond which no machine is taken; 0: no limit."""
+    unfit_limit: Annotated[int, Field(ge=0)] = 3
+    """After so many machines of a kind in a row that cost money and ran nothing, no more are rented; 0: no limit."""
     gpus_per_machine: int = 1
     """1, 2, 4 or 8."""
     offer_lifetime: NotNegative = timedelta(seconds=15)
@@ -137,7 +139,7 @@ class VmPoolSettings(ServiceSettings):
             gpu_count=self.gpus_per_machine,
         )
         retention = Retention(self.idle_timeout, self._idle_timeouts(), self.surplus_share, self.release_margin)
-        return Limits(self.most_machines(), retention, policy, self._warm_windows())
+        return Limits(self.most_machines(), retention, policy, self._warm_windows(), self.unfit_limit)
 
     def most_machines(self) -> int:
         """How many machines there may be at once."""

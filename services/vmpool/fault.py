@@ -21,11 +21,15 @@ class Fault(StrEnum):
     """It reached its longest life: get a new one."""
     EXECUTOR_EXITED = "executor_exited"
     """Its executor ended by itself; the exit status and the logs tell how."""
+    UNFIT = "unfit"
+    """Its executor answers and takes no runs: no device, a driver that is too old, a GPU that hangs. Get another."""
     MISCONFIGURED = "misconfigured"
     """It will most likely fail again until the operator changes something: no retry soon."""
     PROVIDER = "provider"
     """Anything else that the provider reports, in its own words."""
 
 
+OF_NO_USE = frozenset({Fault.EXECUTOR_EXITED, Fault.START_TIMEOUT, Fault.UNFIT, Fault.UNREACHABLE})
+"""Faults of machines that were made, and are paid for, and were of no use if they had not run a job by then."""
 WANTS_OPERATOR = frozenset({Fault.MISCONFIGURED})
 """Faults that a retry is not likely to mend."""

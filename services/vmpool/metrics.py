@@ -22,6 +22,9 @@ provider_errors = counter("wavepool_vmpool_provider_errors", "Calls of a provide
 provider_words_unknown = counter(
     "wavepool_vmpool_provider_words_unknown", "Words of a provider that we do not know.", ("provider", "kind")
 )
+sources_stopped = gauge(
+    "wavepool_vmpool_sources_stopped", "Sources that nothing is rented from, as their machines were of no use."
+)
 strangers = gauge(
     "wavepool_vmpool_strangers", "Machines that a provider had and the record had not, at the last look.", ("provider",)
 )

@@ -13,7 +13,7 @@ from servicekit.proto_time import instant_to_proto
 from services.vmpool import wire
 from services.vmpool.machines.machine import Halt
 from services.vmpool.machines.order_checks import check_gpu_type
-from services.vmpool.reporting.diagnosing import findings_of
+from services.vmpool.reporting.diagnosing import findings_of, stopped_findings
 from services.vmpool.reporting.log_tail import check_tail_lines
 from services.vmpool.supplying.offering import offering_of
 from services.vmpool.wire_machine import event_to_proto, machine_to_proto
@@ -22,6 +22,7 @@ from services.vmpool.wire_operators import (
     findings_to_proto,
     machine_request_from_proto,
     offering_to_proto,
+    stopped_to_proto,
 )
 
 if TYPE_CHECKING:
@@ -86,7 +87,9 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
     async def ReleaseLease(self, request: pb.ReleaseLeaseRequest, context: Context) -> pb.ReleaseLeaseResponse:
         """Give slots back."""
         reason = request.reason or "released"
-        await self._pool.leases.release(request.lease_id, reason, drain_machine=request.machine_suspect)
+        await self._pool.leases.release(
+            request.lease_id, reason, drain_machine=request.machine_suspect, unfit_reason=request.unfit_reason
+        )
         return pb.ReleaseLeaseResponse()
 
     async def ReportDemand(self, request: pb.ReportDemandRequest, context: Context) -> pb.ReportDemandResponse:
@@ -103,6 +106,7 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         return pb.ListMachinesResponse(
             machines=[machine_to_proto(machine, now) for machine in machines],
             refused_providers=failures_to_proto(self._pool.providers.refusals),
+            stopped_sources=stopped_to_proto(await self._pool.sizer.stopped(), now),
         )
 
     async def GetMachine(self, request: pb.GetMachineRequest, context: Context) -> pb.GetMachineResponse:
@@ -149,6 +153,12 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         gpu_type = check_gpu_type(request.gpu_type, self._pool.settings.gpu_types) if request.gpu_type else ""
         return offering_to_proto(await offering_of(self._pool.providers), gpu_type)
 
+    async def ResumeRenting(self, request: pb.ResumeRentingRequest, context: Context) -> pb.ResumeRentingResponse:
+        """Rent again from what was stopped."""
+        gpu_type = check_gpu_type(request.gpu_type, self._pool.settings.gpu_types) if request.gpu_type else ""
+        resumed = await self._pool.sizer.resume(gpu_type)
+        return pb.ResumeRentingResponse(resumed_sources=stopped_to_proto(resumed, self._pool.clock.now()))
+
     async def DiagnoseProviders(
         self, request: pb.DiagnoseProvidersRequest, context: Context
     ) -> pb.DiagnoseProvidersResponse:
@@ -157,7 +167,8 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         for provider, found in findings.items():
             if all(finding.ok for finding in found):
                 self._pool.sizer.found_well(provider)
-        return findings_to_proto(findings)
+        stopped = stopped_findings(await self._pool.sizer.stopped(), self._pool.clock.now())
+        return findings_to_proto({name: [*found, *stopped.get(name, ())] for name, found in findings.items()})
 
     async def GetPoolMetrics(self, request: pb.GetPoolMetricsRequest, context: Context) -> pb.GetPoolMetricsResponse:
         """Sum the pool up."""

@@ -13,9 +13,10 @@ from services.vmpool.supplying.machine_request import MachineRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import timedelta
+    from datetime import datetime, timedelta
 
-    from services.vmpool.machines.offer import Offer
+    from services.vmpool.machines.offer import Offer, Source
+    from services.vmpool.policy.failures import Failures
     from services.vmpool.providers.diagnosis import ProviderFinding
     from services.vmpool.supplying.offering import Offering
 
@@ -76,6 +77,16 @@ def offering_to_proto(offering: Offering, gpu_type: str) -> pb.ListOffersRespons
 def failures_to_proto(failures: Mapping[str, str]) -> list[pb.ProviderFailure]:
     """Words of providers, by name."""
     return [pb.ProviderFailure(provider=name, message=words) for name, words in failures.items()]
+
+
+def stopped_to_proto(stopped: Mapping[Source, Failures], now: datetime) -> list[pb.StoppedSource]:
+    """Sources that nothing is rented from."""
+    return [
+        pb.StoppedSource(
+            provider=source.provider, backend=source.backend, gpu_type=source.gpu_type, message=failed.outlook(now)
+        )
+        for source, failed in sorted(stopped.items())
+    ]
 
 
 def offer_to_proto(offer: Offer) -> pb.Offer:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 ADMIN_TOKEN, USER_TOKEN = "wp_admin", "wp_user"
+STOPPED = vmpool_pb2.StoppedSource(provider="dstack", backend="hotaisle", gpu_type="MI300X", message="three were unfit")
 ACCOUNTS = {ADMIN_TOKEN: ("acc_admin", True), USER_TOKEN: ("acc_user", False)}
 
 
@@ -37,7 +38,13 @@ class ScriptedVmPool(vmpool_pb2_grpc.VmPoolServiceServicer):
     async def ListMachines(self, request: Any, context: Any) -> vmpool_pb2.ListMachinesResponse:
         await self.refusals.meet("ListMachines", request, context)
         refused = vmpool_pb2.ProviderFailure(provider="dstack", message="Access denied")
-        return vmpool_pb2.ListMachinesResponse(machines=[self.machine], refused_providers=[refused])
+        return vmpool_pb2.ListMachinesResponse(
+            machines=[self.machine], refused_providers=[refused], stopped_sources=[STOPPED]
+        )
+
+    async def ResumeRenting(self, request: Any, context: Any) -> vmpool_pb2.ResumeRentingResponse:
+        await self.refusals.meet("ResumeRenting", request, context)
+        return vmpool_pb2.ResumeRentingResponse(resumed_sources=[STOPPED])
 
     async def GetPoolMetrics(self, request: Any, context: Any) -> vmpool_pb2.GetPoolMetricsResponse:
         await self.refusals.meet("GetPoolMetrics", request, context)

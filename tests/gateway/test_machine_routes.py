@@ -76,6 +76,18 @@ async def test_a_provider_that_did_not_start_is_named_beside_the_machines(gatewa
     assert shown["refused_providers"] == [{"provider": "dstack", "message": "Access denied"}]
 
 
+async def test_what_nothing_is_rented_from_is_listed_and_an_administrator_resumes_it(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    stopped = {"provider": "dstack", "backend": "hotaisle", "gpu_type": "MI300X", "message": "three were unfit"}
+    assert (await gateway.http.get(MACHINES)).json()["stopped_sources"] == [stopped]
+    assert (await gateway.http.post(f"{MACHINES}/resume")).status_code == 403
+    assert "ResumeRenting" not in services.refusals.calls
+    answer = await gateway.http.post(f"{MACHINES}/resume?gpu_type=MI300X", headers=ADMIN)
+    assert (answer.status_code, answer.json()) == (200, {"resumed_sources": [stopped]})
+    assert services.refusals.calls["ResumeRenting"] == [vmpool_pb2.ResumeRentingRequest(gpu_type="MI300X")]
+
+
 async def test_an_order_goes_to_the_pool_and_its_machine_comes_back(
     gateway: RunningGateway, services: ScriptedServices
 ) -> None:

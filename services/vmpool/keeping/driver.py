@@ -156,7 +156,7 @@ class MachineDriver:
         now = self._clock.now()
         self._health.heard(machine.machine_id, now)
         if health.unfit_reason:
-            await self._record.change(machine, machine.fail(now, f"unfit: {health.unfit_reason}", Fault.PROVIDER))
+            await self._record.change(machine, machine.fail(now, f"unfit: {health.unfit_reason}", Fault.UNFIT))
         else:
             await self._record.change(machine, machine.join(now, health.inventory))
 
@@ -201,8 +201,7 @@ class MachineDriver:
             machine = await self._record.change(machine, machine.take_stock(health.inventory), change)
             log.info("machine %s: %s", machine.machine_id, change, extra={"machine_id": machine.machine_id})
         if health.unfit_reason and machine.state in READY:
-            drained = machine.drain(self._clock.now(), f"unfit: {health.unfit_reason}")
-            await self._record.change(machine, replace(drained, fault=Fault.PROVIDER))
+            await self._record.change(machine, machine.turn_unfit(self._clock.now(), health.unfit_reason))
         elif any(machine.occupied):
             await self._free_expired(machine, health)
 

@@ -186,11 +186,14 @@ class Machine:
             last_used_time=now,
         )
 
-    def unlease(self, now: datetime, slot: Slot, reason: str) -> Machine:
-        """A job gives its slot back; with the last one a busy machine turns warm. A draining one keeps draining."""
+    def unlease(self, now: datetime, slot: Slot, reason: str, *, served: bool = True) -> Machine:
+        """A job gives its slot back; with the last one a busy machine turns warm. A draining one keeps draining.
+
+        One that was not `served`, because the machine took no runs, does not count as run.
+        """
         occupied = slots.freed(self.occupied, slot)
         moved = self._moved(_S.WARM, now, reason) if self.state is _S.BUSY and not any(occupied) else self
-        return replace(moved, occupied=occupied, jobs_run=self.jobs_run + 1, last_used_time=now)
+        return replace(moved, occupied=occupied, jobs_run=self.jobs_run + served, last_used_time=now)
 
     def keep(self, now: datetime) -> Machine:
         """Somebody wants it to be there: a machine that is idle is so from now on."""
@@ -199,6 +202,10 @@ class Machine:
     def drain(self, now: datetime, reason: str) -> Machine:
         """It takes no new lease, and stops when the last one ends."""
         return self._moved(_S.DRAINING, now, reason)
+
+    def turn_unfit(self, now: datetime, reason: str) -> Machine:
+        """Its executor takes no more runs, for this reason; it drains."""
+        return replace(self.drain(now, f"unfit: {reason}"), fault=Fault.UNFIT)
 
     def halt(self, now: datetime, halt: Halt) -> Machine:
         """It drains, and every lease ends with this, so that it stops at once; also when it drains already."""

@@ -7,7 +7,7 @@ what is billed for one where a minimum makes that more. A source that failed lat
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -87,11 +87,22 @@ class Terms:
     policy: OfferPolicy = field(default_factory=OfferPolicy)
     resting: Mapping[Source, Failures] = field(default_factory=dict["Source", "Failures"])
     funds: Funds = field(default_factory=Funds)
+    trials: Mapping[Source, int] = field(default_factory=dict["Source", int])
+    """How many machines may be started where some were of no use; elsewhere nothing limits it."""
 
     def objection(self, offer: Offer, now: datetime) -> str:
         """Why the offer is not taken; empty where it is."""
         failed = self.resting.get(offer.source)
-        return (failed.outlook(now) if failed else "") or self.policy.objection(offer) or self.funds.refusal(offer)
+        resting = failed.outlook(now) if failed else ""
+        waiting = (
+            "" if self.trials.get(offer.source, 1) > 0 else "its latest machines were of no use; the next are tried"
+        )
+        return resting or waiting or self.policy.objection(offer) or self.funds.refusal(offer)
+
+    def after(self, offer: Offer) -> Terms:
+        """What is left once the offer is taken."""
+        left = {source: count - (source == offer.source) for source, count in self.trials.items()}
+        return replace(self, funds=self.funds.without(offer), trials=left)
 
 
 @dataclass(frozen=True)

@@ -44,15 +44,18 @@ class Limits:
     retention: Retention
     offers: OfferPolicy = field(default_factory=OfferPolicy)
     keep_warm: tuple[WarmWindow, ...] = ()
+    unfit_limit: int = 0
+    """After so many machines in a row that cost money and ran nothing, no more are rented there; 0: no limit."""
 
 
 @dataclass(frozen=True)
 class Pool:
-    """Machines that are not released, sources that failed lately, and the pace of each GPU type."""
+    """Machines that are not released, sources that failed lately, the pace of each GPU type, and `Terms.trials`."""
 
     machines: Sequence[Machine]
     resting: Mapping[Source, Failures] = field(default_factory=dict["Source", "Failures"])
     paces: Mapping[str, Pace] = field(default_factory=dict[str, Pace])
+    trials: Mapping[Source, int] = field(default_factory=dict["Source", int])
 
     @property
     def live(self) -> Sequence[Machine]:
@@ -130,7 +133,8 @@ def pool_needs(demands: Sequence[Demand], pool: Pool, limits: Limits, now: datet
 def machines_wanted(needs: Needs, pool: Pool, market: Market, funds: Funds, limits: Limits, now: datetime) -> Plan:
     """What to start and what to release now."""
     room = max(0, limits.max_machines - len(pool.machines))
-    start, blocked, over_limit = _starts(needs.wishes, market, Terms(limits.offers, pool.resting, funds), room, now)
+    terms = Terms(limits.offers, pool.resting, funds, pool.trials)
+    start, blocked, over_limit = _starts(needs.wishes, market, terms, room, now)
     idle = _idle(pool.machines, needs.missing.used)
     giving_way = _giving_way(idle, pool, limits, len(over_limit))
     staying = replace(pool, machines=[m for m in pool.machines if m.machine_id not in giving_way])
@@ -166,7 +170,7 @@ def _starts(
             blocked.setdefault(wish.gpu_types, choice.outlook)
         if choice.offer is not None:
             start.append(Start(choice.offer, wish.origin, choice.outlook))
-            terms = replace(terms, funds=terms.funds.without(choice.offer))
+            terms = terms.after(choice.offer)
     return tuple(start), blocked, over_limit
 
 

@@ -11,7 +11,10 @@ from services.vmpool.providers.diagnosis import Diagnosable, ProviderFinding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
+    from services.vmpool.machines.offer import Source
+    from services.vmpool.policy.failures import Failures
     from services.vmpool.providers.provider import MachineProvider
     from services.vmpool.providers.provider_set import ProviderSet
 
@@ -21,10 +24,24 @@ DIAGNOSIS_SECONDS = 20.0
 """A provider that takes longer is told of as one that does not answer; people wait for this."""
 
 
+_RESUME = "see what its machines say (`wavepool machines --all`, `wavepool machines logs ID`), then resume"
+
+
 async def findings_of(providers: ProviderSet) -> Mapping[str, Sequence[ProviderFinding]]:
     """What each provider found, by its name, all asked at once."""
     asked = await asyncio.gather(*(_findings(provider, providers) for provider in providers))
     return dict(zip(providers.names, asked, strict=True))
+
+
+def stopped_findings(stopped: Mapping[Source, Failures], now: datetime) -> Mapping[str, Sequence[ProviderFinding]]:
+    """What nothing is rented from any more, by provider."""
+    found: dict[str, list[ProviderFinding]] = {}
+    for source, failed in stopped.items():
+        message = f"{source}: {failed.outlook(now)}"
+        found.setdefault(source.provider, []).append(
+            ProviderFinding("renting", ok=False, message=message, remedy=_RESUME)
+        )
+    return found
 
 
 async def _findings(provider: MachineProvider, providers: ProviderSet) -> Sequence[ProviderFinding]:

@@ -78,8 +78,11 @@ class LeaseStore:
             await _write(connection, renewed)
         return renewed
 
-    async def release(self, lease_id: str, reason: str, *, drain_machine: bool = False) -> None:
-        """Free the slot; what is over already stays as it is. Optionally the machine takes no further lease."""
+    async def release(self, lease_id: str, reason: str, *, drain_machine: bool = False, unfit_reason: str = "") -> None:
+        """Free the slot; what is over already stays as it is. Optionally the machine takes no further lease.
+
+        With an `unfit_reason` its executor took no run for that reason: then the machine has failed by it.
+        """
         async with self._database.transaction() as connection:
             lease = await _read_lease(connection, lease_id)
             machine = await locked_machine(connection, lease.machine_id)
@@ -88,10 +91,12 @@ class LeaseStore:
                 return
             now = self._clock.now()
             await _write(connection, lease.end(now, reason))
-            changed = machine.unlease(now, lease.slot, f"a lease ended: {reason}")
+            changed = machine.unlease(now, lease.slot, f"a lease ended: {reason}", served=not unfit_reason)
             changed = await write_machine(connection, self._clock, machine, changed, f"a lease ended: {reason}")
-            if drain_machine and changed.state in READY:
-                drained = changed.drain(now, f"suspect: {reason}")
+            if (drain_machine or unfit_reason) and changed.state in READY:
+                drained = (
+                    changed.turn_unfit(now, unfit_reason) if unfit_reason else changed.drain(now, f"suspect: {reason}")
+                )
                 await write_machine(connection, self._clock, changed, drained, drained.reason)
         self._feed.notify()
 

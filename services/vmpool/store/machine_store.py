@@ -5,19 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from services.vmpool.errors import MachineNotFoundError, PoolLimitError, StaleMachineError
 from services.vmpool.fault import Fault
 from services.vmpool.machines.lease import LeaseState
 from services.vmpool.machines.machine import OVER, Machine, MachineState
+from services.vmpool.machines.offer import Source
 from services.vmpool.policy.failures import failures_in_a_row
 from services.vmpool.store.event_log import append_event
 from services.vmpool.store.machine_row import machine_from_row, machine_to_row
-from services.vmpool.store.tables import leases, machines
+from services.vmpool.store.tables import leases, machines, resumes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sqlalchemy import Select
     from sqlalchemy.ext.asyncio import AsyncConnection
@@ -26,14 +27,26 @@ if TYPE_CHECKING:
     from servicekit.database import Database
     from services.vmpool.feed import Feed
     from services.vmpool.machines.machine import Halt
-    from services.vmpool.machines.offer import Source
     from services.vmpool.policy.failures import Failures
 
 FAILURE_HISTORY = 50
-"""How far back a run of failed starts is counted: far beyond what the longest back-off needs."""
+"""How far back a run of failed starts at one source is counted: far beyond what the longest back-off needs."""
 
 # Put together once: each lease needs them twice, and making them takes longer than executing them.
 _LOCKED_MACHINE = select(machines).where(machines.c.machine_id == bindparam("machine_id")).with_for_update()
+_SOURCE = (machines.c.provider, machines.c.backend, machines.c.gpu_type)
+_PLACE = func.row_number().over(partition_by=_SOURCE, order_by=machines.c.create_time.desc()).label("place")
+_NUMBERED = (
+    select(machines.c.machine_id, _PLACE)
+    .where(machines.c.ready_time.is_not(None) | (machines.c.fault != Fault.NONE.value))
+    .subquery()
+)
+# Of each, as failures of one must not push those of another out of sight.
+_RECENT_OF_EACH_SOURCE = (
+    select(machines)
+    .join(_NUMBERED, machines.c.machine_id == _NUMBERED.c.machine_id)
+    .where(_NUMBERED.c.place <= FAILURE_HISTORY)
+)
 _COMPARED = ("machine_id", "revision", "state")
 _WRITE_MACHINE = (
     update(machines)
@@ -128,15 +141,20 @@ class MachineStore:
 
     async def failures(self) -> Mapping[Source, Failures]:
         """By source, the starts that failed since the last one that succeeded."""
-        query = (
-            select(machines)
-            .where(machines.c.ready_time.is_not(None) | (machines.c.fault != Fault.NONE.value))
-            .order_by(machines.c.create_time.desc())
-            .limit(FAILURE_HISTORY)
-        )
         async with self._database.reading() as connection:
-            recent = await _select(connection, query)
-        return failures_in_a_row(recent)
+            recent = await _select(connection, _RECENT_OF_EACH_SOURCE)
+            rows = await connection.execute(select(resumes))
+            resumed = {Source(row.provider, row.backend, row.gpu_type): row.time for row in rows}
+        return failures_in_a_row(recent, resumed)
+
+    async def resume(self, sources: Iterable[Source]) -> None:
+        """What failed at these sources so far counts no more."""
+        async with self._database.transaction() as connection:
+            for source in sources:
+                key = {"provider": source.provider, "backend": source.backend, "gpu_type": source.gpu_type}
+                await connection.execute(delete(resumes).filter_by(**key))
+                await connection.execute(insert(resumes).values(**key, time=self._clock.now()))
+        self._notify()
 
     def _notify(self) -> None:
         for feed in self._feeds:

@@ -51,6 +51,16 @@ machines = Table(
     Index("machines_create_time", "create_time"),
 )
 
+resumes = Table(
+    "resumes",
+    metadata,
+    Column("provider", Text, primary_key=True),
+    Column("backend", Text, primary_key=True),
+    Column("gpu_type", Text, primary_key=True),
+    Column("time", Instant, nullable=False),
+)
+"""When an administrator last said that machines from a source are to be rented again."""
+
 leases = Table(
     "leases",
     metadata,

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
+from services.vmpool import metrics
 from services.vmpool.errors import PoolLimitError, StaleMachineError
 from services.vmpool.machines.machine import ON_THE_WAY, Machine, Origin
-from services.vmpool.policy.failures import resting_sources
+from services.vmpool.policy.failures import resting_sources, trials_left
 from services.vmpool.policy.machine_budget import Funds, reserve_micros
 from services.vmpool.policy.offer_choice import Market
 from services.vmpool.policy.sizing import Needs, Plan, Pool, machines_wanted, pool_needs
@@ -61,6 +62,7 @@ class Sizer:
         self._new_id = new_id
         self._start_time = clock.now()
         self._found_well: dict[str, datetime] = {}
+        self._stopped = frozenset["Source"]()
         self.one_at_a_time = asyncio.Lock()
         """Held by whoever counts machines and starts one."""
 
@@ -92,16 +94,41 @@ class Sizer:
 
     async def resting(self) -> Mapping[Source, Failures]:
         """The sources that failed lately, and are left alone for now."""
-        failures = await self._machines.failures()
-        return resting_sources(failures, self._start_time, self._found_well, self._clock.now())
+        return self._resting(await self._machines.failures())
+
+    async def stopped(self) -> Mapping[Source, Failures]:
+        """The sources that nothing more is rented from, as too many machines in a row were of no use."""
+        return {source: failed for source, failed in (await self.resting()).items() if failed.is_stopped}
+
+    async def resume(self, gpu_type: str = "") -> Mapping[Source, Failures]:
+        """Rent again from those, of one GPU type or of all; gives those that were stopped."""
+        async with self.one_at_a_time:
+            found = {s: failed for s, failed in (await self.stopped()).items() if gpu_type in {"", s.gpu_type}}
+            await self._machines.resume(found)
+        for source in found:
+            log.info("machines are rented again", extra={"source": str(source)})
+        return found
 
     def found_well(self, provider: str) -> None:
         """A provider was looked at, and nothing is wrong with it: what failed there before is tried again."""
         self._found_well[provider] = self._clock.now()
 
     async def _pool(self) -> Pool:
-        present = await self._machines.unreleased()
-        return Pool(present, await self.resting(), await self.facts.paces.paces())
+        present, failures = await self._machines.unreleased(), await self._machines.failures()
+        resting = self._resting(failures)
+        self._tell_stopped({source: failed for source, failed in resting.items() if failed.is_stopped})
+        trials = trials_left(failures, present, self._limits.unfit_limit)
+        return Pool(present, resting, await self.facts.paces.paces(), trials)
+
+    def _resting(self, failures: Mapping[Source, Failures]) -> Mapping[Source, Failures]:
+        now, limit = self._clock.now(), self._limits.unfit_limit
+        return resting_sources(failures, self._start_time, self._found_well, now, limit)
+
+    def _tell_stopped(self, stopped: Mapping[Source, Failures]) -> None:
+        for source in stopped.keys() - self._stopped:
+            log.error("no more machines are rented: %s: %s", source, stopped[source].outlook(self._clock.now()))
+        self._stopped = frozenset(stopped)
+        metrics.sources_stopped.set(len(stopped))
 
     async def _supply(self, needs: Needs) -> tuple[Market, Funds]:
         """What can be had, and the money for it; nobody is asked while nothing is missing."""

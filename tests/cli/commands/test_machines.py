@@ -69,6 +69,28 @@ def test_a_provider_that_refused_to_start_is_named_below_the_machines(gateway: S
     assert ID in run.out
 
 
+STOPPED = {
+    "provider": "dstack",
+    "backend": "hotaisle",
+    "gpu_type": "MI300X",
+    "message": "unfit: no device; 3 machines in a row cost money and ran nothing",
+}
+
+
+def test_what_nothing_is_rented_from_is_named_below_the_machines(gateway: ScriptedGateway) -> None:
+    gateway.on("GET", MACHINES, Answer({"machines": [], "refused_providers": [], "stopped_sources": [STOPPED]}))
+    said = "MI300X at dstack/hotaisle: unfit: no device; 3 machines in a row cost money and ran nothing"
+    assert said in machines(gateway).err
+
+
+def test_renting_is_resumed_and_what_was_stopped_is_told(gateway: ScriptedGateway) -> None:
+    gateway.on("POST", f"{MACHINES}/resume", Answer({"resumed_sources": [STOPPED]}))
+    assert "machines are rented again: MI300X at dstack/hotaisle" in machines(gateway, "resume").err
+    gateway.only("POST", f"{MACHINES}/resume", Answer({"resumed_sources": []}))
+    assert "nothing was stopped" in machines(gateway, "resume", "--gpu", "MI210").err
+    assert gateway.requests[-1].path == f"{MACHINES}/resume?gpu_type=MI210"
+
+
 def test_machines_that_are_over_are_listed_when_asked_for(gateway: ScriptedGateway) -> None:
     gateway.on("GET", MACHINES, Answer({"machines": []}))
     machines(gateway, "--all")

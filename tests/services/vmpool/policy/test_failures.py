@@ -2,10 +2,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from services.vmpool.fault import Fault
+from services.vmpool.fault import OF_NO_USE, Fault
 from services.vmpool.machines.machine import Machine, MachineState
 from services.vmpool.machines.offer import Source
 from services.vmpool.policy.failures import (
@@ -15,8 +18,12 @@ from services.vmpool.policy.failures import (
     Failures,
     failures_in_a_row,
     resting_sources,
+    trials_left,
 )
 from tests.services.vmpool.conftest import START, a_machine
+
+if TYPE_CHECKING:
+    from random import Random
 
 SOURCE = Source("scripted", "a", "MI300X")
 SECOND = timedelta(seconds=1)
@@ -25,6 +32,11 @@ SECOND = timedelta(seconds=1)
 def failed(backend: str, minute: int, fault: Fault = Fault.NO_CAPACITY) -> Machine:
     time = START + timedelta(minutes=minute)
     return a_machine(backend=backend, state=MachineState.FAILED, end_time=time, reason=f"reason {minute}", fault=fault)
+
+
+def wasted(minute: int, fault: Fault = Fault.UNFIT) -> Machine:
+    """One that was rented and ran nothing."""
+    return replace(failed("a", minute, fault), provision_time=START)
 
 
 def test_failures_are_counted_by_source_back_to_its_last_success() -> None:
@@ -95,4 +107,86 @@ def test_a_fault_of_settings_that_were_found_well_since_then_holds_no_more() -> 
     assert resting_sources(failures, START + SECOND, {}, now) == {}
     assert failures[SOURCE].outlook(now) == (
         "no such image; tried again in 598 s, at 00:10:00 UTC, or once `wavepool doctor` finds the provider well"
+    )
+
+
+LIMIT = 3
+LATER = START + timedelta(days=20)
+OUTCOMES = st.sampled_from([*Fault, "served"])
+
+
+def stopped(starts: list[Machine], limit: int = LIMIT, resumed: int | None = None) -> bool:
+    resumes = {} if resumed is None else {SOURCE: START + timedelta(minutes=resumed)}
+    found = resting_sources(failures_in_a_row(starts, resumes), LATER, {"scripted": LATER}, LATER, limit)
+    return any(one.is_stopped for one in found.values())
+
+
+def outcome(minute: int, kind: Fault | str) -> Machine:
+    time = START + timedelta(minutes=minute)
+    if isinstance(kind, Fault):
+        return replace(wasted(minute, kind), rented=kind is not Fault.NO_CAPACITY)
+    return a_machine(backend="a", ready_time=time, jobs_run=1, provision_time=START)
+
+
+@given(st.lists(OUTCOMES, max_size=12), st.randoms())
+def test_renting_stops_after_so_many_useless_machines_since_the_last_success_and_not_otherwise(
+    kinds: list[Fault | str], random: Random
+) -> None:
+    useless = 0
+    for kind in kinds:
+        useless = 0 if kind == "served" else useless + (kind in OF_NO_USE)
+    starts = [outcome(minute, kind) for minute, kind in enumerate(kinds)]
+    random.shuffle(starts)
+    assert stopped(starts) is (useless >= LIMIT)
+    assert not stopped(starts, limit=0)
+    assert not stopped(starts, resumed=len(kinds)), "what was before an administrator resumed counts no more"
+
+
+@given(st.lists(st.tuples(OUTCOMES, st.integers(1, 9)), max_size=40), st.integers(1, 5))
+def test_no_more_useless_machines_are_rented_in_a_row_than_the_limit_however_many_are_wanted(
+    steps: list[tuple[Fault | str, int]], limit: int
+) -> None:
+    """But for those that were on their way when the first of them turned out to be of no use."""
+    history: list[Machine] = []
+    under_way = rented_in_a_row = at_first_failure = 0
+    for minute, (kind, wanted) in enumerate(steps):
+        failures = failures_in_a_row(history)
+        rests = resting_sources(failures, LATER, {"scripted": LATER}, LATER, limit)
+        present = [a_machine(machine_id=f"m{n}", backend="a") for n in range(under_way)]
+        may = 0 if rests else trials_left(failures, present, limit).get(SOURCE, wanted)
+        under_way += min(wanted, may)
+        if not under_way:
+            break
+        under_way -= 1
+        history.append(outcome(minute, kind))
+        if kind == "served":
+            rented_in_a_row = 0
+        elif kind in OF_NO_USE:
+            at_first_failure = under_way if rented_in_a_row == 0 else at_first_failure
+            rented_in_a_row += 1
+        assert rented_in_a_row <= max(limit, 1 + at_first_failure)
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        {"price_micros_per_hour": 0},
+        {"rented": False},
+        {"provision_time": None},
+        {"ready_time": START, "jobs_run": 1},
+    ],
+    ids=["it costs nothing", "it was never made", "it was never ordered", "it has served"],
+)
+def test_a_machine_that_cost_nothing_or_served_stops_no_renting(harmless: dict[str, Any]) -> None:
+    assert stopped([wasted(minute) for minute in range(LIMIT)])
+    assert not stopped([wasted(0), wasted(1), replace(wasted(2), **harmless)])
+
+
+def test_who_waits_is_told_why_nothing_is_rented_and_what_ends_that() -> None:
+    failures = failures_in_a_row([wasted(minute) for minute in range(LIMIT)])
+    (found,) = resting_sources(failures, LATER, {}, LATER, LIMIT).values()
+    assert found.wants_operator
+    assert found.outlook(LATER) == (
+        "reason 2; 3 machines in a row cost money and ran nothing (VMPOOL_UNFIT_LIMIT), so no more are rented until an "
+        "administrator mends what is wrong and gives `wavepool machines resume`"
     )

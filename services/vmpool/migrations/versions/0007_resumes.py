@@ -1,0 +1,17 @@
+"""When renting from a source was resumed after machines of no use."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+from servicekit.database import Instant
+
+revision = "0007"
+down_revision = "0006"
+
+
+def upgrade() -> None:
+    """Nothing was resumed so far."""
+    key = [sa.Column(name, sa.Text, primary_key=True) for name in ("provider", "backend", "gpu_type")]
+    op.create_table("resumes", *key, sa.Column("time", Instant, nullable=False))
