@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING
 from services.scheduler import metrics, payloads
 from services.scheduler.batching import batches
 from services.scheduler.charge import charge_of, price_of
-from services.scheduler.executors import ExecutorError, RunInterruptedError, RunRefusedError, RunUnknownError
+from services.scheduler.executors import (
+    ExecutorError,
+    MachineUnfitError,
+    RunInterruptedError,
+    RunRefusedError,
+    RunUnknownError,
+)
 from services.scheduler.job import Outcome
 from services.scheduler.outcome import MISSING_TORCH, ending_of
 from services.scheduler.patience import Patience
@@ -43,13 +49,21 @@ class AttemptLostError(Exception):
     """The attempt ended through no fault of the submission; an `excused` one through nobody's, and counts as none."""
 
     def __init__(
-        self, reason: str, *, machine_suspect: bool = False, excused: bool = False, lacks_torch: bool = False
+        self,
+        reason: str,
+        *,
+        machine_suspect: bool = False,
+        excused: bool = False,
+        lacks_torch: bool = False,
+        unfit_reason: str = "",
     ) -> None:
         super().__init__(reason)
         self.machine_suspect = machine_suspect
         self.excused = excused
         self.lacks_torch = lacks_torch
         """Only a machine with torch can run the job."""
+        self.unfit_reason = unfit_reason
+        """Why the machine takes no runs, in its own words, if that is so."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +118,8 @@ class Attempt:
                 pause = self._patience.pause(self._links.clock.now())
                 if pause is None:
                     raise AttemptLostError(f"the machine cannot be reached ({error})", machine_suspect=True) from error
+            except MachineUnfitError as error:
+                raise AttemptLostError(f"the machine took no run: {error}", unfit_reason=str(error)) from error
             except RunRefusedError as error:
                 raise AttemptLostError(f"the machine refused the run ({error})") from error
             await asyncio.sleep(pause)

@@ -121,7 +121,9 @@ class Carrier:
         with suppress(ExecutorError, TimeoutError):
             async with asyncio.timeout(FAREWELL_SECONDS):
                 await self._links.executors.cancel(attempt.job, attempt.lease)
-        await self._settler.release(attempt.lease, machine_suspect=lost.machine_suspect, reason=str(lost))
+        await self._settler.release(
+            attempt.lease, machine_suspect=lost.machine_suspect, reason=str(lost), unfit_reason=lost.unfit_reason
+        )
         job = await self._links.store.get(attempt.job.job_id) or attempt.job
         if job.state is not JobState.RUNNING or job.attempt != attempt.job.attempt:
             return job
@@ -138,6 +140,9 @@ class Carrier:
             return await move(job, job.settle(outcome), [], now)
         if lost.excused or job.failed_attempts < self._links.settings.max_attempts:
             return await move(job, job.retry(excused=lost.excused), [payloads.retrying(reason)], now)
-        message = f"We failed to run this {job.failed_attempts} times; nothing is charged. Submit it again later."
+        message = (
+            f"We failed to run this {job.failed_attempts} times, the last time because {reason.rstrip('.')}. That is "
+            "not your submission's fault; nothing is charged. Submit it again later."
+        )
         outcome = Outcome(JobState.FAILED, INFRA_ERROR, message, payloads.failed_result(message, reason), 0)
         return await move(job, job.settle(outcome), [], now)

@@ -41,6 +41,10 @@ class RunRefusedError(ExecutorError):
     """It will not run the job, or has lost the run."""
 
 
+class MachineUnfitError(ExecutorError):
+    """Its machine takes no more runs."""
+
+
 class RunUnknownError(ExecutorError):
     """It has no such run."""
 
@@ -56,7 +60,8 @@ class Executors:
     ) -> AsyncIterator[run_event_pb2.RunEvent]:
         """Begin the job's run, or attach to it after the last event that is told.
 
-        Raises RunInterruptedError when the stream breaks, RunRefusedError when there is no point in trying again.
+        Raises RunInterruptedError when the stream breaks, RunRefusedError when there is no point in trying again, and
+        MachineUnfitError when that is so for every run.
         """
         request = executor_pb2.RunRequest(
             run_id=job.run_id,
@@ -119,6 +124,9 @@ def _translated(not_found: type[ExecutorError]) -> Generator[None]:
     except grpc.aio.AioRpcError as error:
         failure = rpc_failure(error)
         said = f"{failure.code.name}: {failure.message}"
+        if failure.code is grpc.StatusCode.ABORTED:
+            # gRPC itself never says that, so it is the executor's own word.
+            raise MachineUnfitError(failure.message) from error
         if failure.code in UNREACHABLE or failure.code is grpc.StatusCode.RESOURCE_EXHAUSTED:
             raise RunInterruptedError(said) from error
         kind = not_found if failure.code is grpc.StatusCode.NOT_FOUND else RunRefusedError

@@ -101,9 +101,13 @@ class Pool:
             answer = await self._stub.RenewLease(request, timeout=CALL_SECONDS)
         return answer.expire_time.ToDatetime(UTC)
 
-    async def release(self, lease_id: str, *, machine_suspect: bool = False, reason: str = "") -> None:
+    async def release(
+        self, lease_id: str, *, machine_suspect: bool = False, reason: str = "", unfit_reason: str = ""
+    ) -> None:
         """Give slots back; raises LeaseGoneError where it is gone already, PoolRefusalError, PoolUnreachableError."""
-        request = vmpool_pb2.ReleaseLeaseRequest(lease_id=lease_id, machine_suspect=machine_suspect, reason=reason)
+        request = vmpool_pb2.ReleaseLeaseRequest(
+            lease_id=lease_id, machine_suspect=machine_suspect, reason=reason, unfit_reason=unfit_reason
+        )
         with _translated(_LEASE_ERRORS):
             await self._stub.ReleaseLease(request, timeout=CALL_SECONDS)
 

@@ -55,14 +55,18 @@ class Settler:
             metrics.run_seconds.observe(run_time.total_seconds())
         return over
 
-    async def release(self, lease: Lease | None, *, machine_suspect: bool = False, reason: str = "") -> None:
+    async def release(
+        self, lease: Lease | None, *, machine_suspect: bool = False, reason: str = "", unfit_reason: str = ""
+    ) -> None:
         """Give a lease back; returns after RELEASE_SECONDS at most, but tries until vmpool answers.
 
         Without that, a machine whose job ended while vmpool was down would stand idle until the lease expires.
         """
         if lease is None:
             return
-        release = asyncio.create_task(self._release(lease, machine_suspect=machine_suspect, reason=reason))
+        release = asyncio.create_task(
+            self._release(lease, machine_suspect=machine_suspect, reason=reason, unfit_reason=unfit_reason)
+        )
         self._releases.add(release)
         release.add_done_callback(self._releases.discard)
         await asyncio.wait({release}, timeout=RELEASE_SECONDS)
@@ -74,10 +78,12 @@ class Settler:
             release.cancel()
         await asyncio.gather(*releases, return_exceptions=True)
 
-    async def _release(self, lease: Lease, *, machine_suspect: bool, reason: str) -> None:
+    async def _release(self, lease: Lease, *, machine_suspect: bool, reason: str, unfit_reason: str) -> None:
         try:
             await _until_reached(
-                lambda: self._pool.release(lease.lease_id, machine_suspect=machine_suspect, reason=reason),
+                lambda: self._pool.release(
+                    lease.lease_id, machine_suspect=machine_suspect, reason=reason, unfit_reason=unfit_reason
+                ),
                 PoolUnreachableError,
             )
         except LeaseGoneError:

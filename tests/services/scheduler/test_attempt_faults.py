@@ -152,6 +152,36 @@ async def test_refused_run_goes_back_to_the_queue(cluster: Cluster, refusal: grp
     assert kinds(events) == ["queued", "provisioning", "retrying", *PASSED[1:]]
 
 
+async def test_run_that_an_unfit_machine_does_not_take_is_tried_elsewhere_at_once_and_the_pool_hears_why(
+    cluster: Cluster,
+) -> None:
+    cluster.executor.refusals = [grpc.StatusCode.ABORTED]
+    job = await cluster.submit()
+    events = await cluster.events_to_end(job.job_id)
+    assert kinds(events) == ["queued", "provisioning", "retrying", *PASSED[1:]]
+    assert events[2].retrying.reason == "the machine took no run: scripted refusal"
+    [unfit] = [release for release in cluster.pool.releases if release.unfit_reason]
+    assert (unfit.lease_id, unfit.unfit_reason) == ("lease-1", "scripted refusal")
+    assert len(cluster.executor.requests) == 2, "it is not asked again before the attempt is given up"
+    [settlement] = cluster.billing.settled.values()
+    assert settlement.amount_micros == events[-1].ended.cost_micros == 2 * 1_990_000 // 3600
+
+
+async def test_job_that_only_unfit_machines_were_there_for_fails_with_their_reason_and_charges_nothing(
+    cluster: Cluster,
+) -> None:
+    cluster.executor.refusals = [grpc.StatusCode.ABORTED] * 3
+    job = await cluster.submit()
+    events = await cluster.events_to_end(job.job_id)
+    assert events[-1].ended.state == scheduler_pb2.JOB_STATE_FAILED
+    assert events[-1].ended.result.verdict == run_event_pb2.VERDICT_INFRA_ERROR
+    assert events[-1].ended.result.message == (
+        "We failed to run this 3 times, the last time because the machine took no run: scripted refusal. That is not "
+        "your submission's fault; nothing is charged. Submit it again later."
+    )
+    assert [settlement.amount_micros for settlement in cluster.billing.settled.values()] == [0]
+
+
 async def test_full_executor_is_asked_again_under_the_same_lease(cluster: Cluster) -> None:
     cluster.executor.refusals = [grpc.StatusCode.RESOURCE_EXHAUSTED] * 2
     job = await cluster.submit()
