@@ -16,7 +16,8 @@ from services.executor.core.forbidden import rules
 from services.executor.core.scratch import memory_parent, sweep
 from services.executor.devices.gfx942.inspector import Gfx942Inspector
 from services.executor.devices.plugins import device_named
-from services.executor.sandboxes.cgroup import cgroup_parents, remove_leftover_cgroups
+from services.executor.sandboxes.cgroup import remove_leftover_cgroups
+from services.executor.sandboxes.cgroup_place import cgroup_parents
 from services.executor.sandboxes.choice import choose_sandbox
 
 if TYPE_CHECKING:

@@ -49,7 +49,7 @@ class BubblewrapSandbox:
         held = {Hold.NAMESPACES, Hold.PRIVATE_ROOT}
         if self._seccomp is not None:
             held.add(Hold.SECCOMP)
-        return gaps_of(held, memory_limited=self._host.limits_memory)
+        return gaps_of(held, memory_limited=self._host.limits_memory, cpu_limited=self._host.limits_cpu)
 
     async def start(self, command: Command, limits: Limits, on_output: OutputListener | None = None) -> BoxedProcess:
         """Start `command`; raises SandboxError when bwrap is missing or cannot make the box."""

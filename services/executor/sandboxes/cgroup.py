@@ -1,14 +1,17 @@
-"""Control groups for boxes: the kernel's own limit on memory and processes of a whole tree, and its whole-tree kill.
+"""Control groups for boxes: the kernel's own limit on memory, processors and processes of a whole tree.
 
-Version 2 has one hierarchy; version 1 has one for each controller, so a box is one folder there and three here. A group
-can be made where we may write (as root, or where systemd delegated a subtree). The name carries our process id, so
-that groups left behind by a process that was killed are recognised and removed.
+Version 2 has one hierarchy; version 1 has one for each controller, so a box is one folder there and several here. A
+group's name carries our process id, so that groups left behind by a process that was killed are recognised and removed.
+
+Processor time is limited by quota: in each period of 100 ms a box's threads run for `cores` times as long at most. No
+more than `cores` threads never use it up, so they are never stopped, and their times are what they are without.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import itertools
 import os
 import signal
@@ -16,20 +19,19 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from services.executor.sandboxes.process_tree import Usage
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _PREFIX = "wavepool-box"
-_V1_CONTROLLERS = ("memory", "pids", "cpuacct")
-_V2_CONTROLLERS = {"memory", "pids"}
+_PERIOD_MICROSECONDS = 100_000
+_LEAST_QUOTA_MICROSECONDS = 1000
+"""The kernel takes no less."""
 _SERIAL = itertools.count()
 _EMPTYING_INTERVAL_SECONDS = 0.001
 
 
 class CgroupCounters:
-    """What the kernel has counted in one group, or in the three groups of version 1."""
+    """What the kernel has counted in one group, or in the groups of version 1; the last one counts processor time."""
 
     def __init__(self, folders: Iterable[Path]) -> None:
         self.folders = list(folders)
@@ -54,11 +56,11 @@ class CgroupCounters:
         counts = itertools.chain.from_iterable(_pairs(folder / "pids.events") for folder in self.folders)
         return any(key == "max" and value > 0 for key, value in counts)
 
-    def usage(self) -> Usage:
-        """What all processes that ever ran here have used; memory is left to the kernel and not counted."""
+    def cpu_time(self) -> timedelta:
+        """What all processes that ever ran here have used."""
         folder = self.folders[-1]
         microseconds = dict(_pairs(folder / "cpu.stat")).get("usage_usec") or _number(folder / "cpuacct.usage") // 1000
-        return Usage(timedelta(microseconds=microseconds), 0)
+        return timedelta(microseconds=microseconds)
 
     def pids(self) -> list[int]:
         """The processes that live here: each enters the first group first."""
@@ -66,15 +68,16 @@ class CgroupCounters:
 
 
 class Cgroup(CgroupCounters):
-    """The group, or the three groups, of one box."""
+    """The group, or the groups, of one box; raises OSError where they cannot be made."""
 
-    def __init__(self, parents: Iterable[Path], *, memory_mib: int, processes: int) -> None:
+    def __init__(self, parents: Iterable[Path], *, memory_mib: int, processes: int, cores: float) -> None:
         name = f"{_PREFIX}-{os.getpid()}-{next(_SERIAL)}"
         super().__init__(parent / name for parent in parents)
         try:
             for folder in self.folders:
                 folder.mkdir()
                 _limit(folder, memory_mib << 20, processes)
+                limit_cpu(folder, cores)
         except OSError:
             self.remove_folders()
             raise
@@ -100,18 +103,19 @@ class Cgroup(CgroupCounters):
                 folder.rmdir()
 
 
-def cgroup_of(pid: int, mount: Path = Path("/sys/fs/cgroup")) -> list[Path]:
-    """The folders of the groups that a process of ours is in: one for version 2, three for version 1."""
-    own = _memberships(_text(Path("/proc", str(pid), "cgroup")))
-    return _v1_parents(mount, own) or [mount / own.get("", "")]
-
-
-def cgroup_parents(mount: Path = Path("/sys/fs/cgroup"), membership: str | None = None) -> list[Path]:
-    """The folders under which we may make a box's groups: one for version 2, three for version 1, or none."""
-    own = _memberships(membership or _text(Path("/proc/self/cgroup")))
-    unified = _unified_parent(mount, own.get("", ""))
-    parents = [unified] if unified else _v1_parents(mount, own)
-    return parents if parents and all(os.access(parent, os.W_OK) for parent in parents) else []
+def limit_cpu(folder: Path, cores: float) -> None:
+    """Let a group's processes run for so many processors' worth of time, if the group is one of that controller."""
+    quota = max(int(cores * _PERIOD_MICROSECONDS), _LEAST_QUOTA_MICROSECONDS)
+    if (folder / "cpu.max").exists():
+        (folder / "cpu.max").write_text(f"{quota} {_PERIOD_MICROSECONDS}")
+    if (folder / "cpu.cfs_quota_us").exists():
+        (folder / "cpu.cfs_period_us").write_text(str(_PERIOD_MICROSECONDS))
+        try:
+            (folder / "cpu.cfs_quota_us").write_text(str(quota))
+        except OSError as error:
+            # A group above allows less, and holds the box to that.
+            if error.errno != errno.EINVAL:
+                raise
 
 
 def remove_leftover_cgroups(parents: Iterable[Path]) -> None:
@@ -125,28 +129,6 @@ def remove_leftover_cgroups(parents: Iterable[Path]) -> None:
                 os.kill(int(pid), signal.SIGKILL)
         with contextlib.suppress(OSError):
             folder.rmdir()
-
-
-def _memberships(text: str) -> dict[str, str]:
-    """From the lines of /proc/PID/cgroup: the path below the mount for each list of controllers, "" for version 2."""
-    return {names: path.lstrip("/") for names, path in (line.split(":", 2)[1:] for line in text.splitlines())}
-
-
-def _unified_parent(mount: Path, own: str) -> Path | None:
-    """The nearest group at or above our own that hands the controllers to its children."""
-    here = mount / own
-    for folder in (here, *here.parents):
-        if set(_text(folder / "cgroup.subtree_control").split()) >= _V2_CONTROLLERS:
-            return folder
-        if folder == mount:
-            break
-    return None
-
-
-def _v1_parents(mount: Path, own: dict[str, str]) -> list[Path]:
-    paths = {name: path for names, path in own.items() for name in names.split(",")}
-    folders = [mount / name / paths.get(name, "") for name in _V1_CONTROLLERS]
-    return folders if all((folder / "cgroup.procs").exists() for folder in folders) else []
 
 
 def _limit(folder: Path, memory_bytes: int, processes: int) -> None:

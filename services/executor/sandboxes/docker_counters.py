@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from services.executor.sandboxes.cgroup import CgroupCounters, cgroup_of
+from services.executor.sandboxes.cgroup import CgroupCounters
+from services.executor.sandboxes.cgroup_place import cgroup_of
 from services.executor.sandboxes.sandbox import SandboxError
 
 

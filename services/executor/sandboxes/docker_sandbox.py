@@ -60,7 +60,7 @@ class DockerSandbox:
     @property
     def gaps(self) -> tuple[str, ...]:
         """What this machine does not let the engine hold back."""
-        return gaps_of({Hold.NAMESPACES, Hold.PRIVATE_ROOT, Hold.SECCOMP}, memory_limited=True)
+        return gaps_of({Hold.NAMESPACES, Hold.PRIVATE_ROOT, Hold.SECCOMP}, memory_limited=True, cpu_limited=True)
 
     async def start(self, command: Command, limits: Limits, on_output: OutputListener | None = None) -> BoxedProcess:
         """Start `command`; raises SandboxError when the engine cannot make the box."""

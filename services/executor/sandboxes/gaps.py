@@ -22,12 +22,13 @@ class Gap(StrEnum):
     PROCESS_COUNT = "other processes of its user count against a box's limit: one that starts many leaves others none"
     MEMORY = (
         "memory is read every 30 ms and not limited by the kernel: a box can use more for that long, and what it keeps "
-        "in memory files is not counted"
+        "in pipes, in sockets, or in memory files that none of its processes shows open is not counted"
     )
+    CPU = "a box can fill all processors of this machine: the kernel does not limit it to its cores"
     SYSTEM_CALLS = "system calls are not filtered"
 
 
-def gaps_of(held: Collection[Hold], *, memory_limited: bool) -> tuple[Gap, ...]:
+def gaps_of(held: Collection[Hold], *, memory_limited: bool, cpu_limited: bool) -> tuple[Gap, ...]:
     """The gaps that `held` leaves open."""
     private_root = Hold.PRIVATE_ROOT in held
     namespaces = Hold.NAMESPACES in held
@@ -40,6 +41,7 @@ def gaps_of(held: Collection[Hold], *, memory_limited: bool) -> tuple[Gap, ...]:
         Gap.PROCESS_LIST: private_root,
         Gap.PROCESS_COUNT: namespaces or Hold.OWN_USER in held,
         Gap.MEMORY: memory_limited,
+        Gap.CPU: cpu_limited,
         Gap.SYSTEM_CALLS: Hold.SECCOMP in held,
     }
     return tuple(gap for gap, is_closed in closed.items() if not is_closed)

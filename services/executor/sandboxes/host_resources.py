@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.box_user import BoxUser
-from services.executor.sandboxes.cgroup import Cgroup, cgroup_parents, remove_leftover_cgroups
+from services.executor.sandboxes.cgroup import Cgroup, remove_leftover_cgroups
+from services.executor.sandboxes.cgroup_place import are_limited_in_cpu, open_cgroup_place
 from services.executor.sandboxes.writable_mounts import lend_writable_mounts
 
 if TYPE_CHECKING:
@@ -52,13 +53,18 @@ class HostResources:
 
     def __init__(self) -> None:
         self._may_change_users = may_change_users(Path("/proc/self/status").read_text())
-        self._cgroup_parents = cgroup_parents()
+        self._cgroup_parents = open_cgroup_place()
         remove_leftover_cgroups(self._cgroup_parents)
 
     @property
     def limits_memory(self) -> bool:
         """Whether the kernel limits the memory of whole boxes."""
         return bool(self._cgroup_parents)
+
+    @property
+    def limits_cpu(self) -> bool:
+        """Whether the kernel limits how many processors a whole box fills."""
+        return are_limited_in_cpu(self._cgroup_parents)
 
     def claim(self, command: Command, limits: Limits, cleanup: AsyncExitStack) -> Claim:
         """Take what a box for `command` needs, until `cleanup` is closed; raises OSError when a mount is missing."""
@@ -76,6 +82,8 @@ class HostResources:
     def _cgroup(self, limits: Limits, cleanup: AsyncExitStack) -> Cgroup | None:
         if not self._cgroup_parents:
             return None
-        cgroup = Cgroup(self._cgroup_parents, memory_mib=limits.memory_mib, processes=limits.processes)
+        cgroup = Cgroup(
+            self._cgroup_parents, memory_mib=limits.memory_mib, processes=limits.processes, cores=limits.cores
+        )
         cleanup.push_async_callback(cgroup.remove)
         return cgroup

@@ -20,6 +20,7 @@ _CAPABILITY_VERSION_3 = 0x20080522
 CAP_DAC_OVERRIDE = 1
 _MNT_DETACH = 2
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
+_MOUNT_ATTR_RDONLY, _MS_REMOUNT = 0x1, 0x20
 _LAST_CAPABILITY = 63
 # Of glibc's malloc.h; 32 MiB is the most that it takes on machines of 64 bits.
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX, _MOST_MMAP_THRESHOLD_BYTES = -1, -3, -8, 32 << 20
@@ -89,6 +90,17 @@ def set_mount_attributes(path: str, attributes: int, *, recursive: bool) -> None
     request = struct.pack("=QQQQ", attributes, 0, 0, 0)
     flags = _AT_RECURSIVE if recursive else 0
     call(Call.MOUNT_SETATTR, _AT_FDCWD, path.encode(), flags, request, len(request))
+
+
+def remount_writable(path: str) -> None:
+    """Make a mount that is read-only writable; raises OSError where that is not ours to do."""
+    if not os.statvfs(path).f_flag & os.ST_RDONLY:
+        return
+    request = struct.pack("=QQQQ", 0, _MOUNT_ATTR_RDONLY, 0, 0)
+    call(Call.MOUNT_SETATTR, _AT_FDCWD, path.encode(), 0, request, len(request))
+    # What is left is the file system's own, as a container's of version 2 of control groups.
+    if os.statvfs(path).f_flag & os.ST_RDONLY:
+        mount("none", path, "", _MS_REMOUNT)
 
 
 def enter_root(folder: str) -> None:

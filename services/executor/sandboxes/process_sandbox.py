@@ -47,7 +47,7 @@ class ProcessSandbox:
     @property
     def gaps(self) -> tuple[str, ...]:
         """What this machine's kernel does not let us hold back."""
-        return gaps_of(self._held, memory_limited=self._host.limits_memory)
+        return gaps_of(self._held, memory_limited=self._host.limits_memory, cpu_limited=self._host.limits_cpu)
 
     async def start(self, command: Command, limits: Limits, on_output: OutputListener | None = None) -> BoxedProcess:
         """Start `command`; raises SandboxError when the box cannot be made as strong as `gaps` says."""

@@ -7,10 +7,10 @@ import time
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 # fields of /proc/PID/stat after the command's closing parenthesis; cutime and cstime are of children that ended
@@ -21,13 +21,6 @@ _THREADS_FIELD = 17
 # CPUCLOCK_SCHED of the kernel's posix-timers.h
 _SCHEDULED_TIME = 2
 _PROC = Path("/proc")
-
-
-class Usage(NamedTuple):
-    """What a process tree uses; memory is what it alone fills: anonymous and shared, without mapped files."""
-
-    cpu: timedelta
-    memory_kib: int
 
 
 def descendants(pid: int) -> list[int]:
@@ -64,11 +57,6 @@ def tree_pids(pid: int) -> list[int]:
     return [pid, *descendants(pid)]
 
 
-def usage_of(pids: Sequence[int]) -> Usage:
-    """What processes use now, with the CPU time of children that they have waited for."""
-    return Usage(_cpu_time(pids), sum(map(_memory_kib, pids)))
-
-
 def is_any_running(pids: Iterable[int]) -> bool:
     """Whether a thread of these processes has a processor, or waits for one."""
     return any(map(_is_running, pids))
@@ -91,7 +79,8 @@ def threads(pid: int) -> list[str]:
         return []
 
 
-def _cpu_time(pids: Iterable[int]) -> timedelta:
+def cpu_time_of(pids: Iterable[int]) -> timedelta:
+    """What processes have used so far, with the children that they have waited for."""
     return timedelta(microseconds=sum(_own_cpu_ns(pid) / 1e3 + _ended_cpu_ns(pid) / 1e3 for pid in pids))
 
 
@@ -113,11 +102,6 @@ def _ended_cpu_ns(pid: int) -> int:
 def _stat_fields(task: object) -> list[str]:
     """Those of a process, or of the thread PID/task/TID, after its command; empty where it is gone."""
     return _read(f"{task}/stat").rpartition(")")[2].split()
-
-
-def _memory_kib(pid: int) -> int:
-    lines = (line.split() for line in _read(f"{pid}/status").splitlines())
-    return sum(int(words[1]) for words in lines if words and words[0] in {"RssAnon:", "RssShmem:"})
 
 
 def _read(name: str) -> str:

@@ -58,7 +58,7 @@ class Limits:
 
     One process more than `processes` fails to start; output past `output_bytes` a stream is read and thrown away.
     `file_mib` bounds each file, all of each writable mount, and all of the box's own `/tmp`.
-    `cores` is how many processors' worth of time it gets in each moment, where the box can tell the kernel so (docker).
+    `cores` is how many processors' worth of time it gets in each moment; more threads than that take turns.
     """
 
     wall: timedelta

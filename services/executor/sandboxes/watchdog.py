@@ -9,7 +9,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.file_tree import folder_exceeds
-from services.executor.sandboxes.process_tree import is_any_running, usage_of
+from services.executor.sandboxes.memory_use import memory_kib
+from services.executor.sandboxes.process_tree import cpu_time_of, is_any_running
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,7 +46,7 @@ class Watchdog:
     ) -> None:
         self._limits = limits
         self._pids = cgroup.pids if cgroup else pids
-        self._usage = cgroup.usage if cgroup else lambda: usage_of(pids())
+        self._cpu_time = cgroup.cpu_time if cgroup else lambda: cpu_time_of(pids())
         self._cgroup = cgroup
         self._folders = folders
         self._peak_memory_kib = 0
@@ -80,25 +81,29 @@ class Watchdog:
         last: timedelta | None = None
         deadline = time.monotonic() + _LONGEST_TICK.total_seconds()
         while is_any_running(self._pids()) and time.monotonic() < deadline:
-            used = self._usage().cpu
+            used = self._cpu_time()
             if last not in {None, used}:
                 return used
             last = used
             await asyncio.sleep(_SETTLING_INTERVAL.total_seconds())
-        return self._usage().cpu
+        return self._cpu_time()
 
     def check(self) -> Excess | None:
         """The limit, other than the wall clock, that is exceeded now."""
-        usage = self._usage()
-        self._peak_memory_kib = max(self._peak_memory_kib, usage.memory_kib)
-        if usage.cpu > self._limits.cpu:
+        if self._cpu_time() > self._limits.cpu:
             return Excess.CPU
-        out_of_memory = self._cgroup is not None and self._cgroup.ran_out_of_memory
-        if out_of_memory or usage.memory_kib > self._limits.memory_mib << 10:
+        if self._is_out_of_memory():
             return Excess.MEMORY
         if self._folders_are_full():
             return Excess.FILES
         return None
+
+    def _is_out_of_memory(self) -> bool:
+        if self._cgroup:
+            return self._cgroup.ran_out_of_memory
+        used_kib = memory_kib(self._pids())
+        self._peak_memory_kib = max(self._peak_memory_kib, used_kib)
+        return used_kib > self._limits.memory_mib << 10
 
     def _folders_are_full(self) -> bool:
         if time.monotonic() < self._next_folder_poll:

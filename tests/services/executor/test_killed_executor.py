@@ -13,7 +13,7 @@ import pytest
 from wavepool.executor.v1 import executor_pb2
 
 from services.executor.sandboxes.box_owner import BoxOwner
-from services.executor.sandboxes.cgroup import cgroup_of
+from services.executor.sandboxes.cgroup_place import cgroup_of
 from services.executor.sandboxes.docker_connection import OWNER_LABEL
 from services.executor.sandboxes.process_tree import descendants
 from tests.services.executor.client import until

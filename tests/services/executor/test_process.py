@@ -17,7 +17,7 @@ from wavepool.executor.v1 import executor_pb2, run_event_pb2
 
 from cli.verification import check_source, parse, report_of, verify
 from servicekit.channels import open_channel
-from services.executor.sandboxes.cgroup import cgroup_parents
+from services.executor.sandboxes.cgroup_place import cgroup_parents
 from services.executor.sandboxes.process_tree import children, descendants
 from tests.services.executor.client import LEASE_TOKEN, Client, name_of, request, until
 

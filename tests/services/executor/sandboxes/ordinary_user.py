@@ -29,6 +29,8 @@ LIMITS = Limits(timedelta(seconds=30), timedelta(seconds=20), 96, processes=12, 
 MARKER = f"300.{os.getpid()}714285"
 FILL = "sh -c 'while :; do sleep 20 & done' 2>/dev/null; : >/build/full; exec sleep 20"
 BUILD = "exec sh -c 'echo begun; until [ -e /build/full ]; do :; done; /bin/true && echo started'"
+MEMORY_FILE = "my $fd = syscall(319, my $name = q(hidden), 0); open(my $file, q(>&=), $fd) or exit 9; push @f, $file;"
+KEEP_IN_FILES = f"exec perl -e 'for (1..30) {{ {MEMORY_FILE} print $file q(x) x 5242880 }} sleep 50'"
 PLANT = "for folder in / /dev /usr /etc /var/tmp; do touch $folder/planted && echo $folder; done"
 
 
@@ -47,6 +49,7 @@ async def observe(setting: str, folder: Path) -> dict[str, object]:
     else:
         sandbox = await choose_sandbox(setting)
     hog = await run(sandbox, folder, "exec tail /dev/zero")
+    files = await run(sandbox, folder, KEEP_IN_FILES)
     loop = await run(sandbox, folder, "while :; do :; done", replace(LIMITS, cpu=timedelta(seconds=0.4)))
     forks = await run(sandbox, folder, "exec sh -c 'for i in $(seq 50); do sleep 20 & done'")
     await run(sandbox, folder, f"(setsid sleep {MARKER} >/dev/null 2>&1 &)")
@@ -57,6 +60,7 @@ async def observe(setting: str, folder: Path) -> dict[str, object]:
         "planted": (await run(sandbox, folder, PLANT)).stdout.decode(),
         "wrote": (await run(sandbox, folder, "echo made >/build/file; cat /build/file; true")).stdout.decode(),
         "hog": "memory_exceeded" if hog.memory_exceeded else repr(hog),
+        "memory files": "memory_exceeded" if files.memory_exceeded else repr(files),
         "loop": "cpu_exceeded" if loop.cpu_exceeded else repr(loop),
         "forks": "bounded" if b"fork" in forks.stderr else repr(forks),
         "beside a full box": await beside_a_full_box(sandbox, folder),

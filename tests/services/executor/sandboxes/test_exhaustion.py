@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import pytest
 
 from services.executor.sandboxes.gaps import Gap
 from tests.services.executor.sandboxes.box import SMALL_FILES, SMALL_MEMORY
@@ -38,14 +41,22 @@ async def test_shared_memory_is_bounded(box: Box) -> None:
 
 async def test_files_in_memory_count_as_memory(box: Box) -> None:
     each = "my $fd = syscall(319, $name, 0); open(my $file, q(>&=), $fd) or exit 9; push @kept, $file;"
-    program = f"my $name = q(hidden); my $piece = q(x) x 1048576; for (1..20) {{ {each} print $file $piece x 5 }}"
+    fill = f"my $name = q(hidden); my $piece = q(x) x 1048576; for (1..20) {{ {each} print $file $piece x 5 }}"
 
-    # Time for the limit to be noticed; a box that says it has none is not waited for.
-    wait = "" if box.admits(Gap.MEMORY) else "sleep 50"
+    # Time for the limit to be noticed.
+    ending = await box.run(f"perl -e '{fill} sleep 50'", SMALL_MEMORY)
 
-    ending = await box.run(f"perl -e '{program} {wait}'", SMALL_MEMORY)
+    assert ending.memory_exceeded, ending
 
-    assert ending.memory_exceeded or box.admits(Gap.MEMORY), ending
+
+async def test_the_box_s_own_temporary_folders_count_as_memory(box: Box) -> None:
+    if box.admits(Gap.SOCKETS):
+        pytest.skip("a box without a root of its own has its temporary folder on a disk")
+    each = replace(SMALL_MEMORY, file_mib=48)
+
+    ending = await box.run("head -c 40M /dev/zero >/tmp/file; head -c 40M /dev/zero >/dev/shm/file; sleep 50", each)
+
+    assert ending.memory_exceeded, ending
 
 
 async def test_descriptors_run_out_in_the_box_alone(box: Box) -> None:

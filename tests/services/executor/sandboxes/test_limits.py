@@ -8,6 +8,11 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+import pytest
+
+from services.executor.sandboxes.bubblewrap_sandbox import BubblewrapSandbox
+from services.executor.sandboxes.gaps import Gap
+from services.executor.sandboxes.process_sandbox import ProcessSandbox
 from tests.services.executor.sandboxes.box import (
     FEW_PROCESSES,
     GENEROUS,
@@ -80,6 +85,42 @@ async def test_what_a_box_uses_is_up_to_date_whenever_it_is_read(box: Box) -> No
             assert time.monotonic() < deadline
     finally:
         await running.kill()
+
+
+async def test_a_box_gets_no_more_than_its_cores(box: Box) -> None:
+    if box.admits(Gap.CPU):
+        pytest.skip("the box says that it cannot hold that back")
+    cores, used = 0.25, timedelta(seconds=0.5)
+    running = await box.start("(while :; do :; done) & while :; do :; done", replace(GENEROUS, cores=cores))
+    try:
+        begin, begin_used = time.monotonic(), await running.cpu_time()
+        while (now_used := await running.cpu_time()) < begin_used + used:
+            assert time.monotonic() < begin + 60
+            await asyncio.sleep(0.005)
+        seconds = time.monotonic() - begin
+    finally:
+        await running.kill()
+
+    # Two loops with a processor each take a quarter of a second. A period's share of time may be used up at once.
+    assert (now_used - begin_used).total_seconds() < cores * (seconds + 0.1) * 1.5
+
+
+async def test_a_box_within_its_cores_is_never_stopped(box: Box) -> None:
+    if not isinstance(box.sandbox, (BubblewrapSandbox, ProcessSandbox)) or box.admits(Gap.CPU):
+        pytest.skip("the kernel counts for nobody here, or for the engine")
+    running = await box.start("while :; do :; done", replace(GENEROUS, cores=1))
+    counters = running._parts.cgroup
+    try:
+        while await running.cpu_time() < timedelta(seconds=1):
+            await asyncio.sleep(0.02)
+        files = [folder / "cpu.stat" for folder in counters.folders if (folder / "cpu.stat").exists()]
+        counted = dict(line.split() for file in files for line in file.read_text().splitlines())
+    finally:
+        await running.kill()
+
+    assert int(counted["nr_periods"]) > 5
+    # Making the box takes processes beside the loop's: one period may be short.
+    assert int(counted["nr_throttled"]) <= 1
 
 
 async def test_a_memory_hog_is_told_from_a_crash(box: Box) -> None:

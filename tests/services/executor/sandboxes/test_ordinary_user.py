@@ -21,6 +21,7 @@ HELD = {
     "planted": "",
     "wrote": "made\n",
     "hog": "memory_exceeded",
+    "memory files": "memory_exceeded",
     "loop": "cpu_exceeded",
     "forks": "bounded",
     "beside a full box": "started",
@@ -50,9 +51,9 @@ def _lack(reason: str) -> None:
 @pytest.mark.parametrize(
     ("setting", "gaps"),
     [
-        pytest.param("bubblewrap", [Gap.MEMORY], marks=pytest.mark.bubblewrap),
-        ("process", [Gap.MEMORY]),
-        ("process-without-namespaces", [Gap.SOCKETS, Gap.PROCESS_LIST, Gap.PROCESS_COUNT, Gap.MEMORY]),
+        pytest.param("bubblewrap", [Gap.MEMORY, Gap.CPU], marks=pytest.mark.bubblewrap),
+        ("process", [Gap.MEMORY, Gap.CPU]),
+        ("process-without-namespaces", [Gap.SOCKETS, Gap.PROCESS_LIST, Gap.PROCESS_COUNT, Gap.MEMORY, Gap.CPU]),
     ],
 )
 async def test_the_box_holds_and_limits_for_an_ordinary_user_too(setting: str, gaps: list[Gap]) -> None:
@@ -77,7 +78,7 @@ async def test_processes_that_the_box_cannot_see_do_not_use_up_its_limit() -> No
             other.kill()
             other.wait()
 
-    assert seen.pop("gaps") == [Gap.SOCKETS, Gap.PROCESS_LIST, Gap.PROCESS_COUNT, Gap.MEMORY]
+    assert seen.pop("gaps") == [Gap.SOCKETS, Gap.PROCESS_LIST, Gap.PROCESS_COUNT, Gap.MEMORY, Gap.CPU]
     assert seen == HELD
 
 

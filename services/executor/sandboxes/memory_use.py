@@ -1,0 +1,115 @@
+"""How much memory a process tree fills, as far as /proc tells whoever is not root.
+
+Counted are private pages, the box's own /tmp and /dev/shm, and files in memory (memfd, shared anonymous memory,
+segments of System V) that a process has open or has mapped. Only a control group tells more: what is in pipes and
+sockets, and in memory files that nobody shows open any more.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_BYTES_PER_BLOCK = 512
+_OWN_FOLDERS = ("tmp", "dev/shm")
+
+
+class _Mapping(NamedTuple):
+    """A part of a file that a process has mapped."""
+
+    device: int
+    inode: int
+    size_kib: int
+
+
+def memory_kib(pids: Iterable[int]) -> int:
+    """What these processes fill together, in KiB, each file once; those that end meanwhile count as nothing."""
+    pids = list(pids)
+    open_files = dict(file for pid in pids for file in _open_memory_files(pid))
+    folders = dict(folder for pid in pids for folder in _own_folders(pid))
+    alone = sum(_process_kib(pid, open_files, folders) for pid in pids)
+    return alone + sum(open_files.values()) + sum(folders.values())
+
+
+def _process_kib(pid: int, open_files: dict[int, int], folders: dict[int, int]) -> int:
+    """Private pages, and shared ones without those of files that are counted already."""
+    status = dict(line.split(":", 1) for line in _read(f"/proc/{pid}/status").splitlines() if ":" in line)
+    private, shared = _kib(status, "RssAnon") + _kib(status, "HugetlbPages"), _kib(status, "RssShmem")
+    if shared and (open_files or folders):
+        shared -= sum(_counted_kib(mapping, open_files, folders) for mapping in _mappings(pid))
+    return private + max(shared, 0)
+
+
+def _counted_kib(mapping: _Mapping, open_files: dict[int, int], folders: dict[int, int]) -> int:
+    if mapping.device == _memory_device():
+        return min(mapping.size_kib, open_files.get(mapping.inode, 0))
+    return min(mapping.size_kib, folders.get(mapping.device, 0))
+
+
+def _open_memory_files(pid: int) -> Iterator[tuple[int, int]]:
+    """The inode and the KiB of each file in memory that a process has open."""
+    for number in _listed(f"/proc/{pid}/fd"):
+        try:
+            status = os.stat(f"/proc/{pid}/fd/{number}")  # noqa: PTH116  a path object for each descriptor would cost as much
+        except OSError:
+            continue
+        if status.st_dev == _memory_device():
+            yield status.st_ino, status.st_blocks * _BYTES_PER_BLOCK >> 10
+
+
+def _own_folders(pid: int) -> Iterator[tuple[int, int]]:
+    """The device and the KiB of each temporary folder of a process that has a root of its own."""
+    root = f"/proc/{pid}/root"
+    try:
+        if os.path.samefile(root, "/"):  # noqa: PTH121  as above
+            return
+        for name in _OWN_FOLDERS:
+            folder = f"{root}/{name}"
+            if (device := os.stat(folder).st_dev) != os.stat(root).st_dev:  # noqa: PTH116  as above
+                use = os.statvfs(folder)
+                yield device, (use.f_blocks - use.f_bfree) * use.f_frsize >> 10
+    except OSError:
+        return
+
+
+def _mappings(pid: int) -> Iterator[_Mapping]:
+    for line in _read(f"/proc/{pid}/maps").splitlines():
+        addresses, _, _, device, inode, *_ = line.split(None, 5)
+        if inode != "0":
+            first, _, last = addresses.partition("-")
+            major, _, minor = device.partition(":")
+            size_kib = (int(last, 16) - int(first, 16)) >> 10
+            yield _Mapping(os.makedev(int(major, 16), int(minor, 16)), int(inode), size_kib)
+
+
+@cache
+def _memory_device() -> int:
+    """The device of all files in memory that no folder holds."""
+    descriptor = os.memfd_create("wavepool-memory-device")
+    try:
+        return os.fstat(descriptor).st_dev
+    finally:
+        os.close(descriptor)
+
+
+def _kib(status: dict[str, str], name: str) -> int:
+    return int(status.get(name, "0").split()[0])
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208  as above
+    except OSError:
+        return []
+
+
+def _read(name: str) -> str:
+    try:
+        with open(name, encoding="utf-8", errors="replace") as file:  # noqa: PTH123  as above
+            return file.read()
+    except OSError:
+        return ""
