@@ -44,7 +44,8 @@ _CANDIDATES = {
 }
 _ADVICE = (
     "Install bubblewrap and allow user namespaces (or run as root), or start Docker and run deploy/sandbox-image, or "
-    "set EXECUTOR_SANDBOX=process and accept its gaps"
+    "set EXECUTOR_SANDBOX=process and accept its gaps. In the container of a machine of vmpool's, a real box takes "
+    "VMPOOL_DOCKER_PRIVILEGED_BOXES=true or VMPOOL_DSTACK_PRIVILEGED=true"
 )
 _PROBE = Command(["/bin/true"], workdir=Path("/"))
 _PROBE_LIMITS = Limits(

@@ -24,6 +24,14 @@ TIMED_OUT = 124
 COMMAND_NOT_RUN = frozenset({126, 127})
 """Exit statuses by which the engine says that it could not run, or not find, the command."""
 
+_BOX_MAKER = (
+    # Mounts and namespaces, and the loopback device of an empty network.
+    *("SYS_ADMIN", "NET_ADMIN"),
+    # A user for each box, its files, and an end to its processes.
+    *("SETUID", "SETGID", "SETPCAP", "CHOWN", "FOWNER", "DAC_OVERRIDE", "KILL"),
+)
+"""The capabilities that making boxes takes; without root's in the engine's user namespace, /proc cannot be mounted."""
+
 _ON_THE_WAY = frozenset({"created", "restarting"})
 _OVER = frozenset({"exited", "dead", "removing"})
 
@@ -92,9 +100,11 @@ class ContainerPlan:
         }
 
     def _privileges(self) -> dict[str, Any]:
-        if self.privileged_boxes:
-            return {"cap_add": ["SYS_ADMIN"], "security_opt": ["seccomp=unconfined", "apparmor=unconfined"]}
-        return {"cap_drop": ["ALL"], "security_opt": ["no-new-privileges:true"]}
+        lesser = {"cap_drop": ["ALL"], "security_opt": ["no-new-privileges:true"]}
+        if not self.privileged_boxes:
+            return lesser
+        lifted = ["seccomp=unconfined", "apparmor=unconfined"]
+        return {**lesser, "user": "0:0", "cap_add": [*_BOX_MAKER], "security_opt": [*lesser["security_opt"], *lifted]}
 
 
 def observed(attributes: Mapping[str, Any], port: int, reach_address: str) -> Observation:

@@ -14,6 +14,7 @@ from servicekit.logging import get_logger
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
 from services.vmpool.providers.docker_containers import MACHINE_LABEL, POOL_LABEL, ContainerPlan, observed, order_in
+from services.vmpool.providers.last_words import LAST_LOG_LINES, last_words
 from services.vmpool.providers.provider import UNNAMED, Observation, Offer, Order, ProviderState, Resource
 from services.vmpool.providers.scope import Scope
 
@@ -29,7 +30,6 @@ log = get_logger(__name__)
 T = TypeVar("T")
 CONFLICT_STATUS = 409
 REFUSED_FROM, REFUSED_TO = 400, 500
-LAST_LOG_LINES = 2
 CALL_THREADS = 16
 """Calls at a time; an engine that hangs holds each for the timeout."""
 LOG_THREADS = 64
@@ -135,8 +135,7 @@ class DockerProvider:
         if seen.state not in {ProviderState.ENDED, ProviderState.STOPPED}:
             return replace(seen, price_micros_per_hour=self._config.price_micros_per_hour)
         told = await self._ask(lambda _: bytes(container.logs(tail=LAST_LOG_LINES)))
-        lines = " | ".join(told.decode(errors="replace").split("\n")).strip(" |")
-        return replace(seen, reason=f"{seen.reason}; its log ends: {lines or '(empty)'}")
+        return replace(seen, reason=f"{seen.reason}; its log ends: {last_words(told) or '(empty)'}")
 
     async def release(self, machine_id: str, resource: Resource = UNNAMED) -> None:
         """Ask the executor to end, then remove its container with its volumes."""

@@ -8,15 +8,18 @@ from decimal import Decimal
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.config import CommaSeparated, Settings
 from services.vmpool.machines.order_checks import micros_of
 from services.vmpool.providers.docker_containers import ContainerPlan
 from services.vmpool.providers.docker_provider import DockerConfig, DockerProvider
+from services.vmpool.providers.rented_sandbox import check_privileges, with_sandbox
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from services.vmpool.providers.plugins import PoolContext
 
 Positive = Annotated[timedelta, Field(gt=timedelta(0))]
@@ -48,14 +51,14 @@ class DockerSettings(Settings):
     groups: CommaSeparated[str] = ()
     """Groups that may use them, such as `video,render`; numbers are safest."""
     environment: dict[str, SecretStr] = Field(default_factory=dict[str, SecretStr])
-    """Settings for the executor, as JSON: `{"EXECUTOR_DEVICE": "rocm"}`."""
+    """Settings for the executor, as JSON: `{"EXECUTOR_DEVICE": "rocm"}`. `EXECUTOR_SANDBOX` is `required` if unset."""
     volumes: CommaSeparated[str] = ()
     """`/on/the/host:/in/the/container:ro`"""
     memory_mib: Annotated[int, Field(ge=0)] = 0
     """The most that a container may use; 0: no limit."""
-    privileged_boxes: bool = False
-    """Lets executors make boxes of namespaces in their containers (bubblewrap): adds CAP_SYS_ADMIN, and lifts the
-    engine's seccomp and AppArmor profiles."""
+    privileged_boxes: bool = True
+    """Lets executors make real boxes in their containers (bubblewrap): they run as root with the capabilities that this
+    takes, CAP_SYS_ADMIN among them, and without the engine's seccomp and AppArmor profiles. Boxes have none of it."""
     init: bool = True
     """Runs the engine's small init in front of the executor, which reaps what runs leave behind."""
     gpu_count: Annotated[int, Field(ge=1, le=8)] = 1
@@ -95,6 +98,12 @@ class DockerSettings(Settings):
                 raise ValueError(f"{volume!r} must be /on/the/host:/in/the/container, with :ro or :rw or nothing after")
         return value
 
+    @model_validator(mode="after")
+    def _real_sandbox(self) -> Self:
+        if not self.privileged_boxes:
+            check_privileges("VMPOOL_DOCKER_PRIVILEGED_BOXES", "VMPOOL_DOCKER_ENVIRONMENT", self.environment)
+        return self
+
     def price_micros_per_hour(self) -> int:
         """What a container costs an hour."""
         return micros_of(self.hourly_rate)
@@ -109,7 +118,7 @@ class DockerSettings(Settings):
             publish_address=self.publish_address,
             devices=self.devices,
             groups=self.groups,
-            environment={name: value.get_secret_value() for name, value in self.environment.items()},
+            environment=with_sandbox({name: value.get_secret_value() for name, value in self.environment.items()}),
             volumes=self.volumes,
             memory_mib=self.memory_mib,
             privileged_boxes=self.privileged_boxes,

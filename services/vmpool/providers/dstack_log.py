@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from servicekit.logging import get_logger
 from services.vmpool.errors import ProviderError
 from services.vmpool.providers.dstack_state import FINAL_RUN_STATUSES
+from services.vmpool.providers.last_words import last_words
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -48,6 +49,14 @@ class Logs:
                 return
             await asyncio.sleep(self._config.patience.poll_interval.total_seconds())
             run = await self._runs.of_machine(machine_id, resource)
+
+    async def last_words(self, run: Run) -> str:
+        """The last lines that a run printed, on one; empty where they cannot be had."""
+        try:
+            return last_words(await self._runs.log_end(run))
+        except (ProviderError, OSError) as error:
+            log.warning("a machine's last words cannot be had", extra={"run": run.name, "error": str(error)})
+            return ""
 
     async def keep(self, machine_id: str, run: Run) -> None:
         """Write the log down before the server forgets the run; one that cannot be had holds up no release."""

@@ -184,6 +184,8 @@ class DstackProvider:
         if run is None:
             return await self._look_without_run(machine_id, resource)
         seen = billed(observation(run), self._config.market)
+        if seen.exit_status and (words := await self._logs.last_words(run)):
+            seen = replace(seen, reason=f"{seen.reason}; its log ends: {words}")
         if seen.state is not ProviderState.RUNNING or run.job is None or run.job.address is None:
             return seen
         return replace(seen, endpoint=self._reach.endpoint(machine_id, run.job.address, run.job.proxy))

@@ -33,6 +33,8 @@ ENDED_PAGES = 5
 """How far back runs that are over are looked for; ours are deleted when they are released."""
 EVENTS = 100
 LOG_LINES = 1000
+LAST_LOG_PIECES = 20
+"""Of a job that ended; a line may come in several."""
 
 
 class Runs:
@@ -104,6 +106,22 @@ class Runs:
         lines = cast("list[Json]", answer.get("logs") or [])
         printed = b"".join(base64.b64decode(line["message"]) for line in lines)
         return printed, str(lines[-1]["timestamp"]) if lines else after
+
+    async def log_end(self, run: Run) -> bytes:
+        """The last that the job printed; not every store of logs that dstack can have tells it (ProviderError)."""
+        if run.job is None:
+            return b""
+        body = PollLogsRequest.model_validate(
+            {
+                "run_name": run.name,
+                "job_submission_id": run.job.submission_id,
+                "limit": LAST_LOG_PIECES,
+                "descending": True,
+            }
+        )
+        answer = cast("Json", await self._client.ask_project("logs/poll", body.model_dump_json()))
+        lines = cast("list[Json]", answer.get("logs") or [])
+        return b"".join(base64.b64decode(line["message"]) for line in reversed(lines))
 
     async def _pages(self, *, only_active: bool, most: int | None) -> list[Run]:
         found: list[Json] = []

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 from dstack._internal.core.models.backends.base import BackendType
 from dstack._internal.core.models.resources import CPUSpec, Memory, Range
-from pydantic import AliasChoices, Field, SecretStr, TypeAdapter, ValidationError, field_validator
+from pydantic import (
+    AliasChoices,
+    Field,
+    SecretStr,
+    TypeAdapter,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from servicekit.config import CommaSeparated, Settings
@@ -16,8 +24,11 @@ from services.vmpool.machines.order_checks import LEGAL_GPU_COUNTS, micros_of, n
 from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers import dstack_config as config
 from services.vmpool.providers.dstack_provider import DstackProvider
+from services.vmpool.providers.rented_sandbox import check_privileges, with_sandbox
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from services.vmpool.providers.plugins import PoolContext
 
 BACKENDS = tuple(sorted(backend.value for backend in BackendType))
@@ -82,9 +93,9 @@ class DstackSettings(Settings):
     user: Annotated[str, Field(min_length=1)] = "root"
     """In the container; without it dstack asks the registry for the image's own on every plan."""
     environment: dict[str, SecretStr] = Field(default_factory=dict[str, SecretStr])
-    """Settings for the executor, as JSON; `EXECUTOR_DEVICE` is `rocm` unless it is among them."""
-    privileged: bool = False
-    """Lets executors make boxes of namespaces (bubblewrap) in their container."""
+    """Settings for the executor, as JSON. If unset, `EXECUTOR_DEVICE` is `rocm` and `EXECUTOR_SANDBOX` `required`."""
+    privileged: bool = True
+    """Without it no executor can make a real box (bubblewrap) in its container."""
     executor_port: Annotated[int, Field(gt=0, le=65535)] = 50051
     """On the machine's loopback."""
     orphan_timeout: NotNegative = timedelta(minutes=15)
@@ -163,13 +174,20 @@ class DstackSettings(Settings):
             raise ValueError("is empty: set it to a user's token of the dstack server")
         return value
 
+    @model_validator(mode="after")
+    def _real_sandbox(self) -> Self:
+        if not self.privileged:
+            check_privileges("VMPOOL_DSTACK_PRIVILEGED", "VMPOOL_DSTACK_ENVIRONMENT", self.environment)
+        return self
+
     def agent(self) -> config.Agent:
         """What runs on the machines."""
         return config.Agent(
             image=self.image,
             commands=self.commands,
             user=self.user,
-            environment=RENTED_GPU | {name: value.get_secret_value() for name, value in self.environment.items()},
+            environment=RENTED_GPU
+            | with_sandbox({name: value.get_secret_value() for name, value in self.environment.items()}),
             privileged=self.privileged,
             executor_port=self.executor_port,
             orphan_timeout=self.orphan_timeout,

@@ -11,13 +11,13 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from services.vmpool.providers import local_keeper
+from services.vmpool.providers.last_words import last_words
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 STARTED_POLL_SECONDS = 0.02
 LAST_LOG_BYTES = 4096
-LAST_LOG_LINES = 2
 """A traceback ends with its message, and what log lines end with is the latest."""
 
 
@@ -82,8 +82,6 @@ def read_json(path: Path) -> dict[str, Any] | None:
 def tail(log: Path) -> str:
     """The last lines of a log, in one."""
     try:
-        lines = log.read_bytes()[-LAST_LOG_BYTES:].decode(errors="replace").splitlines()
+        return last_words(log.read_bytes()[-LAST_LOG_BYTES:])
     except OSError:
         return "(there is no log)"
-    told = [line.strip() for line in lines if line.strip()]
-    return " | ".join(told[-LAST_LOG_LINES:])

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
+import sys
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,6 +28,8 @@ from tests.services.vmpool.providers.docker_machines import CONFIG, container_pl
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from services.vmpool.machines.machine import Inventory
 
 ORDER = Order("mach_1", "MI300X", 1, "a-token")
 DEADLINE_SECONDS = 60
@@ -129,21 +134,62 @@ async def test_the_pool_of_a_later_process_finds_the_machine_at_work() -> None:
         first = await seen_in(provider, ProviderState.RUNNING)
         async with docker_machines(plan) as later:
             assert await later.observe("mach_1") == first
-            assert await title_of(first.endpoint) == "Tiny"
+            assert (await inventory_of(first.endpoint)).device_title == "Tiny"
 
 
-async def title_of(endpoint: str) -> str:
-    """What an executor, which may still be starting, calls its device."""
+async def inventory_of(endpoint: str, seconds: float = DEADLINE_SECONDS) -> Inventory:
+    """What an executor, which may still be starting, says that it runs on."""
     client = ExecutorClient(timedelta(seconds=DEADLINE_SECONDS))
     try:
-        async with asyncio.timeout(DEADLINE_SECONDS):
+        async with asyncio.timeout(seconds):
             while True:
                 # Docker's proxy takes connections before the executor listens, and closes them again.
                 with suppress(ExecutorUnreachableError):
-                    return (await client.health(endpoint)).inventory.device_title
+                    return (await client.health(endpoint)).inventory
                 await asyncio.sleep(0.05)
     finally:
         await client.close()
+
+
+EXECUTOR = (sys.executable, "-m", "services.executor")
+
+
+def executor_plan(*, privileged_boxes: bool) -> ContainerPlan:
+    """The real executor on the processor, with a real box or none."""
+    plan = container_plan(command=EXECUTOR, privileged_boxes=privileged_boxes)
+    cache = os.environ.get("WAVEPOOL_CACHE_DIR") or str(Path.home() / ".cache" / "wavepool")
+    environment = {
+        **(plan.environment or {}),
+        "EXECUTOR_SANDBOX": "required",
+        "EXECUTOR_DATA_DIR": "/var/data",
+        "EXECUTOR_CACHE_DIR": "/var/builds",
+        "EXECUTOR_METRICS_PORT": "0",
+        "PATH": "/usr/bin:/bin",
+        "WAVEPOOL_CACHE_DIR": cache,
+    }
+    return replace(plan, environment=environment, volumes=[*plan.volumes, f"{cache}:{cache}"])
+
+
+@pytest.mark.docker
+@pytest.mark.bubblewrap
+@pytest.mark.timeout(300)
+async def test_an_executor_in_its_container_has_the_real_sandbox() -> None:
+    async with docker_machines(executor_plan(privileged_boxes=True)) as provider:
+        await provider.provision(ORDER)
+        seen = await seen_in(provider, ProviderState.RUNNING)
+        # It may have to make the compiler's libraries first.
+        assert (await inventory_of(seen.endpoint, seconds=240)).sandbox == "bubblewrap"
+
+
+@pytest.mark.docker
+@pytest.mark.bubblewrap
+async def test_a_container_that_cannot_make_the_real_sandbox_ends_with_the_setting_s_name() -> None:
+    async with docker_machines(executor_plan(privileged_boxes=False)) as provider:
+        await provider.provision(ORDER)
+        seen = await seen_in(provider, ProviderState.ENDED)
+    assert seen.fault is Fault.EXECUTOR_EXITED
+    assert "EXECUTOR_SANDBOX=required" in seen.reason
+    assert "VMPOOL_DOCKER_PRIVILEGED_BOXES=true" in seen.reason
 
 
 async def test_an_engine_that_is_not_there_is_no_reason_to_end_but_says_nothing_of_machines() -> None:

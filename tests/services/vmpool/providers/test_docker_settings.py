@@ -4,7 +4,9 @@ import pytest
 from pydantic import ValidationError
 
 from services.vmpool.providers.docker_settings import DockerSettings
+from services.vmpool.providers.provider import Order
 
+ORDER = Order("mach_1", "MI300X", 1, "a-token")
 HOSTS = ["unix:///var/run/docker.sock", "tcp://10.0.0.7:2375", "ssh://root@gpu-host", "ssh://gpu-host:22"]
 
 
@@ -19,3 +21,19 @@ def test_an_engine_is_named_by_its_address(host: str) -> None:
 def test_what_is_no_address_of_an_engine_is_refused(host: str) -> None:
     with pytest.raises(ValidationError, match="must be unix:///path, tcp://host:port or ssh://user@host"):
         DockerSettings(host=host)
+
+
+def test_executors_are_to_make_real_boxes_unless_told_otherwise() -> None:
+    arguments = DockerSettings().plan("pool").arguments(ORDER)
+    assert arguments["environment"]["EXECUTOR_SANDBOX"] == "required"
+    assert {"SYS_ADMIN", "NET_ADMIN"} < set(arguments["cap_add"])
+    assert "no-new-privileges:true" in arguments["security_opt"]
+
+
+def test_a_container_without_privileges_takes_a_weaker_box_in_so_many_words() -> None:
+    with pytest.raises(ValidationError, match=r"VMPOOL_DOCKER_PRIVILEGED_BOXES is false.*VMPOOL_DOCKER_ENVIRONMENT="):
+        DockerSettings(privileged_boxes=False)
+    settings = DockerSettings(privileged_boxes=False, environment={"EXECUTOR_SANDBOX": "process"})
+    arguments = settings.plan("pool").arguments(ORDER)
+    assert arguments["environment"]["EXECUTOR_SANDBOX"] == "process"
+    assert "cap_add" not in arguments

@@ -30,7 +30,7 @@ CONFIG = config.DstackConfig(
     data_dir=Path("/nowhere"),
     server=config.Server("http://127.0.0.1:1", "main", "token", timedelta(seconds=15)),
     agent=config.Agent(
-        "wavepool", ("exec python -m services.executor",), "root", {}, False, 50051, timedelta(minutes=15)
+        "wavepool", ("exec python -m services.executor",), "root", {}, True, 50051, timedelta(minutes=15)
     ),
     market=MARKET,
     fleet=config.Fleet("wavepool", 8, True, timedelta(seconds=300)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -115,6 +116,7 @@ async def test_every_way_to_end_keeps_exit_status_and_words_and_costs_nothing_af
         assert seen.state is state
         assert (seen.fault, seen.exit_status) == (fault, exit_status), seen
         assert words in seen.reason
+        assert ("its log ends: no good" in seen.reason) == (machine_id == "mach_three")
     assert sorted(await provider.list_all()) == sorted(ends)
     assert await printed(provider, "mach_three", follow=True) == b"no good\r\n"
     await asyncio.gather(*(provider.release(machine_id) for machine_id in ends))
@@ -124,6 +126,21 @@ async def test_every_way_to_end_keeps_exit_status_and_words_and_costs_nothing_af
     assert await printed(provider, "mach_three", follow=False) == b"no good\r\n"
     with pytest.raises(ProviderError, match="no log of it was kept"):
         await printed(provider, "mach_none", follow=False)
+
+
+async def test_an_executor_without_a_real_sandbox_ends_its_machine_with_the_setting_s_name(
+    settings: DstackConfig, fake_cloud: FakeCloud
+) -> None:
+    # A machine of the lab is no container: what it lacks is bubblewrap.
+    command = f"PATH=/nowhere exec {sys.executable} -m services.executor"
+    agent = lab_agent(command, EXECUTOR_SANDBOX="required", DOCKER_HOST="unix:///nowhere/docker.sock")
+    async with lab_provider(replace(settings, agent=agent)) as provider:
+        await provider.provision(an_order())
+        seen = await observed(provider, ENDED)
+    assert (seen.fault, seen.exit_status) == (Fault.EXECUTOR_EXITED, 1), seen
+    assert "EXECUTOR_SANDBOX=required needs a box that does not work here" in seen.reason
+    assert "VMPOOL_DSTACK_PRIVILEGED=true" in seen.reason
+    assert fake_cloud.existing() == []
 
 
 async def test_a_machine_whose_pool_is_gone_for_good_ends_by_itself(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -25,7 +26,8 @@ def test_a_token_is_all_that_is_needed() -> None:
     assert (config.server.url, config.server.project, config.server.token) == ("http://127.0.0.1:3000", "main", "t0ken")
     assert (config.fleet.name, config.market.backends) == ("wavepool", ("amddevcloud", "hotaisle"))
     assert config.max_duration > timedelta(0)
-    assert config.agent.environment == {"EXECUTOR_DEVICE": "rocm"}
+    assert config.agent.environment == {"EXECUTOR_DEVICE": "rocm", "EXECUTOR_SANDBOX": "required"}
+    assert config.agent.privileged
 
 
 def test_a_price_limit_is_rounded_as_all_prices_are() -> None:
@@ -58,7 +60,7 @@ def test_everything_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
     assert market.minimum_of("remote") == timedelta(0)
     assert market.increment_of("hotaisle") == timedelta(minutes=1)
     assert config.agent.commands == ("cd /opt", "exec executor")
-    assert config.agent.environment == {"EXECUTOR_DEVICE": "sim", "EXTRA": "1"}
+    assert config.agent.environment == {"EXECUTOR_DEVICE": "sim", "EXECUTOR_SANDBOX": "required", "EXTRA": "1"}
     assert (config.fleet.name, config.max_duration, config.ends_with_pool) == ("shared", timedelta(hours=1), False)
 
 
@@ -84,6 +86,7 @@ def test_everything_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
         ("FLEET_NAME", "Our Fleet", "match pattern"),
         ("TOKEN", "", "is empty: set it to a user's token"),
         ("EXECUTOR_PORT", "0", "greater than 0"),
+        ("PRIVILEGED", "false", "makes no real sandbox: leave it true, or accept .*VMPOOL_DSTACK_ENVIRONMENT="),
     ],
 )
 def test_a_wrong_setting_is_named_with_what_would_be_right(
@@ -92,6 +95,15 @@ def test_a_wrong_setting_is_named_with_what_would_be_right(
     monkeypatch.setenv(f"VMPOOL_DSTACK_{name}", value)
     with pytest.raises(ValidationError, match=rf"(?is){name}.*{said}"):
         DstackSettings()
+
+
+@pytest.mark.parametrize("choice", [("EXECUTOR_SANDBOX", "process"), ("AMD_CONTAINER_ISOLATION", "false")])
+def test_a_weaker_sandbox_is_the_operator_s_choice(monkeypatch: pytest.MonkeyPatch, choice: tuple[str, str]) -> None:
+    monkeypatch.setenv("VMPOOL_DSTACK_PRIVILEGED", "false")
+    monkeypatch.setenv("VMPOOL_DSTACK_ENVIRONMENT", json.dumps(dict([choice])))
+    agent = DstackSettings().config(CONTEXT).agent
+    assert not agent.privileged
+    assert agent.environment == dict([("EXECUTOR_DEVICE", "rocm"), choice])
 
 
 def test_no_error_and_no_repr_shows_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:

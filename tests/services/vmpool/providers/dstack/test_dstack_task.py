@@ -31,6 +31,7 @@ def test_a_machine_is_a_task_with_name_key_token_and_a_longest_life() -> None:
     task = spec.configuration
     assert (spec.run_name, spec.ssh_key_pub) == ("wavepool-01j9z3", "ssh-ed25519 AAAA")
     assert (task.image, task.user, task.commands) == ("wavepool", "root", ["exec python -m services.executor"])
+    assert task.privileged
     assert dict(task.env.items()) == {
         "EXECUTOR_HOST": "127.0.0.1",
         "EXECUTOR_PORT": "50051",
