@@ -8,12 +8,13 @@ import sys
 import tempfile
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import AliasChoices, Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.config import ServiceSettings
+from services.executor.amounts import cores_of, mib_of
 from services.executor.authorization import Tokens
 from services.executor.core.installation import default_cache_folder
 from services.executor.fence_file import FenceFile
@@ -22,9 +23,11 @@ from services.executor.runs import Capacity
 from services.executor.signing import Signer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from services.executor.devices.inventory import GpuFacts
+
+T = TypeVar("T")
 
 _ADMIN_TOKEN_FILE = "executor-admin-token"  # noqa: S105  a file's name
 _SIGNING_KEY_FILE = "executor-signing-key"
@@ -49,6 +52,17 @@ class ExecutorSettings(ServiceSettings):
 
     The older name's `true` means `required`, `false` `auto`.
     """
+    box_memory: int | None = Field(
+        default=None, validation_alias=AliasChoices("EXECUTOR_BOX_MEMORY", "AMD_CONTAINER_MEMORY_LIMIT")
+    )
+    """MiB that a submission's box may use, set with a unit as Docker takes it: `16g`, `512m`.
+
+    By default 16 GiB; on `cpu` and `sim` no more than three quarters of the machine's memory.
+    """
+    box_cores: float | None = Field(
+        default=None, validation_alias=AliasChoices("EXECUTOR_BOX_CORES", "AMD_CONTAINER_CPU_LIMIT")
+    )
+    """Processors that a submission's box may fill, such as `4` or `2.5`; by default 4, on `cpu` and `sim` all."""
     cache_dir: Path = Field(default_factory=default_cache_folder)
     cache_mib: Annotated[int, Field(gt=0)] = 2048
     """The most that finished builds may fill."""
@@ -84,6 +98,16 @@ class ExecutorSettings(ServiceSettings):
     @classmethod
     def _older_words(cls, value: Any) -> Any:  # noqa: ANN401  whatever the environment holds
         return {"true": "required", "1": "required", "false": "auto", "0": "auto"}.get(str(value).lower(), value)
+
+    @field_validator("box_memory", mode="before")
+    @classmethod
+    def _memory(cls, value: Any) -> int | None:  # noqa: ANN401  as above
+        return None if value is None else _read(mib_of, value, "AMD_CONTAINER_MEMORY_LIMIT")
+
+    @field_validator("box_cores", mode="before")
+    @classmethod
+    def _cores(cls, value: Any) -> float | None:  # noqa: ANN401  as above
+        return None if value is None else _read(cores_of, value, "AMD_CONTAINER_CPU_LIMIT")
 
     def capacity(self, gpus: Sequence[GpuFacts]) -> Capacity:
         """How much runs at once and is kept, on a machine with these GPUs; raises CapacityError."""
@@ -130,6 +154,10 @@ class ExecutorSettings(ServiceSettings):
         if self.torch_python is not None:
             # Not resolved: a virtual environment's Python is a link that knows its place.
             options["--torch-python"] = str(self.torch_python.absolute())
+        if self.box_memory is not None:
+            options["--box-memory-mib"] = str(self.box_memory)
+        if self.box_cores is not None:
+            options["--box-cores"] = f"{self.box_cores:g}"
         words = [word for option in options.items() for word in option]
         return [sys.executable, "-m", "services.executor.core", "nursery", *words]
 
@@ -138,3 +166,11 @@ class ExecutorSettings(ServiceSettings):
         public = {name: value for name, value in os.environ.items() if not name.endswith("_TOKEN")}
         threads = max(1, len(os.sched_getaffinity(0)) // runs_at_once)
         return {"OPENBLAS_NUM_THREADS": str(threads), **public, "TMPDIR": str(self.work_dir.absolute())}
+
+
+def _read(read: Callable[[str], T], value: object, older_name: str) -> T:
+    """What a value says; what is refused is told with its older name, too, as it may have come by that."""
+    try:
+        return read(str(value))
+    except ValueError as error:
+        raise ValueError(f"{error} (as {older_name}, its older name, has to be)") from None

@@ -66,7 +66,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     keep_freed_memory(FREED_BYTES_KEPT)
     share_machine(chosen.runs_at_once)
     options = Options(
-        chosen.device, chosen.sandbox, chosen.cache_folder, chosen.cache_mib, chosen.forbidden, chosen.torch_python
+        chosen.device,
+        chosen.sandbox,
+        chosen.cache_folder,
+        chosen.cache_mib,
+        chosen.forbidden,
+        chosen.torch_python,
+        chosen.box_memory_mib,
+        chosen.box_cores,
     )
     try:
         if chosen.command == "nursery":

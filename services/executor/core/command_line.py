@@ -48,6 +48,10 @@ def _shared() -> ArgumentParser:
     shared.add_argument("--forbidden", type=Path, help="TOML file that adds to forbidden.toml or changes it")
     named = os.environ.get("EXECUTOR_TORCH_PYTHON")
     shared.add_argument("--torch-python", type=Path, default=named, help="evaluates problem definitions")
+    shared.add_argument(
+        "--box-memory-mib", type=int, help="what a submission may use; by default what suits the device"
+    )
+    shared.add_argument("--box-cores", type=float, help="processors that it may fill; the same")
     runs = "how many runs share this machine, and its processors and memory where answers are compared"
     shared.add_argument("--runs-at-once", type=int, default=1, help=runs)
     return shared

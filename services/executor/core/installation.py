@@ -9,19 +9,24 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
+import psutil
+
 from problems.catalogue import Catalogue
 from services.executor.core.cache import CompileCache
 from services.executor.core.equipment import Equipment
 from services.executor.core.forbidden import rules
+from services.executor.core.limits import Share, StageLimits
 from services.executor.core.scratch import memory_parent, sweep
 from services.executor.devices.gfx942.inspector import Gfx942Inspector
 from services.executor.devices.plugins import device_named
+from services.executor.devices.selection import OnProcessors, within
 from services.executor.sandboxes.cgroup import remove_leftover_cgroups
 from services.executor.sandboxes.cgroup_place import cgroup_parents
 from services.executor.sandboxes.choice import choose_sandbox
 
 if TYPE_CHECKING:
     from problems.definition import Problem
+    from services.executor.devices.device import Device
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,9 @@ class Options:
     cache_mib: int
     forbidden_file: Path | None = None
     torch_python: Path | None = None
+    box_memory_mib: int | None = None
+    box_cores: float | None = None
+    """What a submission's box may use; by default what suits the device."""
 
 
 def default_cache_folder() -> Path:
@@ -60,9 +68,18 @@ def remove_leftovers(scratch_parent: Path) -> None:
     remove_leftover_cgroups(cgroup_parents())
 
 
+def share_for(device: Device, options: Options) -> Share:
+    """What a submission's box may use: as told, or what suits the device."""
+    own = Share.on_processors(psutil.virtual_memory().total >> 20, len(os.sched_getaffinity(0)))
+    default = own if isinstance(device, OnProcessors) else Share()
+    return Share(options.box_memory_mib or default.memory_mib, options.box_cores or default.cores)
+
+
 async def open_equipment(options: Options) -> Equipment:
     """Raises UnknownPluginError, BrokenPluginError, ForbiddenRulesError; SandboxError where the box does not work."""
     device = device_named(options.device)
+    share = share_for(device, options)
+    device = within(device, share.cores)
     forbidden = rules(options.forbidden_file)
     sandbox = await choose_sandbox(options.sandbox)
     scratch_parent = Path(gettempdir())
@@ -76,5 +93,6 @@ async def open_equipment(options: Options) -> Equipment:
         scratch_parent=scratch_parent,
         forbidden=forbidden,
         inspector=Gfx942Inspector(),
+        limits=StageLimits().within(share),
         torch_python=options.torch_python,
     )

@@ -14,6 +14,7 @@ COMPILER_PROCESSES = 512
 compiler still finds room. No source can have it start any."""
 _JUDGES_TIME = timedelta(minutes=4)
 """With a runner's own time it stays below the 15 minutes that a scheduler waits for a run."""
+_MOST_OF_MEMORY = 0.75
 _SWEEP_MIB = (CPU_FLUSH.most_bytes + CPU_FLUSH.probe_bytes) >> 20
 
 
@@ -27,6 +28,19 @@ def _builder() -> Limits:
         file_mib=256,
         output_bytes=256 << 10,
     )
+
+
+@dataclass(frozen=True)
+class Share:
+    """What of this machine one submission's box may use at once."""
+
+    memory_mib: int = 16384
+    cores: float = 4.0
+
+    @classmethod
+    def on_processors(cls, machine_memory_mib: int, processors: int) -> Share:
+        """Where kernels run on the host: all processors, and on a small machine some memory less, for the judge."""
+        return cls(min(cls.memory_mib, int(machine_memory_mib * _MOST_OF_MEMORY)), processors)
 
 
 def _runner() -> Limits:
@@ -88,6 +102,11 @@ class StageLimits:
     """After which no further case of it is tried."""
     definition_array_mib: int = 2048
     """The most that it may give in one answer."""
+
+    def within(self, share: Share) -> StageLimits:
+        """The same, where a submission's box may use no more than `share`."""
+        own = {"memory_mib": share.memory_mib, "cores": share.cores}
+        return replace(self, runner=replace(self.runner, **own), program=replace(self.program, **own))
 
     @property
     def runner_box(self) -> Limits:

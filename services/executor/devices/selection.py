@@ -1,4 +1,4 @@
-"""Devices of which a machine may have several, of which a run gets those that its lease is on."""
+"""Devices of which a run gets a part: those of several that its lease is on, or some of the host's processors."""
 
 from __future__ import annotations
 
@@ -22,3 +22,17 @@ class Selectable(Protocol):
 def selected(device: Device, devices: Sequence[int]) -> Device:
     """`device` on these devices; itself where none are named, or where there is nothing to select."""
     return device.on(devices) if devices and isinstance(device, Selectable) else device
+
+
+@runtime_checkable
+class OnProcessors(Protocol):
+    """A device whose kernels run on the host's processors: an addition to Device, found out by `isinstance`."""
+
+    def within(self, cores: float) -> Device:
+        """The same with no more threads at work than that, so that a box of so many cores never stops them."""
+        ...
+
+
+def within(device: Device, cores: float) -> Device:
+    """`device` in a box of so many cores; itself where its kernels run elsewhere."""
+    return device.within(cores) if isinstance(device, OnProcessors) else device

@@ -6,6 +6,7 @@ import stat
 from typing import TYPE_CHECKING
 
 import pytest
+from pydantic import ValidationError
 
 from services.executor.config import ExecutorSettings
 from services.executor.kept_secret import kept_secret
@@ -32,6 +33,39 @@ def test_the_sandbox_is_set_by_either_name(
     monkeypatch.setenv(name, value)
 
     assert ExecutorSettings().sandbox == sandbox
+
+
+@pytest.mark.parametrize("name", ["EXECUTOR_BOX_MEMORY", "AMD_CONTAINER_MEMORY_LIMIT"])
+def test_a_box_s_memory_is_set_by_either_name_as_docker_takes_it(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "12g")
+    assert _option(ExecutorSettings(), "--box-memory-mib") == "12288"
+
+    monkeypatch.setenv(name, "12")
+    with pytest.raises(ValidationError, match=name) as refused:
+        ExecutorSettings()
+    assert "such as 16g, 16GB or 512m, and at least 256m; it is '12'" in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["EXECUTOR_BOX_CORES", "AMD_CONTAINER_CPU_LIMIT"])
+def test_a_box_s_cores_are_set_by_either_name(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "2.5")
+    assert _option(ExecutorSettings(), "--box-cores") == "2.5"
+
+    monkeypatch.setenv(name, "many")
+    with pytest.raises(ValidationError, match=name) as refused:
+        ExecutorSettings()
+    assert "such as 4 or 2.5; it is 'many'" in str(refused.value)
+
+
+def test_what_a_box_may_use_is_left_to_the_device_where_nothing_is_set() -> None:
+    command = ExecutorSettings().nursery_command(1)
+    assert "--box-memory-mib" not in command
+    assert "--box-cores" not in command
+
+
+def _option(settings: ExecutorSettings, name: str) -> str:
+    command = settings.nursery_command(1)
+    return command[command.index(name) + 1]
 
 
 def test_judges_do_not_get_our_tokens(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

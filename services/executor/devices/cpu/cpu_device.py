@@ -6,6 +6,7 @@ import hashlib
 import importlib.metadata
 import os
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,11 +31,21 @@ _EXECUTABLES = {BuildKind.SOLUTION: "runner", BuildKind.KERNELS: "runner", Build
 
 
 class CpuDevice:
-    """The `cpu` device; implements Device."""
+    """The `cpu` device; implements Device and OnProcessors.
+
+    `workers` is how many threads its kernels run on: by default as many as there are processors.
+    """
+
+    def __init__(self, workers: int = 0) -> None:
+        self._workers = workers or len(os.sched_getaffinity(0))
+
+    def within(self, cores: float) -> CpuDevice:
+        """The same on no more threads than that, and no fewer than one."""
+        return CpuDevice(max(1, min(self._workers, int(cores))))
 
     def describe(self) -> DeviceDescription:
         """The host processor by its model name."""
-        return _description()
+        return replace(_description(), compute_units=self._workers)
 
     def toolchain(self) -> Toolchain:
         """The toolchain in the cache; raises ToolchainError where it was not prepared."""
@@ -62,7 +73,8 @@ class CpuDevice:
 
     def run_command(self, folder: Path, kind: BuildKind) -> Command:
         """The executable alone: it is static and needs nothing of the host."""
-        return Command([str(_BUILD / _EXECUTABLES[kind])], _BUILD, [Mount(folder, _BUILD)])
+        environment = {"WAVEPOOL_CPU_WORKERS": str(self._workers)}
+        return Command([str(_BUILD / _EXECUTABLES[kind])], _BUILD, [Mount(folder, _BUILD)], environment)
 
 
 @cache

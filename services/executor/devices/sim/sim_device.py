@@ -35,8 +35,12 @@ class SimDevice:
 
     is_gpu = False
 
-    def __init__(self) -> None:
-        self._host = CpuDevice()
+    def __init__(self, host: CpuDevice | None = None) -> None:
+        self._host = host or CpuDevice()
+
+    def within(self, cores: float) -> SimDevice:
+        """The same on a host with no more threads at work."""
+        return type(self)(self._host.within(cores))
 
     def describe(self) -> DeviceDescription:
         """The host, by another name: no roofs are known of it."""

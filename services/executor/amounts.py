@@ -1,0 +1,34 @@
+"""Amounts of memory and processors as people write them for containers."""
+
+from __future__ import annotations
+
+import re
+
+LEAST_MEMORY_MIB = 256
+"""A runner with its channel fits in."""
+LEAST_CORES, MOST_CORES = 0.1, 1024.0
+_UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_MEMORY = re.compile(r"(\d+(?:\.\d+)?) ?([bkmgt]?)(?:i?b)?", re.IGNORECASE)
+_CORES = re.compile(r"\d+(?:\.\d+)?")
+
+
+def mib_of(text: str) -> int:
+    """MiB of an amount of memory such as `16g`, `16GB` or `512m`, in powers of 1024 as Docker has it; ValueError."""
+    found = _MEMORY.fullmatch(text.strip())
+    mib = int(float(found[1]) * _UNITS[found[2].lower()]) >> 20 if found else 0
+    if mib < LEAST_MEMORY_MIB:
+        raise ValueError(
+            f"must be an amount of memory with its unit, such as 16g, 16GB or 512m, and at least {LEAST_MEMORY_MIB}m; "
+            f"it is {text!r}"
+        )
+    return mib
+
+
+def cores_of(text: str) -> float:
+    """A number of processors such as `4` or `2.5`; raises ValueError."""
+    cores = float(text) if _CORES.fullmatch(text.strip()) else 0.0
+    if not LEAST_CORES <= cores <= MOST_CORES:
+        raise ValueError(
+            f"must be a number of processors from {LEAST_CORES:g} to {MOST_CORES:g}, such as 4 or 2.5; it is {text!r}"
+        )
+    return cores
