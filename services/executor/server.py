@@ -24,6 +24,7 @@ from services.executor.core.installation import catalogue
 from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
 from services.executor.core.scratch import memory_parent, sweep
 from services.executor.devices.device import ToolchainError
+from services.executor.devices.others_in_sight import refusal
 from services.executor.devices.plugins import device_named
 from services.executor.execution import EndReason
 from services.executor.hygiene import Hygiene
@@ -33,6 +34,7 @@ from services.executor.judge_pool import JudgePool
 from services.executor.pool_watch import PoolGoneError, PoolWatch
 from services.executor.runs import Runs
 from services.executor.sandboxes.choice import choose_sandbox
+from services.executor.sandboxes.gaps import shows_all_nodes
 from services.executor.sandboxes.sandbox import SandboxError
 from services.executor.service import ExecutorServicer
 from services.executor.signing import SigningKeyError
@@ -156,6 +158,8 @@ async def find_capabilities(settings: ExecutorSettings, signer: Signer, clock: C
     rules(settings.forbidden_file)
     sandbox = await choose_sandbox(settings.sandbox)
     device = device_named(settings.device)
+    if why := await asyncio.to_thread(refusal, device, shows_all_nodes=shows_all_nodes(sandbox.gaps)):
+        raise SandboxError(why)
     toolchain = await asyncio.to_thread(device.toolchain)
     inventory = InventoryReader(device, clock)
     await inventory.read()

@@ -45,3 +45,8 @@ def gaps_of(held: Collection[Hold], *, memory_limited: bool, cpu_limited: bool) 
         Gap.SYSTEM_CALLS: Hold.SECCOMP in held,
     }
     return tuple(gap for gap, is_closed in closed.items() if not is_closed)
+
+
+def shows_all_nodes(gaps: Collection[str]) -> bool:
+    """Whether a box with these gaps sees the machine's own /dev, and is kept from opening what is not its own there."""
+    return Gap.SOCKETS in gaps and Gap.FILES not in gaps

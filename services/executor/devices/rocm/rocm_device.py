@@ -17,7 +17,7 @@ from services.executor.devices.rocm.checkup import no_device
 from services.executor.devices.rocm.gpu import ALL_XCDS, Gpu, Management
 from services.executor.devices.rocm.kernel_trace import read_trace
 from services.executor.devices.rocm.probe import read_facts
-from services.executor.devices.rocm.sysfs import gpu_mounts
+from services.executor.devices.rocm.sysfs import gpu_mounts, render_nodes_beside
 from services.executor.sandboxes.sandbox import Command, Mount
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ _WAVEFRONT_SIZE = 64
 
 
 class RocmDevice:
-    """GPUs or partitions; implements Device, Instruments, Inventoried, Profiled, Selectable and Versioned.
+    """GPUs or partitions; implements Device, DisturbedByOthers, Instruments, Inventoried, Profiled,
+    Selectable and Versioned.
 
     By default it is one, ROCM_INDEX or the first; where ROCM_INDEX is set there are no others.
     """
@@ -89,6 +90,10 @@ class RocmDevice:
         environment = {**own, **_visible(self._gpus)}
         arguments = [str(_BUILD / _EXECUTABLES[kind])]
         return Command(arguments, _BUILD, mounts, environment, list(map(Path, (_DRIVER_NODE, *nodes))))
+
+    def others_in_sight(self) -> Sequence[str]:
+        """The render nodes of this machine beside the one of a run's GPU; raises ToolchainError where there is none."""
+        return render_nodes_beside(self._gpu.render_node)
 
     def profile_command(self, command: Command, folder: Path) -> Command:
         """The program under rocprofv3, which notes each kernel with its times."""

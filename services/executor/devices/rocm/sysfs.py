@@ -46,6 +46,11 @@ def gpu_mounts(render_nodes: Iterable[str], skeletons: Path, sys: Path = SYS) ->
     return [Mount(skeleton, SYS), *(Mount(sys / folder, SYS / folder) for folder in folders)]
 
 
+def render_nodes_beside(own: str, folder: Path = Path("/dev/dri")) -> list[str]:
+    """The render nodes there are, but for that one."""
+    return sorted(str(node) for node in folder.glob("renderD*") if str(node) != own)
+
+
 def _by_number(node: Path, sys: Path) -> Path:
     return sys / "dev" / "char" / (node / "dev").read_text().strip()
 
