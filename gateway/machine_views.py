@@ -40,6 +40,7 @@ def machine_of(machine: vmpool_pb2.Machine) -> schemas.Machine:
         fault=machine_fault_name(machine.fault) if machine.fault else None,
         exit_status=machine.exit_status if machine.HasField("exit_status") else None,
         sandbox=machine.sandbox,
+        sandbox_gaps=list(machine.inventory.sandbox_gaps),
         torch_version=machine.inventory.torch_version or None,
         signing_public_key=machine.signing_public_key,
         create_time=instant_of(machine.create_time),

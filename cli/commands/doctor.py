@@ -18,7 +18,7 @@ from cli.connection import DEFAULT_DATA_DIR, resolve
 from cli.exit_codes import ExitCode
 from cli.local import checkup
 from cli.local.checkup import Finding, Health
-from cli.local.provider_checkup import providers
+from cli.local.provider_checkup import providers, sandboxes
 from cli.local.stack import Ports
 from cli.terminal import notes, print_json, results
 from cli.transport import Transport
@@ -68,7 +68,7 @@ def _findings(data_dir: Path, endpoint: str | None, token: str | None) -> list[F
     running = checkup.services(transport, connection)
     found += running
     if any(finding.name == "token" and finding.health is Health.OK for finding in running):
-        found += providers(transport)
+        found += [*providers(transport), *sandboxes(transport)]
     transport.close()
     return found
 

@@ -44,6 +44,12 @@ DRIVER_NODE = Path("/dev/kfd")
 SETTING_NAMES = ("-m", "servicekit.setting_names")
 SETUP_TORCH = Path(__file__).parents[2] / "deploy" / "setup-torch"
 GAP = "does not hold back: "
+UNCOUNTED = ("memory is read every", "a box can fill all processors")
+"""How the gaps begin that come of having no control group, or none with the cpu controller."""
+CONTROL_GROUP_REMEDY = (
+    "for memory and processors run as root, or have systemd delegate a control group: "
+    "`systemd-run --user --scope -p Delegate=yes wavepool up`"
+)
 
 
 class Health(StrEnum):
@@ -184,13 +190,18 @@ def _judged(trial: subprocess.CompletedProcess[str]) -> Iterator[Finding]:
     box = next((line.removeprefix("sandbox: ") for line in said if line.startswith("sandbox: ")), "")
     gaps = [line.removeprefix(GAP) for line in said if line.startswith(GAP)]
     if gaps:
-        remedy = (
-            "install bubblewrap and allow user namespaces, or start Docker and run deploy/sandbox-image; do not run "
-            "code of strangers until then"
-        )
-        yield Finding("sandbox", Health.NOTE, f"{box} does not hold back: {'; '.join(gaps)}", remedy)
+        yield Finding("sandbox", Health.NOTE, f"{box} does not hold back: {'; '.join(gaps)}", _remedy(gaps))
     elif box:
         yield Finding("sandbox", Health.OK, box)
+
+
+def _remedy(gaps: list[str]) -> str:
+    """What closes them: another box, or for what only the kernel can count, a control group of our own."""
+    uncounted = [gap for gap in gaps if gap.startswith(UNCOUNTED)]
+    steps = [CONTROL_GROUP_REMEDY] if uncounted else []
+    if len(uncounted) < len(gaps):
+        steps.insert(0, "install bubblewrap and allow user namespaces, or start Docker and run deploy/sandbox-image")
+    return f"{'; '.join(steps)}; do not run code of strangers until then"
 
 
 def mi300x_report() -> Finding:

@@ -64,7 +64,9 @@ class Capabilities:
             torch_version=self.torch_version,
             version=_version(),
             unfit_reason=unfit_reason,
-            inventory=inventory_to_proto(self.inventory.current, self.toolchain.title, self.torch_version),
+            inventory=inventory_to_proto(
+                self.inventory.current, self.toolchain.title, self.torch_version, self.sandbox_gaps
+            ),
             inventory_time=instant_to_proto(self.inventory.current.time),
         )
 

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from services.executor.inventory import Inventory
 
 
-def inventory_to_proto(inventory: Inventory, toolchain: str, torch_version: str = "") -> inventory_pb2.Inventory:
+def inventory_to_proto(
+    inventory: Inventory, toolchain: str, torch_version: str = "", sandbox_gaps: Iterable[str] = ()
+) -> inventory_pb2.Inventory:
     """All that is known of the machine."""
     device, host = inventory.device, inventory.host
     return inventory_pb2.Inventory(
@@ -28,6 +30,7 @@ def inventory_to_proto(inventory: Inventory, toolchain: str, torch_version: str 
         host_cpu_count=host.cpu_count,
         host_memory_mib=host.memory_mib,
         torch_version=torch_version,
+        sandbox_gaps=sandbox_gaps,
         unread=[inventory_pb2.UnreadFact(field=fact.field, reason=fact.reason) for fact in device.unread],
     )
 

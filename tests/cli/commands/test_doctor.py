@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cli.local import checkup
+from services.executor.sandboxes.gaps import Gap
 from tests.cli.conftest import Answer, ScriptedGateway
 from tests.cli.invocation import Run, wavepool
 
@@ -52,6 +53,38 @@ def test_a_healthy_machine_gets_0(trial: dict[str, Any], gateway: ScriptedGatewa
     del found["ports"]  # another Wavepool may run here
     assert set(found.values()) == {"ok"}
     assert {"Python", "disk", "compiler", "trial kernel", "sandbox", "gateway", "billing", "token"} <= set(found)
+
+
+def test_a_rented_machine_with_a_weak_sandbox_is_a_fault_with_the_settings_names(
+    trial: dict[str, Any], gateway: ScriptedGateway
+) -> None:
+    gateway.on("GET", "/readyz", Answer(SERVING)).on("GET", "/api/v1/me", Answer({"account_name": "local"}))
+    weak = {"id": "mach_1", "provider": "dstack", "sandbox": "process", "sandbox_gaps": ["the network", "memory"]}
+    whole = {"id": "mach_2", "provider": "docker", "sandbox": "bubblewrap", "sandbox_gaps": []}
+    over = {**weak, "id": "mach_3", "end_time": "2026-01-01T00:00:00Z"}
+    here = {**weak, "id": "mach_4", "provider": "local"}
+    gateway.on("GET", "/api/v1/machines", Answer({"machines": [weak, whole, over, here]}))
+    run = doctor(gateway.endpoint)
+    [found] = [finding for finding in run.json if finding["name"] == "sandboxes"]
+    assert found["health"] == "fault"
+    assert found["detail"] == "mach_1 (dstack): process does not hold back: the network; memory"
+    assert "VMPOOL_DSTACK_PRIVILEGED" in found["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("gaps", "advised"),
+    [
+        ([Gap.NETWORK], ["install bubblewrap"]),
+        ([Gap.CPU], ["systemd-run --user"]),
+        ([Gap.MEMORY, Gap.CPU], ["systemd-run --user"]),
+        ([Gap.SOCKETS, Gap.MEMORY], ["install bubblewrap", "systemd-run --user"]),
+    ],
+)
+def test_every_gap_has_the_advice_that_closes_it(trial: dict[str, Any], gaps: list[Gap], advised: list[str]) -> None:
+    trial["err"] = "sandbox: process\n" + "".join(f"  does not hold back: {gap}\n" for gap in gaps)
+    [sandbox] = [finding for finding in doctor("http://127.0.0.1:1").json if finding["name"] == "sandbox"]
+    assert all(gap in sandbox["detail"] for gap in gaps)
+    assert [words for words in ("install bubblewrap", "systemd-run --user") if words in sandbox["remedy"]] == advised
 
 
 def test_what_the_pool_s_providers_find_is_told_with_the_remedy(

@@ -97,6 +97,8 @@ async def test_capabilities_need_no_token(client: Client) -> None:
 
     assert (capabilities.device, capabilities.device_title) == ("cpu", "A Test 3000")
     assert (capabilities.sandbox, list(capabilities.sandbox_gaps)) == ("process", ["everything is open"])
+    # What the pool keeps with the machine.
+    assert list(capabilities.inventory.sandbox_gaps) == ["everything is open"]
     assert capabilities.max_runs == 1
     assert list(capabilities.problems) == ["softmax"]
 

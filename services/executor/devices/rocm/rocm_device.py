@@ -36,8 +36,9 @@ _WAVEFRONT_SIZE = 64
 
 
 class RocmDevice:
-    """GPUs or partitions; implements Device, DisturbedByOthers, Instruments, Inventoried, Profiled,
-    Selectable and Versioned.
+    """GPUs or partitions; implements Device.
+
+    Of its additions it has DisturbedByOthers, Instruments, Inventoried, Profiled, Selectable and Versioned.
 
     By default it is one, ROCM_INDEX or the first; where ROCM_INDEX is set there are no others.
     """
