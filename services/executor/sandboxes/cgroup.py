@@ -105,6 +105,8 @@ class Cgroup(CgroupCounters):
 
 def limit_cpu(folder: Path, cores: float) -> None:
     """Let a group's processes run for so many processors' worth of time, if the group is one of that controller."""
+    if cores >= (os.cpu_count() or 1):
+        return  # a limit that holds nothing back
     quota = max(int(cores * _PERIOD_MICROSECONDS), _LEAST_QUOTA_MICROSECONDS)
     if (folder / "cpu.max").exists():
         (folder / "cpu.max").write_text(f"{quota} {_PERIOD_MICROSECONDS}")

@@ -37,9 +37,12 @@ def test_peak_memory_and_refused_processes_are_read_in_either_version(tmp_path: 
     assert (group.peak_memory_mib, group.refused_processes) == (48, True)
 
 
-@pytest.mark.parametrize(("cores", "quota"), [(4, "400000"), (0.5, "50000"), (0.0001, "1000")])
-def test_cores_become_a_quota_in_either_version(tmp_path: Path, cores: float, quota: str) -> None:
+@pytest.mark.parametrize(("cores", "quota"), [(3.5, "350000"), (0.5, "50000"), (0.0001, "1000")])
+def test_cores_become_a_quota_in_either_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cores: float, quota: str
+) -> None:
     """A new group has its files at once; here they are there before it."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
     for name in ("cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us"):
         (tmp_path / name).touch()
 
@@ -48,6 +51,14 @@ def test_cores_become_a_quota_in_either_version(tmp_path: Path, cores: float, qu
     assert (tmp_path / "cpu.max").read_text() == f"{quota} 100000"
     assert (tmp_path / "cpu.cfs_quota_us").read_text() == quota
     assert (tmp_path / "cpu.cfs_period_us").read_text() == "100000"
+
+
+def test_all_processors_need_no_quota(tmp_path: Path) -> None:
+    (tmp_path / "cpu.max").write_text("max 100000")
+
+    limit_cpu(tmp_path, os.cpu_count() or 1)
+
+    assert (tmp_path / "cpu.max").read_text() == "max 100000"
 
 
 def test_groups_of_dead_processes_are_removed_and_those_of_live_ones_kept(tmp_path: Path) -> None:
