@@ -24,6 +24,7 @@ from tests.services.executor.sandboxes.box import (
 )
 
 if TYPE_CHECKING:
+    from services.executor.sandboxes.cgroup import CgroupCounters
     from services.executor.sandboxes.sandbox import Stream
     from tests.services.executor.sandboxes.box import Box
 
@@ -90,7 +91,7 @@ async def test_what_a_box_uses_is_up_to_date_whenever_it_is_read(box: Box) -> No
 async def test_a_box_gets_no_more_than_its_cores(box: Box) -> None:
     if box.admits(Gap.CPU):
         pytest.skip("the box says that it cannot hold that back")
-    cores, used = 0.25, timedelta(seconds=0.5)
+    cores, used = 0.05, timedelta(seconds=0.2)
     running = await box.start("(while :; do :; done) & while :; do :; done", replace(GENEROUS, cores=cores))
     try:
         begin, begin_used = time.monotonic(), await running.cpu_time()
@@ -98,29 +99,36 @@ async def test_a_box_gets_no_more_than_its_cores(box: Box) -> None:
             assert time.monotonic() < begin + 60
             await asyncio.sleep(0.005)
         seconds = time.monotonic() - begin
+        counted = _scheduled(running._parts.cgroup)
     finally:
         await running.kill()
 
-    # Two loops with a processor each take a quarter of a second. A period's share of time may be used up at once.
+    # A period's share of time may be used up at once.
     assert (now_used - begin_used).total_seconds() < cores * (seconds + 0.1) * 1.5
+    # On a busy machine two loops may take as long without a limit; the engine's group is not ours to look at.
+    assert counted.get("nr_throttled", "1") != "0"
 
 
 async def test_a_box_within_its_cores_is_never_stopped(box: Box) -> None:
     if not isinstance(box.sandbox, (BubblewrapSandbox, ProcessSandbox)) or box.admits(Gap.CPU):
         pytest.skip("the kernel counts for nobody here, or for the engine")
     running = await box.start("while :; do :; done", replace(GENEROUS, cores=1))
-    counters = running._parts.cgroup
     try:
         while await running.cpu_time() < timedelta(seconds=1):
             await asyncio.sleep(0.02)
-        files = [folder / "cpu.stat" for folder in counters.folders if (folder / "cpu.stat").exists()]
-        counted = dict(line.split() for file in files for line in file.read_text().splitlines())
+        counted = _scheduled(running._parts.cgroup)
     finally:
         await running.kill()
 
     assert int(counted["nr_periods"]) > 5
     # Making the box takes processes beside the loop's: one period may be short.
     assert int(counted["nr_throttled"]) <= 1
+
+
+def _scheduled(counters: CgroupCounters) -> dict[str, str]:
+    """What the scheduler has counted of a box."""
+    files = [folder / "cpu.stat" for folder in counters.folders if (folder / "cpu.stat").exists()]
+    return dict(line.split() for file in files for line in file.read_text().splitlines())
 
 
 async def test_a_memory_hog_is_told_from_a_crash(box: Box) -> None:
