@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from services.executor.core.launching.program import Launch, LaunchProgram
 from services.executor.core.launching.recording import NotRecordableError
@@ -48,15 +50,43 @@ def test_what_has_no_name_there_cannot_be_launched(missing: str) -> None:
         named_as_in(OF_CUDA.values(), program(missing))
 
 
-def test_a_kernel_with_arguments_of_16_bits_is_found_by_its_own_name() -> None:
-    symbols = ["_Z4gemmPK16wavepool_float16S1_PS_i", "_Z4gemmPKfS0_Pfi"]
-    assert named_as_in(symbols, program("_Z4gemmPKDF16_S0_PDF16_i")) == program(symbols[0])
+# Seen with hipcc of HIP 6.4.3; the last are nvcc's.
+OF_TYPES_WITH_OTHER_NAMES = {
+    "_Z6negatePKmS0_mP10ulonglong2m": "_Z6negatePKmS0_mP15HIP_vector_typeIyLj2EEm",
+    "_ZL3addPK6float4S1_PS_": "_ZL3addPK15HIP_vector_typeIfLj4EES2_PS0_",
+    "_Z4tempILi4E5uint2EvPT0_S2_": "_Z4tempILi4E15HIP_vector_typeIjLj2EEEvPT0_S3_",
+    "_Z4gemmPKDF16_S0_PDF16_i": "_Z4gemmPK16wavepool_float16S1_PS_i",
+    "_Z4gemmIDF16_EvPT_i": "_Z4gemmI16wavepool_float16EvPT_i",
+}
+
+
+def test_what_a_librarys_own_kernels_would_need_is_told() -> None:
+    with pytest.raises(NotRecordableError, match="device-wide functions of hipCUB"):
+        named_as_in(OF_CUDA.values(), program("_ZN14wp_collectives11scan_kernelIfPKfPfNS_3SumEEEvT0_T1_lT2_T_bb"))
+
+
+@pytest.mark.parametrize("recorded", OF_TYPES_WITH_OTHER_NAMES)
+def test_a_kernel_is_found_where_a_type_has_another_name(recorded: str) -> None:
+    symbols = [*OF_TYPES_WITH_OTHER_NAMES.values(), "_Z4gemmPKfS0_Pfi", "_Z3addPK15HIP_vector_typeIfLj2EES2_PS0_"]
+    assert named_as_in(symbols, program(recorded)) == program(OF_TYPES_WITH_OTHER_NAMES[recorded])
+
+
+@given(st.text(alphabet="_ZNEILSPKTFDJAv0123abc", max_size=60))
+def test_any_symbol_is_read_or_left_alone(symbol: str) -> None:
+    assert named_as_in(["plain", f"_Z{symbol}"], program("plain")) == program("plain")
+
+
+@pytest.mark.parametrize("symbol", ["_Z1k" + "P" * 900 + "f", "_Z1kP1a" + "PFvS_S_E" * 80])
+def test_a_name_that_would_grow_without_end_is_left_alone(symbol: str) -> None:
+    with pytest.raises(NotRecordableError):
+        named_as_in([symbol], program("_Z1kPf"))
 
 
 @pytest.mark.parametrize(
     "symbols",
     [
-        ["_Z4gemmPK16wavepool_float16i", "_Z4gemmPK16wavepool_float16f"],
+        ["_Z4gemmPK16wavepool_float16i", "_ZL4gemmPK16wavepool_float16i"],
+        ["_Z4gemmPK16wavepool_float16f"],
         ["_Z4gemmI16wavepool_float16EvPT_i"],
         ["_Z5gemm2PK16wavepool_float16i"],
         ["_Z4gemmPKfi"],
