@@ -111,8 +111,9 @@ class RunnerSession:
     def may_be_the_machines(self) -> bool:
         """Whether what it failed by is held against the submission only if a runner of our own does better here.
 
-        So it is with all that comes before the first call, with errors that no kernel causes, and with the status of a
-        runner of ours that cannot go on; submissions can bring about each of them as well.
+        So it is with all that comes before the first call, with errors that no kernel causes, with calls that a GPU
+        does not end, and with the status of a runner of ours that cannot go on; submissions can bring about each of
+        them as well.
         """
         gave_up = self.end is not None and self.end.code == GAVE_UP_STATUS
         return self.first_call_time is None or gave_up or self._met_what_ours_may
@@ -286,6 +287,7 @@ class RunnerSession:
             await self._fail_by_end()
             raise
         except TimeoutError as error:
+            self._met_what_ours_may = self._device.describe().is_gpu
             raise late or hung(expected, seconds) from error
         except ProtocolError as error:
             raise interference(str(error)) from error
