@@ -1,7 +1,8 @@
 """How many references and honest kernels our own runner can launch: `python -m benchmarks.recordable`.
 
-Each source is built for the `cpu` device, or with `--device nvidia` by nvcc for an H100, which need not be here, and
-recorded for its public cases. The sources that cannot be recorded are listed with the reason and the line.
+Each source is built for the `cpu` device, with `--device rocm` by hipcc for an MI300X, or with `--device nvidia` by
+nvcc for an H100, neither of which need be here, and recorded for its public cases. The sources that do not compile or
+cannot be recorded are listed with the reason and the line. `ROCM_PATH=.cache/rocm6/usr` has the hipcc of `.ci/rocm`.
 
 With `--benchmark` each source is benchmarked on `cpu` instead, and those are listed that are not ACCEPTED, or whose
 time is not VALID: on a quiet machine only those that cannot be recorded.
@@ -25,8 +26,10 @@ from services.executor.core.launching.recording import NotRecordableError
 from services.executor.core.record_command import recorded
 from services.executor.core.run import run
 from services.executor.core.verdict import Verdict
-from services.executor.devices.nvidia.gpu import Gpu
+from services.executor.devices.nvidia.gpu import Gpu as NvidiaGpu
 from services.executor.devices.nvidia.nvidia_device import NvidiaDevice
+from services.executor.devices.rocm.gpu import Gpu as RocmGpu
+from services.executor.devices.rocm.rocm_device import RocmDevice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,10 +38,12 @@ if TYPE_CHECKING:
 
 _ROOT = Path(__file__).parents[1]
 _MARK = "// problem: "
-_HOPPER = Gpu(0, "H100", "9.0", 80_000, 132)
+_HOPPER = NvidiaGpu(0, "H100", "9.0", 80_000, 132)
+_MI300X = RocmGpu("AMD Instinct MI300X", "gfx942", 196_592, 304, "/dev/dri/renderD128")
+_ABSENT = {"nvidia": NvidiaDevice(_HOPPER), "rocm": RocmDevice(_MI300X)}
 
 
-def _sources() -> Iterator[tuple[str, str, Path]]:
+def sources() -> Iterator[tuple[str, str, Path]]:
     """The kind, problem and path of each source."""
     for path in sorted(_ROOT.glob("problems/*/solution.hip")):
         yield "reference", path.parent.name, path
@@ -69,10 +74,10 @@ async def _shortcoming(slug: str, source: str, equipment: Equipment) -> str:
 
 async def _main(names: list[str], device: str, *, benchmarks: bool) -> int:
     equipment = await open_equipment(Options("cpu", "auto", default_cache_folder(), 4096))
-    if device == "nvidia":
-        equipment = replace(equipment, device=NvidiaDevice(_HOPPER))
+    if device in _ABSENT:
+        equipment = replace(equipment, device=_ABSENT[device])
     counts: Counter[tuple[str, bool]] = Counter()
-    for kind, slug, path in _sources():
+    for kind, slug, path in sources():
         name = slug if kind == "reference" else path.stem
         if names and name not in names:
             continue
@@ -90,7 +95,7 @@ def main() -> int:
     """Count, and list what cannot be recorded."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="slugs and names of honest kernels; all if none is given")
-    parser.add_argument("--device", choices=["cpu", "nvidia"], default="cpu")
+    parser.add_argument("--device", choices=["cpu", *_ABSENT], default="cpu")
     parser.add_argument("--benchmark", action="store_true", help="benchmark them on `cpu`")
     chosen = parser.parse_args()
     if chosen.benchmark and chosen.device != "cpu":

@@ -1,6 +1,7 @@
 // problem: vector-addition
 // Much of the host API that few kernels need.
 #include <hip/hip_runtime.h>
+#include <hip/hip_ext.h>
 #include <vector>
 #include <memory>
 #include <algorithm>

@@ -1,16 +1,19 @@
 """The GPU as AMD's management library tells of it; the one importer of `amdsmi`.
 
-Not one line of this has met an MI300X yet: the calls and fields are those of amdsmi 7.0.2's own source.
+Not one line of this has met an MI300X yet. The real library (Debian's 10.1) has answered it over recorded files.
 """
 
 from __future__ import annotations
 
 import importlib
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from services.executor.devices.device import ToolchainError
 from services.executor.devices.instruments import Firmware, Reading
+from services.executor.devices.rocm.home import rocm_home
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,20 +53,33 @@ class ErrorCounts:
 def load() -> tuple[Any, list[Any]]:
     """The library, and a handle for each device; raises ToolchainError where there is no library or no driver."""
     try:
-        smi: Any = importlib.import_module("amdsmi")
+        smi = _library()
         smi.amdsmi_init()
         return smi, list(smi.amdsmi_get_processor_handles())
-    except (ImportError, OSError, KeyError) as error:
+    except (ImportError, OSError, KeyError, AttributeError) as error:
         raise ToolchainError(f"amdsmi cannot be used ({error}); install ROCm's amd-smi-lib") from error
     except Exception as error:
         raise ToolchainError(f"the amdgpu driver does not answer: {error}; `amd-smi list` should") from error
 
 
+def _library() -> Any:  # noqa: ANN401  the library has no types
+    """ROCm's own, else what is installed with us: the Python side has the structures of one release of the library."""
+    own = rocm_home() / "share" / "amd_smi"
+    if "amdsmi" in sys.modules or not (own / "amdsmi").is_dir():
+        return importlib.import_module("amdsmi")
+    sys.path.insert(0, str(own))
+    try:
+        return importlib.import_module("amdsmi")
+    finally:
+        sys.path.remove(str(own))
+
+
 class Management:
     """Talks to the driver; opened once in each process, as the library is not told of forks."""
 
-    def __init__(self, index: int = 0) -> None:
+    def __init__(self, index: int = 0, pci_devices: Path = Path("/sys/bus/pci/devices")) -> None:
         """Raises ToolchainError where there is no library, no driver or no such GPU."""
+        self._pci_devices = pci_devices
         self._smi, handles = load()
         if index >= len(handles):
             raise ToolchainError(f"ROCM_INDEX: there is no GPU {index}; this machine has {len(handles)}")
@@ -75,7 +91,7 @@ class Management:
         try:
             asic = smi.amdsmi_get_gpu_asic_info(handle)
             memory_mib = int(smi.amdsmi_get_gpu_vram_info(handle)["vram_size"])
-            enumeration = smi.amdsmi_get_gpu_enumeration_info(handle)
+            enumeration = self._enumeration()
             node = int(enumeration["drm_render"])
         except Exception as error:
             raise ToolchainError(f"the amdgpu driver does not say what this GPU is: {error}") from error
@@ -115,6 +131,16 @@ class Management:
         driver: Any = self._told(self._smi.amdsmi_get_gpu_driver_info)
         vbios: Any = self._told(self._smi.amdsmi_get_gpu_vbios_info)
         return Firmware(str(driver["driver_version"]) if driver else "", str(vbios["version"]) if vbios else "")
+
+    def _enumeration(self) -> dict[str, Any]:
+        """Which of the driver's devices it is; before ROCm 6.4 only the kernel tells its node."""
+        if hasattr(self._smi, "amdsmi_get_gpu_enumeration_info"):
+            return self._smi.amdsmi_get_gpu_enumeration_info(self._handle)
+        address = self._smi.amdsmi_get_gpu_device_bdf(self._handle)
+        nodes = list((self._pci_devices / address / "drm").glob("renderD*"))
+        if len(nodes) != 1:
+            raise ToolchainError(f"no render node is shown for {address}; partitions need ROCm 6.4 or newer")
+        return {"drm_render": nodes[0].name.removeprefix("renderD")}
 
     def _told(self, ask: Callable[..., T], *arguments: object) -> T | None:
         """An answer, or None where this GPU or driver does not know; virtual machines are told less."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import shutil
 import subprocess
 from dataclasses import dataclass
 from functools import cache
@@ -15,11 +13,15 @@ from services.executor.devices.cpu.toolchain import cache_folder
 from services.executor.devices.device import Toolchain, ToolchainError
 from services.executor.devices.offload.build_script import Driver
 from services.executor.devices.offload.runner_objects import RUNNER, runner_sources
+from services.executor.devices.rocm.home import rocm_home
 
 OLDEST = (6, 2)
 """The first ROCm whose compiler and runtime we rely on."""
 _ADVICE = f"install ROCm {OLDEST[0]}.{OLDEST[1]} or newer"
-_OPTIONS = ("-std=c++20", "-O3", "-fPIC", "-x", "hip", "-parallel-jobs=2")
+# `__shfl_sync` and its like, with masks of 64 bits; from ROCm 7 on they are there anyway.
+_OPTIONS = ("-std=c++20", "-O3", "-fPIC", "-x", "hip", "-DHIP_ENABLE_WARP_SYNC_BUILTINS")
+_BOTH_HALVES_AT_ONCE = "-parallel-jobs=2"
+"""AMD's own clang has it, LLVM's, as distributions build it, does not."""
 _VERSION = re.compile(r"HIP version: (\d+)\.(\d+)")
 
 
@@ -29,11 +31,19 @@ class Rocm:
 
     folder: Path
     version_text: str
+    options: tuple[str, ...] = ()
+    """For its compiler alone."""
 
     @property
     def hipcc(self) -> str:
         """The compiler driver."""
         return str(self.folder / "bin" / "hipcc")
+
+    @property
+    def programs(self) -> Path:
+        """The folder of LLVM's; `llvm/bin` led there in older releases (ROCm/rocm-systems#5002)."""
+        found = self.folder / "lib" / "llvm" / "bin"
+        return found if found.is_dir() else self.folder / "llvm" / "bin"
 
     @property
     def version(self) -> tuple[int, int]:
@@ -45,26 +55,33 @@ class Rocm:
 @cache
 def rocm() -> Rocm:
     """ROCM_PATH's, or that of the hipcc on the path; raises ToolchainError where there is none, or too old a one."""
-    home = os.environ.get("ROCM_PATH")
-    hipcc = Path(home) / "bin" / "hipcc" if home else Path(shutil.which("hipcc") or "/opt/rocm/bin/hipcc")
+    hipcc = rocm_home() / "bin" / "hipcc"
     try:
         done = subprocess.run([hipcc, "--version"], capture_output=True, text=True, check=True, timeout=60)  # noqa: S603  the compiler
     except (OSError, subprocess.SubprocessError) as error:
         raise ToolchainError(f"no hipcc at {hipcc}; {_ADVICE}, or name its folder in ROCM_PATH") from error
-    found = Rocm(hipcc.resolve().parent.parent, done.stdout)
+    options = (_BOTH_HALVES_AT_ONCE,) if _takes(hipcc, _BOTH_HALVES_AT_ONCE) else ()
+    found = Rocm(hipcc.resolve().parent.parent, done.stdout, options)
     if (0, 0) < found.version < OLDEST:
         raise ToolchainError(f"ROCm {'.'.join(map(str, found.version))} is too old; {_ADVICE}")
     return found
 
 
+def _takes(hipcc: Path, option: str) -> bool:
+    done = subprocess.run([hipcc, option, "--version"], capture_output=True, check=False, timeout=60)  # noqa: S603  the compiler
+    return done.returncode == 0
+
+
 def driver(architecture: str) -> Driver:
     """How hipcc is called for one GPU, e.g. `gfx942`."""
-    hipcc, programs = rocm().hipcc, rocm().folder / "llvm" / "bin"
+    hipcc, programs = rocm().hipcc, rocm().programs
     target = f"--offload-arch={architecture}"
+    options = (*_OPTIONS, *rocm().options, target)
     return Driver(
-        compile=(hipcc, *_OPTIONS, target, "-I", str(RUNNER)),
+        compile=(hipcc, *options, "-I", str(RUNNER)),
         link=(hipcc, target),
-        kernels=(hipcc, *_OPTIONS, target, "--genco"),
+        # One ELF file: bundles may be compressed, and then nobody could look for names in them.
+        kernels=(hipcc, *options, "--genco", "--no-gpu-bundle-output"),
         assemble=(str(programs / "clang"), "-c"),
         hide_main=(str(programs / "llvm-objcopy"), "--localize-symbol=main"),
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 MI300X = Gpu("AMD Instinct MI300X", "gfx942", 196_592, 304, "/dev/dri/renderD128", "SPX", "NPS1")
 HIPCC = """#!/bin/sh
+if [ "$1" = -parallel-jobs=2 ] && [ "$2" = --version ]; then exit "${NO_PARALLEL_JOBS:-0}"; fi
 if [ "$1" = --version ]; then echo "HIP version: 6.4.43482-0f2d60242"; echo "AMD clang version 19.0.0git"; exit 0; fi
 command="$*"
 while [ $# -gt 0 ]; do
@@ -66,8 +69,12 @@ class ScriptedSmi:
             "amdsmi_get_gpu_vbios_info": {"version": "022.040.003.043.000001"},
         }
         self.unknown = set(unknown)
+        self.missing: set[str] = set()
 
     def __getattr__(self, name: str) -> Any:
+        if name in self.missing:
+            raise AttributeError(name)
+
         def call(*_: object) -> Any:
             if name in self.unknown:
                 raise RuntimeError(f"{name}: AMDSMI_STATUS_NOT_SUPPORTED")
@@ -143,6 +150,22 @@ def test_an_old_rocm_is_refused(rocm: Path, version: str, fits: bool) -> None:
             toolchain.rocm()
 
 
+@pytest.mark.parametrize(("status", "takes"), [("0", True), ("1", False)])
+def test_both_halves_are_compiled_at_once_if_the_compiler_can(
+    rocm: Path, monkeypatch: pytest.MonkeyPatch, status: str, takes: bool
+) -> None:
+    """AMD's clang can, LLVM's refuses the word."""
+    monkeypatch.setenv("NO_PARALLEL_JOBS", status)
+    assert ("-parallel-jobs=2" in toolchain.driver("gfx942").compile) is takes
+
+
+@pytest.mark.parametrize("folder", ["lib/llvm/bin", "llvm/bin"])
+def test_the_compilers_own_programs_are_found_in_either_place(rocm: Path, folder: str) -> None:
+    shutil.rmtree(rocm / "llvm")
+    (rocm / folder).mkdir(parents=True)
+    assert toolchain.driver("gfx942").assemble[0] == str(rocm / folder / "clang")
+
+
 def test_a_compiler_that_hides_its_version_is_trusted(rocm: Path) -> None:
     (rocm / "bin" / "hipcc").write_text("#!/bin/sh\necho something else\n")
     assert toolchain.rocm().version == (0, 0)
@@ -192,6 +215,24 @@ def test_a_driver_that_does_not_answer_is_told_of(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "amdsmi", ScriptedSmi(unknown))
     with pytest.raises(ToolchainError, match=said):
         Management().gpu()
+
+
+@pytest.mark.parametrize("nodes", [["renderD136"], [], ["renderD136", "renderD137"]])
+def test_before_rocm_6_4_the_kernel_says_which_render_node_a_gpu_has(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, nodes: list[str]
+) -> None:
+    smi = ScriptedSmi()
+    smi.missing = {"amdsmi_get_gpu_enumeration_info"}
+    smi.answers["amdsmi_get_gpu_device_bdf"] = "0000:0c:00.0"
+    monkeypatch.setitem(sys.modules, "amdsmi", smi)
+    for node in nodes:
+        (tmp_path / "0000:0c:00.0" / "drm" / node).mkdir(parents=True)
+    management = Management(pci_devices=tmp_path)
+    if len(nodes) == 1:
+        assert management.gpu() == replace(MI300X, render_node="/dev/dri/renderD136")
+    else:
+        with pytest.raises(ToolchainError, match=r"partitions need ROCm 6\.4"):
+            management.gpu()
 
 
 def test_a_gpu_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
