@@ -49,7 +49,7 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("wavepool")
 
 REPOSITORY = Path(__file__).parents[1]
-ROCM_LIBRARIES = REPOSITORY / ".cache" / "rocm"
+ROCM = REPOSITORY / ".cache" / "rocm6" / "usr"
 MISSING = {
     "postgres": (lambda: program("postgres") is not None, "the PostgreSQL server programs are not installed"),
     "sshd": (lambda: shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin") is not None, "sshd is not installed"),
@@ -69,7 +69,7 @@ MISSING = {
         lambda: server_python() is not None and shutil.which("bwrap") is not None and shutil.which("ssh") is not None,
         "no Python with dstack's server (see DSTACK_PYTHON), or no bwrap, or no ssh",
     ),
-    "rocm_libraries": (ROCM_LIBRARIES.is_dir, "no libraries of ROCm: see .ci/rocm-libraries"),
+    "rocm": (ROCM.is_dir, "ROCm is not unpacked: see .ci/rocm"),
     "torch": (lambda: torch_program() is not None, "no Python with torch: see EXECUTOR_TORCH_PYTHON"),
     "freezer": (can_freeze, "no freezer of cgroup version 1 that we may use"),
     "gpu": (lambda: os.path.exists("/dev/kfd") or os.path.exists("/dev/nvidia0"), "no GPU here"),  # noqa: PTH110 - devices

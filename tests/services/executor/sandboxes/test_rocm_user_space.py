@@ -5,11 +5,8 @@ It lists agents and hands out memory. Nothing runs on them.
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,75 +14,55 @@ import pytest
 
 from services.executor.core.limits import StageLimits
 from services.executor.devices.device import BuildKind
-from services.executor.devices.rocm import rocm_device, toolchain
-from services.executor.devices.rocm.gpu import Gpu
-from services.executor.devices.rocm.rocm_device import RocmDevice
+from services.executor.devices.rocm import toolchain
 from services.executor.devices.rocm.sysfs import SYS, TOPOLOGY, gpu_mounts
 from services.executor.sandboxes.gaps import Gap
-from services.executor.sandboxes.sandbox import Command, Mount
-from tests.conftest import ROCM_LIBRARIES
 from tests.services.executor.sandboxes.box import GENEROUS
-from tests.services.executor.sandboxes.rocm_user_space.machine import PROCESSORS, Partition, machine
+from tests.services.executor.sandboxes.rocm_user_space.machine import PROCESSORS, machine
+from tests.services.executor.sandboxes.rocm_user_space.standin import (
+    PROGRAMS,
+    StandinDevice,
+    compile_programs,
+    show_machine,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from services.executor.sandboxes.sandbox import Exit, Sandbox
+    from services.executor.sandboxes.sandbox import Command, Exit, Sandbox
     from tests.services.executor.sandboxes.box import Box
-
-SOURCES = Path(__file__).parent / "rocm_user_space"
-LIBRARIES = Path("/rocm")
-PROGRAMS = Path("/programs")
+    from tests.services.executor.sandboxes.rocm_user_space.machine import Partition
 
 
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The stand-in and what asks the runtime, for any C library since 2.28."""
     folder = tmp_path_factory.mktemp("programs")
-    for parent in (folder, folder.parent, folder.parent.parent):
-        parent.chmod(0o755)
-    compiler = [sys.executable, "-m", "ziglang", "cc", "-target", "x86_64-linux-gnu.2.28", "-O1", "-ldl"]
-    subprocess.run([*compiler, "-shared", SOURCES / "kfd_standin.c", "-o", folder / "kfd_standin.so"], check=True)
-    subprocess.run([*compiler, SOURCES / "devices.c", "-o", folder / "devices"], check=True)
+    compile_programs(folder)
     return folder
 
 
 @pytest.fixture
 def home(box: Box, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a ROCm that is new enough, as far as the command of a run asks it."""
+    """A folder for a machine, and a ROCm that is new enough, as far as the command of a run asks it."""
     hipcc = box.outside / "rocm" / "bin" / "hipcc"
     hipcc.parent.mkdir(parents=True)
     hipcc.write_text("#!/bin/sh\necho 'HIP version: 6.4.0'\n")
     hipcc.chmod(0o755)
     monkeypatch.setenv("ROCM_PATH", str(box.outside / "rocm"))
     monkeypatch.setattr(toolchain, "rocm", toolchain.rocm.__wrapped__)
+    show_machine(box.outside, monkeypatch)
     return box.outside
 
 
-def run_with(home: Path, devices: Sequence[Partition], monkeypatch: pytest.MonkeyPatch) -> Command:
-    """What a run with these devices is started with; their nodes are plain files, which the stand-in takes for them."""
-    monkeypatch.setattr(rocm_device, "gpu_mounts", partial(gpu_mounts, sys=home / "sys"))
-    gpus = [
-        Gpu("MI300X", "gfx942", 1, 304, one.node, "SPX" if one.parts == 1 else "CPX", uuid=one.uuid) for one in devices
-    ]
+def run_with(home: Path, devices: Sequence[Partition], programs: Path) -> Command:
+    """What a run with these devices is started with."""
     (home / "build").mkdir()
-    command = RocmDevice(*gpus).run_command(home / "build", BuildKind.SOLUTION)
-    nodes: list[Mount] = []
-    for node in command.devices:
-        file = home / node.name
-        file.touch()
-        file.chmod(0o666)
-        nodes.append(Mount(file, node))
-    return replace(command, mounts=[*command.mounts, *nodes], devices=())
+    return StandinDevice(devices, home, programs).run_command(home / "build", BuildKind.SOLUTION)
 
 
-async def answer(box: Box, programs: Path, command: Command, what: str) -> Exit:
-    """What the program says; it has the libraries' own C library."""
-    libraries = LIBRARIES / "usr/lib/x86_64-linux-gnu"
-    standin, program = PROGRAMS / "kfd_standin.so", PROGRAMS / "devices"
-    loader = [libraries / "ld-linux-x86-64.so.2", "--library-path", libraries, "--preload", standin, program, what]
-    mounts = [*command.mounts, Mount(ROCM_LIBRARIES, LIBRARIES), Mount(programs, PROGRAMS)]
-    ready = replace(command, arguments=list(map(str, loader)), workdir=PROGRAMS, mounts=mounts)
+async def answer(box: Box, command: Command, what: str) -> Exit:
+    """What `devices.c` says in the runner's place."""
+    ready = replace(command, arguments=(*command.arguments[:-1], str(PROGRAMS / "devices"), what), workdir=PROGRAMS)
     return await (await box.sandbox.start(ready, StageLimits().runner)).wait()
 
 
@@ -98,46 +75,42 @@ def needs_a_root_of_its_own(sandbox: Sandbox) -> None:
         pytest.skip("a box without a root of its own has the machine's /sys, which no test can write")
 
 
-@pytest.mark.rocm_libraries
+@pytest.mark.rocm
 @pytest.mark.parametrize(
     ("shape", "places"),
     [("1 SPX", [0]), ("8 SPX", [5]), ("8 SPX", [2, 6]), ("8 SPX", [*range(8)]), ("2 CPX", [0]), ("2 CPX", [13])],
 )
 async def test_the_runtime_finds_the_leased_devices_and_no_others(
-    box: Box, home: Path, programs: Path, monkeypatch: pytest.MonkeyPatch, shape: str, places: list[int]
+    box: Box, home: Path, programs: Path, shape: str, places: list[int]
 ) -> None:
     needs_a_root_of_its_own(box.sandbox)
     gpus, mode = shape.split()
     devices = machine(home / "sys", int(gpus), cpx=mode == "CPX")
     chosen = [devices[place] for place in places]
-    command = run_with(home, chosen, monkeypatch)
-    agents = await answer(box, programs, command, "agents")
+    command = run_with(home, chosen, programs)
+    agents = await answer(box, command, "agents")
     found = [*["cpu CPU-XX"] * PROCESSORS, *(f"gfx942 {one.uuid}" for one in chosen)]
     assert agents.stdout.decode().splitlines() == found, agents
-    hip = await answer(box, programs, command, "hip")
+    hip = await answer(box, command, "hip")
     assert hip.stdout.decode().splitlines() == [f"{192 // chosen[0].parts} GiB"] * len(chosen), hip
 
 
-@pytest.mark.rocm_libraries
-async def test_without_the_drivers_topology_the_runtime_does_not_start(
-    box: Box, home: Path, programs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.rocm
+async def test_without_the_drivers_topology_the_runtime_does_not_start(box: Box, home: Path, programs: Path) -> None:
     """As it was before boxes had it: HSA_STATUS_ERROR_OUT_OF_RESOURCES."""
     needs_a_root_of_its_own(box.sandbox)
     devices = machine(home / "sys", 1)
-    command = run_with(home, devices, monkeypatch)
+    command = run_with(home, devices, programs)
     command = replace(
         command, mounts=[mount for mount in command.mounts if SYS not in (mount.target, *mount.target.parents)]
     )
-    ended = await answer(box, programs, command, "agents")
+    ended = await answer(box, command, "agents")
     assert ended.stdout.decode().splitlines() == ["hsa_init: 0x1008"], ended
 
 
-async def test_a_box_sees_the_leased_cards_folder_and_nothing_else_of_sys(
-    box: Box, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_box_sees_the_leased_cards_folder_and_nothing_else_of_sys(box: Box, home: Path) -> None:
     leased, other = machine(home / "sys", 2)
-    command = run_with(home, [leased], monkeypatch)
+    command = StandinDevice([leased], home, home).bare_command(box.folder, BuildKind.SOLUTION)
     seen = SYS if has_root_of_its_own(box.sandbox) else home / "sys"
     script = f"cat {seen}/{TOPOLOGY}/nodes/2/gpu_id {seen}/{leased.folder}/secret; cat {seen}/{other.folder}/secret"
     if has_root_of_its_own(box.sandbox):

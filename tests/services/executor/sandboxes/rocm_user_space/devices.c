@@ -35,7 +35,7 @@ static int agents(void) {
 }
 
 static int hip(void) {
-  void *library = dlopen("libamdhip64.so.5", RTLD_NOW);
+  void *library = dlopen("libamdhip64.so.6", RTLD_NOW);
   if (!library) return printf("%s\n", dlerror()), 3;
   int (*count)(int *) = (int (*)(int *))dlsym(library, "hipGetDeviceCount");
   int (*select)(int) = (int (*)(int))dlsym(library, "hipSetDevice");

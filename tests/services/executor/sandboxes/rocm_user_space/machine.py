@@ -122,6 +122,12 @@ def machine(sys: Path, gpus: int = 8, *, cpx: bool = False) -> list[Partition]:
         _write_caches(topology / "nodes" / str(number))
         _write_link(topology / "nodes" / str(number), number, one.gpu * PROCESSORS // gpus)
         _write_card(sys, one)
+    # Of the driver, as the management library looks for it.
+    (sys / "module" / "amdgpu").mkdir(parents=True)
+    (sys / "module" / "amdgpu" / "initstate").write_text("live\n")
+    (sys / "module" / "amdgpu" / "version").write_text("6.12.12\n")
+    (sys / "class" / "kfd").mkdir()
+    (sys / "class" / "kfd" / "kfd").symlink_to(f"../../{TOPOLOGY.parent}")
     (topology / "generation_id").write_text("2\n")
     (topology / "system_properties").write_text(
         _lines({"platform_oem": 35498446626881, "platform_id": 19791775302721, "platform_rev": 1})
@@ -193,9 +199,29 @@ def _write_card(sys: Path, one: Partition) -> None:
         (device / f"{of}vendor").write_text("0x1002\n")
         (device / f"{of}device").write_text("0x74a1\n")
     (device / "revision").write_text("0x00\n")
+    _write_state(device, one)
+    card = device / "drm" / f"card{one.minor - _FIRST_RENDER_NODE}"
+    card.mkdir()
+    (card / "dev").write_text(f"{_DRM_MAJOR}:{one.minor - _FIRST_RENDER_NODE}\n")
+    (card / "device").symlink_to("../..")
+    (sys / "class" / "drm").mkdir(parents=True, exist_ok=True)
+    (sys / "class" / "drm" / card.name).symlink_to(f"../../{card.relative_to(sys)}")
     for link in (sys / "dev" / "char" / f"{_DRM_MAJOR}:{one.minor}", sys / "class" / "drm" / f"renderD{one.minor}"):
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to("../" * (len(link.relative_to(sys).parts) - 1) + str(node.relative_to(sys)))
+
+
+def _write_state(device: Path, one: Partition) -> None:
+    mode, memory = ("SPX", "NPS1") if one.parts == 1 else ("CPX", "NPS4")
+    (device / "current_compute_partition").write_text(f"{mode}\n")
+    (device / "available_compute_partition").write_text("SPX, DPX, QPX, CPX\n")
+    (device / "current_memory_partition").write_text(f"{memory}\n")
+    (device / "available_memory_partition").write_text("NPS1, NPS4\n")
+    sensors = device / "hwmon" / "hwmon0"
+    sensors.mkdir(parents=True)
+    (sensors / "name").write_text("amdgpu\n")
+    (sensors / "temp2_label").write_text("junction\n")
+    (sensors / "temp2_input").write_text("47000\n")
 
 
 def _lines(values: dict[str, int]) -> str:
