@@ -12,7 +12,7 @@ from services.executor.core.build import install
 from services.executor.core.checking import Checker
 from services.executor.core.contract import unit_of
 from services.executor.core.failure import Failure
-from services.executor.core.installation import find_problem
+from services.executor.core.installation import catalogue, find_problem
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.launching.program import (
     Copy,
@@ -333,3 +333,10 @@ async def test_a_solution_that_launches_nothing_is_told_so_with_its_line(
     assert finished.verdict is Verdict.WRONG_ANSWER, finished
     assert "never written" in finished.message
     assert is_told == ("`solution` (line 7) launches no kernel" in finished.message), finished.message
+
+
+async def test_the_reference_of_shortest_path_decides_on_the_device_when_it_is_done(equipment: Equipment) -> None:
+    source = catalogue().get("shortest-path").solution
+    for program in await recorded(equipment, source, "shortest-path", cases=4):
+        assert isinstance(program, LaunchProgram), program
+        assert program.launches < 20
