@@ -50,7 +50,8 @@ class Bench:
 
     `hidden` is called once in each session, somewhere between the public cases, so that their sizes are no sign of
     being measured. `launched_by_submission` says that host code of the submission runs in the process that launches
-    the calls, and what to change (`case_timing.py`); it is empty if none does.
+    the calls, and what to change (`case_timing.py`); it is empty if none does. `machine_doubt` says why no time of this
+    machine is proven.
     """
 
     problem: Problem
@@ -61,6 +62,7 @@ class Bench:
     hidden: Case | None = None
     mode: TimingMode = TimingMode.COLD
     launched_by_submission: str = ""
+    machine_doubt: str = ""
 
 
 def profile_of(device: DeviceDescription) -> StoppingProfile:
@@ -229,6 +231,7 @@ def _scale(bench: Bench, dtype: str) -> Scale:
         bench.profile.sessions,
         has_device_clock=device.is_gpu,
         may_be_wide=not (device.is_gpu or device.is_simulated),
+        machine_doubt=bench.machine_doubt,
     )
 
 

@@ -49,7 +49,8 @@ class Scale:
 
     `has_device_clock` says that the device has a clock of its own, as a second instrument (`spans.py`), and
     `may_be_wide` that its times never rank, so that an interval of any width is shown beside them. `caches_may_be_warm`
-    says that a sweep comes before each call, and was not seen to empty the caches (`flushing.py`).
+    says that a sweep comes before each call, and was not seen to empty the caches (`flushing.py`). `machine_doubt` says
+    why no time of this machine is proven.
     """
 
     roofs: Roofs | None
@@ -60,6 +61,7 @@ class Scale:
     has_device_clock: bool = False
     may_be_wide: bool = False
     caches_may_be_warm: bool = False
+    machine_doubt: str = ""
 
 
 @dataclass(frozen=True)
@@ -172,6 +174,7 @@ def facts_of(problem: Problem, times: CaseTimes, scale: Scale, launched_by_submi
 def _doubts(times: CaseTimes, scale: Scale) -> Iterable[str]:
     yield audit_doubt(times, scale) if times.audit else NOT_AUDITED
     yield idle_doubt(times.idle)
+    yield scale.machine_doubt
     yield CACHES_MAY_BE_WARM if scale.caches_may_be_warm else ""
 
 

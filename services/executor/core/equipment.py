@@ -15,7 +15,7 @@ from services.executor.core.limits import StageLimits
 from services.executor.core.run_place import open_place
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractAsyncContextManager
 
     from problems.definition import Problem
@@ -43,6 +43,8 @@ class Equipment:
     inspector: Inspector | None = None
     torch_python: Path | None = None
     """The Python that evaluates problem definitions; ours where none is named."""
+    properties: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    """What the GPU says of itself (`device_properties.py`), so far as it was asked."""
     place: RunPlace | None = None
     """Where the next run takes place, if that was prepared; it is used once."""
 

@@ -18,6 +18,7 @@ from services.executor.core.checking import Checker, check
 from services.executor.core.code_objects import require_unchanged
 from services.executor.core.contract import Contract, contract_of
 from services.executor.core.cpp_tokens import Name, words
+from services.executor.core.device_properties import host_memory_doubt, with_properties
 from services.executor.core.failure import Failure
 from services.executor.core.job import Mode
 from services.executor.core.launched_problem import LaunchedProblem
@@ -132,6 +133,7 @@ class Judging:
         if self._problem.sized_inputs(cases[0], np.random.PCG64(0)) is None:
             return ""  # Its inputs would have to be drawn, which may take long.
         with suppress(Failure):
+            self._equipment = await with_properties(self._equipment)
             found = await programs_of(
                 self._build, self._place.record, self._problem, cases[:1], self._equipment, _CAUSE_SECONDS
             )
@@ -153,6 +155,7 @@ class Judging:
         hidden = self._hidden("hidden case when ranked")
         with progress.stage("benchmark"):
             cases = self._problem.sizes.of(self._job.size_set)
+            self._equipment = await with_properties(self._equipment)
             launching = await self._launching([*cases, *hidden], progress)
             if launching.is_recorded:
                 async with self._session(progress) as checker:
@@ -173,6 +176,8 @@ class Judging:
         device_profile = self._equipment.profile or profile_of(device.describe())
         mode = self._job.timing_mode or default_mode(device_profile)
         progress.report["timing_mode"] = mode
+        # On streams, not as a graph: of many short kernels the pace of the host may be what is timed.
+        progress.report["launched_by"] = "stream" if launching.program_of else "solution"
         bench = Bench(
             self._problem,
             device,
@@ -182,6 +187,7 @@ class Judging:
             hidden=next(iter(hidden), None),
             mode=mode,
             launched_by_submission=launching.launched_by_submission,
+            machine_doubt=host_memory_doubt(self._equipment.properties) if device.describe().is_gpu else "",
         )
         await benchmark(bench, self._problem.sizes.of(self._job.size_set), progress)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from services.executor.core.admission import admit
 from services.executor.core.contract import unit_of
+from services.executor.core.device_properties import with_properties
 from services.executor.core.failure import Failure, InfrastructureFailure
 from services.executor.core.forbidden import rules_for
 from services.executor.core.launching.program import described
@@ -27,7 +28,7 @@ RECORDED, NOT_RECORDED, INFRASTRUCTURE = 0, 1, 3
 async def record(source: str, problem: Problem, cases: Sequence[Case], equipment: Equipment) -> int:
     """Record and print; answers the exit status: 0 all cases, 1 not all (or no build), 3 infrastructure."""
     try:
-        found = await recorded(source, problem, cases, equipment)
+        found = await recorded(source, problem, cases, await with_properties(equipment))
     except Failure as failure:
         sys.stderr.write(f"{failure.verdict}: {failure.message}\n{failure.details}".rstrip() + "\n")
         return INFRASTRUCTURE if isinstance(failure, InfrastructureFailure) else NOT_RECORDED

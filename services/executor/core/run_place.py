@@ -18,7 +18,7 @@ from services.executor.devices.device import BuildKind, ToolchainError
 from services.executor.sandboxes.warm_sandbox import WarmSandbox
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Collection
+    from collections.abc import AsyncGenerator, Collection, Mapping
     from pathlib import Path
 
     from services.executor.core.limits import StageLimits
@@ -47,6 +47,11 @@ class Provisions(Protocol):
     @property
     def scratch_parent(self) -> Path:
         """Where folders are made."""
+        ...
+
+    @property
+    def properties(self) -> Mapping[str, bytes]:
+        """What the GPU says of itself (`device_properties.py`), so far as it was asked."""
         ...
 
 

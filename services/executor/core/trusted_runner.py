@@ -37,15 +37,15 @@ class _TrustedSession(RunnerSession):
     """A session without a submission: whatever fails in it is the machine's fault."""
 
     async def _begin(self, box: BoxedProcess) -> None:
-        with _at_our_fault():
+        with at_our_fault():
             await super()._begin(box)
 
     async def _order(self, order: Order, first: int = 0, second: int = 0) -> None:
-        with _at_our_fault():
+        with at_our_fault():
             await super()._order(order, first, second)
 
     async def _answer(self, expected: Reply, seconds: float, late: Failure | None = None) -> ReplyMessage:
-        with _at_our_fault():
+        with at_our_fault():
             return await super()._answer(expected, seconds, late)
 
 
@@ -56,7 +56,7 @@ async def trusted_runner(provisions: Provisions, cache: CompileCache) -> AsyncGe
     async with AsyncExitStack() as cleanup:
         place = RunPlace(provisions, cleanup)
         builder = Builder(device, provisions.sandbox, cache, limits.builder)
-        with _at_our_fault():
+        with at_our_fault():
             await builder.build(_UNIT, place.compile, place.run, _ignore)
         session = _TrustedSession(device, place.sandbox, limits, place.channel())
         async with session.open(place.run):
@@ -78,7 +78,8 @@ async def require_runner(provisions: Provisions, cache: CompileCache, data_bytes
 
 
 @contextmanager
-def _at_our_fault() -> Generator[None]:
+def at_our_fault() -> Generator[None]:
+    """Whatever fails within is the machine's fault: it is a program of ours."""
     try:
         yield
     except InfrastructureFailure:

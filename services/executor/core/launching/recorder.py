@@ -152,6 +152,9 @@ class _Recorder:
             device.compute_units,
             _COOPERATIVE_BLOCKS_OF_UNIT * device.compute_units if is_gpu else _COOPERATIVE_BLOCKS_OF_PROCESSOR,
         )
+        # As runtime/recorder/properties.cpp reads them. Without them the recorder answers as the `cpu` device does.
+        properties = "".join(f";{name}={value.hex()}" for name, value in self.provisions.properties.items())
+        told = {"WAVEPOOL_PROPERTIES": properties} if is_gpu else {}
         return Command(
             [str(_BUILD / RECORDER), str(_REQUEST), str(_LEFT)],
             _BUILD,
@@ -160,7 +163,7 @@ class _Recorder:
                 Mount(scratch / "request", _REQUEST.parent),
                 Mount(scratch / "left", _LEFT, writable=True),
             ],
-            {"WAVEPOOL_RECORDING": " ".join(map(str, settings))},
+            {"WAVEPOOL_RECORDING": " ".join(map(str, settings)), **told},
         )
 
     def _limits(self, cases: int) -> Limits:

@@ -13,6 +13,8 @@ from problems.distributions import Distribution
 from services.executor.core import benchmarking, case_judge, chain
 from services.executor.core.benchmark_result import Timing
 from services.executor.core.case_judge import CaseJudge
+from services.executor.core.device_properties import host_memory_doubt, properties_from, with_properties
+from services.executor.core.failure import InfrastructureFailure
 from services.executor.core.installation import catalogue, find_problem
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.run import run
@@ -21,6 +23,7 @@ from services.executor.core.stopping import GPU_PROFILE
 from services.executor.core.timed_calls import KEPT_ANSWERS
 from services.executor.core.timing_mode import TimingMode
 from services.executor.core.verdict import Verdict
+from services.executor.devices.nvidia.nvidia_device import NvidiaDevice
 from services.executor.devices.sim.gpu import CACHE_BYTES, HOT_SHARE
 from services.executor.devices.sim.sim_device import SimDevice, SimulatedGpu, sim_device
 from tests.services.executor.core.conftest import SUBMISSIONS
@@ -70,6 +73,7 @@ async def test_an_honest_kernels_time_is_the_true_one_by_every_instrument(
     result, true_ns = _result(finished), 1e3 * latency_us
     assert (result.timing, result.unproven_because, finished.status) == (Timing.VALID, "", "BENCHMARKED")
     assert finished.report["replayer_sha256"], "our runner launched it"
+    assert finished.report["launched_by"] == "stream"
     assert result.runtime_ns == pytest.approx(true_ns, rel=0.01, abs=10)
     assert result.stream_span_ns == pytest.approx(true_ns, rel=0.01, abs=10)
     assert result.device_span_ns == pytest.approx(true_ns, rel=0.01, abs=10)
@@ -314,3 +318,39 @@ async def test_kernels_that_our_own_runner_launches_have_a_valid_time(simulated:
     finished = await run(job, simulated, lambda _: None)
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert (_result(finished).timing, _result(finished).unproven_because) == (Timing.VALID, "")
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ({"pageableMemoryAccess": b"\1\0\0\0"}, "device code reads and writes the host's memory on this machine"),
+        ({"name": b"a GPU that does not say it"}, "the GPU did not say whether device code reaches the host's memory"),
+    ],
+)
+async def test_where_device_code_reaches_the_hosts_memory_no_time_is_proven(
+    simulated: Equipment, answer: dict[str, bytes], said: str
+) -> None:
+    finished = await _finished(replace(simulated, properties=answer), "latency_us=100 noise=gpu")
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    result = _result(finished)
+    assert result.timing is Timing.UNPROVEN
+    assert result.unproven_because.startswith(said)
+    assert said in finished.message
+
+
+async def test_a_gpu_says_itself_whether_device_code_reaches_the_hosts_memory(simulated: Equipment) -> None:
+    properties = (await with_properties(simulated)).properties
+    assert properties["pageableMemoryAccess"] == bytes(4)
+    assert host_memory_doubt(properties) == ""
+    assert properties["hipDeviceAttributeWarpSize"] == properties["warpSize"] == b"\x40\0\0\0"
+    assert properties["name"].startswith(b"Wavepool cpu device\0")
+
+
+async def test_a_gpu_that_is_not_there_is_not_asked(simulated: Equipment) -> None:
+    with pytest.raises(InfrastructureFailure, match="no NVIDIA GPU 99 can be used"):
+        await with_properties(replace(simulated, device=NvidiaDevice(indices=[99])))
+
+
+def test_answers_that_are_none_are_the_machines_fault() -> None:
+    with pytest.raises(InfrastructureFailure, match="cannot be read"):
+        properties_from("warpSize=40000000\nSegmentation fault\n")

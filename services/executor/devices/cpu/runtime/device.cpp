@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "device_facts.h"
+#include "device_properties.h"
 #include "errors.h"
 #include "launch_limits.h"
 #include "wavepool/host_api.h"
@@ -18,7 +19,29 @@ constexpr int kCacheBytes = 4 << 20;
 constexpr int kMemoryBusBits = 8192;
 constexpr int kRuntimeVersion = 60443482;
 
-hipError_t known(int device) { return remember(device == 0 ? hipSuccess : hipErrorInvalidDevice); }
+bool tell_by_gpu(hipDeviceProp_t& p) {
+    bool is_told = false;
+#define TELL(field) is_told = told_by_gpu(#field, &p.field, sizeof p.field);
+    WAVEPOOL_PROPERTIES(TELL)
+#undef TELL
+    return is_told;
+}
+
+const char* name_of(hipDeviceAttribute_t attribute) {
+    switch (attribute) {
+#define NAME(attribute) \
+    case attribute: return #attribute;
+        WAVEPOOL_ATTRIBUTES(NAME)
+        WAVEPOOL_ATTRIBUTES_OF_ROCM(NAME)
+#undef NAME
+    }
+    return "attribute of a number that we do not know";
+}
+
+hipError_t known(int device) {
+    if (device != 0) wavepool_only_a_gpu_knows("a device other than 0", "use device 0");
+    return remember(device == 0 ? hipSuccess : hipErrorInvalidDevice);
+}
 
 int attribute_of(hipDeviceAttribute_t attribute) {
     switch (attribute) {
@@ -75,7 +98,7 @@ extern "C" {
 hipError_t hipInit(unsigned) { return hipSuccess; }
 hipError_t hipGetDeviceCount(int* count) {
     if (!count) return remember(hipErrorInvalidValue);
-    *count = 1;
+    if (!told_by_gpu("deviceCount", count, sizeof *count)) *count = 1;
     return hipSuccess;
 }
 hipError_t hipGetDevice(int* device) {
@@ -91,9 +114,10 @@ hipError_t hipDeviceGet(hipDevice_t* device, int ordinal) {
 }
 hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {
     if (!properties) return remember(hipErrorInvalidValue);
-    if (device != 0) return remember(hipErrorInvalidDevice);
+    if (known(device) != hipSuccess) return hipErrorInvalidDevice;
     *properties = {};
     hipDeviceProp_t& p = *properties;
+    if (tell_by_gpu(p)) return hipSuccess;
     std::snprintf(p.name, sizeof(p.name), "Wavepool cpu device");
     std::snprintf(p.gcnArchName, sizeof(p.gcnArchName), "x86_64");
     fill_sizes(p);
@@ -106,13 +130,16 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {
     return hipSuccess;
 }
 hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device) {
+    if (value && device == 0 && told_by_gpu(name_of(attribute), value, sizeof *value)) return hipSuccess;
     if (!value || attribute_of(attribute) < 0) return remember(hipErrorInvalidValue);
     *value = attribute_of(attribute);
     return known(device);
 }
 hipError_t hipDeviceGetName(char* name, int length, hipDevice_t device) {
     if (!name || length <= 0) return remember(hipErrorInvalidValue);
-    std::snprintf(name, size_t(length), "Wavepool cpu device");
+    char whole[sizeof(hipDeviceProp_t::name)] = "Wavepool cpu device";
+    told_by_gpu("name", whole, sizeof whole);
+    std::snprintf(name, size_t(length), "%s", whole);
     return known(device);
 }
 hipError_t hipDeviceReset() { return hipSuccess; }
@@ -121,8 +148,12 @@ hipError_t hipDeviceSetCacheConfig(hipFuncCache_t) { return hipSuccess; }
 hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig) { return hipSuccess; }
 hipError_t hipDriverGetVersion(int* version) {
     if (!version) return remember(hipErrorInvalidValue);
-    *version = kRuntimeVersion;
+    if (!told_by_gpu("driverVersion", version, sizeof *version)) *version = kRuntimeVersion;
     return hipSuccess;
 }
-hipError_t hipRuntimeGetVersion(int* version) { return hipDriverGetVersion(version); }
+hipError_t hipRuntimeGetVersion(int* version) {
+    if (!version) return remember(hipErrorInvalidValue);
+    if (!told_by_gpu("runtimeVersion", version, sizeof *version)) *version = kRuntimeVersion;
+    return hipSuccess;
+}
 }

@@ -1,6 +1,7 @@
 // What a device says of itself and is held to, where devices differ.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace wavepool {
@@ -17,5 +18,9 @@ struct DeviceFacts {
 
 // This machine's; the recorder has those of the device that it records for (recorder/record.cpp).
 const DeviceFacts& device_facts();
+
+// Whether the answer is a GPU's, as it is in a recording for one: it is in `value` then. What the GPU was not asked ends the
+// recording. Of a name that it has no such field for, `value` is left as it is.
+bool told_by_gpu(const char* name, void* value, size_t bytes);
 
 }  // namespace wavepool

@@ -1,5 +1,6 @@
 // Calls of the host API that are the same whether kernels run or are recorded: the rest of it has a file for each, here
 // and in recorder/.
+#include "device_facts.h"
 #include "errors.h"
 #include "registry.h"
 #include "wavepool/host_api.h"
@@ -12,8 +13,10 @@ hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags, int)
     return hipStreamCreateWithFlags(stream, flags);
 }
 hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
-    if (least) *least = 0;
-    if (greatest) *greatest = 0;
+    int range[2] = {0, 0};
+    told_by_gpu("streamPriorityRange", range, sizeof range);
+    if (least) *least = range[0];
+    if (greatest) *greatest = range[1];
     return hipSuccess;
 }
 hipError_t hipEventCreate(hipEvent_t* event) { return hipEventCreateWithFlags(event, hipEventDefault); }

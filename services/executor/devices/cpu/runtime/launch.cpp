@@ -15,6 +15,10 @@
 
 namespace wavepool {
 namespace {
+// Registers and shared memory of a kernel are as the GPU's compiler gives them.
+constexpr const char* kInsteadOfAsking =
+    "launch with numbers that sizes decide; __launch_bounds__(threads, blocks) has the compiler make them fit";
+
 struct Configuration {
     dim3 grid, block;
     size_t shared_bytes;
@@ -123,6 +127,7 @@ hipError_t hipFuncSetAttribute(const void* function, hipFuncAttribute attribute,
 }
 
 hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* function) {
+    wavepool_only_a_gpu_knows("hipFuncGetAttributes", kInsteadOfAsking);
     const KernelEntry* kernel = kernel_of(function);
     if (!kernel || !attributes) return remember(kernel ? hipErrorInvalidValue : hipErrorInvalidDeviceFunction);
     *attributes = {};
@@ -137,6 +142,7 @@ hipError_t hipFuncSetSharedMemConfig(const void*, hipSharedMemConfig) { return h
 
 hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int block_size,
                                                         size_t shared_bytes) {
+    wavepool_only_a_gpu_knows("hipOccupancyMaxActiveBlocksPerMultiprocessor", kInsteadOfAsking);
     const KernelEntry* kernel = kernel_of(function);
     if (!kernel) return remember(hipErrorInvalidDeviceFunction);
     if (!blocks || block_size <= 0) return remember(hipErrorInvalidValue);
@@ -152,6 +158,7 @@ hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*
 
 hipError_t hipOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size, const void* function, size_t,
                                              int block_size_limit) {
+    wavepool_only_a_gpu_knows("hipOccupancyMaxPotentialBlockSize", kInsteadOfAsking);
     if (!kernel_of(function)) return remember(hipErrorInvalidDeviceFunction);
     if (!grid_size || !block_size) return remember(hipErrorInvalidValue);
     const int most = int(device_facts().threads_per_block);

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import tracemalloc
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from struct import pack
 from typing import TYPE_CHECKING
 
 import pytest
@@ -31,13 +34,16 @@ from services.executor.core.run_place import open_place
 from services.executor.core.seeds import RunSeed
 from services.executor.core.session import RunnerSession
 from services.executor.core.verdict import Verdict
+from services.executor.devices.cpu.cpu_device import CpuDevice
+from services.executor.devices.cpu.toolchain import PACKAGE
 from services.executor.devices.device import REPLAYER
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import AsyncGenerator, Mapping, Sequence
 
     from services.executor.core.cache import CachedBuild
     from services.executor.core.equipment import Equipment
+    from services.executor.devices.device import DeviceDescription
 
 ADD = """#include <hip/hip_runtime.h>
 __global__ void add(const float* a, const float* b, float* c, size_t n) {
@@ -340,3 +346,63 @@ async def test_the_reference_of_shortest_path_decides_on_the_device_when_it_is_d
     for program in await recorded(equipment, source, "shortest-path", cases=4):
         assert isinstance(program, LaunchProgram), program
         assert program.launches < 20
+
+
+class AsAGpu(CpuDevice):
+    """Its recorder is told what the GPU says of itself, as those of nvcc's and hipcc's builds are."""
+
+    def describe(self) -> DeviceDescription:
+        return replace(super().describe(), is_gpu=True)
+
+
+NAMES = re.findall(r"F\((\w+)\)", (PACKAGE / "runtime" / "device_properties.h").read_text())
+HOPPER = {
+    **dict.fromkeys(NAMES, b""),
+    "name": b"A Test H100".ljust(256, b"\0"),
+    **{name: pack("<i", value) for name, value in {"major": 9, "minor": 0, "l2CacheSize": 50 << 20}.items()},
+    "deviceCount": pack("<i", 1),
+}
+ASK = "hipDeviceProp_t facts; (void)hipGetDeviceProperties(&facts, 0); int value = 0;"
+
+
+async def recorded_for_a_gpu(
+    equipment: Equipment, body: str, properties: Mapping[str, bytes]
+) -> LaunchProgram | NotRecordableError:
+    for_a_gpu = replace(equipment, device=AsAGpu(), properties=properties)
+    [found] = await recorded(for_a_gpu, source_of(body), cases=1)
+    return found
+
+
+async def test_host_code_is_told_what_the_gpu_says_of_itself(equipment: Equipment) -> None:
+    large = "facts.major == 9 && facts.minor == 0 && facts.l2CacheSize > (16 << 20) && facts.name[2] == 'T'"
+    body = f"{ASK} if ({large}) add<<<(n + 31) / 32, 32>>>(a, b, c, n); else {LAUNCH}"
+    program = await recorded_for_a_gpu(equipment, body, HOPPER)
+    assert isinstance(program, LaunchProgram), program
+    assert [step.block[0] for step in program.later if isinstance(step, Launch)] == [32]
+
+
+BLOCKS = "(void)hipOccupancyMaxActiveBlocksPerMultiprocessor(&value, add, 256, 0);"
+L2 = "hipDeviceAttributeL2CacheSize"
+ON_THE_GPU = "has an answer on the GPU alone, and the recorder has none; "
+
+
+@pytest.mark.parametrize(
+    ("question", "properties", "said"),
+    [
+        (ASK, {}, "host code asks for name of the GPU, which we do not know; write it as a constant"),
+        (ASK, {**HOPPER, "l2CacheSize": bytes(8)}, "host code asks for l2CacheSize of the GPU"),
+        (f"int value; (void)hipDeviceGetAttribute(&value, {L2}, 0);", {"name": b"x"}, f"asks for {L2} of the GPU"),
+        (f"int value; {BLOCKS}", HOPPER, f"hipOccupancyMaxActiveBlocksPerMultiprocessor {ON_THE_GPU}launch with"),
+        ("int g, b2; (void)hipOccupancyMaxPotentialBlockSize(&g, &b2, add);", HOPPER, f"BlockSize {ON_THE_GPU}launch"),
+        ("hipFuncAttributes of; (void)hipFuncGetAttributes(&of, add);", HOPPER, f"hipFuncGetAttributes {ON_THE_GPU}"),
+        ("size_t most; (void)hipDeviceGetLimit(&most, hipLimitStackSize);", HOPPER, f"hipDeviceGetLimit {ON_THE_GPU}"),
+        ("(void)hipSetDevice(1);", HOPPER, f"a device other than 0 {ON_THE_GPU}use device 0"),
+    ],
+)
+async def test_what_nobody_knows_of_the_gpu_is_refused_when_it_is_asked(
+    equipment: Equipment, question: str, properties: Mapping[str, bytes], said: str
+) -> None:
+    refusal = await recorded_for_a_gpu(equipment, f"{question} {LAUNCH}", properties)
+    assert isinstance(refusal, NotRecordableError), refusal
+    assert said in str(refusal)
+    assert refusal.line == source_of("").splitlines().index(f"{SIGNATURE} {{") + 2

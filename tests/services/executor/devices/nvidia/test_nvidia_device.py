@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from struct import pack
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +16,7 @@ from services.executor.core.build import Builder
 from services.executor.core.cache import CompileCache
 from services.executor.core.canary import canary_job
 from services.executor.core.contract import unit_of
+from services.executor.core.device_properties import properties_source
 from services.executor.core.failure import Failure
 from services.executor.core.forbidden import check_build, rules, rules_for
 from services.executor.core.installation import Options, open_equipment
@@ -21,6 +24,7 @@ from services.executor.core.launching.program import Launch, LaunchProgram
 from services.executor.core.limits import StageLimits
 from services.executor.core.record_command import recorded
 from services.executor.core.verdict import Verdict
+from services.executor.devices.cpu.toolchain import PACKAGE
 from services.executor.devices.device import BuildKind
 from services.executor.devices.nvidia import toolchain
 from services.executor.devices.nvidia.gpu import Gpu
@@ -144,12 +148,22 @@ extern "C" void solution(const float* in, float* out, size_t n, size_t m) {
 """
 
 
+PROPERTIES = {
+    **dict.fromkeys(re.findall(r"F\((\w+)\)", (PACKAGE / "runtime" / "device_properties.h").read_text()), b""),
+    "sharedMemPerBlock": pack("<q", 48 << 10),
+    "sharedMemPerBlockOptin": pack("<q", 227 << 10),
+    "multiProcessorCount": pack("<i", 132),
+    "warpSize": pack("<i", 32),
+}
+
+
 @pytest.mark.cuda
 async def test_host_code_is_recorded_by_the_names_and_facts_of_the_gpu(tmp_path: Path) -> None:
     on_cpu = await open_equipment(Options("cpu", "auto", tmp_path / "cache", 1024))
     problem = Catalogue.load().get("relu").problem
     (case, *_) = problem.sizes.cpu
-    (program,) = await recorded(RECORDED, problem, [case], replace(on_cpu, device=NvidiaDevice(HOPPER)))
+    on_gpu = replace(on_cpu, device=NvidiaDevice(HOPPER), properties=PROPERTIES)
+    (program,) = await recorded(RECORDED, problem, [case], on_gpu)
     assert isinstance(program, LaunchProgram), program
     scale, rectify = (step for step in program.later if isinstance(step, Launch))
     # nvcc's own names: without the L of a static function, and with a hash of the file.
@@ -170,6 +184,19 @@ async def test_kernels_with_arguments_of_16_bits_are_recorded(tmp_path: Path, sl
     (case, *_) = entry.problem.sizes.cpu
     (program,) = await recorded(entry.solution, entry.problem, [case], replace(on_cpu, device=NvidiaDevice(HOPPER)))
     assert isinstance(program, LaunchProgram), program
+
+
+@pytest.mark.cuda
+async def test_a_gpu_that_nobody_asked_has_no_constants_of_another(tmp_path: Path) -> None:
+    on_cpu = await open_equipment(Options("cpu", "auto", tmp_path / "cache", 1024))
+    problem = Catalogue.load().get("relu").problem
+    (found,) = await recorded(RECORDED, problem, problem.sizes.cpu[:1], replace(on_cpu, device=NvidiaDevice(HOPPER)))
+    assert "host code asks for name of the GPU" in str(found)
+
+
+@pytest.mark.cuda
+async def test_what_asks_a_gpu_for_its_properties_becomes_a_program(build: Build) -> None:
+    assert b"sm_90" in (await build(unit_of(properties_source(), None))).executable
 
 
 @pytest.mark.cuda

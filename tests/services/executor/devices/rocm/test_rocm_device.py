@@ -133,6 +133,15 @@ def test_the_compiler_sees_no_gpu_and_the_runner_sees_one(rocm: Path, tmp_path: 
     assert not any(mount.writable for mount in command.mounts)
 
 
+@pytest.mark.parametrize("kind", BuildKind)
+def test_no_run_may_have_pages_of_the_host_migrated_to_the_gpu(rocm: Path, tmp_path: Path, kind: BuildKind) -> None:
+    (rocm / "bin" / "rocprofv3").touch()
+    device = RocmDevice(MI300X)
+    command = device.run_command(tmp_path, kind)
+    assert command.environment["HSA_XNACK"] == "0"
+    assert device.profile_command(command, tmp_path).environment["HSA_XNACK"] == "0"
+
+
 def test_a_machine_without_rocm_is_told_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROCM_PATH", str(tmp_path))
     toolchain.rocm.cache_clear()

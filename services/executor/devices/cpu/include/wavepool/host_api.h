@@ -26,6 +26,8 @@ WP_API hipError_t hipDeviceSetCacheConfig(hipFuncCache_t config);
 WP_API hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig config);
 WP_API hipError_t hipDriverGetVersion(int* version);
 WP_API hipError_t hipRuntimeGetVersion(int* version);
+// Ends a recording for a GPU, whose answer nobody knows while it is made; `instead` is what the author can do.
+WP_API void wavepool_only_a_gpu_knows(const char* question, const char* instead);
 WP_API hipError_t hipMemGetInfo(size_t* free_bytes, size_t* total_bytes);
 
 WP_API hipError_t hipMalloc(void** pointer, size_t bytes);

@@ -43,8 +43,14 @@ __host__ inline hipError_t hipStreamGetPriority(hipStream_t, int* priority) { re
 __host__ inline hipError_t hipStreamAttachMemAsync(hipStream_t, void*, size_t = 0, unsigned = hipMemAttachSingle) {
     return hipSuccess;
 }
-__host__ inline hipError_t hipDeviceGetLimit(size_t* value, hipLimit_t) { return *value = size_t(8) << 20, hipSuccess; }
-__host__ inline hipError_t hipDeviceCanAccessPeer(int* can, int, int) { return *can = 0, hipSuccess; }
+__host__ inline hipError_t hipDeviceGetLimit(size_t* value, hipLimit_t) {
+    wavepool_only_a_gpu_knows("hipDeviceGetLimit", "do without it");
+    return *value = size_t(8) << 20, hipSuccess;
+}
+__host__ inline hipError_t hipDeviceCanAccessPeer(int* can, int, int) {
+    wavepool_only_a_gpu_knows("hipDeviceCanAccessPeer", "do without it");
+    return *can = 0, hipSuccess;
+}
 __host__ inline hipError_t hipDeviceEnablePeerAccess(int, unsigned) { return hipErrorInvalidDevice; }
 __host__ inline hipError_t hipMemcpyPeer(void* target, int, const void* source, int, size_t bytes) {
     return hipMemcpy(target, source, bytes, hipMemcpyDeviceToDevice);

@@ -145,6 +145,7 @@ typedef struct hipDeviceArch_t {
     unsigned hasGlobalInt32Atomics : 1;
     unsigned hasGlobalFloatAtomicExch : 1;
     unsigned hasSharedInt32Atomics : 1;
+    unsigned hasSharedFloatAtomicExch : 1;
     unsigned hasFloatAtomicAdd : 1;
     unsigned hasGlobalInt64Atomics : 1;
     unsigned hasSharedInt64Atomics : 1;
@@ -152,8 +153,10 @@ typedef struct hipDeviceArch_t {
     unsigned hasWarpVote : 1;
     unsigned hasWarpBallot : 1;
     unsigned hasWarpShuffle : 1;
+    unsigned hasFunnelShift : 1;
     unsigned hasThreadFenceSystem : 1;
     unsigned hasSyncThreadsExt : 1;
+    unsigned hasSurfaceFuncs : 1;
     unsigned has3dGrid : 1;
     unsigned hasDynamicParallelism : 1;
 } hipDeviceArch_t;

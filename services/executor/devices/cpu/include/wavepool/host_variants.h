@@ -38,12 +38,20 @@ WP_API hipDeviceComputeCapability(int* major, int* minor, hipDevice_t device) {
     return hipDeviceGetAttribute(minor, hipDeviceAttributeComputeCapabilityMinor, device);
 }
 WP_API hipDeviceGetPCIBusId(char* name, int length, int) {
+    wavepool_only_a_gpu_knows("hipDeviceGetPCIBusId", "do without it");
     if (!name || length <= 0) return hipErrorInvalidValue;
     return strncpy(name, "0000:00:00.0", size_t(length)), name[length - 1] = '\0', hipSuccess;
 }
-WP_API hipGetDeviceFlags(unsigned* flags) { return *flags = hipDeviceScheduleAuto, hipSuccess; }
-WP_API hipDeviceGetCacheConfig(hipFuncCache_t* config) { return *config = hipFuncCachePreferNone, hipSuccess; }
+WP_API hipGetDeviceFlags(unsigned* flags) {
+    wavepool_only_a_gpu_knows("hipGetDeviceFlags", "do without it");
+    return *flags = hipDeviceScheduleAuto, hipSuccess;
+}
+WP_API hipDeviceGetCacheConfig(hipFuncCache_t* config) {
+    wavepool_only_a_gpu_knows("hipDeviceGetCacheConfig", "do without it");
+    return *config = hipFuncCachePreferNone, hipSuccess;
+}
 WP_API hipDeviceGetSharedMemConfig(hipSharedMemConfig* config) {
+    wavepool_only_a_gpu_knows("hipDeviceGetSharedMemConfig", "do without it");
     return *config = hipSharedMemBankSizeFourByte, hipSuccess;
 }
 WP_API hipExtGetLastError() { return hipGetLastError(); }
