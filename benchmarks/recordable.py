@@ -2,8 +2,8 @@
 
 Each source is built for the `cpu` device, with `--device rocm` by hipcc for an MI300X, or with `--device nvidia` by
 nvcc for an H100, neither of which need be here, and recorded for its public cases. The sources that do not compile or
-cannot be recorded are listed with the reason and the line. On the GPUs'
-these include sources that ask the GPU for its properties: there is none that could be asked. `ROCM_PATH=.cache/rocm6/usr` has the hipcc of `.ci/rocm`.
+cannot be recorded are listed with the reason and the line. For GPUs these include sources that ask for the GPU's
+properties, as none is asked here. `ROCM_PATH=.cache/rocm6/usr` has the hipcc of `.ci/rocm`.
 
 With `--benchmark` each source is benchmarked on `cpu` instead, and those are listed that are not ACCEPTED, or whose
 time is not VALID: on a quiet machine only those that cannot be recorded.

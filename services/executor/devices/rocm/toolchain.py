@@ -20,6 +20,8 @@ OLDEST = (6, 2)
 _ADVICE = f"install ROCm {OLDEST[0]}.{OLDEST[1]} or newer"
 # `__shfl_sync` and its like, with masks of 64 bits; from ROCm 7 on they are there anyway.
 _OPTIONS = ("-std=c++20", "-O3", "-fPIC", "-x", "hip", "-DHIP_ENABLE_WARP_SYNC_BUILTINS")
+_CUDA_NAMES = Path(__file__).parents[1] / "cpu" / "include"
+"""CUDA's headers, which name what HIP has: sought after all of ROCm's own."""
 _BOTH_HALVES_AT_ONCE = "-parallel-jobs=2"
 """AMD's own clang has it, LLVM's, as distributions build it, does not."""
 _VERSION = re.compile(r"HIP version: (\d+)\.(\d+)")
@@ -76,7 +78,7 @@ def driver(architecture: str) -> Driver:
     """How hipcc is called for one GPU, e.g. `gfx942`."""
     hipcc, programs = rocm().hipcc, rocm().programs
     target = f"--offload-arch={architecture}"
-    options = (*_OPTIONS, *rocm().options, target)
+    options = (*_OPTIONS, *rocm().options, target, "-idirafter", str(_CUDA_NAMES))
     return Driver(
         compile=(hipcc, *options, "-I", str(RUNNER)),
         link=(hipcc, target),

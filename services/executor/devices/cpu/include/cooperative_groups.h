@@ -1,2 +1,2 @@
 #pragma once
-#include "hip/hip_cooperative_groups.h"
+#include <hip/hip_cooperative_groups.h>

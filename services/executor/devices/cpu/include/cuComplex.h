@@ -1,7 +1,7 @@
 // CUDA's names of the complex numbers.
 #pragma once
-#include "cuda_runtime.h"
-#include "hip/hip_complex.h"
+#include <cuda_runtime.h>
+#include <hip/hip_complex.h>
 typedef hipFloatComplex cuFloatComplex;
 typedef hipComplex cuComplex;
 typedef hipDoubleComplex cuDoubleComplex;

@@ -1,6 +1,6 @@
 #pragma once
-#include "cuda_runtime.h"
-#include "hip/hip_fp16.h"
+#include <cuda_runtime.h>
+#include <hip/hip_fp16.h>
 #define CUDART_INF_FP16 HIPRT_INF_FP16
 #define CUDART_NAN_FP16 HIPRT_NAN_FP16
 #define CUDART_MAX_NORMAL_FP16 HIPRT_MAX_NORMAL_FP16

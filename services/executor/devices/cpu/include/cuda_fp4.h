@@ -1,6 +1,6 @@
 // CUDA's 4-bit floating-point type E2M1: values 0, 0.5, 1, 1.5, 2, 3, 4 and 6 with a sign, conversions that saturate.
 #pragma once
-#include "cuda_fp8.h"
+#include <cuda_fp8.h>
 
 #define WP_FN __host__ __device__ __forceinline__
 typedef unsigned char __nv_fp4_storage_t;

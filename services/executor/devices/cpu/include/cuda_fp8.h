@@ -1,6 +1,6 @@
 #pragma once
-#include "cuda_fp16.h"
-#include "hip/hip_fp8.h"
+#include <cuda_fp16.h>
+#include <hip/hip_fp8.h>
 typedef __hip_fp8_storage_t __nv_fp8_storage_t;
 typedef __hip_fp8x2_storage_t __nv_fp8x2_storage_t;
 typedef __hip_fp8x4_storage_t __nv_fp8x4_storage_t;

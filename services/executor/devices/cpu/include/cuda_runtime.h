@@ -1,8 +1,8 @@
 // The CUDA names of the host API, for sources that hipify left half done.
 #pragma once
 
-#include "hip/hip_runtime.h"
-#include "wavepool/cuda_device_attributes.h"
+#include <hip/hip_runtime.h>
+#include <wavepool/cuda_device_attributes.h>
 
 #define cudaCpuDeviceId hipCpuDeviceId
 #define cudaCtxResetPersistingL2Cache hipDeviceSynchronize

@@ -1,5 +1,5 @@
 #pragma once
-#include "hip/hip_math_constants.h"
+#include <hip/hip_math_constants.h>
 #define CUDART_INF_F HIP_INF_F
 #define CUDART_NAN_F HIP_NAN_F
 #define CUDART_MAX_NORMAL_F HIP_MAX_NORMAL_F

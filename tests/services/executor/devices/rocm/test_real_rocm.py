@@ -50,7 +50,7 @@ SOURCES = {path.stem if kind == "honest kernel" else slug: (slug, path) for kind
 CHOSEN = [
     *("ecc-point-negation", "nvfp4-gemm", "softmax_hipcub_blocks", "grayscale_uchar_style", "matvec_dpp"),
     *("frobenius_norm_grid_sync", "cosine_similarity_sync_mask", "nvfp4_gemm_lambda", "conv2d_constant_filter"),
-    "log_softmax_cooperative_groups",
+    *("log_softmax_cooperative_groups", "matmul_swish_bias_first", "frobenius_norm_thread_group"),
 ]
 NOT_LAUNCHED_BY_US = {
     "elu_assert": "a kernel calls the host",

@@ -1,3 +1,3 @@
 #pragma once
-#include "cuda_runtime.h"
-#include "hipcub/hipcub.hpp"
+#include <cuda_runtime.h>
+#include <hipcub/hipcub.hpp>

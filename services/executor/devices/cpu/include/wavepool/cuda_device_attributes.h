@@ -1,7 +1,5 @@
-// The CUDA names of what hipDeviceGetAttribute tells.
+// The CUDA names of what hipDeviceGetAttribute tells; `hip/hip_runtime.h` comes before it.
 #pragma once
-
-#include "wavepool/host_types.h"
 
 #define cudaDevAttrClockRate hipDeviceAttributeClockRate
 #define cudaDevAttrComputeCapabilityMajor hipDeviceAttributeComputeCapabilityMajor
