@@ -12,21 +12,27 @@ D. For each GPU case, in CPU seconds, one step after the other:
     to check      D + C, and T for a second call with the same inputs, if the problem is deterministic
     repeatedly    n (D + L + T + A), n as many as fit into a quarter of a second, at least 3 and at most 9, or 40 by
                   the number of cases; one, with 3 D, if each takes over 2 s
-    3 sessions    I + L + T + A for the first call; 8 A for the answers that are kept to the end, and
-                  8 + 8/9 + ... + 8/n times 2 T for those kept a while of n samples; if the device cannot draw the
-                  inputs, this for each of 10 calls to warm up, or what fits into 2 s, and of n samples, and D for what
-                  was drawn ahead; n is 100, or what fits into the profile's `max_wall_seconds`, at least 10
+    3 sessions    I + L + T + A for the first call; if the problem is nondeterministic, 8 A for the answers that are
+                  kept to the end, and 8 + 8/9 + ... + 8/n times 2 T for those kept a while of n samples; if the device
+                  cannot draw the inputs, I + L + T + A for each of 10 calls to warm up, or what fits into 2 s, and of n
+                  samples, and D for what was drawn ahead; n is 100, or what fits into the profile's `max_wall_seconds`,
+                  at least 10
+    to replay     I once, and 8 (A + G + 2 T) for each session, if the device draws the inputs and the problem is
+                  deterministic
     1 chain       I for it and for each of two empty ones; A + T + G for each of 32 links, or of 9 where the arrays of
                   all take over 256 MiB
 
 Steps of several calls are done side by side (`core/side_by_side.py`): D and A of calls that the host draws, of the
-repeated ones, and A and G of what is kept and of links. On the 8 cores of the aim k = min(8, 4 GiB / bytes of the case)
-are at once (3 of the repeated ones, one of cases below 1 MiB), which divides the wall time of each k by 1 + (k - 1) E.
-E is measured here: how much faster two threads draw and compare two calls of this problem than one thread does, less 1.
-That eight share memory as well as two is not known. The machine runs nothing else.
+repeated ones, and A and G of what is kept, of replayed calls and of links. On the 8 cores of the aim
+k = min(8, 4 GiB / bytes of the case) are at once (3 of the repeated ones, one of cases below 1 MiB), which divides the
+wall time of each k by 1 + (k - 1) E. E is measured here: how much faster two threads draw and compare two calls of this
+problem than one thread does, less 1. That eight share memory as well as two is not known. The machine runs nothing
+else.
 
     kernel s    = sum over the GPU cases of calls * max(floor, bytes / bandwidth, operations / peak) on an MI300X; calls
-                  are 3 (10 + 100), fewer if a session's take over 10 s, and the links
+                  are 3 (10 + 100), fewer if a session's take over 10 s, the links, and those replayed (24 of a
+                  session, fewer if they take over 2 s); and written bytes / bandwidth for the digest of each call of
+                  a session and each replayed one. What the device takes to draw inputs is not counted
     wall s      = the steps, divided so, + kernel s
 
 Run it with OPENBLAS_NUM_THREADS=1: threads that wait for a processor count as work.
@@ -36,8 +42,8 @@ without any of this.
 
 Scaling by bytes is too kind to references whose work grows faster than their data. Products that are checked by their
 factors at GPU sizes are measured so. Memory is the most that numpy held during a whole call, scaled alike, for each
-call at once, and the outputs that are kept. The aims are for the whole submission: 60 CPU s at the median problem; 30 s
-of wall time at the median and 90 s at the worst.
+call at once, and the outputs that are kept, or fetched at once. The aims are for the whole submission: 60 CPU s at the
+median problem; 30 s of wall time at the median and 90 s at the worst.
 """
 
 from __future__ import annotations
@@ -68,11 +74,12 @@ from services.executor.core.chain_arithmetic import digest_of, remade, remade_at
 from services.executor.core.chain_rules import redraw_rules
 from services.executor.core.installation import catalogue
 from services.executor.core.launching.understanding import RECORDINGS
+from services.executor.core.revealing import calls_to_replay
 from services.executor.core.roofline import floor_of, peak_of, roofs_of
 from services.executor.core.seeds import RunSeed
 from services.executor.core.side_by_side import share_of
 from services.executor.core.stopping import GPU_PROFILE
-from services.executor.core.timed_calls import FEWEST_REPEATED, KEPT_ANSWERS, is_enough, most_repeated
+from services.executor.core.timed_calls import COMPARED_ANSWERS, FEWEST_REPEATED, is_enough, most_repeated
 from services.executor.sandboxes.kernel_calls import FREED_BYTES_KEPT, keep_freed_memory
 
 if TYPE_CHECKING:
@@ -148,7 +155,7 @@ def fetched_of(fetch_seconds: float) -> float:
         samples < GPU_PROFILE.fewest_samples or fetched * fetch_seconds < GPU_PROFILE.max_wall_seconds
     ):
         samples += 1
-        fetched += min(1.0, KEPT_ANSWERS / samples)
+        fetched += min(1.0, COMPARED_ANSWERS / samples)
     return fetched
 
 
@@ -209,16 +216,21 @@ def case_spent(problem: Problem, case: Case, call: Call, gain: float) -> Spent:
     again = 0.0 if problem.nondeterministic else call.copy
     spent = alone((recorded + 1) * call.draw + call.compare + again)
     spent += _repeatedly_spent(problem, call, call.draw + compared_by_host, together)
+    digest = digest_seconds_a_byte() * work_of(problem, case, "float32").written_bytes
     if is_redrawn:
         first, fetch_seconds = alone(2 * call.load + call.copy + compared), 2 * call.copy
-        session = first + together.spent(compared, KEPT_ANSWERS) + alone(fetched_of(fetch_seconds) * fetch_seconds)
+        if problem.nondeterministic:
+            fetched, answer = fetched_of(fetch_seconds), compared
+        else:
+            fetched, answer = float(COMPARED_ANSWERS), compared + digest
+            spent += alone(call.load)
+        session = first + together.spent(answer, COMPARED_ANSWERS) + alone(fetched * fetch_seconds)
     else:
         threads, seconds = together.threads, call.draw + compared
         calls = math.ceil(calls_of(together.spent(seconds, threads).wall / threads + moved.wall))
         session = together.spent(seconds, calls) + moved * calls + together.spent(call.draw, -calls % threads)
     spent += session * GPU_PROFILE.sessions.sessions
     links = GPU_CHAINS.links if _is_checked_wholly(problem, case) else GPU_CHAINS.checked_links + 1
-    digest = digest_seconds_a_byte() * work_of(problem, case, "float32").written_bytes
     begun = call.load if is_redrawn else call.draw
     chain = alone((1 + GPU_CHAINS.quiet_chains) * begun + links * call.copy) + together.spent(compared + digest, links)
     return spent + chain * GPU_CHAINS.chains
@@ -293,12 +305,14 @@ def _is_checked_wholly(problem: Problem, case: Case) -> bool:
 def _kept_bytes(problem: Problem, case: Case) -> float:
     if not _is_redrawn(problem, case):
         return 0.0
-    part = problem.part(case, np.random.default_rng(0))
     written = work_of(problem, case, "float32").written_bytes
+    if not problem.nondeterministic:
+        return at_once(problem.bytes(case)) * written
+    part = problem.part(case, np.random.default_rng(0))
     if part is None:
-        return KEPT_ANSWERS * written
+        return COMPARED_ANSWERS * written
     outputs = (part.places[name] for name in problem.output_shapes(case))
-    return written + KEPT_ANSWERS * sum(places.nbytes + 4.0 * places.size for places in outputs)
+    return written + COMPARED_ANSWERS * sum(places.nbytes + 4.0 * places.size for places in outputs)
 
 
 def measured_case(problem: Problem, most_bytes: int = MEASURED_BYTES) -> Case:
@@ -396,8 +410,12 @@ def cost_of(problem: Problem, roofs: Roofs) -> Cost:
         spent += case_spent(problem, case, call, gain)
         kernel = _kernel_seconds(problem, case, roofs)
         samples = min(GPU_PROFILE.min_samples, max(GPU_PROFILE.fewest_samples, GPU_PROFILE.max_device_seconds / kernel))
-        calls = GPU_PROFILE.sessions.sessions * (GPU_PROFILE.warm_up_calls + samples)
-        kernel_seconds += (calls + GPU_CHAINS.links) * kernel
+        sessions, calls = GPU_PROFILE.sessions.sessions, GPU_PROFILE.warm_up_calls + samples
+        kernel_seconds += (sessions * calls + GPU_CHAINS.links) * kernel
+        if _is_redrawn(problem, case) and not problem.nondeterministic:
+            replayed = min(samples, calls_to_replay(kernel))
+            digest = work_of(problem, case, "float32").written_bytes / roofs.bytes_per_second
+            kernel_seconds += sessions * (replayed * kernel + (calls + replayed) * digest)
     return Cost(
         problem.slug,
         (of_byte.draw + of_byte.compare) * statistics.median(sizes_bytes),

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from benchmarks.trust import smallest_case_of
+from benchmarks.trust import smallest_case_of, with_case
 from problems.catalogue import load_problem
+from problems.definition import Case
 from services.executor.core.benchmark_result import Timing
 from services.executor.core.job import CoreJob
 from services.executor.core.run import run
@@ -37,7 +38,7 @@ from tests.services.executor.core.conftest import (  # noqa: F401 - fixtures, fo
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator, Mapping
 
     from problems.definition import Problem
     from services.executor.core.benchmark_result import BenchmarkResult
@@ -95,6 +96,8 @@ def attack_simulated(judged: Equipment) -> Attack:
 
 async def _attack(judged: Equipment, attempt: Attempt, **replacements: str) -> Finished:
     fitted = replace(judged, limits=_limits_for(attempt, judged.limits))
+    if attempt.sizes:
+        fitted = replace(fitted, find_problem=partial(_with_sizes, attempt.sizes))
     finished = await run(attempt.job(**replacements), fitted, lambda _: None)
     assert boxed_processes() == []
     assert list(judged.scratch_parent.iterdir()) == []
@@ -138,6 +141,12 @@ async def _beside_honest(
     assert finished.benchmarked is not None
     assert honest.benchmarked is not None, honest
     return list(zip(finished.benchmarked.results, honest.benchmarked.results, strict=True))
+
+
+def _with_sizes(sizes: Mapping[str, int], slug: str) -> Problem:
+    problem = problem_named(slug)
+    case = problem.sizes.cpu[0]
+    return with_case(problem, Case(f"{sizes}", {**case.values, **sizes}))
 
 
 def boxed_processes() -> list[psutil.Process]:

@@ -11,7 +11,7 @@ on GPUs are what they are, for as long as no GPU is here to show it.
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,7 +65,8 @@ class Attempt:
     `honest` is the source in the same folder that a VALID time is compared with; if empty, the problem's reference is.
     ACCEPTED is the verdict of attempts that work honestly beside a trick which must have no effect; what they print
     says that the trick was tried. With a `plan` the source is kernels only (contract D), which our own process
-    launches. The limits replace those of the suite where they are given.
+    launches. `sizes` are those of the only case, if the attempt is at a case of other sizes than `cpu` has. The limits
+    replace those of the suite where they are given.
     """
 
     attack: int
@@ -79,6 +80,7 @@ class Attempt:
     mode: Mode = Mode.CHECK
     plan: str = ""
     honest: str = ""
+    sizes: Mapping[str, int] = field(default_factory=dict[str, int])
     call_seconds: float = 0.0
     builder_seconds: float = 0.0
     builder_mib: int = 0

@@ -1,8 +1,9 @@
 """The benchmark stage: every public case in several sessions, whose calls are verified (`timed_calls.py`).
 
 A session is a runner process of its own, and visits the cases in an order of its own. After the planned sessions, cases
-whose sessions disagree are measured in more. Last, in one more session, chained calls show whether the times that came
-out can be true. Cases of which a busy machine hid that are measured a second time, wholly.
+whose sessions disagree are measured in more. In one more session some calls of large cases are made again. Last, in
+another, chained calls show whether the times that came out can be true. Cases of which a busy machine hid that are
+measured a second time, wholly.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from services.executor.core.flushing import calibrated_flush, flush_profile
 from services.executor.core.idle_work import idle_doubt
 from services.executor.core.measuring import measure, measure_first_calls
 from services.executor.core.progress import Pulse
+from services.executor.core.revealing import reveal
 from services.executor.core.roofline import roofs_note, roofs_of
 from services.executor.core.seeds import RunSeed
 from services.executor.core.sessions import score
@@ -89,10 +91,7 @@ async def benchmark(bench: Bench, cases: Sequence[Case], progress: Progress) -> 
             again = [untimed[times.index] for times in measured if _may_be_told_by_another_try(bench, times, scale)]
             for times in await _timed(bench, trusted, again, (scale, flush_bytes), pulse) if again else ():
                 measured[times.index] = times
-    progress.report["checked_calls"] = {
-        times.case.name: [sum(one.checked_calls for one in times.sessions), sum(one.calls for one in times.sessions)]
-        for times in measured
-    }
+    progress.report |= _looked_at(bench.problem, measured)
     facts = [facts_of(bench.problem, times, scale, bench.launched_by_submission) for times in measured]
     results = [
         result_of(bench.problem, times, scale, facts_of_case)
@@ -118,7 +117,7 @@ async def _timed(
     scale, flush_bytes = how
     measure_all = _first_calls if bench.mode is TimingMode.FIRST_CALL else _measured
     measured = await measure_all(bench, untimed, flush_bytes, pulse)
-    return await _audited(bench, trusted, measured, scale, pulse)
+    return await _audited(bench, trusted, await _revealed(bench, measured, pulse), scale, pulse)
 
 
 def _may_be_told_by_another_try(bench: Bench, times: CaseTimes, scale: Scale) -> bool:
@@ -173,6 +172,19 @@ def _shuffled(checker: Checker, session: int, cases: Sequence[CaseTimes]) -> lis
     return [cases[int(at)] for at in order]
 
 
+async def _revealed(bench: Bench, measured: Sequence[CaseTimes], pulse: Pulse) -> list[CaseTimes]:
+    """Some timed calls made again, in one process that is opened when all of them are over."""
+    revealed = {times.index: times for times in measured}
+    committed = [times for times in measured if any(call.commitment for call in times.calls)]
+    if committed:
+        async with bench.open_session() as checker:
+            for times in committed:
+                pulse.at(_place(BenchmarkStage.AUDITING, times, 1, 1))
+                found = await reveal(checker, checker.judge(times.case, times.index), times.sessions)
+                revealed[times.index] = replace(times, revealed=found)
+    return list(revealed.values())
+
+
 async def _audited(
     bench: Bench, trusted: RunnerSession, measured: Sequence[CaseTimes], scale: Scale, pulse: Pulse
 ) -> list[CaseTimes]:
@@ -219,6 +231,20 @@ def _place(stage: BenchmarkStage, times: CaseTimes, session: int, sessions: int)
 def _judge_of_ours(bench: Bench, times: CaseTimes) -> CaseJudge:
     """Its inputs are for a runner of our own alone."""
     return CaseJudge(bench.problem, times.case, RunSeed(), times.index)
+
+
+def _looked_at(problem: Problem, measured: Sequence[CaseTimes]) -> dict[str, object]:
+    """For the signed report: how many answers were compared, of how many calls, and how many calls were made again."""
+    checked = {
+        times.case.name: [
+            sum(one.checked_calls for one in times.sessions) + times.revealed.checked,
+            sum(one.calls for one in times.sessions),
+        ]
+        for times in measured
+    }
+    replayed = {times.case.name: times.revealed.replayed for times in measured}
+    why_none = "the problem lets answers to the same inputs differ" if problem.nondeterministic else ""
+    return {"checked_calls": checked, "replayed_calls": replayed, "not_replayed_because": why_none}
 
 
 def _scale(bench: Bench, dtype: str) -> Scale:

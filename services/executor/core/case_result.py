@@ -19,6 +19,7 @@ from services.executor.core.case_timing import (
 )
 from services.executor.core.chain_audit import ChainRule, audit_ratio, chain_doubt, chain_fault, instruments_apart
 from services.executor.core.idle_work import NO_TIME, idle_doubt
+from services.executor.core.revealing import NOT_REVEALED, Revealed
 from services.executor.core.roofline import Work, bound_of, floor_of
 from services.executor.core.sessions import Agreement, SessionRule, agreement, disagreement, score
 from services.executor.core.spans import SPAN_RULE, span_fault, spans_of
@@ -66,13 +67,17 @@ class Scale:
 
 @dataclass(frozen=True)
 class CaseTimes:
-    """One case, its place among `total_tests`, its sessions so far, and the chained audit that follows them."""
+    """One case, its place among `total_tests`, its sessions so far, and what follows them.
+
+    These are the chained audit, and what was made again of timed calls (`revealing.py`).
+    """
 
     case: Case
     index: int
     total_tests: int
     sessions: tuple[Measurement, ...] = ()
     audit: ChainAudit | None = None
+    revealed: Revealed = NOT_REVEALED
 
     @property
     def medians_ns(self) -> tuple[float, ...]:

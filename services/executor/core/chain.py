@@ -174,7 +174,7 @@ async def _measure(
         try:
             for link in some:
                 answer = await _fetched(checker, judge, trial, link, (nonce, records))
-                found.append(partial(_fault_of, judge, trial, answer))
+                found.append(partial(fault_of_answer, judge, trial, answer))
         except Failure:
             # A wrong answer counts before what the links after it did.
             await raise_first(found)
@@ -202,8 +202,8 @@ def _chosen(links: int, call_bytes: int, profile: ChainProfile, random: np.rando
 
 
 @dataclass(frozen=True)
-class _Answer:
-    """The outputs of one link and their digest as it was told; `key` and `call` say what its inputs were.
+class Answer:
+    """The outputs of one call and their digest as it was told; `key` and `call` say what its inputs were.
 
     `remade` is the trial with these, if it was made before.
     """
@@ -217,22 +217,23 @@ class _Answer:
 
 async def _fetched(
     checker: Checker, judge: CaseJudge, trial: Trial, link: int, told: tuple[int, Sequence[LinkRecord]]
-) -> _Answer:
+) -> Answer:
     nonce, records = told
     key = next_key(records[link - 1].digest, nonce) if link else first_key(nonce)
     # A number of its own: products are checked by other vectors and rows in each.
     call, channel = checker.next_call(), checker.session.channel
     await checker.session.fetch_link(link)
     if link < len(records) - 1:
-        return _Answer(key, call, judge.collect_outputs(channel, trial, {}), records[link].digest)
+        return Answer(key, call, judge.collect_outputs(channel, trial, {}), records[link].digest)
     # With the last, the inputs come back as well.
     remade = judge.remade(trial, key, call)
-    return _Answer(key, call, judge.collect(channel, remade, {}), records[link].digest, remade)
+    return Answer(key, call, judge.collect(channel, remade, {}), records[link].digest, remade)
 
 
-def _fault_of(judge: CaseJudge, trial: Trial, answer: _Answer) -> Failure | None:
-    at_link = answer.remade or judge.remade(trial, answer.key, answer.call)
-    if failure := judge.fault(at_link, at_link.compared(answer.outputs)):
+def fault_of_answer(judge: CaseJudge, trial: Trial, answer: Answer) -> Failure | None:
+    """What is wrong with an answer to inputs that the device made by the rules of `trial`, or with its digest."""
+    at_call = answer.remade or judge.remade(trial, answer.key, answer.call)
+    if failure := judge.fault(at_call, at_call.compared(answer.outputs)):
         return failure
     places = {parameter.name: at for at, parameter in enumerate(trial.layout.parameters)}
     digest = digest_of([(places[name], output) for name, output in answer.outputs.items()], answer.key)

@@ -81,7 +81,7 @@ class Checker:
             times = await self.make(judge, trial, flush_bytes)
         else:
             key, _ = self.lots(judge, call)
-            times = await self.make_redrawn(judge, key, flush_bytes, store=True)
+            times = await self.make_redrawn(judge, key, call, flush_bytes, store=True)
             trial = judge.remade(loaded, key, call)
         judge.verify(self.session.channel, trial)
         return times
@@ -131,17 +131,28 @@ class Checker:
         with in_case(judge.case.name):
             return await self._ordered(judge, flush_bytes)
 
-    async def make_redrawn(self, judge: CaseJudge, key: int, flush_bytes: int = 0, *, store: bool = False) -> CallTimes:
-        """One call of the loaded trial with inputs that the device draws; without `store` its outputs stay there."""
-        with in_case(judge.case.name):
-            await self.session.redraw(key)
-            return await self._ordered(judge, flush_bytes, store=store)
+    async def make_redrawn(
+        self, judge: CaseJudge, key: int, call: int, flush_bytes: int = 0, *, store: bool = False
+    ) -> CallTimes:
+        """One call of the loaded trial with inputs that the device draws; without `store` its outputs stay there.
 
-    async def _ordered(self, judge: CaseJudge, flush_bytes: int, *, store: bool = True) -> CallTimes:
+        The runner commits itself to them, unless the problem lets answers to the same inputs differ. They begin with
+        poison of this call's own, whatever the key: what is never written is another answer when the key comes again.
+        """
+        poison = self.seed.generator("poison of redrawn calls", judge.case_index, call)
+        with in_case(judge.case.name):
+            await self.session.redraw(key, int.from_bytes(poison.bytes(8)))
+            redrawn_key = None if self.problem.nondeterministic else key
+            return await self._ordered(judge, flush_bytes, store=store, redrawn_key=redrawn_key)
+
+    async def _ordered(
+        self, judge: CaseJudge, flush_bytes: int, *, store: bool = True, redrawn_key: int | None = None
+    ) -> CallTimes:
         if flush_bytes:
             await self.session.flush(flush_bytes)
         advice = self.problem.advice_when_slow(judge.case) if isinstance(self.problem, AuthorsProblem) else NEVER_ENDING
-        return await self.session.call(self.problem.time_limit_seconds, advice, store=store)
+        limit_seconds = self.problem.time_limit_seconds
+        return await self.session.call(limit_seconds, advice, store=store, redrawn_key=redrawn_key)
 
 
 async def check(checker: Checker, cases: Sequence[Case], progress: Progress) -> None:

@@ -27,6 +27,7 @@ class Order(IntEnum):
     PROGRAM = 10
     REDRAW = 11
     STORE = 12
+    DIGEST = 13
 
 
 class Reply(IntEnum):
@@ -40,6 +41,7 @@ class Reply(IntEnum):
     FAILED = 6
     PREPARED = 7
     FLUSHED = 8
+    DIGESTED = 9
 
 
 class Step(IntEnum):
@@ -60,6 +62,7 @@ class Step(IntEnum):
 class ReplyMessage:
     """An answer, every field of which is a claim. `status` is the HIP error and `text` its name.
 
+    DIGESTED has the halves of a digest in the places of event and clock time.
     `stream_ns` and `device_ns` are by the device's own clock (`spans.py`), and 0 where it has none.
     """
 

@@ -181,6 +181,15 @@ def nondeterministic(case: Case, name: str, first: NDArray[Any], second: NDArray
     return Failure(Verdict.NONDETERMINISTIC, message)
 
 
+def another_answer(case: Case) -> Failure:
+    """The verdict on a timed call whose answer was another when it was made again, and right then."""
+    message = (
+        f"Case `{case.name}`: two calls with the same inputs, a timed one and the same in another process, gave "
+        f"different answers. {RACE_HINT}"
+    )
+    return Failure(Verdict.NONDETERMINISTIC, message)
+
+
 def late_answer(case: Case) -> Failure:
     """The verdict on a right answer that was not there yet when the call was said to have ended."""
     message = (

@@ -47,11 +47,20 @@ _GOODBYE_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
+class Commitment:
+    """The key that a call's inputs were drawn from, and the digest of its outputs, told before any other order."""
+
+    key: int
+    digest: tuple[int, int]
+
+
+@dataclass(frozen=True)
 class CallTimes:
     """How long a call took: claims of the runner's, and the judge's own clock.
 
     `stream_ns` and `device_ns` are those of the device's clock (`spans.py`), 0 where it has none. `waited_ns` is what
     threads of the runner and the judge waited for a processor meanwhile (`run_queue.py`), together; 0 on a GPU.
+    `commitment` is what the answer can be told by when the call is made again (`revealing.py`), if it was asked for.
     """
 
     event_ns: int
@@ -60,6 +69,7 @@ class CallTimes:
     stream_ns: int = 0
     device_ns: int = 0
     waited_ns: int = 0
+    commitment: Commitment | None = None
 
 
 @dataclass(frozen=True)
@@ -141,27 +151,30 @@ class RunnerSession:
             await self._order(Order.PROGRAM, len(program))
             await self._answer(Reply.LOADED, self._limits.copy_seconds)
 
-    async def redraw(self, key: int) -> None:
+    async def redraw(self, key: int, poison_key: int) -> None:
         """Have it draw new values for the loaded inputs by their rules, and poison the outputs; raises Failure."""
         async with self._asked():
-            await self._order(Order.REDRAW, key)
+            await self._order(Order.REDRAW, key, poison_key)
             await self._answer(Reply.LOADED, self._limits.copy_seconds)
 
-    async def call(self, seconds: float, advice: str = NEVER_ENDING, *, store: bool = True) -> CallTimes:
+    async def call(
+        self, seconds: float, advice: str = NEVER_ENDING, *, store: bool = True, redrawn_key: int | None = None
+    ) -> CallTimes:
         """Have it call the solution, for at most `seconds`, and copy all data back; raises Failure.
 
-        `advice` is for the author of a call that takes longer. Without `store` the data stay where they are.
+        `advice` is for the author of a call that takes longer. Without `store` the data stay where they are. With the
+        key that its inputs were drawn from, the runner commits itself to the outputs at once, untimed.
         """
         self.first_call_time = self.first_call_time or time.time()
         try:
-            times = await self._called(seconds, advice, store=store)
+            times = await self._called(seconds, advice, store=store, redrawn_key=redrawn_key)
         except Failure as failure:
             failure.call = self.calls + 1
             raise
         self.calls += 1
         return times
 
-    async def _called(self, seconds: float, advice: str, *, store: bool) -> CallTimes:
+    async def _called(self, seconds: float, advice: str, *, store: bool, redrawn_key: int | None) -> CallTimes:
         async with self._asked():
             waits_ns = self._waits_ns()
             begin_ns = time.perf_counter_ns()
@@ -171,7 +184,8 @@ class RunnerSession:
             waited = waited_ns(waits_ns, self._waits_ns())
             if store:
                 await self._answer(Reply.STORED, self._limits.copy_seconds)
-        return CallTimes(done.event_ns, done.clock_ns, wall_ns, done.stream_ns, done.device_ns, waited)
+            commitment = None if redrawn_key is None else await self._commitment(redrawn_key)
+        return CallTimes(done.event_ns, done.clock_ns, wall_ns, done.stream_ns, done.device_ns, waited, commitment)
 
     async def store(self) -> None:
         """Have it copy back the outputs of a call that did not; raises Failure."""
@@ -244,6 +258,11 @@ class RunnerSession:
     def _waits_ns(self) -> dict[str, int]:
         """On a GPU calls wait for no processor, and nothing comes between a flush and its call."""
         return {} if self._device.describe().is_gpu else RunQueue(self.channel.peer_pid).waits_ns()
+
+    async def _commitment(self, key: int) -> Commitment:
+        await self._order(Order.DIGEST, key)
+        told = await self._answer(Reply.DIGESTED, self._limits.copy_seconds)
+        return Commitment(key, (told.event_ns, told.clock_ns))
 
     async def _begin(self, box: BoxedProcess) -> None:
         accepting = asyncio.ensure_future(self.channel.accept(box))

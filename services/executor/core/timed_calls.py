@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from services.executor.core.checking import Checker
     from services.executor.core.session import CallTimes
 
-KEPT_ANSWERS = 8
+COMPARED_ANSWERS = 8
 """Answers of a session. If half of its samples are wrong, none of those is kept once in 256; once in 20 if the kernel
 sees which answers are fetched, and has the session end with any sample from the 10th to the 2,000th."""
 # Repeatedly is as often as in a session that times the case on `cpu`: nine calls or a quarter of a second, and three
@@ -41,7 +41,7 @@ _REPEATED_CALLS, _REPEATED_OF_ALL_CASES, _ENOUGH_SECONDS, _TOO_MANY_SECONDS = 9,
 _NO_END = 1 << 30
 
 
-def place_of(number: int, lot: float, kept: int = KEPT_ANSWERS) -> int | None:
+def place_of(number: int, lot: float, kept: int = COMPARED_ANSWERS) -> int | None:
     """Where the answer of a session's sample with this number, from 1, is kept; None if it is not.
 
     `lot` is even in [0, 1), and there are `kept` places. The later one takes the place of the earlier, so that after
@@ -146,8 +146,10 @@ class TimedCalls:
     async def _redrawn(self, loaded: Trial) -> CallTimes:
         checker, call = self._checker, self._checker.next_call()
         key, lot = checker.lots(self._judge, call)
-        times = await checker.make_redrawn(self._judge, key, self._flush_bytes)
-        place = None if self._warm_up_calls is None else place_of(self.made - self._warm_up_calls, lot)
+        times = await checker.make_redrawn(self._judge, key, call, self._flush_bytes)
+        if times.commitment is not None or self._warm_up_calls is None:
+            return times
+        place = place_of(self.made - self._warm_up_calls, lot)
         if place is not None:
             await checker.session.store()
             part = self._judge.part(loaded, call)

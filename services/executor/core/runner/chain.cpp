@@ -78,9 +78,10 @@ hipError_t Chain::prepare_records() {
     const std::size_t bytes = 2 * sizeof(std::uint64_t) * chain::strips_of(most_words);
     if (const hipError_t status = allocate(reinterpret_cast<void**>(&states), bytes); status != hipSuccess) return status;
   }
-  const hipError_t status = allocate(reinterpret_cast<void**>(&keys_), sizeof(std::uint64_t) * (links_ + 1));
+  // Without links: those of a redrawn call and of its poison, and the digest of its outputs.
+  const hipError_t status = allocate(reinterpret_cast<void**>(&keys_), sizeof(std::uint64_t) * (links_ + 2));
   if (status != hipSuccess) return status;
-  return allocate(reinterpret_cast<void**>(&digests_), sizeof(chain::Digest) * links_);
+  return allocate(reinterpret_cast<void**>(&digests_), sizeof(chain::Digest) * (links_ + 1));
 }
 
 hipError_t Chain::prepare_events() {
@@ -91,23 +92,31 @@ hipError_t Chain::prepare_events() {
   return hipSuccess;
 }
 
-hipError_t Chain::redraw(std::uint64_t key) {
-  if (redraw_key_ == nullptr) {
-    const hipError_t status = hipMalloc(reinterpret_cast<void**>(&redraw_key_), sizeof key);
-    if (status != hipSuccess) return status;
+hipError_t Chain::redraw(std::uint64_t key, std::uint64_t poison_key) {
+  if (owned_count_ == 0) {
+    if (const hipError_t status = prepare_records(); status != hipSuccess) return status;
   }
-  if (const hipError_t copied = hipMemcpy(redraw_key_, &key, sizeof key, hipMemcpyHostToDevice); copied != hipSuccess) {
+  const std::uint64_t keys[] = {key, poison_key};
+  if (const hipError_t copied = hipMemcpy(keys_, keys, sizeof keys, hipMemcpyHostToDevice); copied != hipSuccess) {
     return copied;
   }
   for (std::uint32_t at = 0; at < buffers_.count(); ++at) {
     const Argument& argument = buffers_.argument(at);
     if (argument.kind == Kind::kScalar) continue;
-    make(argument, {redraw_key_, at, nullptr, buffers_.data(at), argument.data_bytes, argument.first, argument.second});
+    const std::uint64_t* made_from = keys_ + (is_output(argument) ? 1 : 0);
+    make(argument, {made_from, at, nullptr, buffers_.data(at), argument.data_bytes, argument.first, argument.second});
   }
   // Who finds the key need not read the inputs.
-  if (const hipError_t wiped = hipMemset(redraw_key_, 0, sizeof key); wiped != hipSuccess) return wiped;
+  if (const hipError_t wiped = hipMemset(keys_, 0, sizeof keys); wiped != hipSuccess) return wiped;
   if (const hipError_t launched = hipGetLastError(); launched != hipSuccess) return launched;
   return hipDeviceSynchronize();
+}
+
+hipError_t Chain::digest(std::uint64_t key, chain::Digest& digest) {
+  for_each_index(1, SetKey{key, keys_});
+  hash_outputs(0, 0);
+  if (const hipError_t launched = hipGetLastError(); launched != hipSuccess) return launched;
+  return hipMemcpy(&digest, digests_, sizeof digest, hipMemcpyDeviceToHost);
 }
 
 hipError_t Chain::run(std::uint64_t nonce, void (*call)(void**), hipError_t& launched) {
@@ -139,7 +148,7 @@ void Chain::hash_outputs(std::uint32_t link, std::uint64_t nonce) {
   for_each_index(1, chain::OpenLink{keys_ + link, digests_ + link});
   for (std::uint32_t at = 0; at < buffers_.count(); ++at) {
     const Argument& argument = buffers_.argument(at);
-    if (is_output(argument)) hash(slot(at, link) + buffers_.guard_bytes(), argument.data_bytes, at, link);
+    if (is_output(argument)) hash(output(at, link), argument.data_bytes, at, link);
   }
   for_each_index(1, chain::CloseLink{nonce, digests_ + link, keys_ + link + 1});
 }

@@ -26,10 +26,14 @@ class Chain {
   // Copies the outputs of one link to the judge, and with the last one everything else.
   hipError_t fetch(std::uint32_t link, unsigned char* memory) const;
   // Draws new values for the loaded inputs in place, and poisons the outputs: the arguments of another call, no chain.
-  hipError_t redraw(std::uint64_t key);
+  hipError_t redraw(std::uint64_t key, std::uint64_t poison_key);
+  // Digests the outputs of such a call as those of a chain's link with this key.
+  hipError_t digest(std::uint64_t key, chain::Digest& digest);
   // Frees what `prepare` allocated.
   void release();
   std::uint32_t links() const { return links_; }
+  // Whether it has drawn the loaded inputs.
+  bool is_redrawn() const { return owned_count_ > 0 && links_ == 0; }
 
  private:
   hipError_t prepare_argument(std::uint32_t at);
@@ -40,6 +44,9 @@ class Chain {
   void hash_outputs(std::uint32_t link, std::uint64_t nonce);
   void hash(const unsigned char* data, std::uint64_t bytes, std::uint32_t argument, std::uint32_t link);
   unsigned char* slot(std::uint32_t at, std::uint32_t link) const { return slots_[at] + link * strides_[at]; }
+  const unsigned char* output(std::uint32_t at, std::uint32_t link) const {
+    return links_ == 0 ? buffers_.data(at) : slot(at, link) + buffers_.guard_bytes();
+  }
 
   Buffers& buffers_;
   std::uint32_t links_ = 0;
@@ -51,7 +58,6 @@ class Chain {
   std::size_t strides_[kMostArguments] = {};
   void* pointers_[kMostArguments] = {};
   std::uint64_t* keys_ = nullptr;
-  std::uint64_t* redraw_key_ = nullptr;
   chain::Digest* digests_ = nullptr;
   std::uint64_t* states_[2] = {};
   hipEvent_t starts_[kMostLinks] = {};

@@ -77,6 +77,7 @@ class Runner {
       case Order::kProgram: return program(order);
       case Order::kRedraw: return redraw(order);
       case Order::kStore: return stored(order.sequence, buffers_.copy_out(channel_.memory(), true));
+      case Order::kDigest: return digest(order);
       case Order::kEnd: return;
     }
     give_up("the judge gave an unknown order");
@@ -102,7 +103,8 @@ class Runner {
   // Makes a call's arguments on the device; guards, and arrays without a rule, stay as they were loaded.
   void redraw(const OrderMessage& order) {
     if (!let_go(order.sequence)) return;
-    if (check(chain_.redraw(order.first), Step::kCopyIn, order.sequence)) channel_.send(reply_of(Reply::kLoaded, order.sequence));
+    const hipError_t status = chain_.redraw(order.first, order.second);
+    if (check(status, Step::kCopyIn, order.sequence)) channel_.send(reply_of(Reply::kLoaded, order.sequence));
   }
 
   // All arrays are copied back at once, or stay where they are, if the judge says so, until it asks for the outputs.
@@ -132,6 +134,17 @@ class Runner {
   void stored(std::uint64_t sequence, hipError_t copied) {
     if (!let_go(sequence) || !check(copied, Step::kCopyOut, sequence)) return;
     channel_.send(reply_of(Reply::kStored, sequence));
+  }
+
+  // Of outputs that are held as the call left them, on devices whose memory can be.
+  void digest(const OrderMessage& order) {
+    if (!chain_.is_redrawn()) give_up("no call was redrawn");
+    chain::Digest digest{};
+    if (!check(chain_.digest(order.first, digest), Step::kCopyOut, order.sequence)) return;
+    ReplyMessage digested = reply_of(Reply::kDigested, order.sequence);
+    digested.event_ns = digest.first;
+    digested.clock_ns = digest.second;
+    channel_.send(digested);
   }
 
   bool let_go(std::uint64_t sequence) {

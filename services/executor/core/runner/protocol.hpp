@@ -24,6 +24,7 @@ enum class Order : std::uint32_t {
   kProgram = 10,
   kRedraw = 11,
   kStore = 12,
+  kDigest = 13,
 };
 enum class Reply : std::uint32_t {
   kReady = 1,
@@ -34,6 +35,7 @@ enum class Reply : std::uint32_t {
   kFailed = 6,
   kPrepared = 7,
   kFlushed = 8,
+  kDigested = 9,
 };
 enum class Step : std::uint32_t {
   kNone = 0,

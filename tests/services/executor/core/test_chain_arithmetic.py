@@ -36,6 +36,7 @@ from services.executor.core.chain_rules import link_rules, redraw_rules
 from services.executor.core.checking import Checker
 from services.executor.core.layout import LinkRule, RuleKind, read_records
 from services.executor.core.seeds import RunSeed
+from services.executor.core.session import Commitment
 from services.executor.core.trusted_runner import trusted_runner
 from tests.services.executor.core import chain_in_numpy
 from tests.services.executor.core.mixed_problem import MixedProblem
@@ -154,7 +155,7 @@ class Samples(Anything):
     def __init__(
         self, kind: Distribution, size: int, scaled_to: tuple[float, float], span: Span, form: Form | None
     ) -> None:
-        super().__init__(("float", "float"), (size, size, 0), (MANTISSAS, MANTISSAS))
+        super().__init__(("float", "float"), (size, size, 3 * size), (MANTISSAS, MANTISSAS))
         self._drawn_as = kind, (size,), scaled_to, span
         self._form = form
 
@@ -225,11 +226,13 @@ async def _compare_redrawn(session: RunnerSession, problem: Anything, key: int, 
     trial = replace(drawn, rules=redraw_rules(problem, drawn.inputs) or {})
     assert {rule.kind for name, rule in trial.rules.items() if name in "ab"} == kinds
     await checker.make(judge, trial)
-    await session.redraw(key)
-    await session.call(30)
+    await session.redraw(key, key ^ 1)
+    commitment = (await session.call(30, redrawn_key=key)).commitment
     made = judge.remade(trial, key, trial.call)
     outputs = judge.collect(session.channel, made)
+    assert commitment == Commitment(key, digest_of([(3, outputs["y"]), (4, outputs["z"])], key))
     assert not outputs["z"].view(np.uint8).any()
+    assert outputs["y"].tobytes() == remade(outputs["y"], LinkRule(RuleKind.POISON), key ^ 1, 3).tobytes()
     for name in "ab":
         actual = judge._guarded(session.channel, trial.layout.regions[name], trial, {})
         assert actual.tobytes() == made.inputs[name].tobytes()

@@ -24,7 +24,7 @@ from services.executor.core.channel import Channel
 from services.executor.core.checking import Checker
 from services.executor.core.failure import Failure
 from services.executor.core.limits import StageLimits
-from services.executor.core.messages import Reply, Step
+from services.executor.core.messages import Order, Reply, Step
 from services.executor.core.scratch import ScratchFolder
 from services.executor.core.seeds import RunSeed
 from services.executor.core.session import RunnerSession
@@ -85,6 +85,7 @@ class Impostor:
 
 ANSWERS = {1: (Reply.LOADED,), 2: (Reply.DONE, Reply.STORED), 3: (Reply.PONG,), 5: (Reply.PREPARED,)}
 ANSWERS |= {6: (Reply.DONE,), 7: (Reply.STORED,), 8: (Reply.FLUSHED,), 9: (Reply.DONE,)}
+ANSWERS |= {11: (Reply.LOADED,), 12: (Reply.STORED,), 13: (Reply.DIGESTED,)}
 
 
 def _reply(kind: int, sequence: int, step: int = 0, status: int = 0, event_ns: int = 1000, text: bytes = b"") -> bytes:
@@ -93,8 +94,9 @@ def _reply(kind: int, sequence: int, step: int = 0, status: int = 0, event_ns: i
 
 def _obedient(order: bytes) -> bytes:
     """What a runner of ours would say, but that it does nothing."""
-    _, kind, sequence, _, _ = struct.unpack("<IIQQQ", order)
-    replies = ANSWERS.get(kind, (Reply.READY,) if kind == 0 else ())
+    _, kind, sequence, first, _ = struct.unpack("<IIQQQ", order)
+    leaves_answers = kind == Order.CALL and first == 1
+    replies = (Reply.DONE,) if leaves_answers else ANSWERS.get(kind, (Reply.READY,) if kind == 0 else ())
     return b"".join(_reply(reply, sequence) for reply in replies)
 
 
@@ -121,6 +123,9 @@ async def _every_order(parent: Path, says: Callable[[bytes], bytes], *, listens:
         judge = checker.judge(SMALL, 0)
         await session.null_call_ns()
         await session.flush(1 << 20)
+        await session.redraw(1, 2)
+        await session.call(10.0, store=False, redrawn_key=1)
+        await session.store()
         await audit_case(checker, trusted, judge, 1000.0, (CPU_CHAINS, CPU_CHAIN_RULE))
         await checker.call_twice(judge)
 
@@ -149,7 +154,7 @@ def test_any_bytes_at_any_time_end_in_a_verdict(shared_tmp: Path, sent: list[byt
 
 
 @settings(max_examples=60)
-@given(st.integers(0, 12), messages)
+@given(st.integers(0, 16), messages)
 def test_one_lie_among_good_answers_ends_in_a_verdict(shared_tmp: Path, place: int, lie: bytes) -> None:
     orders = count()
     assert _run(shared_tmp, lambda order: lie if next(orders) == place else _obedient(order)) in VERDICTS

@@ -20,7 +20,7 @@ from services.executor.core.job import CoreJob, Mode
 from services.executor.core.run import run
 from services.executor.core.session import RunnerSession
 from services.executor.core.stopping import GPU_PROFILE
-from services.executor.core.timed_calls import KEPT_ANSWERS
+from services.executor.core.timed_calls import COMPARED_ANSWERS
 from services.executor.core.timing_mode import TimingMode
 from services.executor.core.verdict import Verdict
 from services.executor.devices.nvidia.nvidia_device import NvidiaDevice
@@ -148,8 +148,9 @@ async def test_a_large_case_has_its_inputs_drawn_by_the_device_and_a_share_of_it
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert (_result(finished).timing, _result(finished).unproven_because) == (Timing.VALID, "")
     (checked, made), *_ = dict(finished.report["checked_calls"]).values()
-    assert checked == 3 * (1 + KEPT_ANSWERS)
+    assert checked == 3 * (1 + COMPARED_ANSWERS)
     assert made > 3 * CALLS
+    assert list(dict(finished.report["replayed_calls"]).values()) == [3 * CALLS]
     monkeypatch.undo()
     (checked, made), *_ = dict((await _finished(simulated, "latency_us=100")).report["checked_calls"]).values()
     assert checked == made

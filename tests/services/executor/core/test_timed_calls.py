@@ -20,7 +20,7 @@ from services.executor.core.case_judge import CaseJudge
 from services.executor.core.checking import Checker
 from services.executor.core.failure import Failure
 from services.executor.core.seeds import RunSeed
-from services.executor.core.timed_calls import KEPT_ANSWERS, check_repeatedly, place_of
+from services.executor.core.timed_calls import COMPARED_ANSWERS, check_repeatedly, place_of
 from services.executor.core.verdict import Verdict
 from tests.services.executor.core.conftest import SUBMISSIONS
 from tests.services.executor.core.runner_pair import runner_pair
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 ADDITION = load_problem(Path(__file__).parents[4] / "problems" / "vector-addition").problem
 
 
-def _kept(lots: tuple[float, ...], places: int = KEPT_ANSWERS) -> tuple[int, ...]:
+def _kept(lots: tuple[float, ...], places: int = COMPARED_ANSWERS) -> tuple[int, ...]:
     """The numbers of the samples that are kept at the end."""
     kept: dict[int, int] = {}
     for number, lot in enumerate(lots, start=1):
@@ -49,15 +49,15 @@ def _kept(lots: tuple[float, ...], places: int = KEPT_ANSWERS) -> tuple[int, ...
 @given(st.lists(st.floats(0, 1, exclude_max=True), min_size=1, max_size=200))
 def test_as_many_answers_are_kept_as_are_compared_and_one_was_asked_for_at_most_once(lots: list[float]) -> None:
     kept = _kept(tuple(lots))
-    assert len(set(kept)) == len(kept) == min(KEPT_ANSWERS, len(lots))
+    assert len(set(kept)) == len(kept) == min(COMPARED_ANSWERS, len(lots))
 
 
-@given(st.integers(KEPT_ANSWERS + 1, 50))
+@given(st.integers(COMPARED_ANSWERS + 1, 50))
 def test_a_later_answer_takes_each_place_as_often_as_one_sample_of_so_many_should(number: int) -> None:
     lots = [(part + 0.5) / (64 * number) for part in range(64 * number)]
     places = Counter(place_of(number, lot) for lot in lots)
-    assert [places[place] for place in range(KEPT_ANSWERS)] == [64] * KEPT_ANSWERS
-    assert places[None] == 64 * (number - KEPT_ANSWERS)
+    assert [places[place] for place in range(COMPARED_ANSWERS)] == [64] * COMPARED_ANSWERS
+    assert places[None] == 64 * (number - COMPARED_ANSWERS)
 
 
 @pytest.mark.parametrize("samples", [3, 4, 5, 6])
@@ -93,15 +93,18 @@ def _best_chance(fewest: int, most: int, missed: float) -> float:
 
     `chance[wrong, kept]` is the best from a state with so many wrong samples, and so many of them kept.
     """
-    kept = np.arange(KEPT_ANSWERS + 1)
+    kept = np.arange(COMPARED_ANSWERS + 1)
     chance = _chance_of_ending(most, most, missed)
     for number in range(most, 0, -1):
-        fetched, is_full = min(1.0, KEPT_ANSWERS / number), number > KEPT_ANSWERS
-        is_replaced = kept / KEPT_ANSWERS if is_full else np.zeros(KEPT_ANSWERS + 1)
+        fetched, is_full = min(1.0, COMPARED_ANSWERS / number), number > COMPARED_ANSWERS
+        is_replaced = kept / COMPARED_ANSWERS if is_full else np.zeros(COMPARED_ANSWERS + 1)
         choices: list[NDArray[np.float64]] = []
         for lies in (0, 1):
             after = np.vstack([chance[lies:], chance[len(chance) - lies :]])
-            replaced, added = after[:, np.maximum(0, kept - 1 + lies)], after[:, np.minimum(KEPT_ANSWERS, kept + lies)]
+            replaced, added = (
+                after[:, np.maximum(0, kept - 1 + lies)],
+                after[:, np.minimum(COMPARED_ANSWERS, kept + lies)],
+            )
             choices.append((1 - fetched) * after + fetched * (is_replaced * replaced + (1 - is_replaced) * added))
         chance = np.maximum(*choices)
         if number > fewest:
@@ -110,8 +113,8 @@ def _best_chance(fewest: int, most: int, missed: float) -> float:
 
 
 def _chance_of_ending(samples: int, most: int, missed: float) -> NDArray[np.float64]:
-    chance = np.zeros((most + 1, KEPT_ANSWERS + 1))
-    chance[(samples + 1) // 2 :] = missed ** np.arange(KEPT_ANSWERS + 1)
+    chance = np.zeros((most + 1, COMPARED_ANSWERS + 1))
+    chance[(samples + 1) // 2 :] = missed ** np.arange(COMPARED_ANSWERS + 1)
     return chance
 
 

@@ -1,0 +1,253 @@
+"""Timed calls that are made again: how many, what goes unnoticed, and kernels that answer otherwise the second time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil, comb
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from benchmarks.trust import smallest_case_of, with_case
+from problems.definition import Case
+from problems.parts import FEWEST_PIECES
+from services.executor.core import case_judge, revealing
+from services.executor.core.benchmark_result import Timing
+from services.executor.core.chain_rules import redraw_rules
+from services.executor.core.checking import Checker
+from services.executor.core.failure import Failure
+from services.executor.core.installation import catalogue, find_problem
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.measuring import Measurement
+from services.executor.core.revealing import REPLAY_SECONDS, REPLAYED_CALLS, calls_to_replay, reveal
+from services.executor.core.run import run
+from services.executor.core.seeds import RunSeed
+from services.executor.core.session import Commitment, RunnerSession
+from services.executor.core.sessions import GPU_SESSIONS
+from services.executor.core.stopping import GPU_PROFILE, StopReason
+from services.executor.core.timed_calls import COMPARED_ANSWERS
+from services.executor.core.timing_mode import TimingMode
+from services.executor.core.trusted_runner import trusted_runner
+from services.executor.core.verdict import Verdict
+from services.executor.devices.sim.sim_device import SimulatedGpu
+from tests.services.executor.core.runner_pair import runner_pair
+from tests.services.executor.core.test_simulated_gpu import FIXED, HONEST
+
+if TYPE_CHECKING:
+    from problems.definition import Problem
+    from services.executor.core.case_judge import CaseJudge
+    from services.executor.core.equipment import Equipment
+    from services.executor.core.events import Finished
+    from services.executor.core.limits import StageLimits
+    from services.executor.core.session import CallTimes
+
+SHORT = replace(FIXED, max_samples=12, warm_up_most_calls=3)
+LARGE: dict[str, dict[str, Any]] = {
+    "relu": {"n": 1024, "m": 1024},
+    "softmax": {"shape": (1024, 1024), "dim": 1},
+    "diagonal-matmul": {"n": 1024, "m": 1024},
+    "matrix-multiplication": {"n": 640, "m": 640, "k": 640},
+}
+"""Cases above 4 MiB, as the product's own rules have it; `cpu` has none."""
+
+
+def _large(slug: str) -> Problem:
+    problem = find_problem(slug)
+    return with_case(problem, Case("large", {**problem.sizes.cpu[0].values, **LARGE[slug]}))
+
+
+@pytest.mark.parametrize(
+    ("samples", "replayed", "sessions_unnoticed"), [(24, 24, 0.0), (100, 24, 2**-24), (2000, 24, 2**-24)]
+)
+def test_what_is_not_a_function_of_the_inputs_goes_unnoticed_as_rarely_as_is_said(
+    samples: int, replayed: int, sessions_unnoticed: float
+) -> None:
+    assert _unnoticed(samples, replayed) <= sessions_unnoticed
+
+
+def test_slow_calls_are_made_again_less_often_and_still_often_enough() -> None:
+    """Of a session that ends by wall time; it has as many samples as fit into it, drawn and digested in no time."""
+    for call_seconds in (tenths_ms / 1e4 for tenths_ms in range(1, 50_000, 7)):
+        samples = max(GPU_PROFILE.fewest_samples, int(GPU_PROFILE.max_wall_seconds / call_seconds))
+        replayed = calls_to_replay(call_seconds)
+        assert replayed * call_seconds <= REPLAY_SECONDS or replayed == COMPARED_ANSWERS
+        assert _unnoticed(samples, min(samples, replayed)) <= 1 / 1_900, call_seconds
+
+
+def _unnoticed(samples: int, replayed: int) -> float:
+    """The chance that none of those made again is wrong, if half of a session's samples are."""
+    wrong = ceil(samples / 2)
+    return comb(samples - wrong, replayed) / comb(samples, replayed)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "runs"), [(0.01, 300), (0.02, 22_000), (0.05, 10_000_000)], ids=["1 %", "2 %", "5 %"]
+)
+def test_what_is_a_function_of_the_inputs_is_noticed_in_the_answers_that_are_compared(
+    left_out: float, runs: int
+) -> None:
+    """Of every other input so many rows are left out. It cannot tell one session from another, so all count."""
+    missed = 0.5 + 0.5 * (1.0 - left_out) ** FEWEST_PIECES
+    chance = missed ** (GPU_SESSIONS.sessions * (1 + COMPARED_ANSWERS))
+    assert 1 / (1.1 * runs) <= chance <= 1 / runs or chance < 1e-7
+
+
+@pytest.mark.parametrize("device", ["cpu", "sim"])
+@pytest.mark.parametrize("slug", LARGE)
+async def test_honest_kernels_answer_alike_when_their_timed_calls_are_made_again(
+    equipment: Equipment, device: str, slug: str
+) -> None:
+    finished = await _benchmarked(_on(equipment, device), catalogue().get(slug).solution, slug)
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    assert finished.benchmarked is not None
+    # A busy machine may hide a time on `cpu`.
+    trusted = {Timing.VALID} if device == "sim" else {Timing.VALID, Timing.UNPROVEN}
+    assert finished.benchmarked.timing in trusted, finished
+    assert "ended otherwise" not in finished.benchmarked.unproven_because
+    (replayed,) = dict(finished.report["replayed_calls"]).values()
+    if find_problem(slug).nondeterministic:
+        assert (replayed, finished.report["not_replayed_because"] != "") == (0, True)
+    else:
+        samples = finished.benchmarked.results[0].samples
+        assert (replayed, finished.report["not_replayed_because"]) == (min(samples, 3 * REPLAYED_CALLS), "")
+
+
+LIES = {
+    "by the count of calls": "calls % 2",
+    "by the device's clock": "clock64() / 4096 % 2",
+    "in all later calls": "true",
+}
+HONEST_CALLS = 45
+"""More than `solution` is called repeatedly, and than a chain has links."""
+
+
+def _lie(lie: str) -> str:
+    """Of a kernel's thread i: a single element is wrong, in later calls."""
+    return f"if (i == 7 && ++calls > {HONEST_CALLS} && ({lie})) c[i] = 0;"
+
+
+@pytest.fixture
+def digests_alone(equipment: Equipment, monkeypatch: pytest.MonkeyPatch) -> Equipment:
+    """The simulated GPU, on a case that counts as large, of whose samples no answer is compared with the reference."""
+    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+    monkeypatch.setattr(revealing, "COMPARED_ANSWERS", 0)
+    more_samples = replace(FIXED, max_samples=40)
+    return replace(_on(equipment, "sim"), find_problem=smallest_case_of, profile=more_samples)
+
+
+@pytest.mark.parametrize("lie", LIES)
+async def test_a_kernel_that_is_wrong_for_other_reasons_than_its_inputs_is_found_out(
+    digests_alone: Equipment, lie: str
+) -> None:
+    """By its digests; then `solution` is measured, of which every answer is compared, and is wrong too."""
+    finished = await _benchmarked(digests_alone, _lying(LIES[lie]), "vector-addition")
+    assert finished.verdict is Verdict.WRONG_ANSWER, finished
+
+
+async def test_a_right_answer_that_is_another_than_before_is_told_as_what_it_is(
+    equipment: Equipment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+    problem = find_problem("vector-addition")
+    async with runner_pair(equipment, problem, HONEST) as (checker, _):
+        launching, judge, times = await _timed(checker, problem)
+        alike = await reveal(launching, judge, [Measurement(times, (), StopReason.SAMPLES)])
+        assert (alike.replayed, alike.checked) == (len(times), COMPARED_ANSWERS)
+        told = times[5].commitment
+        assert told is not None
+        other = replace(times[5], commitment=replace(told, digest=(told.digest[0], told.digest[1] ^ 1)))
+        with pytest.raises(Failure) as caught:
+            await reveal(launching, judge, [Measurement((*times[:5], other, *times[6:]), (), StopReason.SAMPLES)])
+    assert caught.value.verdict is Verdict.NONDETERMINISTIC
+    assert "two calls with the same inputs, a timed one and the same in another process" in caught.value.message
+
+
+async def test_answers_that_are_made_again_are_compared_with_the_reference(
+    equipment: Equipment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A function of the inputs has the same digest each time; here half of the inputs tell it to be wrong."""
+    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+    problem = find_problem("vector-addition")
+    source = HONEST.replace("c[i] = a[i] + b[i];", "c[i] = i == 7 && a[0] > 0 ? 0 : a[i] + b[i];")
+    async with runner_pair(equipment, problem, source) as (checker, _):
+        launching, judge, times = await _timed(checker, problem)
+        with pytest.raises(Failure) as caught:
+            await reveal(launching, judge, [Measurement(times, (), StopReason.SAMPLES)])
+    assert caught.value.verdict is Verdict.WRONG_ANSWER, caught.value.message
+
+
+async def test_a_digest_that_is_not_that_of_the_outputs_is_a_forgery(
+    equipment: Equipment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if a kernel had written over those that digest: it is the same each time."""
+    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+
+    async def forged(_: RunnerSession, key: int) -> Commitment:
+        return Commitment(key, (1, 2))
+
+    monkeypatch.setattr(RunnerSession, "_commitment", forged)
+    one_case = replace(_on(equipment, "sim"), find_problem=smallest_case_of)
+    finished = await _benchmarked(one_case, HONEST, "vector-addition")
+    assert finished.verdict is Verdict.TIMING_INVALID, finished
+
+
+async def test_first_calls_are_made_again_as_well(equipment: Equipment, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+    one_case = replace(_on(equipment, "sim"), find_problem=smallest_case_of)
+    finished = await _benchmarked(one_case, HONEST, "vector-addition", timing_mode=TimingMode.FIRST_CALL)
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    (made_again,) = dict(finished.report["replayed_calls"]).values()
+    assert finished.benchmarked is not None
+    assert made_again == min(REPLAYED_CALLS, finished.benchmarked.results[0].samples)
+
+
+async def test_no_digest_is_told_of_a_call_that_was_not_redrawn(equipment: Equipment) -> None:
+    problem = find_problem("vector-addition")
+    async with runner_pair(equipment, problem, HONEST) as (checker, _):
+        await checker.call(checker.judge(problem.sizes.cpu[0], 0))
+        with pytest.raises(Failure) as caught:
+            await checker.session.call(10.0, redrawn_key=1)
+    assert caught.value.verdict is Verdict.RUNTIME_ERROR, caught.value.message
+
+
+async def test_what_is_never_written_has_another_digest_when_the_key_comes_again(equipment: Equipment) -> None:
+    problem = find_problem("vector-addition")
+    async with trusted_runner(equipment, equipment.cache) as session:
+        checker = Checker(problem, RunSeed("poison"), session)
+        judge = checker.judge(problem.sizes.cpu[0], 0)
+        drawn = judge.draw(checker.next_call())
+        await checker.load(judge, replace(drawn, rules=redraw_rules(problem, drawn.inputs) or {}))
+        first, second = [(await checker.make_redrawn(judge, 5, checker.next_call())).commitment for _ in range(2)]
+    assert first is not None
+    assert first != second
+
+
+async def _timed(checker: Checker, problem: Problem) -> tuple[Checker, CaseJudge, tuple[CallTimes, ...]]:
+    """Calls as our runner's of a case that a device draws, though `solution` is in this one's process."""
+    launching = Checker(problem, RunSeed("revealed"), checker.session, program_of=lambda _, __: b"")
+    judge = launching.judge(problem.sizes.cpu[0], 0)
+    assert await launching.load_undrawn(judge) is not None
+    times = [await launching.make_redrawn(judge, key, launching.next_call()) for key in range(1, 13)]
+    return launching, judge, tuple(times)
+
+
+def _lying(lie: str) -> str:
+    source = HONEST.replace("__global__", "__device__ int calls;\n__global__", 1)
+    honest = "if (i < n) c[i] = a[i] + b[i];"
+    assert honest in source
+    return source.replace(honest, f"{honest}\n  {_lie(lie)}")
+
+
+def _on(equipment: Equipment, device: str) -> Equipment:
+    """With the large cases."""
+    fitted = replace(equipment, find_problem=_large, limits=_roomy(equipment))
+    return replace(fitted, device=SimulatedGpu(), profile=SHORT) if device == "sim" else fitted
+
+
+def _roomy(equipment: Equipment) -> StageLimits:
+    return replace(equipment.limits, runner=replace(equipment.limits.runner, memory_mib=1024))
+
+
+async def _benchmarked(equipment: Equipment, source: str, slug: str, **how: Any) -> Finished:
+    job = CoreJob(f"// sim: latency_us=100 noise=quiet\n{source}", Mode.BENCHMARK, slug, seed="a", **how)
+    return await run(job, equipment, lambda _: None)
