@@ -1,12 +1,13 @@
 """The calls by which a case is timed in one session: where their inputs come from, and which answers are compared.
 
 The host draws the inputs of a small case, and compares every answer. A large one would keep the host busy for minutes
-to time milliseconds. So if the device can draw it (`case_judge.py`), the first answer is compared, to warm up none, and
-of the samples a few answers are kept, by lot, and compared when the session has no
-more calls: nobody can know which, nor that no more will be chosen. A time is a median over sessions of medians: to
-change it, half of the samples of two sessions must be wrong, which goes unnoticed in one run of 400 at the most if all
-of an answer is, or single elements: `problems/parts.py` has what is compared of large answers. If 5 % of the rows of
-each are left out it is one in 4,000, if 2 % are one in 180, from the 10th to the 100th sample.
+to time milliseconds. So if the device can draw it (`case_judge.py`), the first answer is compared, and of the samples
+nothing but a digest is told; `revealing.py` has what becomes of it. Where a problem lets answers to the same inputs
+differ, digests say nothing. There a few answers are kept, by lot, and compared when the session has no more calls:
+nobody can know which, nor that no more will be chosen. A time is a median over sessions of medians: to change it, half
+of the samples of two sessions must be wrong, which goes unnoticed in one run of 400 at the most if all of an answer is,
+or single elements: `problems/parts.py` has what is compared of large answers. If 5 % of the rows of each are left out
+it is one in 4,000, if 2 % are one in 180, from the 10th to the 100th sample.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
     from services.executor.core.session import CallTimes
 
 COMPARED_ANSWERS = 8
-"""Answers of a session. If half of its samples are wrong, none of those is kept once in 256; once in 20 if the kernel
-sees which answers are fetched, and has the session end with any sample from the 10th to the 2,000th."""
+"""Answers of a session's samples. Where they are kept by lot, and half of the samples are wrong, none of those is kept
+once in 256; once in 20 if the kernel sees which answers are fetched, and has the session end with any sample from the
+10th to the 2,000th."""
 # Repeatedly is as often as in a session that times the case on `cpu`: nine calls or a quarter of a second, and three
 # calls in any case that does not take seconds for each. A problem of few cases has its calls on those, if they fit into
 # that time: of a source that is wrong in one call of eight, 40 calls let 0.5 % pass, three 67 %.
