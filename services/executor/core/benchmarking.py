@@ -1,7 +1,7 @@
 """The benchmark stage: every public case in several sessions, whose calls are verified (`timed_calls.py`).
 
 A session is a runner process of its own, and visits the cases in an order of its own. After the planned sessions, cases
-whose sessions disagree are measured in more. In one more session some calls of large cases are made again. Last, in
+whose sessions disagree are measured in more. In more sessions some calls of large cases are made again. Last, in
 another, chained calls show whether the times that came out can be true. Cases of which a busy machine hid that are
 measured a second time, wholly.
 """
@@ -173,16 +173,16 @@ def _shuffled(checker: Checker, session: int, cases: Sequence[CaseTimes]) -> lis
 
 
 async def _revealed(bench: Bench, measured: Sequence[CaseTimes], pulse: Pulse) -> list[CaseTimes]:
-    """Some timed calls made again, in one process that is opened when all of them are over."""
-    revealed = {times.index: times for times in measured}
-    committed = [times for times in measured if any(call.commitment for call in times.calls)]
-    if committed:
-        async with bench.open_session() as checker:
-            for times in committed:
-                pulse.at(_place(BenchmarkStage.AUDITING, times, 1, 1))
+    """Some timed calls made again when all are over, each case in its own process, as slow ones take minutes."""
+    revealed: list[CaseTimes] = []
+    for times in measured:
+        found = times.revealed
+        if any(call.commitment for call in times.calls):
+            pulse.at(_place(BenchmarkStage.AUDITING, times, 1, 1))
+            async with bench.open_session() as checker:
                 found = await reveal(checker, checker.judge(times.case, times.index), times.sessions)
-                revealed[times.index] = replace(times, revealed=found)
-    return list(revealed.values())
+        revealed.append(replace(times, revealed=found))
+    return revealed
 
 
 async def _audited(
