@@ -1,6 +1,6 @@
 # `make help` lists what there is. Nothing here needs root; a target is at most three lines.
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-torch protos lint test test-docker soak test-gpu demo up down bench check
+.PHONY: help setup setup-torch protos lint test test-docker soak test-gpu certify certify-kit demo up down bench check
 SHELL := /bin/sh
 RUN := .venv/bin
 # Tests run next to each other on this many processes: more than there are cores, as many wait for a server or a clock.
@@ -37,6 +37,12 @@ soak: setup ## Run all attacks ROUNDS times alone, and as often beside four busy
 
 test-gpu: setup ## Run the tests that need a real GPU
 	REQUIRE_GPU=1 $(RUN)/pytest tests/gpu
+
+certify: setup ## Find out what works on this machine's DEVICE (rocm), and write result.json and a page
+	$(RUN)/wavepool certify --device $(or $(DEVICE),rocm) $(CERTIFY)
+
+certify-kit: setup ## Make one file that certifies a machine without a network (dist/wavepool-certify.pyz)
+	$(RUN)/python deploy/certify_kit/build.py
 
 demo: setup ## Start everything, submit a right and a wrong kernel, show both results, stop
 	@$(RUN)/python -m cli.demo

@@ -73,6 +73,12 @@ def _add_commands() -> None:
     )(reports.verify_report)
     app.command()(account.costs)
     app.command()(doctor)
+    app.command(
+        context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+        epilog=examples(
+            "wavepool certify", "wavepool certify --device nvidia --quick", "wavepool certify --again failed"
+        ),
+    )(core.certify)
     app.add_typer(machines.app, name="machines")
     app.add_typer(catalogue.app, name="problems")
     app.add_typer(core.app, name="core")

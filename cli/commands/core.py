@@ -85,3 +85,21 @@ def profile(
     core = [sys.executable, "-m", "services.executor.core", "profile", str(file), "--problem", problem]
     core += ["--device", device, *context.args]
     raise typer.Exit(subprocess.run(core, check=False).returncode)  # noqa: S603 - our own program
+
+
+def certify(
+    context: typer.Context,
+    *,
+    device: Annotated[str, typer.Option("--device", help="rocm, nvidia, cpu or sim.")] = "rocm",
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A first look, of minutes: two steps of each long part.")
+    ] = False,
+) -> None:
+    """Find out what works on this machine, with figures: a JSON and a page. Goes on where it was stopped.
+
+    `python -m services.executor.core certify --help` lists further options, which go to the core as they are. Exit
+    status: 0 all passed, 1 something failed, 2 bad input, 3 the device cannot be opened.
+    """
+    core = [sys.executable, "-m", "services.executor.core", "certify", "--device", device]
+    core += [*(["--quick"] if quick else []), *context.args]
+    raise typer.Exit(subprocess.run(core, check=False).returncode)  # noqa: S603 - our own program

@@ -10,7 +10,6 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
-from datetime import timedelta
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,14 +17,13 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from benchmarks.trust import smallest_case_of, with_case
 from problems.catalogue import load_problem
-from problems.definition import Case
 from services.executor.core.benchmark_result import Timing
+from services.executor.core.certify.kernel_runs import FEW_CALLS
+from services.executor.core.certify.known_times import smallest_case_of
 from services.executor.core.job import CoreJob
 from services.executor.core.run import run
 from services.executor.core.statistics import geometric_mean
-from services.executor.core.stopping import GPU_PROFILE
 from services.executor.core.verdict import Verdict
 from services.executor.devices.sim.sim_device import SimulatedGpu
 from tests.attacks.manifest import Outcome
@@ -38,19 +36,17 @@ from tests.services.executor.core.conftest import (  # noqa: F401 - fixtures, fo
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Mapping
+    from collections.abc import Awaitable, Callable, Iterator
 
     from problems.definition import Problem
     from services.executor.core.benchmark_result import BenchmarkResult
     from services.executor.core.equipment import Equipment
     from services.executor.core.events import Finished
-    from services.executor.core.limits import StageLimits
     from tests.attacks.manifest import Attempt
 
     Attack = Callable[..., Awaitable[Finished]]
 
 PROBLEMS = Path(__file__).parents[2] / "problems"
-FEW_CALLS = replace(GPU_PROFILE, max_samples=20, max_wall_seconds=600, warm_up_cap_seconds=600, warm_up_most_calls=30)
 MOST_GAIN = 0.95
 """A VALID time below this share of the honest one is a hole."""
 MOST_GAIN_ON_CPU = 2 / 3
@@ -94,11 +90,10 @@ def attack_simulated(judged: Equipment) -> Attack:
     return partial(_attack, few)
 
 
-async def _attack(judged: Equipment, attempt: Attempt, **replacements: str) -> Finished:
-    fitted = replace(judged, limits=_limits_for(attempt, judged.limits))
-    if attempt.sizes:
-        fitted = replace(fitted, find_problem=partial(_with_sizes, attempt.sizes))
-    finished = await run(attempt.job(**replacements), fitted, lambda _: None)
+async def _attack(judged: Equipment, attempt: Attempt, seed: str = "", **replacements: str) -> Finished:
+    fitted = attempt.fitted(judged)
+    job = replace(attempt.job(**replacements), seed=seed)
+    finished = await run(job, fitted, lambda _: None)
     assert boxed_processes() == []
     assert list(judged.scratch_parent.iterdir()) == []
     again, shares = finished, list[float]()
@@ -111,7 +106,7 @@ async def _attack(judged: Equipment, attempt: Attempt, **replacements: str) -> F
         if shares[-1] >= MOST_GAIN_ON_CPU:
             break
         assert len(shares) < _COMPARISONS, (attempt.name, shares)
-        again = await run(attempt.job(**replacements), fitted, lambda _: None)
+        again = await run(job, fitted, lambda _: None)
     return finished
 
 
@@ -143,12 +138,6 @@ async def _beside_honest(
     return list(zip(finished.benchmarked.results, honest.benchmarked.results, strict=True))
 
 
-def _with_sizes(sizes: Mapping[str, int], slug: str) -> Problem:
-    problem = problem_named(slug)
-    case = problem.sizes.cpu[0]
-    return with_case(problem, Case(f"{sizes}", {**case.values, **sizes}))
-
-
 def boxed_processes() -> list[psutil.Process]:
     """Runners and compilers among our own descendants; other tests may have theirs."""
     found: list[psutil.Process] = []
@@ -159,15 +148,3 @@ def boxed_processes() -> list[psutil.Process]:
         except psutil.NoSuchProcess:
             continue
     return found
-
-
-def _limits_for(attempt: Attempt, limits: StageLimits) -> StageLimits:  # noqa: F811 - what the fixture gives
-    builder, runner = limits.builder, limits.runner
-    if attempt.builder_seconds:
-        builder = replace(builder, cpu=timedelta(seconds=attempt.builder_seconds))
-    if attempt.builder_mib:
-        builder = replace(builder, memory_mib=attempt.builder_mib)
-    if attempt.runner_mib:
-        runner = replace(runner, memory_mib=attempt.runner_mib)
-    call_seconds = attempt.call_seconds or limits.call_seconds
-    return replace(limits, builder=builder, runner=runner, call_seconds=call_seconds)

@@ -10,25 +10,38 @@ on GPUs are what they are, for as long as no GPU is here to show it.
 
 from __future__ import annotations
 
+import re
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from problems.definition import Case
 from services.executor.core.benchmark_result import Timing
+from services.executor.core.certify.known_times import with_case
+from services.executor.core.installation import catalogue
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from problems.definition import Problem
+    from services.executor.core.equipment import Equipment
     from services.executor.core.events import Finished
+    from services.executor.core.limits import StageLimits
 
 FOLDER = Path(__file__).parent
 
 
 DEVICES = ("cpu", "sim", "nvidia", "rocm")
+PARTS_OF_STAGED = frozenset(
+    {"11_seed_search/search", "28_residue/leaves_marks", "28_residue/looks_for_marks", "30_network/connects"}
+)
+"""These take more than a submission; `staged.py` runs them."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +109,40 @@ class Attempt:
         """What is submitted."""
         return CoreJob(self.source(**replacements), self.mode, self.problem, launch_plan=self.plan)
 
+    def fitted(self, equipment: Equipment) -> Equipment:
+        """This, with the attempt's own limits and sizes in place."""
+        fitted = replace(equipment, limits=self._limits(equipment.limits))
+        return replace(fitted, find_problem=partial(_with_sizes, self.sizes)) if self.sizes else fitted
+
+    def _limits(self, limits: StageLimits) -> StageLimits:
+        builder, runner = limits.builder, limits.runner
+        if self.builder_seconds:
+            builder = replace(builder, cpu=timedelta(seconds=self.builder_seconds))
+        if self.builder_mib:
+            builder = replace(builder, memory_mib=self.builder_mib)
+        if self.runner_mib:
+            runner = replace(runner, memory_mib=self.runner_mib)
+        return replace(limits, builder=builder, runner=runner, call_seconds=self.call_seconds or limits.call_seconds)
+
+    def shortcoming(self, finished: Finished, device: str) -> str:
+        """How a finished run on one of DEVICES differs from what it must be; empty if it does not.
+
+        Reasons, messages and what is printed are those of `cpu`; on the others the outcome alone is looked at.
+        """
+        outcome, right = Outcome.reached(finished), self.outcomes[device]
+        if outcome not in right:
+            return f"{outcome}, and not {' or '.join(map(str, right))}: {finished.message} {finished.details}".strip()
+        if device != "cpu":
+            return ""
+        if outcome == next((one for one in right if one.verdict is not Verdict.ACCEPTED), None):
+            if re.fullmatch(self.reason, finished.reason) is None:
+                return f"the reason is {finished.reason!r}, and not {self.reason!r}"
+            if self.says and not any(piece in finished.message for piece in self.says):
+                return f"the message is {finished.message!r}, and not one of {self.says}"
+        if outcome == right[0] and re.search(self.prints, finished.stdout) is None:
+            return f"it printed {finished.stdout!r}, and not {self.prints!r}"
+        return ""
+
     @property
     def name(self) -> str:
         """E.g. 09_early_exit/exit_in_a_thread."""
@@ -160,3 +207,9 @@ def _outcomes(value: str | list[str]) -> tuple[Outcome, ...]:
 
 def _list(value: str | list[str]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _with_sizes(sizes: Mapping[str, int], slug: str) -> Problem:
+    """The problem with a single case, of these sizes."""
+    problem = catalogue().get(slug).problem
+    return with_case(problem, Case(f"{dict(sizes)}", {**problem.sizes.cpu[0].values, **sizes}))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import secrets
-import socket
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -14,16 +11,19 @@ import pytest
 from services.executor.core import benchmarking, roofline
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.run import run
-from services.executor.core.seeds import RunSeed
 from services.executor.core.stopping import CPU_PROFILE
 from services.executor.core.verdict import Verdict
 from tests.attacks.conftest import MOST_GAIN_ON_CPU, PROBLEMS, require_no_gain, share_of_honest
 from tests.attacks.manifest import attempt_named
+from tests.attacks.staged import STAGED
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from services.executor.core.equipment import Equipment
     from services.executor.core.events import Event, Finished
     from tests.attacks.conftest import Attack
+    from tests.attacks.manifest import Attempt
 
 HONEST = (PROBLEMS / "vector-addition/solution.hip").read_text("utf-8")
 
@@ -32,36 +32,12 @@ async def _benchmark(judged: Equipment, source: str, seed: str = "") -> Finished
     return await run(CoreJob(source, Mode.BENCHMARK, "vector-addition", seed=seed), judged, lambda _: None)
 
 
-async def test_the_seed_is_nowhere_that_a_submission_can_look(judged: Equipment) -> None:
-    secret = secrets.token_hex(32)
-    assert RunSeed(secret).reveal() == secret
-    halves = {"FIRST_HALF": secret[:32][::-1], "SECOND_HALF": secret[32:][::-1]}
-    source = attempt_named("11_seed_search/search").source(**halves)
-    finished = await run(CoreJob(source, Mode.CHECK, "vector-addition", seed=secret), judged, lambda _: None)
-    assert finished.verdict is Verdict.ACCEPTED, finished
-    assert finished.report["seed"] == secret
-    found = re.match(r"(\d+) hits in (\d+) bytes of memory and (\d+) files, (\d+) of its own", finished.stdout)
-    assert found, finished.stdout
-    hits, looked_at, files, own = map(int, found.groups())
-    assert (hits, own) == (0, 1)
-    assert (looked_at > 1 << 20, files > 16) == (True, True)
+@pytest.mark.parametrize("name", sorted(STAGED))
+async def test_a_staged_attack_finds_and_reaches_nothing(attack: Attack, name: str) -> None:
+    async def submit(attempt: Attempt, seed: str, replacements: Mapping[str, str]) -> Finished:
+        return await attack(attempt, seed, **replacements)
 
-
-async def test_a_submission_reaches_no_network(attack: Attack) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.setblocking(False)
-        finished = await attack(attempt_named("30_network/connects"), PORT=str(listener.getsockname()[1]))
-        with pytest.raises(BlockingIOError):
-            listener.accept()
-    assert finished.verdict is Verdict.ACCEPTED, finished
-    assert finished.stdout.startswith("reached 0 of 38"), finished.stdout
-
-
-async def test_the_next_submission_finds_nothing_of_the_one_before(attack: Attack) -> None:
-    for name in ("leaves_marks", "looks_for_marks"):
-        finished = await attack(attempt_named(f"28_residue/{name}"))
-        assert finished.verdict is Verdict.ACCEPTED, finished
-        assert finished.stdout.startswith(attempt_named(f"28_residue/{name}").prints.removeprefix("^"))
+    assert await STAGED[name](submit) == ""
 
 
 @pytest.mark.parametrize("name", ["10_daemon/daemon", "10_daemon/fork_bomb", "33_hang/stopped"])

@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from problems.catalogue import CatalogueError
@@ -15,6 +16,15 @@ from problems.definition import SizeSet
 from problems.variants import UnknownElementTypeError, variant_of
 from servicekit.plugins import BrokenPluginError, UnknownPluginError
 from services.executor.core.bench import BAD_USAGE, INFRASTRUCTURE, bench
+from services.executor.core.certify.command import (
+    QUICK_RUNS,
+    QUICK_SAMPLE,
+    RUNS,
+    Request,
+    certify,
+    certify_step,
+    choice_of,
+)
 from services.executor.core.command_line import parser
 from services.executor.core.compare_command import compare_files
 from services.executor.core.findings import Check
@@ -39,13 +49,14 @@ from services.executor.core.serve import serve
 from services.executor.core.side_by_side import share_machine
 from services.executor.core.timing_mode import TimingMode
 from services.executor.devices.device import ToolchainError
+from services.executor.devices.plugins import device_named
+from services.executor.devices.sim.simulation import GPU_VARIABLE
 from services.executor.sandboxes.kernel_calls import FREED_BYTES_KEPT, keep_freed_memory
 from services.executor.sandboxes.sandbox import SandboxError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
-    from pathlib import Path
 
     from problems.definition import Problem
     from services.executor.core.equipment import Equipment
@@ -76,9 +87,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         chosen.box_cores,
     )
     try:
-        if chosen.command == "nursery":
-            return _nursery(options)
-        return asyncio.run(_run(chosen, options, parent))
+        if chosen.command == "certify" and not chosen.step:
+            return _certify(chosen, options)
+        return _nursery(options) if chosen.command == "nursery" else asyncio.run(_run(chosen, options, parent))
     except (UnknownPluginError, ForbiddenRulesError) as error:
         sys.stderr.write(f"{error}\n")
         return BAD_USAGE
@@ -93,6 +104,16 @@ def _read_files(chosen: argparse.Namespace) -> None:
     for name in ("launch_plan", "problem_def"):
         file: Path | None = getattr(chosen, name, None)
         setattr(chosen, f"{name}_text", file.read_text("utf-8", errors="replace") if file else "")
+
+
+def _certify(chosen: argparse.Namespace, options: Options) -> int:
+    if chosen.device == "sim":
+        os.environ.setdefault(GPU_VARIABLE, "1")
+    device_named(chosen.device)
+    runs = chosen.runs or (QUICK_RUNS if chosen.quick else RUNS)
+    sample = chosen.sample or (QUICK_SAMPLE if chosen.quick else None)
+    out = chosen.out or Path(f"certify-{chosen.device}")
+    return certify(Request(out, choice_of(chosen.only, sample), runs, chosen.again, chosen.step_seconds), options)
 
 
 def _nursery(options: Options) -> int:
@@ -133,6 +154,8 @@ async def _run(chosen: argparse.Namespace, options: Options, parent: int) -> int
     task = asyncio.current_task()
     if task is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    if chosen.command == "certify":
+        return await certify_step(chosen.step, options, chosen.runs, chosen.parent)
     if chosen.command == "lint":
         return await lint(chosen.slugs, await open_equipment(options))
     on_one_file = {"isa": _isa, "check": _check, "record": _record, "profile": _profile}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from problems.definition import SizeSet
+from services.executor.core.certify.steps import FEWEST_RUNS, Section
 from services.executor.core.installation import default_cache_folder
 from services.executor.core.job import Mode
 from services.executor.core.timing_mode import TimingMode
@@ -34,6 +35,7 @@ def parser() -> ArgumentParser:
     two = commands.add_parser("compare", parents=[shared], help="which of two results is faster, if that can be said")
     for name in ("first", "second"):
         two.add_argument(name, type=Path, help="what `bench --json` printed, or a signed report")
+    _add_certify(commands.add_parser("certify", parents=[shared], help="find out what works on this machine"))
     commands.add_parser("serve", parents=[shared], help="run one job from stdin, events to stdout")
     commands.add_parser("nursery", parents=[shared], help="fork judges on request; stdin is the socket for requests")
     return whole
@@ -72,6 +74,32 @@ def _add_bench(one: ArgumentParser) -> None:
     one.add_argument("--launch-plan", type=Path, help="JSON: the file has kernels only, and is launched by this plan")
     one.add_argument("--problem-def", type=Path, help="a problem of your own: Python source of a problem class")
     one.add_argument("--json", action="store_true", help="print the last event as JSON, stages to stderr")
+
+
+def _add_certify(certifier: ArgumentParser) -> None:
+    certifier.add_argument("--out", type=Path, help="the folder to write to, or to go on in; certify-DEVICE by default")
+    certifier.add_argument("--only", action="append", choices=list(Section), default=[], help="a section; repeatable")
+    certifier.add_argument("--sample", type=_natural, help="at most so many steps of each of the long sections")
+    certifier.add_argument("--runs", type=_runs, help="how often a kernel is submitted whose spread is measured (8)")
+    certifier.add_argument("--quick", action="store_true", help="a first look: --sample 2 --runs 3")
+    certifier.add_argument("--again", action="append", default=[], help="a step to try again, or `failed`; repeatable")
+    certifier.add_argument("--step-seconds", type=float, help="every step's time limit, in place of its own")
+    for name, kind in (("--step", str), ("--parent", int)):
+        certifier.add_argument(name, type=kind, help=argparse.SUPPRESS)
+
+
+def _natural(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def _runs(text: str) -> int:
+    number = int(text)
+    if number < FEWEST_RUNS:
+        raise argparse.ArgumentTypeError(f"must be at least {FEWEST_RUNS}: one run has no spread")
+    return number
 
 
 def _add_profile(profiler: ArgumentParser) -> None:

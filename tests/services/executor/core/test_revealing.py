@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchmarks.trust import smallest_case_of, with_case
 from problems.definition import Case
 from problems.parts import FEWEST_PIECES
 from services.executor.core import case_judge, revealing
 from services.executor.core.benchmark_result import Timing
+from services.executor.core.certify.known_times import smallest_case_of, with_case
 from services.executor.core.chain_rules import redraw_rules
 from services.executor.core.checking import Checker
 from services.executor.core.failure import Failure

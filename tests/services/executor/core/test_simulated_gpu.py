@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchmarks.trust import smallest_case_of, with_case
 from problems import parts
 from problems.distributions import Distribution
 from services.executor.core import benchmarking, case_judge, chain
 from services.executor.core.benchmark_result import Timing
 from services.executor.core.case_judge import CaseJudge
+from services.executor.core.certify.known_times import smallest_case_of, with_case
 from services.executor.core.device_properties import host_memory_doubt, properties_from, with_properties
 from services.executor.core.failure import InfrastructureFailure
 from services.executor.core.installation import catalogue, find_problem

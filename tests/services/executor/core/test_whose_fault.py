@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.trust import smallest_case_of, with_case
+from services.executor.core.certify.known_times import smallest_case_of, with_case
 from services.executor.core.channel import IN_BOX
 from services.executor.core.installation import find_problem
 from services.executor.core.job import CoreJob, Mode

@@ -1,0 +1,133 @@
+"""`certify`: what its command line asks for, done in one folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from servicekit.whole_file import write_whole
+from services.executor.core.certify.conductor import Conductor
+from services.executor.core.certify.journal import Journal, JournalError
+from services.executor.core.certify.page import page_of
+from services.executor.core.certify.performing import Performance, perform
+from services.executor.core.certify.report import report_of
+from services.executor.core.certify.results import ExitStatus, Outcome, exit_status
+from services.executor.core.certify.sources import ROOT, sources_for
+from services.executor.core.certify.steps import Choice, Section
+from services.executor.core.jsonlines import plain
+from services.executor.sandboxes.kernel_calls import die_with
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from services.executor.core.certify.steps import Step
+    from services.executor.core.installation import Options
+
+RUNS = 8
+QUICK_SAMPLE, QUICK_RUNS = 2, 3
+_ALL_FAILED = "failed"
+# What results depend on: results of two versions of it are not put into one report.
+_TREE = ("problems", "protos", "servicekit", "services/executor", "tests/attacks", "tests/honest")
+_SUFFIXES = frozenset({".py", ".hip", ".cpp", ".hpp", ".h", ".toml", ".inc"})
+
+
+@dataclass(frozen=True)
+class Request:
+    """`again` names steps to try again, or `failed`; `seconds` replaces every step's time limit."""
+
+    out: Path
+    choice: Choice
+    runs: int
+    again: Sequence[str] = ()
+    seconds: float | None = None
+
+
+def certify(request: Request, options: Options) -> int:
+    """Certify, or go on with it; answers the exit status. Ctrl-C leaves a folder that can be gone on with."""
+    subject = {"device": options.device, "tree": _tree_digest()}
+    try:
+        journal = Journal(request.out, subject)
+        _forget(request.again, journal)
+    except (JournalError, OSError) as error:
+        sys.stderr.write(f"{error}\n")
+        return ExitStatus.BAD_USAGE
+    conductor = Conductor(_child(options, request.runs), request.out / "logs", journal, options.device)
+    wanted: list[Step] = []
+    try:
+        wanted = conductor.run(request.choice, request.seconds)
+        status = exit_status(journal.results.values(), [step for step in wanted if step.id not in journal.results])
+    except KeyboardInterrupt:
+        status = ExitStatus.INTERRUPTED
+    finally:
+        _write(request, subject, conductor, wanted)
+        journal.close()
+    return status
+
+
+async def certify_step(step: str, options: Options, runs: int, parent: int) -> int:
+    """The process of one step: its result is the only line of stdout."""
+    die_with(parent)
+    stdout = os.dup(1)
+    os.dup2(2, 1)
+    result = await perform(step, Performance(options, runs))
+    os.write(stdout, f"{json.dumps(plain(result))}\n".encode())
+    return 0
+
+
+def _forget(again: Iterable[str], journal: Journal) -> None:
+    """Raises JournalError for a step that has no result."""
+    for name in again:
+        if name == _ALL_FAILED:
+            failed = [step for step, result in journal.results.items() if result.outcome is Outcome.FAILED]
+            journal.forget(failed)
+        elif name in journal.results:
+            journal.forget([name])
+        else:
+            raise JournalError(f"--again: {name} has no result here; name a step of result.json, or `failed`")
+
+
+def _write(request: Request, subject: dict[str, str], conductor: Conductor, wanted: Sequence[Step]) -> None:
+    journal = conductor.journal
+    steps = conductor.steps()
+    picked = wanted or request.choice.picked(steps)
+    missing = sources_for(subject["device"], simulated=False).missing
+    report = report_of(subject, journal.results, steps, picked, missing, time.time())
+    write_whole(request.out / "result.json", json.dumps(report.to_json(), indent=1).encode())
+    write_whole(request.out / "report.html", page_of(report).encode())
+    counts = ", ".join(f"{count} {name}" for name, count in report.counts.items())
+    sys.stderr.write(f"{counts}, {len(report.not_run)} not run; see {request.out / 'report.html'}\n")
+
+
+def _child(options: Options, runs: int) -> list[str]:
+    given = {
+        "--device": options.device,
+        "--sandbox": options.sandbox,
+        "--cache-folder": str(options.cache_folder),
+        "--cache-mib": str(options.cache_mib),
+        "--forbidden": str(options.forbidden_file or ""),
+        "--runs": str(runs),
+        # Asked for by the child it could be that of init, if we are gone by then.
+        "--parent": str(os.getpid()),
+    }
+    words = [word for name, value in given.items() if value for word in (name, value)]
+    return [sys.executable, "-m", "services.executor.core", "certify", *words, "--step"]
+
+
+def _tree_digest() -> str:
+    digest = hashlib.sha256()
+    for folder in _TREE:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in _SUFFIXES and path.is_file():
+                digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def choice_of(only: Sequence[str], sample: int | None) -> Choice:
+    """What `--only` and `--sample` ask for."""
+    return Choice(frozenset(map(Section, only)), sample)

@@ -1,0 +1,148 @@
+"""Runs the steps of `certify` one after the other, each in a process of its own, and keeps what they found.
+
+A process that says nothing in its time is ended, with all that it started; one that ends without a word has crashed.
+Both are results. So whatever a step does to its process, the next one begins afresh.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from services.executor.core.certify.journal import result_from
+from services.executor.core.certify.results import Outcome, StepResult
+from services.executor.core.certify.sources import sources_for
+from services.executor.core.certify.steps import OPEN_DEVICE, all_steps, step_named
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from services.executor.core.certify.journal import Journal
+    from services.executor.core.certify.steps import Choice, Step
+
+_GRACE_SECONDS = 10.0
+"""For a process that was told to end, to end what it started."""
+_MOST_LOG = 4_000
+_LINE_END = "\n"
+_NO_DEVICE = "the device cannot be opened (see device/open)"
+
+
+@dataclass(frozen=True)
+class Conductor:
+    """`command` performs the step whose id is added to it, and prints its result as a line of JSON.
+
+    `logs` is the folder for what else it says; `device` is the device's name.
+    """
+
+    command: Sequence[str]
+    logs: Path
+    journal: Journal
+    device: str
+
+    def run(self, choice: Choice, seconds: float | None = None) -> list[Step]:
+        """Run what is wanted and has no result yet; answers all steps that there are.
+
+        `seconds` is the time limit of every step, for tests. KeyboardInterrupt leaves the step that ran undone.
+        """
+        self.logs.mkdir(parents=True, exist_ok=True)
+        # It is asked anew each time: between two runs somebody may have mended it.
+        self.journal.forget([OPEN_DEVICE])
+        self._tell_and_run(step_named(OPEN_DEVICE), "", seconds)
+        steps = self.steps()
+        wanted = choice.picked(steps)
+        for at, step in enumerate(wanted, start=1):
+            if step.id not in self.journal.results:
+                self._tell_and_run(step, f"{at}/{len(wanted)}", seconds)
+        return wanted
+
+    def steps(self) -> list[Step]:
+        """Every step there is for this device."""
+        facts = self._opened.facts
+        is_simulated = facts.get("is_simulated") == "True"
+        at_gpu_sizes = facts.get("is_gpu") == "True" and not is_simulated
+        return all_steps(sources_for(self.device, simulated=is_simulated), at_gpu_sizes=at_gpu_sizes)
+
+    @property
+    def _opened(self) -> StepResult:
+        return self.journal.results[OPEN_DEVICE]
+
+    def _tell_and_run(self, step: Step, place: str, seconds: float | None) -> None:
+        result = self._result(replace(step, seconds=seconds) if seconds else step, place)
+        why = "" if result.outcome is Outcome.PASSED else f": {result.why.partition(_LINE_END)[0]}"
+        sys.stderr.write(f"{result.outcome.value} ({result.seconds:.1f} s){why}\n")
+
+    def _result(self, step: Step, place: str) -> StepResult:
+        is_possible = not step.needs_device or self._opened.outcome is Outcome.PASSED
+        if is_possible:
+            self.journal.begin(step.id)
+        sys.stderr.write(f"{place:>9} {step.id} ... ")
+        sys.stderr.flush()
+        if not is_possible:
+            # Nothing was tried, so nothing is written down: with a device that opens it runs.
+            return StepResult(step.id, Outcome.NOT_POSSIBLE, _NO_DEVICE)
+        try:
+            result = self._performed(step)
+        except KeyboardInterrupt:
+            sys.stderr.write("stopped\n")
+            self.journal.stop(step.id)
+            raise
+        self.journal.end(result)
+        return result
+
+    def _performed(self, step: Step) -> StepResult:
+        began, begin = time.time(), time.perf_counter()
+        log = self.logs / f"{step.id.replace('/', '.')}.log"
+        with log.open("wb") as said:
+            process = subprocess.Popen(  # noqa: S603 - our own program
+                [*self.command, step.id],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=said,
+                start_new_session=True,
+            )
+            try:
+                printed, _ = process.communicate(timeout=step.seconds)
+            except subprocess.TimeoutExpired:
+                _end(process)
+                why = f"hung: it was ended after {step.seconds:g} s"
+                return self._lost(step, why, log, began, time.perf_counter() - begin)
+            except BaseException:
+                _end(process)
+                raise
+        with suppress(ValueError, KeyError, TypeError, IndexError):
+            return result_from(json.loads(printed.splitlines()[-1]))
+        why = f"crashed: its process ended with {_ending(process.returncode)} and without a result"
+        return self._lost(step, why, log, began, time.perf_counter() - begin)
+
+    def _lost(self, step: Step, why: str, log: Path, began: float, seconds: float) -> StepResult:
+        details = log.read_text("utf-8", errors="replace")[-_MOST_LOG:]
+        return StepResult(step.id, Outcome.FAILED, why, details=details, began=began, seconds=seconds)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Politely first, as it has boxes to end; then with all of its session."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_GRACE_SECONDS)
+            break
+    if process.stdout:
+        process.stdout.close()
+
+
+def _ending(returncode: int) -> str:
+    if returncode >= 0:
+        return f"status {returncode}"
+    try:
+        return signal.Signals(-returncode).name
+    except ValueError:
+        return f"signal {-returncode}"

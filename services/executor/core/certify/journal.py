@@ -1,0 +1,115 @@
+"""What `certify` has done so far, as lines of JSON that survive a crash of the machine.
+
+The first line says what is certified. A step has a line when it begins and one with its result; a step without a result
+was running when the machine, or `certify`, went down. It is not tried again by itself, as it may be what took the
+machine down.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from fcntl import LOCK_EX, LOCK_NB, flock
+from typing import TYPE_CHECKING, Any, cast
+
+from services.executor.core.certify.results import Figure, Outcome, StepResult
+from services.executor.core.jsonlines import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+NAME = "journal.jsonl"
+_CUT_OFF = (
+    "certify ended while this step was running, and so perhaps did the machine: read its log, and try it again with "
+    "--again"
+)
+
+
+class JournalError(ValueError):
+    """A folder holds something else than what is to be certified; the message says what to do."""
+
+
+class Journal:
+    """One folder's; open it once. Raises JournalError if it is of another subject, or in use; OSError."""
+
+    def __init__(self, folder: Path, subject: Mapping[str, str]) -> None:
+        self.results: dict[str, StepResult] = {}
+        folder.mkdir(parents=True, exist_ok=True)
+        self._file = (folder / NAME).open("a+b", buffering=0)
+        try:
+            flock(self._file, LOCK_EX | LOCK_NB)
+            self._file.seek(0)
+            self._read(self._file.read(), folder, subject)
+        except BlockingIOError as error:
+            self.close()
+            raise JournalError(f"--out: another certify works in {folder}; wait for it, or name another") from error
+        except BaseException:
+            self.close()
+            raise
+
+    def _read(self, data: bytes, folder: Path, subject: Mapping[str, str]) -> None:
+        # A last line without its end was being written when the machine went down.
+        whole = data[: data.rfind(b"\n") + 1]
+        if len(whole) != len(data):
+            self._file.truncate(len(whole))
+        lines = [cast("dict[str, Any]", json.loads(line)) for line in whole.splitlines()]
+        if not lines:
+            self._write({"subject": dict(subject)})
+            return
+        for name, value in subject.items():
+            before = cast("dict[str, str]", lines[0].get("subject", {})).get(name)
+            if before != value:
+                raise JournalError(
+                    f"--out: {folder} was begun with {name} {before}, and this is {value}; name another folder"
+                )
+        self.results = results_of(lines)
+
+    def forget(self, steps: Iterable[str]) -> None:
+        """Have these run again."""
+        for step in steps:
+            if self.results.pop(step, None) is not None:
+                self._write({"again": step})
+
+    def begin(self, step: str) -> None:
+        """It starts now."""
+        self._write({"begin": step})
+
+    def end(self, result: StepResult) -> None:
+        """It has ended so."""
+        self.results[result.step] = result
+        self._write({"result": plain(result)})
+
+    def stop(self, step: str) -> None:
+        """It was stopped by whoever runs certify, and says nothing."""
+        self._write({"again": step})
+
+    def close(self) -> None:
+        """Let another certify have the folder."""
+        self._file.close()
+
+    def _write(self, line: Mapping[str, object]) -> None:
+        self._file.write(json.dumps(line).encode() + b"\n")
+        os.fsync(self._file.fileno())
+
+
+def results_of(lines: Iterable[Mapping[str, Any]]) -> dict[str, StepResult]:
+    """The results by step, those that were cut off as failures."""
+    results: dict[str, StepResult] = {}
+    for line in lines:
+        if "begin" in line:
+            results[line["begin"]] = StepResult(line["begin"], Outcome.FAILED, _CUT_OFF)
+        elif "again" in line:
+            results.pop(line["again"], None)
+        elif "result" in line:
+            result = result_from(line["result"])
+            results[result.step] = result
+    return results
+
+
+def result_from(fields: Mapping[str, Any]) -> StepResult:
+    """The result that `plain` gave `fields` of; raises KeyError, TypeError, ValueError."""
+    result = StepResult(**fields)
+    figures = tuple(Figure(one["name"], float(one["value"]), one["unit"], one["aim"]) for one in fields["figures"])
+    return replace(result, outcome=Outcome(fields["outcome"]), figures=figures)

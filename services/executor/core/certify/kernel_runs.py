@@ -1,0 +1,147 @@
+"""The steps that run kernels through the whole core."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from problems.definition import SizeSet
+from services.executor.core.cache import CompileCache
+from services.executor.core.canary import canary_job
+from services.executor.core.certify import judgements, sources
+from services.executor.core.certify.known_times import NoTimeError, measured, smallest_case_of
+from services.executor.core.certify.results import Outcome, StepResult
+from services.executor.core.flushing import calibrated_flush, flush_profile
+from services.executor.core.installation import catalogue
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.limits import StageLimits
+from services.executor.core.run import run
+from services.executor.core.stopping import GPU_PROFILE
+from services.executor.core.trusted_runner import trusted_runner
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from services.executor.core.equipment import Equipment
+    from services.executor.core.events import Event, Finished
+
+FEW_CALLS = replace(GPU_PROFILE, max_samples=20, max_wall_seconds=600, warm_up_cap_seconds=600, warm_up_most_calls=30)
+"""Of a simulated GPU, whose calls take the host's time."""
+_HANG_SECONDS = 10.0
+_OVERHEAD_PROBLEM = "vector-addition"
+_ONE_DEVICE = r"""
+#include <hip/hip_runtime.h>
+#include <stdio.h>
+
+int main() {
+    int count = 0;
+    const hipError_t error = hipGetDeviceCount(&count);
+    printf("%d %s\n", count, hipGetErrorString(error));
+}
+"""
+
+
+async def reference(step: str, rest: str, equipment: Equipment) -> StepResult:
+    """A problem's own solution, at the sizes of `cpu` or of GPUs."""
+    slug, _, sizes = rest.partition("/")
+    job = CoreJob(catalogue().get(slug).solution, Mode.CHECK, slug, size_set=SizeSet(sizes))
+    return judgements.of_check(step, await _run(job, equipment))
+
+
+async def honest(step: str, name: str, equipment: Equipment) -> StepResult:
+    """A kernel of tests/honest."""
+    problem, source = sources.honest_source(name)
+    on_cuda = equipment.device.describe().name == "nvidia"
+    refused = sources.refused_by_cuda().get(name, "") if on_cuda else ""
+    return judgements.of_check(step, await _run(CoreJob(source, Mode.CHECK, problem), equipment), refused)
+
+
+async def attack(step: str, name: str, equipment: Equipment) -> StepResult:
+    """A submission of tests/attacks, or what is staged there."""
+    manifest, staged = sources.attack_manifest(), sources.staged_attacks()
+    fitted = _for_attacks(equipment)
+    device = equipment.device.describe().name
+
+    async def submit(attempt: Any, seed: str, replacements: Mapping[str, str]) -> Finished:  # noqa: ANN401 - of tests
+        job = replace(attempt.job(**replacements), seed=seed)
+        return await _run(job, attempt.fitted(fitted))
+
+    if name in staged:
+        return judgements.of_attack(step, await staged[name](submit))
+    attempt = manifest.attempt_named(name)
+    finished = await submit(attempt, "", {})
+    return judgements.of_attack(step, attempt.shortcoming(finished, device), str(manifest.Outcome.reached(finished)))
+
+
+async def spread(step: str, true_us: float, runs: int, equipment: Equipment) -> StepResult:
+    """A kernel of known time, submitted several times."""
+    try:
+        return judgements.of_spread(step, await measured(true_us, runs, equipment))
+    except NoTimeError as error:
+        return StepResult(step, Outcome.FAILED, str(error))
+
+
+async def canary(step: str, equipment: Equipment) -> StepResult:
+    """The program that runs between two strangers' runs."""
+    return judgements.of_check(step, await _run(canary_job(equipment.device.describe()), equipment))
+
+
+async def devices_seen(step: str, equipment: Equipment) -> StepResult:
+    """Whether a program in a box finds the leased device and no other."""
+    finished = await _run(CoreJob(_ONE_DEVICE, Mode.SANDBOX), equipment)
+    if finished.stdout.startswith("1 "):
+        return StepResult(step, Outcome.PASSED, "a program in the sandbox finds one device")
+    why = f"a program in the sandbox finds not one device, but: {finished.stdout.strip() or finished.message}"
+    return StepResult(step, Outcome.FAILED, why, details=finished.details or finished.stderr)
+
+
+async def sweep(step: str, equipment: Equipment) -> StepResult:
+    """How much has to be swept through the caches before a cold call."""
+    device = equipment.device.describe()
+    equipment.device.toolchain()
+    async with trusted_runner(equipment, equipment.cache) as trusted:
+        flush = await calibrated_flush(trusted, flush_profile(device))
+    return judgements.of_sweep(step, flush, is_gpu=device.is_gpu)
+
+
+async def submission(step: str, name: str, equipment: Equipment) -> StepResult:
+    """A whole submission: with nothing compiled before, or as the next of a machine that has run it."""
+    is_gpu = equipment.device.describe().is_gpu
+    job = CoreJob(catalogue().get(_OVERHEAD_PROBLEM).solution, Mode.FULL, _OVERHEAD_PROBLEM)
+    with TemporaryDirectory() as folder:
+        fitted = replace(_quick_if_simulated(equipment), cache=CompileCache(Path(folder) / "builds", 256 << 20))
+        if name == "next-submission":
+            await _run(replace(job, mode=Mode.CHECK), fitted)
+        begin, begin_time = time.perf_counter(), time.time()
+        finished = await _run(job, fitted)
+        seconds = time.perf_counter() - begin
+    until_first = (finished.first_call_time or begin_time) - begin_time
+    return judgements.of_submission(step, finished, seconds, until_first, is_gpu=is_gpu)
+
+
+def _for_attacks(equipment: Equipment) -> Equipment:
+    """On a GPU the limits that everybody has. Elsewhere hangs end soon, and little memory is what an attack fills."""
+    device = equipment.device.describe()
+    if device.is_gpu and not device.is_simulated:
+        return equipment
+    default = StageLimits()
+    limits = replace(default, runner=replace(default.runner, memory_mib=256), call_seconds=_HANG_SECONDS)
+    return _quick_if_simulated(replace(equipment, limits=limits))
+
+
+def _quick_if_simulated(equipment: Equipment) -> Equipment:
+    """The times of a simulated device are made up, and its calls take the host's."""
+    if not equipment.device.describe().is_simulated:
+        return equipment
+    return replace(equipment, profile=FEW_CALLS, find_problem=smallest_case_of)
+
+
+async def _run(job: CoreJob, equipment: Equipment) -> Finished:
+    return await run(job, equipment, _ignore)
+
+
+def _ignore(event: Event) -> None:
+    del event

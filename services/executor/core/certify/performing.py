@@ -1,0 +1,90 @@
+"""One step, performed in a process of its own, which may crash or hang."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from services.executor.core.certify import independent, judgements, kernel_runs, probes
+from services.executor.core.certify.results import Outcome, StepResult
+from services.executor.core.certify.steps import Section
+from services.executor.core.failure import Failure
+from services.executor.core.installation import open_equipment
+from services.executor.devices.device import ToolchainError
+from services.executor.devices.plugins import device_named
+from services.executor.sandboxes.choice import choose_sandbox
+from services.executor.sandboxes.sandbox import SandboxError
+
+if TYPE_CHECKING:
+    from services.executor.core.equipment import Equipment
+    from services.executor.core.installation import Options
+
+
+@dataclass(frozen=True)
+class Performance:
+    """How steps are performed; `runs` is how many times a kernel is submitted whose spread is measured."""
+
+    options: Options
+    runs: int
+
+
+async def perform(step: str, how: Performance) -> StepResult:
+    """Perform it; whatever breaks on the way is the step's failure, and says how."""
+    began, begin = time.time(), time.perf_counter()
+    section, _, rest = step.partition("/")
+    try:
+        result = await _perform(step, Section(section), rest, how)
+    except SandboxError as error:
+        result = StepResult(step, Outcome.FAILED, str(error))
+    except ToolchainError as error:
+        result = StepResult(step, Outcome.NOT_POSSIBLE, str(error))
+    except Failure as failure:
+        result = StepResult(step, Outcome.FAILED, f"{failure.verdict}: {failure.message}", details=failure.details)
+    except Exception as error:  # noqa: BLE001 - a fault of ours is what certify looks for
+        result = StepResult(step, Outcome.FAILED, f"certify itself failed: {error}", details=traceback.format_exc())
+    return replace(result, began=began, seconds=time.perf_counter() - begin)
+
+
+async def _perform(step: str, section: Section, rest: str, how: Performance) -> StepResult:
+    if section is Section.ENVIRONMENT:
+        return _environment(step, rest, how.options)
+    if section is Section.SANDBOX and rest == "choice":
+        box = await choose_sandbox(how.options.sandbox)
+        return judgements.of_box(step, box.name, box.gaps)
+    equipment = await open_equipment(how.options)
+    if section is Section.SPREAD:
+        return await kernel_runs.spread(step, float(rest.removesuffix("us")), how.runs, equipment)
+    if section in {Section.DEVICE, Section.SANDBOX}:
+        return await _device(step, rest, equipment)
+    of_section = {
+        Section.REFERENCES: kernel_runs.reference,
+        Section.HONEST: kernel_runs.honest,
+        Section.ATTACKS: kernel_runs.attack,
+        Section.INDEPENDENT: independent.compared,
+        Section.OVERHEAD: kernel_runs.submission,
+    }
+    return await of_section[section](step, rest, equipment)
+
+
+def _environment(step: str, name: str, options: Options) -> StepResult:
+    if name == "driver":
+        return probes.driver(step, device_named(options.device))
+    of_name = {
+        "machine": lambda: probes.machine(step),
+        "processor": lambda: probes.processor(step),
+        "memory": lambda: probes.memory(step, options.device),
+        "disk": lambda: probes.disk(step, options.cache_folder),
+        "compiler": lambda: probes.device_compiler(step, options.device),
+        "recorder": lambda: probes.recorder(step),
+    }
+    return of_name[name]()
+
+
+async def _device(step: str, name: str, equipment: Equipment) -> StepResult:
+    if name in {"open", "instruments"}:
+        probe = probes.opened if name == "open" else probes.instruments
+        return probe(step, equipment.device)
+    of_name = {"canary": kernel_runs.canary, "devices": kernel_runs.devices_seen, "sweep": kernel_runs.sweep}
+    return await of_name[name](step, equipment)

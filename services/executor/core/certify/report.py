@@ -1,0 +1,83 @@
+"""All that `certify` found, as it is written to the folder; pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from services.executor.core.certify.results import Outcome
+from services.executor.core.certify.steps import OPEN_DEVICE
+from services.executor.core.jsonlines import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from services.executor.core.certify.results import StepResult
+    from services.executor.core.certify.steps import Step
+
+VERSION = 1
+_LEFT_OUT = "left out by --only, --sample or --quick"
+_NO_DEVICE = f"the device cannot be opened ({OPEN_DEVICE})"
+_STOPPED = "certify was stopped before"
+
+
+@dataclass(frozen=True)
+class Report:
+    """`written` is in Unix seconds; `not_run` has the reason by step."""
+
+    device: str
+    tree: str
+    written: float
+    results: Sequence[StepResult]
+    not_run: Mapping[str, str]
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the steps say of the machine."""
+        found = {"tree": self.tree}
+        for result in self.results:
+            found.update(result.facts)
+        return found
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many steps ended in each way."""
+        counted = Counter(result.outcome.value for result in self.results)
+        return {outcome.value: counted[outcome.value] for outcome in Outcome}
+
+    def to_json(self) -> dict[str, object]:
+        """As it stands in result.json."""
+        return {
+            "version": VERSION,
+            "device": self.device,
+            "tree": self.tree,
+            "written": self.written,
+            "counts": self.counts,
+            "machine": self.facts,
+            "steps": [plain(result) for result in self.results],
+            "not_run": dict(self.not_run),
+        }
+
+
+def report_of(
+    subject: Mapping[str, str],
+    results: Mapping[str, StepResult],
+    steps: Sequence[Step],
+    wanted: Sequence[Step],
+    missing: str,
+    written: float,
+) -> Report:
+    """In the order of the steps. `missing` says which kernels this installation lacks; it is empty if it has all."""
+    ordered = [results[step.id] for step in steps if step.id in results]
+    is_wanted = {step.id for step in wanted}
+    opened = results.get(OPEN_DEVICE)
+    is_open = opened is not None and opened.outcome is Outcome.PASSED
+    not_run = {
+        step.id: _LEFT_OUT if step.id not in is_wanted else _STOPPED if is_open or not step.needs_device else _NO_DEVICE
+        for step in steps
+        if step.id not in results
+    }
+    if missing:
+        not_run["honest, attacks"] = missing
+    return Report(subject["device"], subject["tree"], written, ordered, not_run)

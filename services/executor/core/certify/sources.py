@@ -1,0 +1,74 @@
+"""The kernels that `certify` runs: the catalogue's references, and those of our tests where the tree has them."""
+
+from __future__ import annotations
+
+import importlib
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import ModuleType
+
+ROOT = Path(__file__).parents[4]
+HONEST = ROOT / "tests" / "honest"
+_PROBLEM_MARK = "// problem: "
+_ATTACKS, _STAGED = "tests.attacks.manifest", "tests.attacks.staged"
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Names of kernels. Those of tests are empty in an installation without a tree of sources."""
+
+    references: Sequence[str]
+    honest: Sequence[str]
+    attacks: Sequence[str]
+
+    @property
+    def missing(self) -> str:
+        """What is not there, and what to do; empty if all is there."""
+        if self.honest and self.attacks:
+            return ""
+        return f"{ROOT} has no tests/honest and tests/attacks: run certify in a checkout, or from its kit"
+
+
+def sources_for(device: str, *, simulated: bool) -> Sources:
+    """All there are for a device; of attacks on a simulated one those that have a time to forge."""
+    references = sorted(path.parent.name for path in ROOT.glob("problems/*/solution.hip"))
+    honest = sorted(path.stem for path in HONEST.glob("*.hip"))
+    return Sources(references, honest, _attack_names(device, simulated=simulated))
+
+
+def honest_source(name: str) -> tuple[str, str]:
+    """A kernel's problem and source; raises OSError."""
+    source = (HONEST / f"{name}.hip").read_text("utf-8")
+    return source.partition("\n")[0].removeprefix(_PROBLEM_MARK), source
+
+
+def refused_by_cuda() -> Mapping[str, str]:
+    """The honest kernels that CUDA has no words for, with a part of what its compiler says; raises OSError."""
+    return tomllib.loads((HONEST / "refused_by_cuda.toml").read_text("utf-8"))
+
+
+def attack_manifest() -> ModuleType:
+    """The manifest of tests/attacks; raises ModuleNotFoundError where the tree has no tests."""
+    return importlib.import_module(_ATTACKS)
+
+
+def staged_attacks() -> Mapping[str, Any]:
+    """Those attacks that take more than a submission, by name; raises ModuleNotFoundError."""
+    return importlib.import_module(_STAGED).STAGED
+
+
+def _attack_names(device: str, *, simulated: bool) -> Sequence[str]:
+    try:
+        manifest, staged = attack_manifest(), staged_attacks()
+    except ModuleNotFoundError:
+        return ()
+    known = manifest.DEVICES
+    attempts = [one for one in manifest.attempts() if device in known and one.name not in manifest.PARTS_OF_STAGED]
+    if simulated:
+        return [one.name for one in attempts if one.mode == "benchmark"]
+    return sorted([*(one.name for one in attempts), *staged])

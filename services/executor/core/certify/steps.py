@@ -1,0 +1,131 @@
+"""The steps of `certify`, in the order in which they run; pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from services.executor.core.certify.sources import Sources
+
+MINUTE = 60.0
+
+
+class Section(StrEnum):
+    """A part of the report; the first word of a step's id."""
+
+    ENVIRONMENT = "environment"
+    SANDBOX = "sandbox"
+    DEVICE = "device"
+    REFERENCES = "references"
+    HONEST = "honest"
+    ATTACKS = "attacks"
+    SPREAD = "spread"
+    INDEPENDENT = "independent"
+    OVERHEAD = "overhead"
+
+
+TITLES = {
+    Section.ENVIRONMENT: "Environment",
+    Section.SANDBOX: "Sandbox",
+    Section.DEVICE: "Device",
+    Section.REFERENCES: "References: every problem's own solution is right",
+    Section.HONEST: "Honest kernels, written as people write them, are right",
+    Section.ATTACKS: "Attacks get the verdict that is documented for this device",
+    Section.SPREAD: "Spread and gain: the same kernel submitted again and again",
+    Section.INDEPENDENT: "Our times beside those of a program without our code",
+    Section.OVERHEAD: "What a whole submission takes, by stage",
+}
+# Wall time; what takes longer hangs. A run's own limits end it earlier (core/limits.py), but a driver may not let them.
+_SECONDS = {
+    Section.ENVIRONMENT: 5 * MINUTE,
+    Section.SANDBOX: 10 * MINUTE,
+    Section.DEVICE: 15 * MINUTE,
+    Section.REFERENCES: 30 * MINUTE,
+    Section.HONEST: 30 * MINUTE,
+    Section.ATTACKS: 30 * MINUTE,
+    Section.SPREAD: 60 * MINUTE,
+    Section.INDEPENDENT: 60 * MINUTE,
+    Section.OVERHEAD: 30 * MINUTE,
+}
+OPEN_DEVICE = "device/open"
+ENVIRONMENT = ("machine", "processor", "memory", "disk", "compiler", "recorder", "driver")
+SANDBOX = ("choice", "devices")
+DEVICE = ("open", "canary", "instruments", "sweep")
+OVERHEAD = ("first-submission", "next-submission")
+TRUE_US = (1.0, 5.0, 20.0, 100.0, 1_000.0, 10_000.0)
+"""How long the kernels of the section `spread` take."""
+FEWEST_RUNS = 2
+INDEPENDENT = ("vector-addition", "matrix-multiplication")
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something to find out. `id` is stable; `seconds` is the wall time after which it is ended."""
+
+    id: str
+    seconds: float
+
+    @property
+    def section(self) -> Section:
+        """Where it is shown."""
+        return Section(self.id.partition("/")[0])
+
+    @property
+    def needs_device(self) -> bool:
+        """Whether it makes no sense where the device cannot be opened."""
+        return self.section not in {Section.ENVIRONMENT, Section.SANDBOX} and self.id != OPEN_DEVICE
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which of the steps are wanted: sections (all if none is named), and of each of the long ones at most `sample`."""
+
+    only: Collection[Section] = ()
+    sample: int | None = None
+
+    def picked(self, steps: Sequence[Step]) -> list[Step]:
+        """The steps that are wanted. Without the first of the device's nothing else of it can be."""
+        wanted = [step for step in steps if not self.only or step.section in self.only or step.id == OPEN_DEVICE]
+        if self.sample is None:
+            return wanted
+        kept: list[Step] = []
+        for section in Section:
+            those = [step for step in wanted if step.section is section]
+            kept += _spread_out(those, self.sample) if section in _LONG else those
+        return kept
+
+
+_LONG = frozenset({Section.REFERENCES, Section.HONEST, Section.ATTACKS, Section.SPREAD, Section.INDEPENDENT})
+
+
+def _spread_out(steps: Sequence[Step], count: int) -> list[Step]:
+    """So many of them, at even distances."""
+    if len(steps) <= count:
+        return list(steps)
+    return [steps[(2 * at + 1) * len(steps) // (2 * count)] for at in range(count)]
+
+
+def all_steps(sources: Sources, *, at_gpu_sizes: bool) -> list[Step]:
+    """Every step there is; references run at the sizes of GPUs too where the device is a real one."""
+    sizes = ("cpu", "gpu") if at_gpu_sizes else ("cpu",)
+    names = {
+        Section.ENVIRONMENT: ENVIRONMENT,
+        Section.SANDBOX: SANDBOX,
+        Section.DEVICE: DEVICE,
+        Section.REFERENCES: [f"{slug}/{size}" for size in sizes for slug in sources.references],
+        Section.HONEST: sources.honest,
+        Section.ATTACKS: sources.attacks,
+        Section.SPREAD: [f"{true_us:g}us" for true_us in TRUE_US],
+        Section.INDEPENDENT: INDEPENDENT,
+        Section.OVERHEAD: OVERHEAD,
+    }
+    return [Step(f"{section.value}/{name}", _SECONDS[section]) for section, those in names.items() for name in those]
+
+
+def step_named(name: str) -> Step:
+    """The step of an id; raises ValueError if it has no section."""
+    return Step(name, _SECONDS[Section(name.partition("/")[0])])

@@ -1,0 +1,126 @@
+"""`certify` as people run it: whole on `cpu` and on the simulated GPU, killed in the middle, and without a device."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import psutil
+import pytest
+
+from services.executor.core.certify.sources import ROOT
+from tests.cli.invocation import wavepool
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [pytest.mark.usefixtures("cpu_device"), pytest.mark.slow, pytest.mark.timeout(900)]
+CERTIFY = [sys.executable, "-m", "services.executor.core", "certify"]
+
+
+def _certify(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [*CERTIFY, "--out", str(folder), *options]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=800, check=False)
+
+
+def _result(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "result.json").read_text())
+
+
+def _outcomes(folder: Path) -> dict[str, str]:
+    return {step["step"]: step["outcome"] for step in _result(folder)["steps"]}
+
+
+@pytest.mark.parametrize("device", ["cpu", "sim"])
+def test_a_sample_of_everything_comes_through(tmp_path: Path, device: str) -> None:
+    done = _certify(tmp_path, "--device", device, "--sample", "1", "--runs", "2", "--sandbox", "required")
+    assert done.returncode == 0, done.stderr
+    outcomes, result = _outcomes(tmp_path), _result(tmp_path)
+    sections = {step.partition("/")[0] for step in outcomes}
+    assert sections == {
+        *("environment", "sandbox", "device", "references", "honest", "attacks", "spread", "independent", "overhead")
+    }
+    no_instruments = {"environment/driver", "device/instruments"}
+    made_up = {"independent/matrix-multiplication"} if device == "sim" else set[str]()
+    assert {step for step, one in outcomes.items() if one == "not possible here"} == no_instruments | made_up
+    figures = {(step["step"], one["name"]): one["value"] for step in result["steps"] for one in step["figures"]}
+    assert (
+        figures["overhead/next-submission", "whole submission"] > figures["overhead/next-submission", "stage check"] > 0
+    )
+    [spread] = [step for step in outcomes if step.startswith("spread/")]
+    if device == "sim":
+        assert outcomes[spread] == "passed"
+        assert figures[spread, "claimed over true time"] == pytest.approx(1.0, rel=0.01)
+    else:
+        assert figures["independent/matrix-multiplication", "ours over theirs, events hot"] > 0
+    assert result["counts"]["failed"] == 0
+    assert set(result["not_run"].values()) == {"left out by --only, --sample or --quick"}
+    assert f"Wavepool certify: {device}" in (tmp_path / "report.html").read_text()
+
+
+def test_killed_in_the_middle_it_goes_on_and_tries_what_was_running_only_if_told_to(tmp_path: Path) -> None:
+    options = ("--device", "cpu", "--only", "sandbox", "--only", "spread", "--sample", "2")
+    for_hours = [*CERTIFY, "--out", str(tmp_path), *options, "--runs", "1000"]
+    running = subprocess.Popen(for_hours, cwd=ROOT, stderr=subprocess.PIPE)
+    assert running.stderr is not None
+    told = b""
+    while b"spread/" not in told:
+        told += (piece := os.read(running.stderr.fileno(), 4096))
+        assert piece, told
+    below = psutil.Process(running.pid).children(recursive=True)
+    running.send_signal(signal.SIGKILL)
+    assert running.wait() == -signal.SIGKILL
+    running.stderr.close()
+    _, alive = psutil.wait_procs(below, timeout=30)
+    assert alive == [], "nothing of it outlives it"
+
+    went_on = _certify(tmp_path, *options, "--runs", "2")
+    first, second = [step for step in _outcomes(tmp_path) if step.startswith("spread/")]
+    assert went_on.returncode == 1
+    assert _outcomes(tmp_path) == {
+        "sandbox/choice": "passed",
+        "sandbox/devices": "passed",
+        "device/open": "passed",
+        first: "failed",
+        second: "measured",
+    }
+    assert "sandbox/devices" not in went_on.stderr, "it has its result"
+    assert _certify(tmp_path, *options, "--runs", "2", "--again", "failed").returncode == 0
+    assert _outcomes(tmp_path)[first] == "measured"
+
+
+def test_without_a_device_it_says_what_is_missing_and_exits_with_3(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROCM_PATH", str(tmp_path / "nowhere"))
+    done = _certify(tmp_path / "out", "--device", "rocm", "--only", "environment", "--only", "attacks")
+    assert done.returncode == 3, done.stderr
+    steps = {step["step"]: step for step in _result(tmp_path / "out")["steps"]}
+    assert f"no hipcc at {tmp_path}/nowhere" in steps["environment/compiler"]["why"]
+    assert steps["device/open"]["outcome"] == "not possible here"
+    assert not [step for step in steps if step.startswith("attacks/")]
+    assert "the device cannot be opened (device/open)" in _result(tmp_path / "out")["not_run"].values()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--device", "abacus"), "known are cpu"),
+        (("--only", "everything"), "invalid choice"),
+        (("--runs", "1"), "one run has no spread"),
+        (("--sample", "0"), "at least 1"),
+        (("--again", "honest/nobody"), "has no result here"),
+    ],
+)
+def test_bad_usage_exits_with_2_and_names_the_fault(tmp_path: Path, options: tuple[str, ...], said: str) -> None:
+    done = _certify(tmp_path, *options)
+    assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+
+
+def test_the_command_passes_options_on(tmp_path: Path) -> None:
+    said = wavepool("certify", "--device", "abacus", "--quick", "--out", str(tmp_path))
+    assert said.status == 2
