@@ -1,0 +1,115 @@
+"""The kit that certifies a machine without a network: made, unpacked and run as on such a machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from services.executor.devices.cpu.toolchain import compiler
+
+ROOT = Path(__file__).parents[2]
+BUILD = ROOT / "deploy" / "certify_kit" / "build.py"
+WITHOUT_NETWORK = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--net", "--map-root-user"]
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+
+
+@pytest.fixture(scope="module")
+def kit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("kit") / "wavepool-certify.pyz"
+    command = [sys.executable, str(BUILD), "--output", str(made), "--preset", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}"
+    return made
+
+
+@pytest.fixture(scope="module")
+def unpacked(kit: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """Where it was unpacked to by this Python, and what it said."""
+    folder = tmp_path_factory.mktemp("machine")
+    python = Path(sys.base_prefix) / "bin" / "python3"
+    options = ["--device", "rocm", "--only", "environment", "--only", "sandbox", "--only", "honest"]
+    environment = {"PATH": "/usr/bin:/bin:/usr/sbin", "HOME": str(folder), "ROCM_PATH": str(folder / "nowhere")}
+    done = subprocess.run(
+        [*WITHOUT_NETWORK, str(python), "-I", str(kit), *options],
+        cwd=folder, env=environment, capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    return folder, done
+
+
+def test_it_is_small_and_has_no_compiler(kit: Path) -> None:
+    assert kit.stat().st_size < 60 << 20
+    with zipfile.ZipFile(kit) as archive:
+        assert sorted(archive.namelist()) == ["__main__.py", "identity", "payload.tar.xz"]
+
+
+def test_it_has_the_packages_for_each_python(unpacked: tuple[Path, object]) -> None:
+    packages = unpacked[0] / "wavepool-certify" / "packages"
+    assert sorted(path.name for path in packages.iterdir()) == ["any", "cp311", "cp312", "cp313"]
+    for version in ("311", "312", "313"):
+        [library] = (packages / f"cp{version}" / "numpy" / "_core").glob("_multiarray_umath*.so")
+        assert f"cpython-{version}-x86_64" in library.name
+    assert not list(packages.glob("*/ziglang"))
+
+
+def test_without_a_network_and_a_gpu_it_says_what_is_there_and_what_is_missing(
+    unpacked: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    folder, done = unpacked
+    assert done.returncode == 3, done.stderr
+    result = json.loads((folder / "certify-rocm" / "result.json").read_text())
+    steps = {step["step"]: step for step in result["steps"]}
+    assert steps["environment/machine"]["outcome"] == "passed"
+    assert steps["environment/processor"]["outcome"] == "passed", "judges have their compiled part"
+    assert "no time of a `solution` can be VALID" in steps["environment/recorder"]["why"]
+    assert "no hipcc at" in steps["environment/compiler"]["why"]
+    assert steps["device/open"]["outcome"] == "not possible here"
+    assert len([step for step in result["not_run"] if step.startswith("honest/")]) >= 83, "the kernels came along"
+    assert (folder / "certify-rocm" / "report.html").is_file()
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
+def test_with_the_compiler_beside_it_the_kit_certifies_a_processor(
+    unpacked: tuple[Path, object], tmp_path: Path
+) -> None:
+    folder, _ = unpacked
+    site = Path(compiler().folder).parent
+    beside = folder / "wavepool-certify" / "packages" / "any"
+    for part in [*site.glob("ziglang*"), *site.glob("llvmlite*")]:
+        shutil.copytree(part, beside / part.name, copy_function=_link)
+    [python] = (folder / "wavepool-certify").glob("python*/bin/python")
+    options = ["--device", "cpu", "--out", "out", "--sample", "1", "--only", "environment", "--only", "honest"]
+    for program in (["services.executor.devices.cpu.prepare"], ["services.executor.core", "certify", *options]):
+        command = [*WITHOUT_NETWORK, str(python), "-m", *program]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
+        assert done.returncode == 0, done.stderr
+    steps = json.loads((tmp_path / "out/result.json").read_text())["steps"]
+    assert [step["outcome"] for step in steps if step["step"].startswith("honest/")] == ["passed"]
+
+
+def test_builds_for_a_gpu_say_why_they_have_no_recorder(unpacked: tuple[Path, object], tmp_path: Path) -> None:
+    tree = unpacked[0] / "wavepool-certify" / "tree"
+    said = (
+        "from pathlib import Path; from services.executor.devices.offload import host_code as one;"
+        "print(one.recorder_command(Path('/x'))); print(one.recorder_mounts(Path('/x')), repr(one.recorder_identity()))"
+    )
+    [python] = (tree.parent).glob("python*/bin/python")
+    hidden = "import sys; sys.modules['ziglang'] = None; " + said
+    done = subprocess.run([str(python), "-c", hidden], cwd=tmp_path, capture_output=True, text=True, check=True)
+    command, rest = done.stdout.splitlines()
+    assert command.startswith("echo 'the cpu device")
+    assert command.endswith(" >/build/host/not_recordable.txt")
+    assert rest == "[] ''"
