@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from services.executor.core.certify.independent import KERNELS, compile_command, program_source, times_of
+from services.executor.core.certify.sources import ROOT
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.nvidia.gpu import Gpu
 from services.executor.devices.nvidia.nvidia_device import NvidiaDevice
@@ -48,6 +51,27 @@ def test_nvcc_builds_it_without_anything_of_ours(slug: str, tmp_path: Path) -> N
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert not [word for word in command if "wavepool" in word or word.startswith("-I")]
+
+
+@pytest.mark.rocm
+@pytest.mark.parametrize("slug", sorted(KERNELS))
+def test_hipcc_builds_it_for_an_mi300x(slug: str, tmp_path: Path) -> None:
+    file = tmp_path / "program.hip"
+    file.write_text(_source(slug, MI300X))
+    named = {**os.environ, "ROCM_PATH": str(ROOT / ".cache/rocm6/usr"), "HIP_PLATFORM": "amd"}
+    said = (
+        "import sys; from dataclasses import replace; from pathlib import Path;"
+        "from services.executor.core.certify.independent import compile_command;"
+        "from services.executor.devices.cpu.cpu_device import CpuDevice;"
+        "device = replace(CpuDevice().describe(), name='rocm', architecture='gfx942');"
+        "print('\\n'.join(compile_command(device, Path(sys.argv[1]), Path(sys.argv[2]))))"
+    )
+    # Where ROCm is stays known in a process that has asked for it.
+    asked = [sys.executable, "-c", said, str(file), str(tmp_path / "program")]
+    command = subprocess.run(asked, cwd=ROOT, env=named, capture_output=True, text=True, check=True).stdout.splitlines()
+    done = subprocess.run(command, cwd=tmp_path, env=named, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert b"gfx942" in (tmp_path / "program").read_bytes()
 
 
 def test_what_it_prints_is_read() -> None:
