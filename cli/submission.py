@@ -31,7 +31,7 @@ class TimingMode(StrEnum):
     COLD = "cold"
     """After a warm-up, with the caches swept before each call."""
     HOT = "hot"
-    """After a warm-up, with the caches as the call before left them."""
+    """After a warm-up, with the caches as the new inputs left them."""
     FIRST_CALL = "first-call"
     """The first call of a fresh process, one for each sample."""
 

@@ -152,7 +152,7 @@ async def test_calls_are_timed_as_chosen_and_the_table_says_how(web: BrowserPage
     await expect(chosen).to_have_value("")
     await chosen.select_option("hot")
     await web.submit()
-    await expect(web.page.locator("#outcome")).to_contain_text("Hot times: the caches were as the call before")
+    await expect(web.page.locator("#outcome")).to_contain_text("Hot times: the caches were as the new inputs")
     assert services.refusals.calls["SubmitJob"][0].spec.timing_mode == executor_pb2.TIMING_MODE_HOT
     await web.page.reload()
     await expect(chosen).to_have_value("hot")
