@@ -116,6 +116,6 @@ Timing = Annotated[
     BeforeValidator(_checked_timing),
     Field(
         description="How `benchmark` and `full` time calls. `cold`: caches are swept before each. `hot`: they are as "
-        "the call before left them. `first-call`: one in a fresh process. Left out: `cold` on GPUs, `hot` on `cpu`."
+        "the new inputs left them. `first-call`: one in a fresh process. Left out: `cold` on GPUs, `hot` on `cpu`."
     ),
 ]

@@ -25,7 +25,7 @@ class TimingMode(StrEnum):
     COLD = "cold"
     """After a warm-up, with the caches swept before each call: the default on GPUs."""
     HOT = "hot"
-    """After a warm-up, with the caches as the call before left them: the default on the cpu device."""
+    """After a warm-up, with the caches as the new inputs left them: the default on the cpu device."""
     FIRST_CALL = "first-call"
     """The first call of a fresh process, one for each sample: modules load, kernels are found, pools are empty."""
 
