@@ -80,7 +80,7 @@ class PoolClient:
     def resume(self, gpu_type: str = "") -> list[dict[str, Any]]:
         """Rent machines again where nothing is rented any more; gives what was stopped."""
         query = {"gpu_type": gpu_type} if gpu_type else None
-        return list(self._transport.call("POST", f"{MACHINES}/resume", query=query)["resumed_sources"])
+        return list(self._transport.call("POST", "/api/v1/providers/resume", query=query)["resumed_sources"])
 
     def events(self, machine_id: str, after: int = 0) -> Iterator[Event]:
         """What becomes of a machine after event number `after`, until its provider has taken it back."""

@@ -103,7 +103,7 @@ class MachineList(BaseModel):
         list[ProviderFailure], Field(description="Those that did not start; they are tried again.")
     ]
     stopped_sources: Annotated[
-        list[StoppedSource], Field(description="Nothing is rented there until `POST /machines/resume`.")
+        list[StoppedSource], Field(description="Nothing is rented there until `POST /providers/resume`.")
     ]
 
 

@@ -10,14 +10,13 @@ from wavepool.vmpool.v1.vmpool_pb2 import (
     GetMachineLogsRequest,
     GetMachineRequest,
     ListMachinesRequest,
-    ResumeRentingRequest,
     StopMachineRequest,
 )
 
 from gateway import machine_desk
 from gateway.dependencies import TheAdmin, TheGateway, TheVisibleJobs
 from gateway.json_route import JsonRoute
-from gateway.machine_schemas import Machine, MachineList, MachineOrder, OrderedMachine, ResumedRenting
+from gateway.machine_schemas import Machine, MachineList, MachineOrder, OrderedMachine
 from gateway.machine_views import failures_of, machine_of, machine_path, stopped_of
 from gateway.route_docs import LOG, MACHINE_STREAM, NO_MORE_EVENTS, problems
 from gateway.sse import EventStream, resume_point
@@ -60,18 +59,6 @@ async def request_machine(
     path = machine_path(answer.machine.machine_id)
     response.headers["Location"] = path
     return OrderedMachine(machine=machine_of(answer.machine), started=answer.started, events_url=f"{path}/events")
-
-
-@router.post("/resume", responses=problems(403))
-async def resume_renting(
-    _: TheAdmin,
-    gateway: TheGateway,
-    gpu_type: Annotated[str, Query(max_length=40, description="Empty: all.")] = "",
-) -> ResumedRenting:
-    """Rent machines again where nothing is rented any more, once what was wrong with them is mended."""
-    request = ResumeRentingRequest(gpu_type=gpu_type)
-    answer = await gateway.upstreams.vmpool.ResumeRenting(request, timeout=CALL_TIMEOUT_SECONDS)
-    return ResumedRenting(resumed_sources=stopped_of(answer.resumed_sources))
 
 
 @router.get("/{machine_id}", responses=problems(404))

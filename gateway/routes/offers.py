@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from wavepool.vmpool.v1.vmpool_pb2 import DiagnoseProvidersRequest, ListOffersRequest
+from wavepool.vmpool.v1.vmpool_pb2 import DiagnoseProvidersRequest, ListOffersRequest, ResumeRentingRequest
 
 from gateway.dependencies import TheAccount, TheAdmin, TheGateway
-from gateway.machine_schemas import OfferList, ProviderDiagnosis
-from gateway.machine_views import diagnosis_of, offers_of
+from gateway.machine_schemas import OfferList, ProviderDiagnosis, ResumedRenting
+from gateway.machine_views import diagnosis_of, offers_of, stopped_of
 from gateway.route_docs import problems
+from gateway.upstreams import CALL_TIMEOUT_SECONDS
 
 router = APIRouter(tags=["machines"])
 
@@ -34,3 +35,15 @@ async def diagnose_providers(_: TheAdmin, gateway: TheGateway) -> ProviderDiagno
     """What keeps the pool's providers from making machines, and what to do about it."""
     request = DiagnoseProvidersRequest()
     return diagnosis_of(await gateway.upstreams.vmpool.DiagnoseProviders(request, timeout=PROVIDERS_TIMEOUT_SECONDS))
+
+
+@router.post("/providers/resume", responses=problems(403))
+async def resume_renting(
+    _: TheAdmin,
+    gateway: TheGateway,
+    gpu_type: Annotated[str, Query(max_length=40, description="Empty: all.")] = "",
+) -> ResumedRenting:
+    """Rent machines again where nothing is rented any more, once what was wrong with them is mended."""
+    request = ResumeRentingRequest(gpu_type=gpu_type)
+    answer = await gateway.upstreams.vmpool.ResumeRenting(request, timeout=CALL_TIMEOUT_SECONDS)
+    return ResumedRenting(resumed_sources=stopped_of(answer.resumed_sources))

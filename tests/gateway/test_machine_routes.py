@@ -81,9 +81,9 @@ async def test_what_nothing_is_rented_from_is_listed_and_an_administrator_resume
 ) -> None:
     stopped = {"provider": "dstack", "backend": "hotaisle", "gpu_type": "MI300X", "message": "three were unfit"}
     assert (await gateway.http.get(MACHINES)).json()["stopped_sources"] == [stopped]
-    assert (await gateway.http.post(f"{MACHINES}/resume")).status_code == 403
+    assert (await gateway.http.post("/api/v1/providers/resume")).status_code == 403
     assert "ResumeRenting" not in services.refusals.calls
-    answer = await gateway.http.post(f"{MACHINES}/resume?gpu_type=MI300X", headers=ADMIN)
+    answer = await gateway.http.post("/api/v1/providers/resume?gpu_type=MI300X", headers=ADMIN)
     assert (answer.status_code, answer.json()) == (200, {"resumed_sources": [stopped]})
     assert services.refusals.calls["ResumeRenting"] == [vmpool_pb2.ResumeRentingRequest(gpu_type="MI300X")]
 

@@ -84,11 +84,11 @@ def test_what_nothing_is_rented_from_is_named_below_the_machines(gateway: Script
 
 
 def test_renting_is_resumed_and_what_was_stopped_is_told(gateway: ScriptedGateway) -> None:
-    gateway.on("POST", f"{MACHINES}/resume", Answer({"resumed_sources": [STOPPED]}))
+    gateway.on("POST", "/api/v1/providers/resume", Answer({"resumed_sources": [STOPPED]}))
     assert "machines are rented again: MI300X at dstack/hotaisle" in machines(gateway, "resume").err
-    gateway.only("POST", f"{MACHINES}/resume", Answer({"resumed_sources": []}))
+    gateway.only("POST", "/api/v1/providers/resume", Answer({"resumed_sources": []}))
     assert "nothing was stopped" in machines(gateway, "resume", "--gpu", "MI210").err
-    assert gateway.requests[-1].path == f"{MACHINES}/resume?gpu_type=MI210"
+    assert gateway.requests[-1].path == "/api/v1/providers/resume?gpu_type=MI210"
 
 
 def test_machines_that_are_over_are_listed_when_asked_for(gateway: ScriptedGateway) -> None:
