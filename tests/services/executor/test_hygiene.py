@@ -166,11 +166,12 @@ async def test_a_judge_that_cannot_be_killed_is_not_waited_for_and_condemns_the_
 ) -> None:
     monkeypatch.setattr(judge, "TERM_GRACE_SECONDS", 0.2)
     monkeypatch.setattr(judge, "DEATH_SECONDS", 0.2)
+    others = psutil.Process().children()
     server, client = await start_executor()
     asked = request(f"tell compiling\nwait {tmp_path / 'never'}")
     stream = client.stream(asked)
     await stream.reach("compiling")
-    judges = psutil.Process().children()
+    judges = [child for child in psutil.Process().children() if child not in others]
     with frozen(one.pid for one in judges):
         await client.cancel(asked.run_id)
         await stream.reach("finished")
@@ -185,10 +186,11 @@ async def test_a_run_whose_judge_hangs_until_the_runs_limit_is_a_fault_of_ours_a
 ) -> None:
     monkeypatch.setattr(judge, "TERM_GRACE_SECONDS", 0.2)
     monkeypatch.setattr(judge, "DEATH_SECONDS", 0.2)
+    others = psutil.Process().children()
     _, client = await start_executor(run_limit=2)
     stream = client.stream(request(f"tell compiling\nwait {tmp_path / 'never'}"))
     await stream.reach("compiling")
-    judges = psutil.Process().children()
+    judges = [child for child in psutil.Process().children() if child not in others]
     with frozen(one.pid for one in judges):
         [last] = [event async for event in stream]
     assert last.finished.verdict == run_event_pb2.VERDICT_INFRA_ERROR
