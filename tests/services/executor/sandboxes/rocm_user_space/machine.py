@@ -126,7 +126,7 @@ def machine(sys: Path, gpus: int = 8, *, cpx: bool = False) -> list[Partition]:
     (sys / "module" / "amdgpu").mkdir(parents=True)
     (sys / "module" / "amdgpu" / "initstate").write_text("live\n")
     (sys / "module" / "amdgpu" / "version").write_text("6.12.12\n")
-    (sys / "class" / "kfd").mkdir()
+    (sys / "class" / "kfd").mkdir(parents=True)
     (sys / "class" / "kfd" / "kfd").symlink_to(f"../../{TOPOLOGY.parent}")
     (topology / "generation_id").write_text("2\n")
     (topology / "system_properties").write_text(
