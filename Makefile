@@ -23,7 +23,7 @@ protos: setup ## Generate the Python code of protos/ again
 
 lint: setup ## Check style, types, imports, protos and dependencies
 	$(RUN)/ruff check && $(RUN)/ruff format --check && $(RUN)/pyright
-	$(RUN)/lint-imports && $(RUN)/buf lint && $(RUN)/deptry .
+	$(RUN)/lint-imports && $(RUN)/buf lint && $(RUN)/deptry . && cd client && ../$(RUN)/deptry .
 
 test: setup ## Run all tests that can run here, or those in TESTS
 	$(RUN)/pytest -n $(WORKERS) $(TESTS)

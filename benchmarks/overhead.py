@@ -73,7 +73,7 @@ def running_wavepool() -> Generator[tuple[httpx.Client, Path]]:
     """A Wavepool on free ports; gives a client with its token, and its data folder."""
     with tempfile.TemporaryDirectory() as folder:
         data_dir = Path(folder)
-        command = [sys.executable, "-m", "cli.main", "up", "--free-ports", "--data-dir", folder]
+        command = [sys.executable, "-m", "wavepool_client.main", "up", "--free-ports", "--data-dir", folder]
         process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             endpoint = ready_endpoint(data_dir)

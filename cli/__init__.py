@@ -1,1 +1,1 @@
-"""The `wavepool` command and the Python client; both talk to the gateway and to nothing else."""
+"""The subcommands of `wavepool` that work on this machine, and `make demo`. The rest is in wavepool_client."""

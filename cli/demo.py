@@ -16,27 +16,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cli.connection import TOKEN_FILE, Connection
-from cli.errors import WavepoolError
-from cli.event_stream import Patience, follow
-from cli.exit_codes import ExitCode
 from cli.local.program import StartError
 from cli.local.stack import Ports, Stack
 from cli.local.supervisor import running
-from cli.machine_text import cost_text
-from cli.narration import format_milliseconds
-from cli.outcome import result_of
-from cli.progress import shown_on
-from cli.report import origin_notes, table_of
-from cli.terminal import print_json, results
-from cli.timing_text import timing_text
-from cli.transport import Transport
+from wavepool_client.connection import TOKEN_FILE, Connection
+from wavepool_client.errors import WavepoolError
+from wavepool_client.event_stream import Patience, follow
+from wavepool_client.exit_codes import ExitCode
+from wavepool_client.machine_text import cost_text
+from wavepool_client.narration import format_milliseconds
+from wavepool_client.outcome import result_of
+from wavepool_client.progress import shown_on
+from wavepool_client.report import origin_notes, table_of
+from wavepool_client.terminal import print_json, results
+from wavepool_client.timing_text import timing_text
+from wavepool_client.transport import Transport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cli.event_stream import Event
-    from cli.outcome import Result
+    from wavepool_client.event_stream import Event
+    from wavepool_client.outcome import Result
 
 PROBLEM = "leaky-relu"
 READY_SECONDS = 90.0

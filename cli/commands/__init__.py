@@ -1,1 +1,1 @@
-"""The subcommands of `wavepool`, a file for each group."""
+"""The subcommands of `wavepool` that work on this machine, a file for each group."""

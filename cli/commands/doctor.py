@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from cli.commands.options import (
+from cli.local import checkup
+from cli.local.checkup import Finding, Health
+from cli.local.provider_checkup import providers, sandboxes
+from cli.local.stack import Ports
+from wavepool_client.commands.options import (
     DataDirOption,  # noqa: TC001 - typer reads annotations at run time
     EndpointOption,  # noqa: TC001
     JsonOption,  # noqa: TC001
     TokenOption,  # noqa: TC001
 )
-from cli.connection import DEFAULT_DATA_DIR, resolve
-from cli.exit_codes import ExitCode
-from cli.local import checkup
-from cli.local.checkup import Finding, Health
-from cli.local.provider_checkup import providers, sandboxes
-from cli.local.stack import Ports
-from cli.terminal import notes, print_json, results
-from cli.transport import Transport
+from wavepool_client.connection import DEFAULT_DATA_DIR, resolve
+from wavepool_client.exit_codes import ExitCode
+from wavepool_client.terminal import notes, print_json, results
+from wavepool_client.transport import Transport
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from cli.commands.options import DataDirOption  # noqa: TC001 - typer reads annotations at run time
-from cli.connection import DEFAULT_DATA_DIR, TOKEN_FILE
-from cli.errors import UnreachableError
-from cli.exit_codes import ExitCode
 from cli.local.checkup import setting_warnings
 from cli.local.data_folder import claimed, holder, rotate_logs
 from cli.local.generated_code import REMEDY, stale_protos
 from cli.local.program import StartError
 from cli.local.stack import Ports, Stack
 from cli.local.supervisor import running
-from cli.terminal import notes, say
+from wavepool_client.commands.options import DataDirOption  # noqa: TC001 - typer reads annotations at run time
+from wavepool_client.connection import DEFAULT_DATA_DIR, TOKEN_FILE
+from wavepool_client.errors import UnreachableError
+from wavepool_client.exit_codes import ExitCode
+from wavepool_client.terminal import notes, say
 
 if TYPE_CHECKING:
     from cli.local.supervisor import Supervisor

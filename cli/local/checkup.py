@@ -13,18 +13,18 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from cli.errors import WavepoolError
 from cli.local.data_folder import holder as holder_of_folder
 from cli.local.generated_code import REMEDY, stale_protos
 from cli.local.sockets import holder as holder_of_port
 from cli.local.sockets import is_free
+from wavepool_client.errors import WavepoolError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cli.connection import Connection
     from cli.local.stack import Ports
-    from cli.transport import Transport
+    from wavepool_client.connection import Connection
+    from wavepool_client.transport import Transport
 
 OLDEST_PYTHON = (3, 11)
 MIB = 1024 * 1024

@@ -7,8 +7,8 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from cli.connection import ENDPOINT_FILE
-from cli.errors import InputError
+from wavepool_client.connection import ENDPOINT_FILE
+from wavepool_client.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from cli.errors import AuthenticationError, NotFoundError, WavepoolError
 from cli.local.checkup import Finding, Health
+from wavepool_client.errors import AuthenticationError, NotFoundError, WavepoolError
 
 if TYPE_CHECKING:
-    from cli.transport import Transport
+    from wavepool_client.transport import Transport
 
 NAME = "providers"
 SANDBOXES = "sandboxes"

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cli.errors import InputError
 from cli.local.health import grpc_is_serving, http_is_ready
 from cli.local.program import Program
 from cli.local.sockets import LOOPBACK, free_ports, holder, is_free
+from wavepool_client.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from cli.main import main
+from wavepool_client.main import main
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

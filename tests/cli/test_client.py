@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.client import Client
-from cli.errors import AuthenticationError, InputError, RateLimitedError, UnreachableError
-from cli.event_stream import Event, Patience, follow
 from tests.cli.conftest import Answer, ScriptedGateway, Stream
 from tests.cli.scenes import ACCEPTED, JOB, OPENING, SUBMISSIONS, scripted
+from wavepool_client import Client
+from wavepool_client.errors import AuthenticationError, InputError, RateLimitedError, UnreachableError
+from wavepool_client.event_stream import Event, Patience, follow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

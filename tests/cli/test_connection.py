@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.connection import resolve
-from cli.errors import InputError
+from wavepool_client.connection import resolve
+from wavepool_client.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

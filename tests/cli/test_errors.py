@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from cli.errors import InputError
+from wavepool_client.errors import InputError
 
 
 def test_a_field_is_told_once() -> None:

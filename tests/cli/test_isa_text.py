@@ -5,9 +5,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.event_stream import Event
-from cli.isa_text import isa_text
-from cli.narration import narrate
+from wavepool_client.event_stream import Event
+from wavepool_client.isa_text import isa_text
+from wavepool_client.narration import narrate
 
 HINT = {"line": 7, "what": "it spills", "why": "too many values", "advice": "fewer of them"}
 KERNEL: dict[str, Any] = {

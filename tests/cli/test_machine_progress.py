@@ -5,10 +5,10 @@ import io
 import pytest
 from rich.console import Console
 
-from cli.event_stream import Event
-from cli.machine_progress import Clock, start_shown_on
-from cli.machine_text import seconds_text
-from cli.narration import narrate
+from wavepool_client.event_stream import Event
+from wavepool_client.machine_progress import Clock, start_shown_on
+from wavepool_client.machine_text import seconds_text
+from wavepool_client.narration import narrate
 
 PROVISIONING = Event(1, "PROVISIONING", {"status": "PROVISIONING", "stage": "pulling", "elapsed_seconds": 10})
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from cli.commands.core import COMMANDS
+from services.executor.core.command_line import parser
 from tests.cli.invocation import wavepool
 
 
@@ -15,7 +17,9 @@ def test_the_version_is_the_package_s() -> None:
     assert (run.status, run.out.split()[0]) == (0, "wavepool")
 
 
-@pytest.mark.parametrize("command", ["up", "submit", "watch", "jobs", "doctor", "core bench", "problems lint"])
+@pytest.mark.parametrize(
+    "command", ["up", "submit", "watch", "jobs", "doctor", "core bench", "core record", "certify", "problems lint"]
+)
 def test_every_command_explains_itself(command: str) -> None:
     assert wavepool(*command.split(), "--help").status == 0
 
@@ -35,3 +39,9 @@ def test_the_shell_completes_subcommands() -> None:
     environment = {**os.environ, "_WAVEPOOL_COMPLETE": "complete_bash", "COMP_WORDS": "wavepool su", "COMP_CWORD": "1"}
     done = subprocess.run([script], env=environment, capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["submit"]
+
+
+def test_the_core_s_commands_are_those_that_the_core_knows() -> None:
+    (commands,) = (action for action in parser()._actions if action.dest == "command")
+    assert commands.choices is not None
+    assert {*COMMANDS, "certify", "lint"} == set(commands.choices) - {"serve", "nursery"}

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from cli.event_stream import Event
-from cli.machine_text import cost_text
-from cli.narration import narrate
 from tests.cli.scenes import ACCEPTED
+from wavepool_client.event_stream import Event
+from wavepool_client.machine_text import cost_text
+from wavepool_client.narration import narrate
 
 LONG_ID = re.compile(r"[a-z]+_[0-9A-Z]{20}")
 

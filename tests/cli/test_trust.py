@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from cli.event_stream import Event
-from cli.narration import narrate
-from cli.report import trust_of
+from wavepool_client.event_stream import Event
+from wavepool_client.narration import narrate
+from wavepool_client.report import trust_of
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.errors import InputError
-from cli.verification import (
+from wavepool_client.errors import InputError
+from wavepool_client.verification import (
     PAYLOAD_TYPE,
     NotVerifiedError,
     check_source,

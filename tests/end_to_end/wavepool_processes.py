@@ -205,7 +205,7 @@ def start(data_dir: Path, **environment: str) -> Wavepool:
     data_dir.mkdir(parents=True, exist_ok=True)
     with (data_dir / "up.log").open("wb") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "cli.main", "up", "--free-ports", "--data-dir", str(data_dir)],
+            [sys.executable, "-m", "wavepool_client.main", "up", "--free-ports", "--data-dir", str(data_dir)],
             stdout=log,
             stderr=log,
             cwd=ROOT,

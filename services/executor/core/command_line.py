@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 def parser() -> ArgumentParser:
     """All commands with their options."""
-    whole = argparse.ArgumentParser(prog="python -m services.executor.core", description="The core alone, no services.")
-    shared = _shared()
+    whole = argparse.ArgumentParser(prog="wavepool core", description="The core alone, no services.")
+    shared, on_gpu = _shared("cpu"), _shared("rocm")
     commands = whole.add_subparsers(dest="command", required=True)
     _add_bench(commands.add_parser("bench", parents=[shared], help="compile, check and benchmark one file"))
-    _add_profile(commands.add_parser("profile", parents=[shared], help="check one file under the GPU's profiler"))
+    _add_profile(commands.add_parser("profile", parents=[on_gpu], help="check one file under the GPU's profiler"))
     _add_isa(commands.add_parser("isa", parents=[shared], help="what the MI300X's compiler makes of one file; no GPU"))
     _add_check(
         commands.add_parser("check", parents=[shared], help="find wrong accesses and races in one file's kernels")
@@ -35,15 +35,15 @@ def parser() -> ArgumentParser:
     two = commands.add_parser("compare", parents=[shared], help="which of two results is faster, if that can be said")
     for name in ("first", "second"):
         two.add_argument(name, type=Path, help="what `bench --json` printed, or a signed report")
-    _add_certify(commands.add_parser("certify", parents=[shared], help="find out what works on this machine"))
+    _add_certify(commands.add_parser("certify", parents=[on_gpu], help="find out what works on this machine"))
     commands.add_parser("serve", parents=[shared], help="run one job from stdin, events to stdout")
     commands.add_parser("nursery", parents=[shared], help="fork judges on request; stdin is the socket for requests")
     return whole
 
 
-def _shared() -> ArgumentParser:
+def _shared(device: str) -> ArgumentParser:
     shared = argparse.ArgumentParser(add_help=False)
-    shared.add_argument("--device", default="cpu", help=", ".join(device_names()))
+    shared.add_argument("--device", default=device, help=f"{', '.join(device_names())}; {device} by default")
     shared.add_argument("--sandbox", default="auto", help="auto, required, bubblewrap, docker or process")
     shared.add_argument("--cache-folder", type=Path, default=default_cache_folder(), help="where builds are kept")
     shared.add_argument("--cache-mib", type=int, default=2048, help="the most that the builds may fill")
@@ -61,7 +61,7 @@ def _shared() -> ArgumentParser:
 
 def _add_bench(one: ArgumentParser) -> None:
     one.add_argument("file", type=Path, help="HIP source")
-    one.add_argument("--problem", default="", help="the slug of a problem; none for --mode sandbox")
+    one.add_argument("--problem", "-p", default="", help="the slug of a problem; none for --mode sandbox")
     one.add_argument("--mode", choices=list(Mode), default=Mode.FULL)
     one.add_argument("--dtype", default="float32")
     one.add_argument("--sizes", choices=list(SizeSet), default=SizeSet.CPU)
@@ -104,14 +104,14 @@ def _runs(text: str) -> int:
 
 def _add_profile(profiler: ArgumentParser) -> None:
     profiler.add_argument("file", type=Path, help="HIP source")
-    profiler.add_argument("--problem", required=True, help="the slug of a problem")
+    profiler.add_argument("--problem", "-p", required=True, help="the slug of a problem")
     profiler.add_argument("--dtype", default="float32")
     profiler.add_argument("--sizes", choices=list(SizeSet), default=SizeSet.GPU)
 
 
 def _add_check(checker: ArgumentParser) -> None:
     checker.add_argument("file", type=Path, help="HIP source")
-    checker.add_argument("--problem", default="", help="the slug of a problem; none for a program with a main")
+    checker.add_argument("--problem", "-p", default="", help="the slug of a problem; none for a program with a main")
     checker.add_argument("--dtype", default="float32")
     checker.add_argument("--sizes", choices=list(SizeSet), default=SizeSet.CPU, help="the smallest of these are taken")
     checker.add_argument("--memcheck", action="store_true", help="bounds, freed and unwritten memory, alignment")
@@ -123,14 +123,14 @@ def _add_check(checker: ArgumentParser) -> None:
 
 def _add_record(recorder: ArgumentParser) -> None:
     recorder.add_argument("file", type=Path, help="HIP source")
-    recorder.add_argument("--problem", required=True, help="the slug of a problem")
+    recorder.add_argument("--problem", "-p", required=True, help="the slug of a problem")
     recorder.add_argument("--dtype", default="float32")
     recorder.add_argument("--sizes", choices=list(SizeSet), default=SizeSet.CPU)
 
 
 def _add_isa(about: ArgumentParser) -> None:
     about.add_argument("file", type=Path, help="HIP source")
-    about.add_argument("--problem", default="", help="the slug of the problem that it has to be a solution of")
+    about.add_argument("--problem", "-p", default="", help="the slug of the problem that it has to be a solution of")
     about.add_argument("--dtype", default="float32")
     about.add_argument("--json", action="store_true", help="print it as JSON")
     about.add_argument("--asm", action="store_true", help="with the instructions, below the lines that they are from")

@@ -11,7 +11,7 @@ import pytest
 from tests.cli.invocation import wavepool
 
 SOLUTION = Path(__file__).parents[3] / "problems" / "relu" / "solution.hip"
-COMMAND = [sys.executable, "-m", "cli.main", "core", "bench"]
+COMMAND = [sys.executable, "-m", "wavepool_client.main", "core", "bench"]
 
 
 @pytest.mark.parametrize(("replacement", "status", "verdict"), [("0.0f", 0, "ACCEPTED"), ("0.5f", 1, "WRONG_ANSWER")])
@@ -32,7 +32,7 @@ def test_a_file_that_is_not_there_is_bad_usage() -> None:
 
 @pytest.mark.parametrize("options", [[], ["--problem", "relu"]])
 def test_the_mi300x_report_needs_no_service_and_no_gpu(options: list[str]) -> None:
-    words = [sys.executable, "-m", "cli.main", "core", "isa", str(SOLUTION), "--asm", *options]
+    words = [sys.executable, "-m", "wavepool_client.main", "core", "isa", str(SOLUTION), "--asm", *options]
     done = subprocess.run(words, env=os.environ, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert "relu" in done.stdout
@@ -40,7 +40,7 @@ def test_the_mi300x_report_needs_no_service_and_no_gpu(options: list[str]) -> No
 
 
 def _core(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "cli.main", "core", *words]
+    command = [sys.executable, "-m", "wavepool_client.main", "core", *words]
     return subprocess.run(command, env=os.environ, capture_output=True, text=True, timeout=120, check=False)
 
 
@@ -112,7 +112,7 @@ def test_sanitizers_show_people_the_line_and_find_nothing_in_an_honest_solution(
 
 def test_a_source_without_kernels_gets_status_1_and_the_reason(tmp_path: Path) -> None:
     (tmp_path / "host.hip").write_text('extern "C" void solution() {}')
-    words = [sys.executable, "-m", "cli.main", "core", "isa", str(tmp_path / "host.hip"), "--json"]
+    words = [sys.executable, "-m", "wavepool_client.main", "core", "isa", str(tmp_path / "host.hip"), "--json"]
     done = subprocess.run(words, env=os.environ, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 1
     assert "no kernel" in json.loads(done.stdout)["note"]

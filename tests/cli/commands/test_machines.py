@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.commands.completion import USUAL_GPU_TYPES, complete_gpu_type, complete_machine
 from tests.cli.conftest import Answer, Stream
 from tests.cli.invocation import Run, wavepool
+from wavepool_client.commands.completion import USUAL_GPU_TYPES, complete_gpu_type, complete_machine
 
 if TYPE_CHECKING:
     from tests.cli.conftest import ScriptedGateway

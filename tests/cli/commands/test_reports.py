@@ -3,10 +3,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from cli.exit_codes import ExitCode
 from tests.cli.conftest import Answer
 from tests.cli.invocation import wavepool
 from tests.cli.test_verification import PUBLIC, REPORT, envelope
+from wavepool_client.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from cli.commands.completion import complete_problem, complete_submission
 from tests.cli.conftest import Answer, ScriptedGateway, Stream
 from tests.cli.invocation import wavepool
 from tests.cli.scenes import ACCEPTED, EVENTS, JOB, OPENING, SUBMISSIONS, ending, scripted
+from wavepool_client.commands.completion import complete_problem, complete_submission
 
 KERNEL = 'extern "C" void solution() {}\n'
 
@@ -135,7 +135,17 @@ def test_the_source_may_come_from_standard_input(gateway: ScriptedGateway) -> No
 
 def test_ctrl_c_detaches_and_says_how_to_watch_again(gateway: ScriptedGateway, kernel: str) -> None:
     scripted(gateway, Stream(OPENING), state="RUNNING")
-    command = [sys.executable, "-m", "cli.main", "submit", kernel, "-p", "relu", "--endpoint", gateway.endpoint]
+    command = [
+        sys.executable,
+        "-m",
+        "wavepool_client.main",
+        "submit",
+        kernel,
+        "-p",
+        "relu",
+        "--endpoint",
+        gateway.endpoint,
+    ]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as running:
         try:
             assert running.stderr is not None

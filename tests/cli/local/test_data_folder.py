@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.errors import InputError
 from cli.local import data_folder
 from cli.local.data_folder import claimed, holder, rotate_logs
+from wavepool_client.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.errors import InputError
 from cli.local.sockets import free_ports, is_free
 from cli.local.stack import Ports, Stack
 from servicekit.setting_names import setting_warnings
+from wavepool_client.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

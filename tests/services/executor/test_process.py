@@ -15,11 +15,11 @@ from typing import IO, TYPE_CHECKING, Any
 import pytest
 from wavepool.executor.v1 import executor_pb2, run_event_pb2
 
-from cli.verification import check_source, parse, report_of, verify
 from servicekit.channels import open_channel
 from services.executor.sandboxes.cgroup_place import cgroup_parents
 from services.executor.sandboxes.process_tree import children, descendants
 from tests.services.executor.client import LEASE_TOKEN, Client, name_of, request, until
+from wavepool_client.verification import check_source, parse, report_of, verify
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.verification import NotVerifiedError, parse, verify
 from services.executor.signing import Signer, SigningKeyError, signed_bytes
+from wavepool_client.verification import NotVerifiedError, parse, verify
 
 if TYPE_CHECKING:
     from pathlib import Path

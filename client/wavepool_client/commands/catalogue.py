@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from typing import Annotated
 
 import typer
 from rich.markdown import Markdown
 
-from cli.commands.completion import complete_problem
-from cli.commands.options import EndpointOption, JsonOption, TokenOption, connect, examples
-from cli.exit_codes import ExitCode
-from cli.report import table_of
-from cli.terminal import print_json, results
+from wavepool_client.commands.completion import complete_problem
+from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, connect, examples
+from wavepool_client.report import table_of
+from wavepool_client.terminal import print_json, results
 
 app = typer.Typer(
     help="The problem catalogue.",
@@ -71,19 +69,3 @@ def starter(
     """Print the source to begin a solution from."""
     with connect(endpoint, token) as client:
         sys.stdout.write(str(client.problem(slug, dtype).get("starter") or ""))
-
-
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-def lint(context: typer.Context) -> None:
-    """Check problem folders, and prove them with kernels: the solution passes, lazy ones fail.
-
-    Takes slugs, or all where none is given. Needs no running Wavepool.
-    """
-    worst = 0
-    for words in (("problems.lint",), ("services.executor.core", "lint")):
-        command = [sys.executable, "-m", *words, *context.args]
-        status = subprocess.run(command, check=False).returncode  # noqa: S603 - our own
-        worst = max(worst, status)
-        if status == ExitCode.USAGE:
-            break
-    raise typer.Exit(worst)

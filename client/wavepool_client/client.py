@@ -1,6 +1,6 @@
 """The Python client: submits kernels, follows them, and reads what the gateway tells.
 
->>> from cli.client import Client
+>>> from wavepool_client import Client
 >>> with Client("http://127.0.0.1:8080", token) as client:
 ...     result = client.submit_hip_kernel(code, "leaky-relu", on_event=print)
 ...     print(result.status, result.avg_runtime_ms)
@@ -12,12 +12,12 @@ import uuid
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
-from cli.connection import Connection, resolve
-from cli.errors import InputError, NotListeningError, UnreachableError
-from cli.event_stream import Event, Patience, follow
-from cli.outcome import Result, result_of
-from cli.submission import Mode, Submission, TimingMode
-from cli.transport import Transport
+from wavepool_client.connection import Connection, resolve
+from wavepool_client.errors import InputError, NotListeningError, UnreachableError
+from wavepool_client.event_stream import Event, Patience, follow
+from wavepool_client.outcome import Result, result_of
+from wavepool_client.submission import Mode, Submission, TimingMode
+from wavepool_client.transport import Transport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +28,7 @@ ENDED_STATES = frozenset({"FINISHED", "CANCELLED", "FAILED"})
 
 
 class Client:
-    """A synchronous client of one gateway. Methods raise WavepoolError; `cli.errors` shows the tree.
+    """A synchronous client of one gateway. Methods raise WavepoolError; `wavepool_client.errors` shows the tree.
 
     Without `endpoint` and `token` they come from WAVEPOOL_ENDPOINT and WAVEPOOL_TOKEN, then from what `wavepool up`
     left in `.wavepool/`.

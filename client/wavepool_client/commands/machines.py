@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.commands.completion import complete_machine
-from cli.commands.machine_request import GpuOption, ReasonOption, request
-from cli.commands.options import EndpointOption, JsonOption, TokenOption, examples
-from cli.errors import InputError
-from cli.machine_report import MACHINE_COLUMNS, OFFER_COLUMNS, machine_row, offer_row, tell_machine
-from cli.machine_text import money_text, tariff_text
-from cli.pool_client import PoolClient
-from cli.report import table_of
-from cli.terminal import print_json, results, say
+from wavepool_client.commands.completion import complete_machine
+from wavepool_client.commands.machine_request import GpuOption, ReasonOption, request
+from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, examples
+from wavepool_client.errors import InputError
+from wavepool_client.machine_report import MACHINE_COLUMNS, OFFER_COLUMNS, machine_row, offer_row, tell_machine
+from wavepool_client.machine_text import money_text, tariff_text
+from wavepool_client.pool_client import PoolClient
+from wavepool_client.report import table_of
+from wavepool_client.terminal import print_json, results, say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, cast
 import httpx
 import httpx_sse
 
-from cli.errors import NotListeningError, ServerError, UnreachableError
-from cli.event_stream import event_from_frame
-from cli.http_failures import failure_of
+from wavepool_client.errors import NotListeningError, ServerError, UnreachableError
+from wavepool_client.event_stream import event_from_frame
+from wavepool_client.http_failures import failure_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from cli.connection import Connection
-    from cli.event_stream import Event
+    from wavepool_client.connection import Connection
+    from wavepool_client.event_stream import Event
 
 CALL_TIMEOUT_SECONDS = 30.0
 CONNECT_TIMEOUT_SECONDS = 5.0

@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from cli.commands.completion import complete_gpu_type, complete_problem
-from cli.commands.options import EndpointOption, IdArgument, JsonOption, TokenOption, connect
-from cli.errors import InputError
-from cli.exit_codes import ExitCode
-from cli.machine_text import cost_text
-from cli.outcome import result_of, result_of_submission
-from cli.progress import shown_on
-from cli.report import print_result, table_of
-from cli.submission import TIMED_MODES, Mode, Submission, TimingMode
-from cli.submission_rows import submission_rows
-from cli.terminal import notes, print_json, results, say
-from cli.timing_text import timing_text
+from wavepool_client.commands.completion import complete_gpu_type, complete_problem
+from wavepool_client.commands.options import EndpointOption, IdArgument, JsonOption, TokenOption, connect
+from wavepool_client.errors import InputError
+from wavepool_client.exit_codes import ExitCode
+from wavepool_client.machine_text import cost_text
+from wavepool_client.outcome import result_of, result_of_submission
+from wavepool_client.progress import shown_on
+from wavepool_client.report import print_result, table_of
+from wavepool_client.submission import TIMED_MODES, Mode, Submission, TimingMode
+from wavepool_client.submission_rows import submission_rows
+from wavepool_client.terminal import notes, print_json, results, say
+from wavepool_client.timing_text import timing_text
 
 if TYPE_CHECKING:
-    from cli.client import Client
-    from cli.event_stream import Event
-    from cli.outcome import Result
+    from wavepool_client.client import Client
+    from wavepool_client.event_stream import Event
+    from wavepool_client.outcome import Result
 
 LaunchPlanOption = Annotated[
     Path | None, typer.Option("--launch-plan", help="JSON: the file has kernels only, launched by this plan.")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from cli.errors import InputError
+from wavepool_client.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,18 +6,18 @@ from typing import Annotated, Any
 
 import typer
 
-from cli.commands.completion import complete_gpu_type
-from cli.commands.options import (
+from wavepool_client.commands.completion import complete_gpu_type
+from wavepool_client.commands.options import (
     EndpointOption,  # noqa: TC001 - typer reads annotations at run time
     JsonOption,  # noqa: TC001
     TokenOption,  # noqa: TC001
 )
-from cli.errors import UnreachableError
-from cli.machine_progress import start_shown_on
-from cli.machine_report import tell_machine
-from cli.machine_text import OVER_STATES, READY_STATES, order_text
-from cli.pool_client import PoolClient
-from cli.terminal import notes, say
+from wavepool_client.errors import UnreachableError
+from wavepool_client.machine_progress import start_shown_on
+from wavepool_client.machine_report import tell_machine
+from wavepool_client.machine_text import OVER_STATES, READY_STATES, order_text
+from wavepool_client.pool_client import PoolClient
+from wavepool_client.terminal import notes, say
 
 SECONDS_PER_HOUR = 3600
 GpuOption = Annotated[str, typer.Option("--gpu", help="The GPU type.", autocompletion=complete_gpu_type)]

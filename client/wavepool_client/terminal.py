@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Any
 
-import orjson
 from rich.console import Console
 
 PIPE_WIDTH = 200
@@ -22,5 +22,5 @@ def say(text: str) -> None:
 
 def print_json(value: Any) -> None:  # noqa: ANN401 - anything that JSON can hold
     """One line of JSON on stdout."""
-    sys.stdout.write(orjson.dumps(value).decode() + "\n")
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
     sys.stdout.flush()

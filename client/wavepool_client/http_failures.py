@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, cast
 
-from cli.errors import (
+from wavepool_client.errors import (
     AuthenticationError,
     InputError,
     NotFoundError,

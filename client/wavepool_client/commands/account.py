@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from cli.commands.options import EndpointOption, JsonOption, TokenOption, connect
-from cli.machine_text import dollars_text
-from cli.report import table_of
-from cli.terminal import print_json, results
+from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, connect
+from wavepool_client.machine_text import dollars_text
+from wavepool_client.report import table_of
+from wavepool_client.terminal import print_json, results
 
 AMOUNTS = {"granted": "granted_usd", "spent": "charged_usd", "held": "held_usd", "available": "available_usd"}
 

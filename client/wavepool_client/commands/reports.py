@@ -9,13 +9,21 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from cli.commands.options import EndpointOption, IdArgument, JsonOption, TokenOption, connect
-from cli.errors import InputError, WavepoolError
-from cli.exit_codes import ExitCode
-from cli.isa_text import isa_text
-from cli.terminal import print_json, results, say
-from cli.timing_text import timing_text
-from cli.verification import NotVerifiedError, SignedReport, check_source, key_from, parse, report_of, verify
+from wavepool_client.commands.options import EndpointOption, IdArgument, JsonOption, TokenOption, connect
+from wavepool_client.errors import InputError, WavepoolError
+from wavepool_client.exit_codes import ExitCode
+from wavepool_client.isa_text import isa_text
+from wavepool_client.terminal import print_json, results, say
+from wavepool_client.timing_text import timing_text
+from wavepool_client.verification import (
+    NotVerifiedError,
+    SignedReport,
+    check_source,
+    key_from,
+    parse,
+    report_of,
+    verify,
+)
 
 ReportArgument = Annotated[Path, typer.Argument(help="A signed report; `-` reads standard input.")]
 KeyOption = Annotated[

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import httpx
 
-from cli.errors import ServerError, UnreachableError
+from wavepool_client.errors import ServerError, UnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

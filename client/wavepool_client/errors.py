@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from cli.exit_codes import ExitCode
+from wavepool_client.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

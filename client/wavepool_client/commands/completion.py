@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cli.client import Client
-from cli.errors import WavepoolError
-from cli.machine_text import gpu_text
-from cli.pool_client import PoolClient
+from wavepool_client.client import Client
+from wavepool_client.errors import WavepoolError
+from wavepool_client.machine_text import gpu_text
+from wavepool_client.pool_client import PoolClient
 
 USUAL_GPU_TYPES = ("MI300X", "MI210", "MI250X", "MI300A")
 """Completed where no gateway answers."""

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import sys
-from importlib.metadata import version
+from importlib.metadata import entry_points, version
 from typing import Annotated
 
 import typer
 
-from cli.commands import account, catalogue, core, machines, reports, submissions
-from cli.commands.doctor import doctor
-from cli.commands.options import examples
-from cli.commands.up import down, up
-from cli.errors import WavepoolError
-from cli.exit_codes import EXPLANATION
-from cli.terminal import say
+from wavepool_client.commands import account, catalogue, machines, reports, submissions
+from wavepool_client.commands.options import examples
+from wavepool_client.errors import WavepoolError
+from wavepool_client.exit_codes import EXPLANATION
+from wavepool_client.terminal import say
 
 app = typer.Typer(
     name="wavepool",
-    help="Compile, check and benchmark AMD HIP kernels on pooled MI300X machines, or on this one.",
-    epilog=f"{examples('wavepool up', 'wavepool submit relu.hip --problem relu')}\n\n{EXPLANATION}",
+    help="Compile, check and benchmark AMD HIP kernels on pooled MI300X machines.",
+    epilog=f"{examples('wavepool submit relu.hip --problem relu')}\n\n{EXPLANATION}",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -29,7 +27,7 @@ app = typer.Typer(
 
 def _print_version(*, value: bool) -> None:
     if value:
-        sys.stdout.write(f"wavepool {version('wavepool')}\n")
+        sys.stdout.write(f"wavepool {version('wavepool-client')}\n")
         raise typer.Exit
 
 
@@ -45,10 +43,6 @@ def _options(
 
 
 def _add_commands() -> None:
-    app.command(
-        epilog=examples("wavepool up", "wavepool up --port 9000 --data-dir /tmp/pool", "wavepool up --free-ports")
-    )(up)
-    app.command()(down)
     app.command(
         epilog=examples(
             "wavepool submit relu.hip --problem relu",
@@ -72,16 +66,10 @@ def _add_commands() -> None:
         epilog=examples("wavepool verify result.json", "wavepool verify result.json --key HEX --source relu.hip"),
     )(reports.verify_report)
     app.command()(account.costs)
-    app.command()(doctor)
-    app.command(
-        context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
-        epilog=examples(
-            "wavepool certify", "wavepool certify --device nvidia --quick", "wavepool certify --again failed"
-        ),
-    )(core.certify)
     app.add_typer(machines.app, name="machines")
     app.add_typer(catalogue.app, name="problems")
-    app.add_typer(core.app, name="core")
+    for installed in entry_points(group="wavepool.commands"):
+        installed.load()(app)
 
 
 _add_commands()

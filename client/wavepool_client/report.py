@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, cast
 from rich.markup import escape
 from rich.table import Table
 
-from cli.machine_text import cost_text
-from cli.narration import format_milliseconds, format_number, not_converged
-from cli.sample_text import sample_text
-from cli.terminal import results
-from cli.timing_text import plus_minus, timing_colour, timing_text
+from wavepool_client.machine_text import cost_text
+from wavepool_client.narration import format_milliseconds, format_number, not_converged
+from wavepool_client.sample_text import sample_text
+from wavepool_client.terminal import results
+from wavepool_client.timing_text import plus_minus, timing_colour, timing_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from cli.outcome import Result
+    from wavepool_client.outcome import Result
 
 SHOWN_MISMATCHES = 8
 SHOWN_OUTPUT_LINES = 40

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from cli.client import Client
-from cli.commands.completion import complete_submission
+from wavepool_client.client import Client
+from wavepool_client.commands.completion import complete_submission
 
 EndpointOption = Annotated[
     str | None,

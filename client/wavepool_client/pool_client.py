@@ -1,6 +1,6 @@
 """The Python client of the pool: looks at machines, asks for them, follows them, and ends them.
 
->>> from cli.pool_client import PoolClient
+>>> from wavepool_client.pool_client import PoolClient
 >>> with PoolClient("http://127.0.0.1:8080", token) as pool:
 ...     ordered = pool.request({"gpu_type": "MI300X"})
 ...     for event in pool.events(ordered["machine"]["id"]):
@@ -13,10 +13,10 @@ import uuid
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
-from cli.connection import resolve
-from cli.errors import NotListeningError, UnreachableError
-from cli.event_stream import Event, Patience, follow
-from cli.transport import Transport
+from wavepool_client.connection import resolve
+from wavepool_client.errors import NotListeningError, UnreachableError
+from wavepool_client.event_stream import Event, Patience, follow
+from wavepool_client.transport import Transport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,10 +26,10 @@ ORDER_GIVE_UP_SECONDS = 10.0
 
 
 class PoolClient:
-    """A synchronous client of one gateway's machines. Methods raise WavepoolError; `cli.errors` shows the tree.
+    """A synchronous client of one gateway's machines. Methods raise WavepoolError (`wavepool_client.errors`).
 
-    Endpoint and token are found as `cli.client.Client` finds them. Asking for machines, ending them and reading their
-    logs takes an administrator's token.
+    Endpoint and token are found as `wavepool_client.Client` finds them. Asking for machines, ending them and reading
+    their logs takes an administrator's token.
     """
 
     def __init__(self, endpoint: str | None = None, token: str | None = None) -> None:

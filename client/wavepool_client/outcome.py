@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cli.exit_codes import ExitCode
-from cli.timing_text import timing_text
+from wavepool_client.exit_codes import ExitCode
+from wavepool_client.timing_text import timing_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cli.event_stream import Event
+    from wavepool_client.event_stream import Event
 
 SUCCESSES = frozenset({"ACCEPTED", "CHECKED", "BENCHMARKED", "PASSED", "SANDBOX_SUCCESS"})
 OUR_FAULTS = frozenset({"ERROR", "RATE_LIMIT_EXCEEDED"})

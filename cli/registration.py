@@ -1,0 +1,23 @@
+"""What the whole of Wavepool adds to the client's `wavepool`, which finds it by the entry point `wavepool.commands`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cli.commands import core
+from cli.commands.doctor import doctor
+from cli.commands.up import down, up
+from wavepool_client.commands.options import examples
+
+if TYPE_CHECKING:
+    import typer
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands that need the services or the core on this machine."""
+    app.command(
+        epilog=examples("wavepool up", "wavepool up --port 9000 --data-dir /tmp/pool", "wavepool up --free-ports")
+    )(up)
+    app.command()(down)
+    app.command()(doctor)
+    core.add_to(app)

@@ -1,0 +1,1 @@
+"""The subcommands of `wavepool` that a gateway answers, a file for each group."""
