@@ -35,7 +35,9 @@ def parser() -> ArgumentParser:
     two = commands.add_parser("compare", parents=[shared], help="which of two results is faster, if that can be said")
     for name in ("first", "second"):
         two.add_argument(name, type=Path, help="what `bench --json` printed, or a signed report")
-    _add_certify(commands.add_parser("certify", parents=[on_gpu], help="find out what works on this machine"))
+    statuses = "Exit status: 0 all passed, 1 something failed, 2 bad input, 3 the device cannot be opened."
+    about = "find out what works on this machine, with figures; goes on where it was stopped"
+    _add_certify(commands.add_parser("certify", parents=[on_gpu], help=about, description=about, epilog=statuses))
     commands.add_parser("serve", parents=[shared], help="run one job from stdin, events to stdout")
     commands.add_parser("nursery", parents=[shared], help="fork judges on request; stdin is the socket for requests")
     return whole
