@@ -28,7 +28,7 @@ FOREVER = (
 )
 NO_CAPACITY = "failed_to_start_due_to_no_capacity"
 # Below the ports that the kernel gives to clients. A client whose own port is the one that it calls reaches itself,
-# though nobody listens there: 5 of 300,000 calls of 127.0.0.1:50052 did, in a network of their own.
+# though no server listens there: 5 of 300,000 calls of 127.0.0.1:50052 did, in a network of their own.
 SERVED_PORT = 8051
 CLOSED_PORT = 8052
 
