@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from services.executor.core.case_judge import CaseJudge
 from services.executor.core.case_result import CaseTimes, Scale, audit_doubt, facts_of, fault_of, result_of
 from services.executor.core.case_timing import unproven_run_because, worst_timing
-from services.executor.core.chain import CPU_CHAINS, GPU_CHAINS, audit_case, quiet_null_ns
+from services.executor.core.chain import CPU_CHAINS, GPU_CHAINS, ChainAudit, audit_case, quiet_null_ns
 from services.executor.core.chain_audit import CPU_CHAIN_RULE, GPU_CHAIN_RULE
 from services.executor.core.events import Benchmarked, Benchmarking, BenchmarkProgress, BenchmarkStage
 from services.executor.core.failure import Failure, in_case
@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from services.executor.core.progress import Progress
     from services.executor.core.session import RunnerSession
     from services.executor.devices.device import Device, DeviceDescription
+
+
+_NOT_CHAINED = ChainAudit((), "host code of the submission launched the calls")
 
 
 @dataclass(frozen=True)
@@ -191,17 +194,17 @@ async def _audited(
     """The chained audit of every case, in sessions of their own; it ends with the first case that cannot be true.
 
     A process may be slower than others. So on a GPU a case that the chains of one process accuse is audited in another
-    as well, and judged by all of its chains.
+    as well, and judged by all of its chains. What host code of the submission launched is not proven by any chain.
     """
+    if bench.launched_by_submission:
+        return [replace(times, audit=_NOT_CHAINED) for times in measured]
     audited = list(measured)
     if any(fault_of(bench.problem, times, scale) for times in measured):
         return audited
     is_gpu = bench.device.describe().is_gpu
     profile = GPU_CHAINS if is_gpu else CPU_CHAINS
-    is_launched = not bench.launched_by_submission
     quiet_ns = [
-        await quiet_null_ns(trusted, _judge_of_ours(bench, times), profile, is_launched=is_launched)
-        for times in measured
+        await quiet_null_ns(trusted, _judge_of_ours(bench, times), profile, is_launched=True) for times in measured
     ]
     for is_last in (False, True) if is_gpu else (True,):
         places = [

@@ -17,7 +17,7 @@ from services.executor.core.case_timing import (
     shown_interval,
     timing_of,
 )
-from services.executor.core.chain_audit import ChainRule, audit_ratio, chain_doubt, chain_fault, instruments_apart
+from services.executor.core.chain_audit import ChainRule, audit_ratio, instruments_apart, shortfall
 from services.executor.core.idle_work import NO_TIME, idle_doubt
 from services.executor.core.revealing import NOT_REVEALED, Revealed
 from services.executor.core.roofline import Work, bound_of, floor_of
@@ -127,16 +127,16 @@ def fault_of(problem: Problem, times: CaseTimes, scale: Scale) -> str | None:
     """
     return (
         timing_fault(times.claimed_ns, times.walls_ns, times.nulls_ns, scale.audit_rule, times.waits_ns)
-        or _chain_fault(times, scale)
+        or (scale.chain_rule.accuses and _chain_shortfall(times, scale))
         or span_fault(times.calls, SPAN_RULE, has_clock=scale.has_device_clock)
         or floor_fault(scale.roofs, work_of(problem, times.case, scale.dtype), score(times.medians_ns))
     )
 
 
-def _chain_fault(times: CaseTimes, scale: Scale) -> str | None:
+def _chain_shortfall(times: CaseTimes, scale: Scale) -> str:
     if times.audit is None or not _sessions_agree(times, scale):
-        return None
-    return chain_fault(score(times.medians_ns), times.audit.chains, scale.chain_rule)
+        return ""
+    return shortfall(score(times.medians_ns), times.audit.chains, scale.chain_rule)
 
 
 def _sessions_agree(times: CaseTimes, scale: Scale) -> bool:
@@ -154,7 +154,7 @@ def audit_doubt(times: CaseTimes, scale: Scale) -> str:
     if untrue_but_excused(*seen, scale.audit_rule, times.waits_ns):
         return BUSY
     audited = (score(times.medians_ns), times.audit.chains, scale.chain_rule)
-    if because := chain_doubt(*audited):
+    if not scale.chain_rule.accuses and (because := shortfall(*audited)):
         return f"{BUSY} ({because})"
     if scale.chain_rule.precision is not None and not times.audit.chains:
         return no_chain(times.audit.why_none or "there was no time for one")
@@ -172,12 +172,13 @@ def facts_of(problem: Problem, times: CaseTimes, scale: Scale, launched_by_submi
         sessions_agree=_sessions_agree(times, scale),
         half_width=(high_ns - low_ns) / 2 / runtime_ns if runtime_ns > 0 else math.inf,
         may_be_wide=scale.may_be_wide,
-        doubts=tuple(filter(None, _doubts(times, scale))),
+        doubts=tuple(filter(None, _doubts(times, scale, is_audited=not launched_by_submission))),
     )
 
 
-def _doubts(times: CaseTimes, scale: Scale) -> Iterable[str]:
-    yield audit_doubt(times, scale) if times.audit else NOT_AUDITED
+def _doubts(times: CaseTimes, scale: Scale, *, is_audited: bool) -> Iterable[str]:
+    if is_audited:
+        yield audit_doubt(times, scale) if times.audit else NOT_AUDITED
     yield idle_doubt(times.idle)
     yield scale.machine_doubt
     yield CACHES_MAY_BE_WARM if scale.caches_may_be_warm else ""

@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from services.executor.core.chain_arithmetic import digest_of, first_key, next_key
-from services.executor.core.chain_audit import ChainMeasurement, ChainRule, instruments_apart, is_disturbed, is_doubtful
+from services.executor.core.chain_audit import ChainMeasurement, ChainRule, instruments_apart, shortfall
 from services.executor.core.chain_rules import CannotChainError, confined, link_rules
 from services.executor.core.failure import Failure
 from services.executor.core.idle_work import NO_TIME, IdleTime
@@ -39,14 +39,13 @@ if TYPE_CHECKING:
 class ChainProfile:
     """What to spend on the audit of one case.
 
-    At least `chains` of `links` calls are made, and up to `most_chains` while the claim seems untrue, for
-    `most_seconds`; outputs of all links may take `most_bytes` on the device. All links are checked where their arrays,
-    as often as there are links, take up to `wholly_checked_bytes`, else `checked_links` at random and the last.
+    A chain of `links` calls is made, and up to `most_chains` while the claim seems untrue, for `most_seconds`; outputs
+    of all links may take `most_bytes` on the device. All links are checked where their arrays, as often as there are
+    links, take up to `wholly_checked_bytes`, else `checked_links` at random and the last.
     `quiet_chains` empty ones are made before the submission has a process.
     """
 
     links: int
-    chains: int
     most_chains: int
     most_seconds: float
     most_bytes: int
@@ -57,12 +56,9 @@ class ChainProfile:
 
 # One chain will do if it bears the claim out: the shortest counts. Only a shorter empty chain could still speak against
 # the claim, and two are made before the submission has a process.
-GPU_CHAINS = ChainProfile(links=32, chains=1, most_chains=6, most_seconds=20.0, most_bytes=16 << 30, quiet_chains=2)
-# Short chains, as whoever shares the cores disturbs long ones; and more of them, as one undisturbed is enough. None
-# before its time: a host that gets busier in between would make liars of honest kernels.
-CPU_CHAINS = ChainProfile(links=2, chains=4, most_chains=40, most_seconds=4.0, most_bytes=32 << 20)
-# Chains from which one sees how busy a machine is.
-_TELLING = 8
+GPU_CHAINS = ChainProfile(links=32, most_chains=6, most_seconds=20.0, most_bytes=16 << 30, quiet_chains=2)
+# Short chains, as whoever shares the cores disturbs long ones; and more of them, as one undisturbed is enough.
+CPU_CHAINS = ChainProfile(links=2, most_chains=40, most_seconds=4.0, most_bytes=32 << 20)
 # Of no call of a submission's.
 _NO_CALL = 0
 
@@ -102,7 +98,7 @@ async def quiet_null_ns(
     links = _links(trial, profile)
     await _prepare(trusted, judge, trial, links)
     seconds = links * judge.problem.time_limit_seconds
-    return min([(await trusted.run_chain(nonce, seconds)).wall_ns for nonce in range(profile.quiet_chains)])
+    return min([await trusted.run_chain(nonce, seconds) for nonce in range(profile.quiet_chains)])
 
 
 async def audit_case(
@@ -131,11 +127,7 @@ async def audit_case(
             trial = _begun(judge, checker.next_call(), profile, is_launched=checker.launches)
         chain = await _measure(checker, trusted, judge, trial, profile)
         chains.append(replace(chain, quiet_null_ns=quiet_ns))
-        if len(chains) < profile.chains:
-            continue
-        if not is_doubtful(claimed_ns, chains, rule) and not instruments_apart(claimed_ns, chains, rule):
-            break
-        if len(chains) >= _TELLING and is_disturbed(claimed_ns, chains, rule):
+        if not shortfall(claimed_ns, chains, rule) and not instruments_apart(claimed_ns, chains, rule):
             break
     return ChainAudit(tuple(chains), idle=checker.session.idle - idle_before)
 
@@ -163,8 +155,8 @@ async def _measure(
     await checker.choose_program(judge, trial)
     for session in (trusted, checker.session):
         await _prepare(session, judge, trial, links)
-    empty = await trusted.run_chain(nonce, seconds)
-    chain = await checker.session.run_chain(nonce, seconds)
+    null_ns = await trusted.run_chain(nonce, seconds)
+    wall_ns = await checker.session.run_chain(nonce, seconds)
     records = read_records(checker.session.channel, trial.layout, links)
     if records is None:
         raise interference("the shared memory was cut")
@@ -181,7 +173,7 @@ async def _measure(
             raise
         await raise_first(found)
     events_ns = tuple(float(record.event_ns) for record in records)
-    return ChainMeasurement(links, chain.wall_ns, empty.wall_ns, events_ns, len(chosen), chain.waited_ns)
+    return ChainMeasurement(links, wall_ns, null_ns, events_ns, len(chosen))
 
 
 async def _prepare(session: RunnerSession, judge: CaseJudge, trial: Trial, links: int) -> None:

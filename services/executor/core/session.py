@@ -72,14 +72,6 @@ class CallTimes:
     commitment: Commitment | None = None
 
 
-@dataclass(frozen=True)
-class ChainTimes:
-    """How long a chain took by the judge's clock, and `waited_ns` as for a call."""
-
-    wall_ns: int
-    waited_ns: int
-
-
 class RunnerSession:
     """Used through `open`. After its end, `end` says how the box ended, if it ever began."""
 
@@ -214,15 +206,12 @@ class RunnerSession:
             await self._order(Order.PREPARE, links)
             await self._answer(Reply.PREPARED, self._limits.copy_seconds)
 
-    async def run_chain(self, nonce: int, seconds: float) -> ChainTimes:
-        """Have it make the chain that is prepared, for at most `seconds`; raises Failure."""
+    async def run_chain(self, nonce: int, seconds: float) -> int:
+        """Have it make the chain that is prepared, for at most `seconds`: how long, in ns. Raises Failure."""
         async with self._asked():
-            waits_ns = self._waits_ns()
             begin_ns = time.perf_counter_ns()
             await self._order(Order.CHAIN, nonce)
-            done = await self._done(seconds, NEVER_ENDING)
-            wall_ns = self._wall_ns(begin_ns, done)
-            return ChainTimes(wall_ns, waited_ns(waits_ns, self._waits_ns()))
+            return self._wall_ns(begin_ns, await self._done(seconds, NEVER_ENDING))
 
     async def fetch_link(self, link: int) -> None:
         """Have it copy the outputs of one call of the chain back, and all else with those of the last."""
