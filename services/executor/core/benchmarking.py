@@ -203,9 +203,7 @@ async def _audited(
         return audited
     is_gpu = bench.device.describe().is_gpu
     profile = GPU_CHAINS if is_gpu else CPU_CHAINS
-    quiet_ns = [
-        await quiet_null_ns(trusted, _judge_of_ours(bench, times), profile, is_launched=True) for times in measured
-    ]
+    quiet_ns = [await quiet_null_ns(trusted, _judge_of_ours(bench, times), profile) for times in measured]
     for is_last in (False, True) if is_gpu else (True,):
         places = [
             at for at, times in enumerate(audited) if times.audit is None or fault_of(bench.problem, times, scale)

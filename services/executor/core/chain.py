@@ -79,20 +79,16 @@ class ChainAudit:
         return ChainAudit((*self.chains, *other.chains), self.why_none or other.why_none, self.idle + other.idle)
 
 
-async def quiet_null_ns(
-    trusted: RunnerSession, judge: CaseJudge, profile: ChainProfile, *, is_launched: bool
-) -> int | None:
-    """The shortest of the quiet empty chains of a case; None where it has none.
+async def quiet_null_ns(trusted: RunnerSession, judge: CaseJudge, profile: ChainProfile) -> int | None:
+    """The shortest of the quiet empty chains of a case whose kernels we launch; None where it has none.
 
-    `is_launched` says that our runner will launch the kernels of the chains, as `Checker.launches` will.
-
-    To be asked while the submission has no process. One that has may keep the device busy whenever nothing of its own
-    is measured, and all empty chains would be as slow as it likes.
+    To be asked while the submission has no process. Kernels that can write over events can write launches into a queue
+    too. They could keep the device busy whenever nothing of theirs is measured, and all empty chains would be slow.
     """
     if not profile.quiet_chains:
         return None
     try:
-        trial = _begun(judge, _NO_CALL, profile, is_launched=is_launched)
+        trial = _begun(judge, _NO_CALL, profile, is_launched=True)
     except CannotChainError:
         return None
     links = _links(trial, profile)
@@ -126,7 +122,7 @@ async def audit_case(
         if chains:
             trial = _begun(judge, checker.next_call(), profile, is_launched=checker.launches)
         chain = await _measure(checker, trusted, judge, trial, profile)
-        chains.append(replace(chain, quiet_null_ns=quiet_ns))
+        chains.append(replace(chain, null_ns=min(chain.null_ns, quiet_ns or chain.null_ns)))
         if not shortfall(claimed_ns, chains, rule) and not instruments_apart(claimed_ns, chains, rule):
             break
     return ChainAudit(tuple(chains), idle=checker.session.idle - idle_before)

@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ChainMeasurement:
-    """One chain of `calls`: the judge's time for it, that of the empty chain beside it, and how many were checked.
+    """One chain of `calls`: the judge's time for it, the shortest of its empty chains, and how many calls were checked.
 
     `events_ns` is what the runner claims of each call within the chain: caches are warm there.
-    `quiet_null_ns` is the shortest empty chain of the case while the submission had no process, where one was made.
     """
 
     calls: int
@@ -33,12 +32,6 @@ class ChainMeasurement:
     null_ns: int
     events_ns: tuple[float, ...]
     checked: int
-    quiet_null_ns: int | None = None
-
-    @property
-    def shortest_null_ns(self) -> int:
-        """Of the empty chains that are known."""
-        return self.null_ns if self.quiet_null_ns is None else min(self.null_ns, self.quiet_null_ns)
 
 
 @dataclass(frozen=True)
@@ -108,7 +101,7 @@ def shortfall(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: Chain
 
 
 def _shortest_null_ns(chains: Sequence[ChainMeasurement]) -> int:
-    return min((chain.shortest_null_ns for chain in chains), default=0)
+    return min((chain.null_ns for chain in chains), default=0)
 
 
 def _is_too_short(claimed_ns: float, call_ns: float, rule: ChainRule) -> bool:

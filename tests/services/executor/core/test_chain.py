@@ -138,12 +138,12 @@ async def test_empty_chains_are_made_before_the_submission_has_a_process(equipme
     entry = load_problem(PROBLEMS / "vector-addition")
     judge = CaseJudge(entry.problem, entry.problem.sizes.cpu[0], RunSeed(), 0)
     async with trusted_runner(equipment, equipment.cache) as trusted:
-        quiet_ns = await quiet_null_ns(trusted, judge, replace(LONG, quiet_chains=2), is_launched=False)
+        quiet_ns = await quiet_null_ns(trusted, judge, replace(LONG, quiet_chains=2))
         assert quiet_ns is not None
         assert quiet_ns > 0
-        assert await quiet_null_ns(trusted, judge, CPU_CHAINS, is_launched=False) is None
+        assert await quiet_null_ns(trusted, judge, CPU_CHAINS) is None
 
 
 async def test_chains_know_the_empty_one_from_before(equipment: Equipment) -> None:
     audit = await _audit(equipment, "slow_addition", quiet_ns=1)
-    assert [chain.shortest_null_ns for chain in audit.chains] == [1]
+    assert [chain.null_ns for chain in audit.chains] == [1]
