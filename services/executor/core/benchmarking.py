@@ -28,7 +28,7 @@ from services.executor.core.roofline import roofs_note, roofs_of
 from services.executor.core.seeds import RunSeed
 from services.executor.core.sessions import score
 from services.executor.core.statistics import geometric_mean
-from services.executor.core.stopping import CPU_PROFILE, GPU_PROFILE, SIM_PROFILE, StoppingProfile
+from services.executor.core.stopping import CPU_PROFILE, GPU_PROFILE, StoppingProfile
 from services.executor.core.timing_audit import CPU_RULE, GPU_RULE
 from services.executor.core.timing_mode import TimingMode
 from services.executor.core.verdict import Verdict
@@ -72,9 +72,7 @@ class Bench:
 
 def profile_of(device: DeviceDescription) -> StoppingProfile:
     """The budget of a device."""
-    if device.is_gpu:
-        return GPU_PROFILE
-    return SIM_PROFILE if device.is_simulated else CPU_PROFILE
+    return GPU_PROFILE if device.is_gpu else CPU_PROFILE
 
 
 async def benchmark(bench: Bench, cases: Sequence[Case], progress: Progress) -> None:
@@ -257,7 +255,7 @@ def _scale(bench: Bench, dtype: str) -> Scale:
         *rules,
         bench.profile.sessions,
         has_device_clock=device.is_gpu,
-        may_be_wide=not (device.is_gpu or device.is_simulated),
+        may_be_wide=not device.is_gpu,
         machine_doubt=bench.machine_doubt,
     )
 
