@@ -341,6 +341,22 @@ async def test_kernels_that_our_own_runner_launches_have_a_valid_time(simulated:
     assert (_result(finished).timing, _result(finished).unproven_because) == (Timing.VALID, "")
 
 
+@pytest.mark.parametrize("scratch", [[], [{"name": "room", "bytes": "4 * n"}]])
+async def test_large_calls_of_a_plan_are_drawn_by_the_device_unless_it_has_scratch(
+    simulated: Equipment, monkeypatch: pytest.MonkeyPatch, scratch: list[dict[str, str]]
+) -> None:
+    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+    source = f"// sim: latency_us=100 noise=gpu\n{ADD.replace('BEFORE', '').replace('INSIDE', '')}"
+    plan = plan_of(**({"scratch": scratch} if scratch else {}))
+    job = CoreJob(source, Mode.BENCHMARK, "vector-addition", seed="a", launch_plan=plan)
+    finished = await run(job, simulated, lambda _: None)
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    assert (_result(finished).timing, _result(finished).unproven_because) == (Timing.VALID, "")
+    [(checked, made)] = dict(finished.report["checked_calls"]).values()
+    assert (checked < made) is (not scratch)
+    assert list(dict(finished.report["replayed_calls"]).values()) == [0 if scratch else 3 * CALLS]
+
+
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
