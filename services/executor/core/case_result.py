@@ -25,7 +25,7 @@ from services.executor.core.sessions import Agreement, SessionRule, agreement, d
 from services.executor.core.spans import SPAN_RULE, span_fault, spans_of
 from services.executor.core.statistics import summarise
 from services.executor.core.stopping import StopReason
-from services.executor.core.timing_audit import floor_fault, timing_fault, untrue_but_excused
+from services.executor.core.timing_audit import floor_fault, no_time, too_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -105,11 +105,6 @@ class CaseTimes:
         return [float(null) for session in self.sessions for null in session.nulls_ns]
 
     @property
-    def waits_ns(self) -> list[float]:
-        """What was waited for a processor meanwhile."""
-        return [float(times.waited_ns) for times in self.calls]
-
-    @property
     def idle(self) -> IdleTime:
         """The time between orders, in all sessions and the audit."""
         return sum((session.idle for session in self.sessions), self.audit.idle if self.audit else NO_TIME)
@@ -126,11 +121,16 @@ def fault_of(problem: Problem, times: CaseTimes, scale: Scale) -> str | None:
     The chains ran in a process of their own. Where processes differ in speed, that one says nothing of the others.
     """
     return (
-        timing_fault(times.claimed_ns, times.walls_ns, times.nulls_ns, scale.audit_rule, times.waits_ns)
+        no_time(times.claimed_ns, times.walls_ns, scale.audit_rule)
+        or (scale.audit_rule.accuses and _too_short(times, scale))
         or (scale.chain_rule.accuses and _chain_shortfall(times, scale))
         or span_fault(times.calls, SPAN_RULE, has_clock=scale.has_device_clock)
         or floor_fault(scale.roofs, work_of(problem, times.case, scale.dtype), score(times.medians_ns))
     )
+
+
+def _too_short(times: CaseTimes, scale: Scale) -> str:
+    return too_short(times.claimed_ns, times.walls_ns, times.nulls_ns, scale.audit_rule)
 
 
 def _chain_shortfall(times: CaseTimes, scale: Scale) -> str:
@@ -146,13 +146,12 @@ def _sessions_agree(times: CaseTimes, scale: Scale) -> bool:
 def audit_doubt(times: CaseTimes, scale: Scale) -> str:
     """Why the audit neither bears the times out nor refutes them; empty if it does, and while there was none.
 
-    Single calls are in doubt if the claims are untrue, but for what is taken for the machine's doing.
+    What accuses nobody may be the doing of a busy machine.
     """
     if times.audit is None:
         return ""
-    seen = (times.claimed_ns, times.walls_ns, times.nulls_ns)
-    if untrue_but_excused(*seen, scale.audit_rule, times.waits_ns):
-        return BUSY
+    if not scale.audit_rule.accuses and (because := _too_short(times, scale)):
+        return f"{BUSY} ({because})"
     audited = (score(times.medians_ns), times.audit.chains, scale.chain_rule)
     if not scale.chain_rule.accuses and (because := shortfall(*audited)):
         return f"{BUSY} ({because})"
