@@ -1,5 +1,6 @@
 """The chained audit of one case: calls of which each needs the answer of the one before, on the judge's own clock.
 
+It is made of what our own runner launches: no chain proves the time of what host code of the submission launched.
 The judge gives a nonce when it starts its clock. From there on the runner's device makes each link's inputs from the
 digest of the outputs before, calls the submission, and takes the digest of what it wrote. When it says that it is done,
 the judge reads all digests first, then asks for outputs, of links that it chooses only now; makes their inputs again
@@ -88,7 +89,7 @@ async def quiet_null_ns(trusted: RunnerSession, judge: CaseJudge, profile: Chain
     if not profile.quiet_chains:
         return None
     try:
-        trial = _begun(judge, _NO_CALL, profile, is_launched=True)
+        trial = _begun(judge, _NO_CALL, profile)
     except CannotChainError:
         return None
     links = _links(trial, profile)
@@ -113,14 +114,14 @@ async def audit_case(
     profile, rule = limits
     idle_before = checker.session.idle
     try:
-        trial = _begun(judge, checker.next_call(), profile, is_launched=checker.launches)
+        trial = _begun(judge, checker.next_call(), profile)
     except CannotChainError as error:
         return ChainAudit((), str(error))
     chains: list[ChainMeasurement] = []
     begin = time.perf_counter()
     while len(chains) < profile.most_chains and time.perf_counter() - begin < profile.most_seconds:
         if chains:
-            trial = _begun(judge, checker.next_call(), profile, is_launched=checker.launches)
+            trial = _begun(judge, checker.next_call(), profile)
         chain = await _measure(checker, trusted, judge, trial, profile)
         chains.append(replace(chain, null_ns=min(chain.null_ns, quiet_ns or chain.null_ns)))
         if not shortfall(claimed_ns, chains, rule) and not instruments_apart(claimed_ns, chains, rule):
@@ -128,9 +129,9 @@ async def audit_case(
     return ChainAudit(tuple(chains), idle=checker.session.idle - idle_before)
 
 
-def _begun(judge: CaseJudge, call: int, profile: ChainProfile, *, is_launched: bool) -> Trial:
+def _begun(judge: CaseJudge, call: int, profile: ChainProfile) -> Trial:
     """What a chain begins with, and its rules; raises CannotChainError."""
-    trial = judge.undrawn(call, profile.links) if is_launched else None
+    trial = judge.undrawn(call, profile.links)
     if trial is None:
         trial = judge.draw(call, profile.links)
         inputs = confined(judge.problem, trial.inputs)
