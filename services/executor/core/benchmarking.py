@@ -254,8 +254,7 @@ def _scale(bench: Bench, dtype: str) -> Scale:
         dtype,
         *rules,
         bench.profile.sessions,
-        has_device_clock=device.is_gpu,
-        may_be_wide=not device.is_gpu,
+        is_gpu=device.is_gpu,
         machine_doubt=bench.machine_doubt,
     )
 

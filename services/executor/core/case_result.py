@@ -48,10 +48,10 @@ _SHORTEST_NS = 1.0
 class Scale:
     """What times of a device are measured against; `dtype` is the run's.
 
-    `has_device_clock` says that the device has a clock of its own, as a second instrument (`spans.py`), and
-    `may_be_wide` that its times never rank, so that an interval of any width is shown beside them. `caches_may_be_warm`
-    says that a sweep comes before each call, and was not seen to empty the caches (`flushing.py`). `machine_doubt` says
-    why no time of this machine is proven.
+    A GPU has a clock of its own, as a second instrument (`spans.py`), and the judge's clock accuses there. Times of the
+    cpu device, which shares its cores, never rank: there that clock leaves them in doubt, and their intervals may be of
+    any width. `caches_may_be_warm` says that a sweep comes before each call, and was not seen to empty the caches
+    (`flushing.py`). `machine_doubt` says why no time of this machine is proven.
     """
 
     roofs: Roofs | None
@@ -59,8 +59,7 @@ class Scale:
     audit_rule: AuditRule
     chain_rule: ChainRule
     sessions: SessionRule
-    has_device_clock: bool = False
-    may_be_wide: bool = False
+    is_gpu: bool = True
     caches_may_be_warm: bool = False
     machine_doubt: str = ""
 
@@ -116,26 +115,23 @@ class CaseTimes:
 
 
 def fault_of(problem: Problem, times: CaseTimes, scale: Scale) -> str | None:
-    """Why the times cannot be true, if they cannot.
-
-    The chains ran in a process of their own. Where processes differ in speed, that one says nothing of the others.
-    """
+    """Why the times cannot be true, if they cannot."""
     return (
         no_time(times.claimed_ns, times.walls_ns, scale.audit_rule)
-        or (scale.audit_rule.accuses and _too_short(times, scale))
-        or (scale.chain_rule.accuses and _chain_shortfall(times, scale))
-        or span_fault(times.calls, SPAN_RULE, has_clock=scale.has_device_clock)
+        or (scale.is_gpu and _too_short(times, scale))
+        or span_fault(times.calls, SPAN_RULE, has_clock=scale.is_gpu)
         or floor_fault(scale.roofs, work_of(problem, times.case, scale.dtype), score(times.medians_ns))
     )
 
 
 def _too_short(times: CaseTimes, scale: Scale) -> str:
-    return too_short(times.claimed_ns, times.walls_ns, times.nulls_ns, scale.audit_rule)
+    """How the times are shorter than single calls, or all chains, took by the judge's clock; empty if they are not.
 
-
-def _chain_shortfall(times: CaseTimes, scale: Scale) -> str:
-    if times.audit is None or not _sessions_agree(times, scale):
-        return ""
+    The chains ran in a process of their own. Where processes differ in speed, that one says nothing of the others.
+    """
+    fault = too_short(times.claimed_ns, times.walls_ns, times.nulls_ns, scale.audit_rule)
+    if fault or times.audit is None or not _sessions_agree(times, scale):
+        return fault
     return shortfall(score(times.medians_ns), times.audit.chains, scale.chain_rule)
 
 
@@ -144,20 +140,15 @@ def _sessions_agree(times: CaseTimes, scale: Scale) -> bool:
 
 
 def audit_doubt(times: CaseTimes, scale: Scale) -> str:
-    """Why the audit neither bears the times out nor refutes them; empty if it does, and while there was none.
-
-    What accuses nobody may be the doing of a busy machine.
-    """
+    """Why the audit neither bears the times out nor refutes them; empty if it does, and while there was none."""
     if times.audit is None:
         return ""
-    if not scale.audit_rule.accuses and (because := _too_short(times, scale)):
-        return f"{BUSY} ({because})"
-    audited = (score(times.medians_ns), times.audit.chains, scale.chain_rule)
-    if not scale.chain_rule.accuses and (because := shortfall(*audited)):
-        return f"{BUSY} ({because})"
-    if scale.chain_rule.precision is not None and not times.audit.chains:
+    if not scale.is_gpu:
+        because = _too_short(times, scale)
+        return f"{BUSY} ({because})" if because else ""
+    if not times.audit.chains:
         return no_chain(times.audit.why_none or "there was no time for one")
-    apart = instruments_apart(*audited)
+    apart = instruments_apart(score(times.medians_ns), times.audit.chains, scale.chain_rule)
     return f"the instruments disagree: {apart}" if apart else ""
 
 
@@ -170,7 +161,7 @@ def facts_of(problem: Problem, times: CaseTimes, scale: Scale, launched_by_submi
         launched_by_submission=launched_by_submission,
         sessions_agree=_sessions_agree(times, scale),
         half_width=(high_ns - low_ns) / 2 / runtime_ns if runtime_ns > 0 else math.inf,
-        may_be_wide=scale.may_be_wide,
+        may_be_wide=not scale.is_gpu,
         doubts=tuple(filter(None, _doubts(times, scale, is_audited=not launched_by_submission))),
     )
 

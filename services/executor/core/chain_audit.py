@@ -40,19 +40,16 @@ class ChainRule:
 
     With a `precision` a time is proven only if there is a chain whose events and the judge's clock are apart by no more
     than that share and `slack_ns`, and the claim is as little short of the chain's events.
-
-    What no chain bears out is untrue where the rule `accuses`, and in doubt elsewhere.
     """
 
     least_share: float
     slack_ns: float
-    accuses: bool = True
     precision: float | None = None
 
 
 GPU_CHAIN_RULE = ChainRule(least_share=0.9, slack_ns=2e3, precision=0.03)
 
-CPU_CHAIN_RULE = ChainRule(least_share=0.75, slack_ns=100e3, accuses=False)
+CPU_CHAIN_RULE = ChainRule(least_share=0.75, slack_ns=100e3)
 """The cpu device shares its cores, and its times rank nowhere."""
 
 

@@ -41,21 +41,19 @@ class AuditRule:
     """How far claims may be off the judge's clock.
 
     A claim is too short below `least_share_of_wall` of the wall time, after the `null_quantile` of the null calls (at
-    most `most_null_ns`, or a runner could dawdle over them) and `slack_ns` are taken off. It is untrue then where the
-    rule `accuses`, and in doubt elsewhere.
+    most `most_null_ns`, or a runner could dawdle over them) and `slack_ns` are taken off.
     """
 
     least_share_of_wall: float
     null_quantile: float
     most_null_ns: float
     slack_ns: float
-    accuses: bool = True
 
 
 GPU_RULE = AuditRule(least_share_of_wall=0.9, null_quantile=0.5, most_null_ns=100e3, slack_ns=2e3)
 """On a GPU the host's part of a call is a few microseconds."""
 
-CPU_RULE = AuditRule(least_share_of_wall=0.75, null_quantile=0.9, most_null_ns=8e6, slack_ns=1e6, accuses=False)
+CPU_RULE = AuditRule(least_share_of_wall=0.75, null_quantile=0.9, most_null_ns=8e6, slack_ns=1e6)
 """The cpu device's kernels compete for cores with the judge and with all else; its times rank nowhere."""
 
 
