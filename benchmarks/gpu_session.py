@@ -233,7 +233,7 @@ def case_spent(problem: Problem, case: Case, call: Call, gain: float) -> Spent:
     links = GPU_CHAINS.links if _is_checked_wholly(problem, case) else GPU_CHAINS.checked_links + 1
     begun = call.load if is_redrawn else call.draw
     chain = alone((1 + GPU_CHAINS.quiet_chains) * begun + links * call.copy) + together.spent(compared + digest, links)
-    return spent + chain * GPU_CHAINS.chains
+    return spent + chain
 
 
 def _repeatedly_spent(problem: Problem, call: Call, seconds: float, together: SideBySide) -> Spent:

@@ -129,7 +129,7 @@ def build_server(
     runs = Runs(judges, hygiene, capabilities.clock, capacity, settings.fence())
     pool_watch = PoolWatch(settings.pool_timeout, lambda: bool(runs.in_flight)) if settings.pool_timeout else None
     server = ExecutorServer(settings, runs, inventory, pool_watch)
-    size_set = SizeSet.GPU if capabilities.device.is_gpu else SizeSet.CPU
+    size_set = SizeSet.GPU if capabilities.device.has_own_memory else SizeSet.CPU
     decoder = RunDecoder(catalogue(), size_set, server.runs.capacity.eighths)
     servicer = ExecutorServicer(server.runs, decoder, settings.tokens(), signer, capabilities, pool_watch)
     executor_pb2_grpc.add_ExecutorServiceServicer_to_server(servicer, server.grpc)

@@ -24,8 +24,7 @@ PROBLEM = "leaky-relu"
 def test_calls_are_timed_as_asked_and_every_step_says_so(wavepool: Wavepool, asked: dict[str, str], timed: str) -> None:
     job_id = wavepool.submit(reference(PROBLEM), **asked)
     story = wavepool.story(job_id)
-    # Whatever the audit makes of times on a busy machine.
-    assert story[-1].data["verdict"] in {"ACCEPTED", "TIMING_INVALID"}, story[-1]
+    assert story[-1].data["verdict"] == "ACCEPTED", story[-1]
     told = {frame.event: frame.data for frame in story}
     assert told["BENCHMARKING"]["timing_mode"] == timed
     assert told["BENCHMARK_RESULT"]["result"]["timing_mode"] == timed

@@ -50,7 +50,6 @@ from services.executor.core.side_by_side import share_machine
 from services.executor.core.timing_mode import TimingMode
 from services.executor.devices.device import ToolchainError
 from services.executor.devices.plugins import device_named
-from services.executor.devices.sim.simulation import GPU_VARIABLE
 from services.executor.sandboxes.kernel_calls import FREED_BYTES_KEPT, keep_freed_memory
 from services.executor.sandboxes.sandbox import SandboxError
 
@@ -107,8 +106,6 @@ def _read_files(chosen: argparse.Namespace) -> None:
 
 
 def _certify(chosen: argparse.Namespace, options: Options) -> int:
-    if chosen.device == "sim":
-        os.environ.setdefault(GPU_VARIABLE, "1")
     device_named(chosen.device)
     runs = chosen.runs or (QUICK_RUNS if chosen.quick else RUNS)
     sample = chosen.sample or (QUICK_SAMPLE if chosen.quick else None)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from services.executor.core.case_judge import CaseJudge
 from services.executor.core.case_result import CaseTimes, Scale, audit_doubt, facts_of, fault_of, result_of
 from services.executor.core.case_timing import unproven_run_because, worst_timing
-from services.executor.core.chain import CPU_CHAINS, GPU_CHAINS, audit_case, quiet_null_ns
+from services.executor.core.chain import CPU_CHAINS, GPU_CHAINS, ChainAudit, audit_case, quiet_null_ns
 from services.executor.core.chain_audit import CPU_CHAIN_RULE, GPU_CHAIN_RULE
 from services.executor.core.events import Benchmarked, Benchmarking, BenchmarkProgress, BenchmarkStage
 from services.executor.core.failure import Failure, in_case
@@ -28,7 +28,7 @@ from services.executor.core.roofline import roofs_note, roofs_of
 from services.executor.core.seeds import RunSeed
 from services.executor.core.sessions import score
 from services.executor.core.statistics import geometric_mean
-from services.executor.core.stopping import CPU_PROFILE, GPU_PROFILE, SIM_PROFILE, StoppingProfile
+from services.executor.core.stopping import CPU_PROFILE, GPU_PROFILE, StoppingProfile
 from services.executor.core.timing_audit import CPU_RULE, GPU_RULE
 from services.executor.core.timing_mode import TimingMode
 from services.executor.core.verdict import Verdict
@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from services.executor.core.progress import Progress
     from services.executor.core.session import RunnerSession
     from services.executor.devices.device import Device, DeviceDescription
+
+
+_NOT_CHAINED = ChainAudit((), "host code of the submission launched the calls")
 
 
 @dataclass(frozen=True)
@@ -69,9 +72,7 @@ class Bench:
 
 def profile_of(device: DeviceDescription) -> StoppingProfile:
     """The budget of a device."""
-    if device.is_gpu:
-        return GPU_PROFILE
-    return SIM_PROFILE if device.is_simulated else CPU_PROFILE
+    return GPU_PROFILE if device.is_gpu else CPU_PROFILE
 
 
 async def benchmark(bench: Bench, cases: Sequence[Case], progress: Progress) -> None:
@@ -191,18 +192,16 @@ async def _audited(
     """The chained audit of every case, in sessions of their own; it ends with the first case that cannot be true.
 
     A process may be slower than others. So on a GPU a case that the chains of one process accuse is audited in another
-    as well, and judged by all of its chains.
+    as well, and judged by all of its chains. What host code of the submission launched is not proven by any chain.
     """
+    if bench.launched_by_submission:
+        return [replace(times, audit=_NOT_CHAINED) for times in measured]
     audited = list(measured)
     if any(fault_of(bench.problem, times, scale) for times in measured):
         return audited
     is_gpu = bench.device.describe().is_gpu
     profile = GPU_CHAINS if is_gpu else CPU_CHAINS
-    is_launched = not bench.launched_by_submission
-    quiet_ns = [
-        await quiet_null_ns(trusted, _judge_of_ours(bench, times), profile, is_launched=is_launched)
-        for times in measured
-    ]
+    quiet_ns = [await quiet_null_ns(trusted, _judge_of_ours(bench, times), profile) for times in measured]
     for is_last in (False, True) if is_gpu else (True,):
         places = [
             at for at, times in enumerate(audited) if times.audit is None or fault_of(bench.problem, times, scale)
@@ -255,8 +254,7 @@ def _scale(bench: Bench, dtype: str) -> Scale:
         dtype,
         *rules,
         bench.profile.sessions,
-        has_device_clock=device.is_gpu,
-        may_be_wide=not (device.is_gpu or device.is_simulated),
+        is_gpu=device.is_gpu,
         machine_doubt=bench.machine_doubt,
     )
 

@@ -18,6 +18,5 @@ _CPU_SCRUB_BYTES = 8 << 20
 def canary_job(device: DeviceDescription) -> CoreJob:
     """The job for `device`; healthy ones end it with ACCEPTED."""
     source = Path(__file__).with_name("canary.hip").read_text("utf-8")
-    has_own_memory = device.is_gpu and not device.is_simulated
-    bound = "" if has_own_memory else f"#define SCRUB_BYTES {_CPU_SCRUB_BYTES}\n"
+    bound = "" if device.has_own_memory else f"#define SCRUB_BYTES {_CPU_SCRUB_BYTES}\n"
     return CoreJob(f"{bound}{source}", Mode.SANDBOX)

@@ -17,7 +17,7 @@ from services.executor.core.case_timing import (
     shown_interval,
     timing_of,
 )
-from services.executor.core.chain_audit import ChainRule, audit_ratio, chain_doubt, chain_fault, instruments_apart
+from services.executor.core.chain_audit import ChainRule, audit_ratio, instruments_apart, shortfall
 from services.executor.core.idle_work import NO_TIME, idle_doubt
 from services.executor.core.revealing import NOT_REVEALED, Revealed
 from services.executor.core.roofline import Work, bound_of, floor_of
@@ -25,7 +25,7 @@ from services.executor.core.sessions import Agreement, SessionRule, agreement, d
 from services.executor.core.spans import SPAN_RULE, span_fault, spans_of
 from services.executor.core.statistics import summarise
 from services.executor.core.stopping import StopReason
-from services.executor.core.timing_audit import floor_fault, timing_fault, untrue_but_excused
+from services.executor.core.timing_audit import floor_fault, no_time, too_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,10 +48,10 @@ _SHORTEST_NS = 1.0
 class Scale:
     """What times of a device are measured against; `dtype` is the run's.
 
-    `has_device_clock` says that the device has a clock of its own, as a second instrument (`spans.py`), and
-    `may_be_wide` that its times never rank, so that an interval of any width is shown beside them. `caches_may_be_warm`
-    says that a sweep comes before each call, and was not seen to empty the caches (`flushing.py`). `machine_doubt` says
-    why no time of this machine is proven.
+    A GPU has a clock of its own, as a second instrument (`spans.py`), and the judge's clock accuses there. Times of the
+    cpu device, which shares its cores, never rank: there that clock leaves them in doubt, and their intervals may be of
+    any width. `caches_may_be_warm` says that a sweep comes before each call, and was not seen to empty the caches
+    (`flushing.py`). `machine_doubt` says why no time of this machine is proven.
     """
 
     roofs: Roofs | None
@@ -59,8 +59,7 @@ class Scale:
     audit_rule: AuditRule
     chain_rule: ChainRule
     sessions: SessionRule
-    has_device_clock: bool = False
-    may_be_wide: bool = False
+    is_gpu: bool = True
     caches_may_be_warm: bool = False
     machine_doubt: str = ""
 
@@ -105,11 +104,6 @@ class CaseTimes:
         return [float(null) for session in self.sessions for null in session.nulls_ns]
 
     @property
-    def waits_ns(self) -> list[float]:
-        """What was waited for a processor meanwhile."""
-        return [float(times.waited_ns) for times in self.calls]
-
-    @property
     def idle(self) -> IdleTime:
         """The time between orders, in all sessions and the audit."""
         return sum((session.idle for session in self.sessions), self.audit.idle if self.audit else NO_TIME)
@@ -121,22 +115,24 @@ class CaseTimes:
 
 
 def fault_of(problem: Problem, times: CaseTimes, scale: Scale) -> str | None:
-    """Why the times cannot be true, if they cannot.
-
-    The chains ran in a process of their own. Where processes differ in speed, that one says nothing of the others.
-    """
+    """Why the times cannot be true, if they cannot."""
     return (
-        timing_fault(times.claimed_ns, times.walls_ns, times.nulls_ns, scale.audit_rule, times.waits_ns)
-        or _chain_fault(times, scale)
-        or span_fault(times.calls, SPAN_RULE, has_clock=scale.has_device_clock)
+        no_time(times.claimed_ns, times.walls_ns, scale.audit_rule)
+        or (scale.is_gpu and _too_short(times, scale))
+        or span_fault(times.calls, SPAN_RULE, has_clock=scale.is_gpu)
         or floor_fault(scale.roofs, work_of(problem, times.case, scale.dtype), score(times.medians_ns))
     )
 
 
-def _chain_fault(times: CaseTimes, scale: Scale) -> str | None:
-    if times.audit is None or not _sessions_agree(times, scale):
-        return None
-    return chain_fault(score(times.medians_ns), times.audit.chains, scale.chain_rule)
+def _too_short(times: CaseTimes, scale: Scale) -> str:
+    """How the times are shorter than single calls, or all chains, took by the judge's clock; empty if they are not.
+
+    The chains ran in a process of their own. Where processes differ in speed, that one says nothing of the others.
+    """
+    fault = too_short(times.claimed_ns, times.walls_ns, times.nulls_ns, scale.audit_rule)
+    if fault or times.audit is None or not _sessions_agree(times, scale):
+        return fault
+    return shortfall(score(times.medians_ns), times.audit.chains, scale.chain_rule)
 
 
 def _sessions_agree(times: CaseTimes, scale: Scale) -> bool:
@@ -144,21 +140,15 @@ def _sessions_agree(times: CaseTimes, scale: Scale) -> bool:
 
 
 def audit_doubt(times: CaseTimes, scale: Scale) -> str:
-    """Why the audit neither bears the times out nor refutes them; empty if it does, and while there was none.
-
-    Single calls are in doubt if the claims are untrue, but for what is taken for the machine's doing.
-    """
+    """Why the audit neither bears the times out nor refutes them; empty if it does, and while there was none."""
     if times.audit is None:
         return ""
-    seen = (times.claimed_ns, times.walls_ns, times.nulls_ns)
-    if untrue_but_excused(*seen, scale.audit_rule, times.waits_ns):
-        return BUSY
-    audited = (score(times.medians_ns), times.audit.chains, scale.chain_rule)
-    if because := chain_doubt(*audited):
-        return f"{BUSY} ({because})"
-    if scale.chain_rule.precision is not None and not times.audit.chains:
+    if not scale.is_gpu:
+        because = _too_short(times, scale)
+        return f"{BUSY} ({because})" if because else ""
+    if not times.audit.chains:
         return no_chain(times.audit.why_none or "there was no time for one")
-    apart = instruments_apart(*audited)
+    apart = instruments_apart(score(times.medians_ns), times.audit.chains, scale.chain_rule)
     return f"the instruments disagree: {apart}" if apart else ""
 
 
@@ -171,13 +161,14 @@ def facts_of(problem: Problem, times: CaseTimes, scale: Scale, launched_by_submi
         launched_by_submission=launched_by_submission,
         sessions_agree=_sessions_agree(times, scale),
         half_width=(high_ns - low_ns) / 2 / runtime_ns if runtime_ns > 0 else math.inf,
-        may_be_wide=scale.may_be_wide,
-        doubts=tuple(filter(None, _doubts(times, scale))),
+        may_be_wide=not scale.is_gpu,
+        doubts=tuple(filter(None, _doubts(times, scale, is_audited=not launched_by_submission))),
     )
 
 
-def _doubts(times: CaseTimes, scale: Scale) -> Iterable[str]:
-    yield audit_doubt(times, scale) if times.audit else NOT_AUDITED
+def _doubts(times: CaseTimes, scale: Scale, *, is_audited: bool) -> Iterable[str]:
+    if is_audited:
+        yield audit_doubt(times, scale) if times.audit else NOT_AUDITED
     yield idle_doubt(times.idle)
     yield scale.machine_doubt
     yield CACHES_MAY_BE_WARM if scale.caches_may_be_warm else ""

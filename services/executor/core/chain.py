@@ -1,5 +1,6 @@
 """The chained audit of one case: calls of which each needs the answer of the one before, on the judge's own clock.
 
+It is made of what our own runner launches: no chain proves the time of what host code of the submission launched.
 The judge gives a nonce when it starts its clock. From there on the runner's device makes each link's inputs from the
 digest of the outputs before, calls the submission, and takes the digest of what it wrote. When it says that it is done,
 the judge reads all digests first, then asks for outputs, of links that it chooses only now; makes their inputs again
@@ -15,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from services.executor.core.chain_arithmetic import digest_of, first_key, next_key
-from services.executor.core.chain_audit import ChainMeasurement, ChainRule, instruments_apart, is_disturbed, is_doubtful
+from services.executor.core.chain_audit import ChainMeasurement, ChainRule, instruments_apart, shortfall
 from services.executor.core.chain_rules import CannotChainError, confined, link_rules
 from services.executor.core.failure import Failure
 from services.executor.core.idle_work import NO_TIME, IdleTime
@@ -39,14 +40,13 @@ if TYPE_CHECKING:
 class ChainProfile:
     """What to spend on the audit of one case.
 
-    At least `chains` of `links` calls are made, and up to `most_chains` while the claim seems untrue, for
-    `most_seconds`; outputs of all links may take `most_bytes` on the device. All links are checked where their arrays,
-    as often as there are links, take up to `wholly_checked_bytes`, else `checked_links` at random and the last.
+    A chain of `links` calls is made, and up to `most_chains` while the claim seems untrue, for `most_seconds`; outputs
+    of all links may take `most_bytes` on the device. All links are checked where their arrays, as often as there are
+    links, take up to `wholly_checked_bytes`, else `checked_links` at random and the last.
     `quiet_chains` empty ones are made before the submission has a process.
     """
 
     links: int
-    chains: int
     most_chains: int
     most_seconds: float
     most_bytes: int
@@ -57,12 +57,9 @@ class ChainProfile:
 
 # One chain will do if it bears the claim out: the shortest counts. Only a shorter empty chain could still speak against
 # the claim, and two are made before the submission has a process.
-GPU_CHAINS = ChainProfile(links=32, chains=1, most_chains=6, most_seconds=20.0, most_bytes=16 << 30, quiet_chains=2)
-# Short chains, as whoever shares the cores disturbs long ones; and more of them, as one undisturbed is enough. None
-# before its time: a host that gets busier in between would make liars of honest kernels.
-CPU_CHAINS = ChainProfile(links=2, chains=4, most_chains=40, most_seconds=4.0, most_bytes=32 << 20)
-# Chains from which one sees how busy a machine is.
-_TELLING = 8
+GPU_CHAINS = ChainProfile(links=32, most_chains=6, most_seconds=20.0, most_bytes=16 << 30, quiet_chains=2)
+# Short chains, as whoever shares the cores disturbs long ones; and more of them, as one undisturbed is enough.
+CPU_CHAINS = ChainProfile(links=2, most_chains=40, most_seconds=4.0, most_bytes=32 << 20)
 # Of no call of a submission's.
 _NO_CALL = 0
 
@@ -83,26 +80,22 @@ class ChainAudit:
         return ChainAudit((*self.chains, *other.chains), self.why_none or other.why_none, self.idle + other.idle)
 
 
-async def quiet_null_ns(
-    trusted: RunnerSession, judge: CaseJudge, profile: ChainProfile, *, is_launched: bool
-) -> int | None:
-    """The shortest of the quiet empty chains of a case; None where it has none.
+async def quiet_null_ns(trusted: RunnerSession, judge: CaseJudge, profile: ChainProfile) -> int | None:
+    """The shortest of the quiet empty chains of a case whose kernels we launch; None where it has none.
 
-    `is_launched` says that our runner will launch the kernels of the chains, as `Checker.launches` will.
-
-    To be asked while the submission has no process. One that has may keep the device busy whenever nothing of its own
-    is measured, and all empty chains would be as slow as it likes.
+    To be asked while the submission has no process. Kernels that can write over events can write launches into a queue
+    too. They could keep the device busy whenever nothing of theirs is measured, and all empty chains would be slow.
     """
     if not profile.quiet_chains:
         return None
     try:
-        trial = _begun(judge, _NO_CALL, profile, is_launched=is_launched)
+        trial = _begun(judge, _NO_CALL, profile)
     except CannotChainError:
         return None
     links = _links(trial, profile)
     await _prepare(trusted, judge, trial, links)
     seconds = links * judge.problem.time_limit_seconds
-    return min([(await trusted.run_chain(nonce, seconds)).wall_ns for nonce in range(profile.quiet_chains)])
+    return min([await trusted.run_chain(nonce, seconds) for nonce in range(profile.quiet_chains)])
 
 
 async def audit_case(
@@ -121,28 +114,24 @@ async def audit_case(
     profile, rule = limits
     idle_before = checker.session.idle
     try:
-        trial = _begun(judge, checker.next_call(), profile, is_launched=checker.launches)
+        trial = _begun(judge, checker.next_call(), profile)
     except CannotChainError as error:
         return ChainAudit((), str(error))
     chains: list[ChainMeasurement] = []
     begin = time.perf_counter()
     while len(chains) < profile.most_chains and time.perf_counter() - begin < profile.most_seconds:
         if chains:
-            trial = _begun(judge, checker.next_call(), profile, is_launched=checker.launches)
+            trial = _begun(judge, checker.next_call(), profile)
         chain = await _measure(checker, trusted, judge, trial, profile)
-        chains.append(replace(chain, quiet_null_ns=quiet_ns))
-        if len(chains) < profile.chains:
-            continue
-        if not is_doubtful(claimed_ns, chains, rule) and not instruments_apart(claimed_ns, chains, rule):
-            break
-        if len(chains) >= _TELLING and is_disturbed(claimed_ns, chains, rule):
+        chains.append(replace(chain, null_ns=min(chain.null_ns, quiet_ns or chain.null_ns)))
+        if not shortfall(claimed_ns, chains, rule) and not instruments_apart(claimed_ns, chains, rule):
             break
     return ChainAudit(tuple(chains), idle=checker.session.idle - idle_before)
 
 
-def _begun(judge: CaseJudge, call: int, profile: ChainProfile, *, is_launched: bool) -> Trial:
+def _begun(judge: CaseJudge, call: int, profile: ChainProfile) -> Trial:
     """What a chain begins with, and its rules; raises CannotChainError."""
-    trial = judge.undrawn(call, profile.links) if is_launched else None
+    trial = judge.undrawn(call, profile.links)
     if trial is None:
         trial = judge.draw(call, profile.links)
         inputs = confined(judge.problem, trial.inputs)
@@ -163,8 +152,8 @@ async def _measure(
     await checker.choose_program(judge, trial)
     for session in (trusted, checker.session):
         await _prepare(session, judge, trial, links)
-    empty = await trusted.run_chain(nonce, seconds)
-    chain = await checker.session.run_chain(nonce, seconds)
+    null_ns = await trusted.run_chain(nonce, seconds)
+    wall_ns = await checker.session.run_chain(nonce, seconds)
     records = read_records(checker.session.channel, trial.layout, links)
     if records is None:
         raise interference("the shared memory was cut")
@@ -181,7 +170,7 @@ async def _measure(
             raise
         await raise_first(found)
     events_ns = tuple(float(record.event_ns) for record in records)
-    return ChainMeasurement(links, chain.wall_ns, empty.wall_ns, events_ns, len(chosen), chain.waited_ns)
+    return ChainMeasurement(links, wall_ns, null_ns, events_ns, len(chosen))
 
 
 async def _prepare(session: RunnerSession, judge: CaseJudge, trial: Trial, links: int) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from services.executor.core.messages import REPLY_BYTES, Order, ReplyMessage, order_bytes, reply_from_bytes
-from services.executor.core.private_socket import PrivateSocket, peer_pid
+from services.executor.core.private_socket import PrivateSocket
 from services.executor.sandboxes.sandbox import Mount
 
 if TYPE_CHECKING:
@@ -49,11 +49,6 @@ class Channel:
     def mounts(self) -> tuple[Mount, ...]:
         """The socket with its key, and the memory."""
         return (*self._private_socket.mounts(IN_BOX), Mount(self._folder / "memory", IN_BOX / "memory", writable=True))
-
-    @property
-    def peer_pid(self) -> int:
-        """The process that connected, as we see it; 0 if it has no number here."""
-        return peer_pid(self._connected)
 
     @property
     def arguments(self) -> tuple[str, str, str]:

@@ -67,6 +67,8 @@ class LaunchedProblem(Problem):
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         """The problem's inputs and scratch; raises Failure if a buffer is too large."""
         values = super().inputs(case, rng)
+        if not self.plan.scratch:
+            return values  # These may be shapes without values.
         with _in_case(case):
             sizes = scratch_bytes(self.plan, self._shape(case, values))
         for buffer in self.plan.scratch:

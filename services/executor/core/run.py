@@ -20,7 +20,6 @@ from services.executor.core.judging import Judging
 from services.executor.core.playground import run_program
 from services.executor.core.posed_problem import posed
 from services.executor.core.progress import Progress
-from services.executor.core.timing_request import require_mode
 from services.executor.devices.device import BuildKind, ToolchainError
 from services.executor.devices.instruments import Versioned
 from services.executor.devices.selection import selected
@@ -87,7 +86,6 @@ def _problem(job: CoreJob, equipment: Equipment) -> Problem | None:
 
 async def _stages(job: CoreJob, problem: Problem | None, equipment: Equipment, progress: Progress) -> None:
     progress.report.update(_origin(job, equipment))
-    require_mode(job.timing_mode, equipment.device.describe())
     if job.problem_def:
         progress.tell(ReadingProblem())
     async with posed(job, problem, equipment, progress.report) as problem_posed:

@@ -20,7 +20,6 @@ from services.executor.core.idle_work import NO_TIME, IdleMeter
 from services.executor.core.layout import PAGE_BYTES
 from services.executor.core.messages import Order, ProtocolError, Reply, ReplyMessage
 from services.executor.core.run_place import runner_command
-from services.executor.core.run_queue import RunQueue, waited_ns
 from services.executor.core.runner_claims import (
     NEVER_ENDING,
     claimed_failure,
@@ -58,8 +57,7 @@ class Commitment:
 class CallTimes:
     """How long a call took: claims of the runner's, and the judge's own clock.
 
-    `stream_ns` and `device_ns` are those of the device's clock (`spans.py`), 0 where it has none. `waited_ns` is what
-    threads of the runner and the judge waited for a processor meanwhile (`run_queue.py`), together; 0 on a GPU.
+    `stream_ns` and `device_ns` are those of the device's clock (`spans.py`), 0 where it has none.
     `commitment` is what the answer can be told by when the call is made again (`revealing.py`), if it was asked for.
     """
 
@@ -68,16 +66,7 @@ class CallTimes:
     wall_ns: int
     stream_ns: int = 0
     device_ns: int = 0
-    waited_ns: int = 0
     commitment: Commitment | None = None
-
-
-@dataclass(frozen=True)
-class ChainTimes:
-    """How long a chain took by the judge's clock, and `waited_ns` as for a call."""
-
-    wall_ns: int
-    waited_ns: int
 
 
 class RunnerSession:
@@ -176,16 +165,14 @@ class RunnerSession:
 
     async def _called(self, seconds: float, advice: str, *, store: bool, redrawn_key: int | None) -> CallTimes:
         async with self._asked():
-            waits_ns = self._waits_ns()
             begin_ns = time.perf_counter_ns()
             await self._order(Order.CALL, int(not store))
             done = await self._done(min(seconds, self._limits.call_seconds), advice)
             wall_ns = self._wall_ns(begin_ns, done)
-            waited = waited_ns(waits_ns, self._waits_ns())
             if store:
                 await self._answer(Reply.STORED, self._limits.copy_seconds)
             commitment = None if redrawn_key is None else await self._commitment(redrawn_key)
-        return CallTimes(done.event_ns, done.clock_ns, wall_ns, done.stream_ns, done.device_ns, waited, commitment)
+        return CallTimes(done.event_ns, done.clock_ns, wall_ns, done.stream_ns, done.device_ns, commitment)
 
     async def store(self) -> None:
         """Have it copy back the outputs of a call that did not; raises Failure."""
@@ -214,15 +201,12 @@ class RunnerSession:
             await self._order(Order.PREPARE, links)
             await self._answer(Reply.PREPARED, self._limits.copy_seconds)
 
-    async def run_chain(self, nonce: int, seconds: float) -> ChainTimes:
-        """Have it make the chain that is prepared, for at most `seconds`; raises Failure."""
+    async def run_chain(self, nonce: int, seconds: float) -> int:
+        """Have it make the chain that is prepared, for at most `seconds`: how long, in ns. Raises Failure."""
         async with self._asked():
-            waits_ns = self._waits_ns()
             begin_ns = time.perf_counter_ns()
             await self._order(Order.CHAIN, nonce)
-            done = await self._done(seconds, NEVER_ENDING)
-            wall_ns = self._wall_ns(begin_ns, done)
-            return ChainTimes(wall_ns, waited_ns(waits_ns, self._waits_ns()))
+            return self._wall_ns(begin_ns, await self._done(seconds, NEVER_ENDING))
 
     async def fetch_link(self, link: int) -> None:
         """Have it copy the outputs of one call of the chain back, and all else with those of the last."""
@@ -254,10 +238,6 @@ class RunnerSession:
         if isinstance(self._device, SimulatedClock):
             return self._device.wall_ns(answer.clock_ns)
         return time.perf_counter_ns() - begin_ns
-
-    def _waits_ns(self) -> dict[str, int]:
-        """On a GPU calls wait for no processor, and nothing comes between a flush and its call."""
-        return {} if self._device.describe().is_gpu else RunQueue(self.channel.peer_pid).waits_ns()
 
     async def _commitment(self, key: int) -> Commitment:
         await self._order(Order.DIGEST, key)

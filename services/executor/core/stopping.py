@@ -103,9 +103,6 @@ CPU_PROFILE = StoppingProfile(
     sessions=CPU_SESSIONS,
 )
 
-# Simulated times have the rules of a GPU's; the host behind them has its own pace.
-SIM_PROFILE = StoppingProfile(max_samples=400, max_wall_seconds=2.0, warm_up_seconds=0.0, cold=False)
-
 
 # Few samples make an interval twice as wide as many would, or half as wide, by chance.
 _BAD_LUCK = 2.0

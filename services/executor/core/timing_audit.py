@@ -7,7 +7,7 @@ Each call is judged for itself, and the half of them with the shortest claims de
 short: whoever forges the median forges all of them. They are found out when most of them cannot be true. The way is
 measured by null calls in turn with the timed ones, so that what a busy host adds to one is known from the other. That
 is not all of it: a scheduler lets a short call through where it keeps a long one with many threads waiting. So on a
-processor what the kernel counts as waiting (`run_queue.py`) is taken off too.
+processor that others use too, such calls are in doubt, and accuse nobody.
 
 Chained calls say more: the input of each is made from the output of the one before, so that none can begin before its
 input exists, nor end before a right answer exists. Their wall time, less that of a chain of null calls, is time in
@@ -17,7 +17,7 @@ which the work was done, whoever says what.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import itemgetter
 from statistics import median
 from typing import TYPE_CHECKING
@@ -40,84 +40,45 @@ _MOST_DRIFT = 1.1
 class AuditRule:
     """How far claims may be off the judge's clock.
 
-    A claim is untrue below `least_share_of_wall` of the wall time, after the `null_quantile` of the null calls (at most
-    `most_null_ns`, or a runner could dawdle over them) and `slack_ns` are taken off. Where that quantile is more than
-    `busy_factor` times the shortest null call, calls are delayed for longer than null calls can tell: nobody is then
-    accused by single calls. Where `waits_excuse`, what threads waited for a processor is taken off too. Neither makes a
-    time valid: one that only they save is not proven (`untrue_but_excused`).
+    A claim is too short below `least_share_of_wall` of the wall time, after the `null_quantile` of the null calls (at
+    most `most_null_ns`, or a runner could dawdle over them) and `slack_ns` are taken off.
     """
 
     least_share_of_wall: float
     null_quantile: float
     most_null_ns: float
     slack_ns: float
-    busy_factor: float = math.inf
-    waits_excuse: bool = False
 
 
 GPU_RULE = AuditRule(least_share_of_wall=0.9, null_quantile=0.5, most_null_ns=100e3, slack_ns=2e3)
 """On a GPU the host's part of a call is a few microseconds."""
 
-CPU_RULE = AuditRule(
-    least_share_of_wall=0.75, null_quantile=0.9, most_null_ns=8e6, slack_ns=1e6, busy_factor=4.0, waits_excuse=True
-)
+CPU_RULE = AuditRule(least_share_of_wall=0.75, null_quantile=0.9, most_null_ns=8e6, slack_ns=1e6)
 """The cpu device's kernels compete for cores with the judge and with all else; its times rank nowhere."""
 
 
-def timing_fault(
-    claimed_ns: Sequence[float],
-    walls_ns: Sequence[float],
-    nulls_ns: Sequence[float],
-    rule: AuditRule,
-    waits_ns: Sequence[float] = (),
-) -> str | None:
-    """Why the claims of one case cannot be true, or None. `waits_ns` is of each call, where it is known."""
+def no_time(claimed_ns: Sequence[float], walls_ns: Sequence[float], rule: AuditRule) -> str:
+    """Why the claims of one case are no times of what the judge waited for, however busy the machine; or nothing."""
     if not all(0 < claim < math.inf for claim in claimed_ns):
         return "a call is said to have taken no time at all"
-    if fault := _longer_than_the_wait(claimed_ns, walls_ns, rule):
-        return fault
-    if is_busy(nulls_ns, rule):
-        return None
+    return _longer_than_the_wait(claimed_ns, walls_ns, rule)
+
+
+def too_short(
+    claimed_ns: Sequence[float], walls_ns: Sequence[float], nulls_ns: Sequence[float], rule: AuditRule
+) -> str:
+    """How the claims of one case are shorter than what the judge waited; empty if most are not."""
     way_ns = min(float(np.quantile(nulls_ns, rule.null_quantile)), rule.most_null_ns) + rule.slack_ns
-    working_ns = _working_ns(walls_ns, waits_ns) if rule.waits_excuse else walls_ns
-    by_claim = sorted(zip(claimed_ns, working_ns, strict=True), key=itemgetter(0))
+    by_claim = sorted(zip(claimed_ns, walls_ns, strict=True), key=itemgetter(0))
     shortest_half = by_claim[: (len(claimed_ns) + 1) // 2]
     untrue = [(claim, wall) for claim, wall in shortest_half if claim < rule.least_share_of_wall * (wall - way_ns)]
     if len(untrue) <= _MOST_DISTURBED * len(shortest_half):
-        return None
+        return ""
     claimed, wall = (median(column) / 1e3 for column in zip(*untrue, strict=True))
     return f"calls are said to take {claimed:.1f} us, but the judge waited {wall:.1f} us for them"
 
 
-def untrue_but_excused(
-    claimed_ns: Sequence[float],
-    walls_ns: Sequence[float],
-    nulls_ns: Sequence[float],
-    rule: AuditRule,
-    waits_ns: Sequence[float] = (),
-) -> bool:
-    """Whether claims would be untrue on a quiet machine, and nobody is accused only as this one was busy.
-
-    Such a time is not proven: a submission can make a machine busy, and may have made this one so.
-    """
-    quiet = replace(rule, busy_factor=math.inf, waits_excuse=False)
-    return (
-        timing_fault(claimed_ns, walls_ns, nulls_ns, quiet) is not None
-        and timing_fault(claimed_ns, walls_ns, nulls_ns, rule, waits_ns) is None
-    )
-
-
-def is_busy(nulls_ns: Sequence[float], rule: AuditRule) -> bool:
-    """Whether the machine has so much else to do that single calls prove nothing."""
-    return float(np.quantile(nulls_ns, rule.null_quantile)) > rule.busy_factor * min(nulls_ns)
-
-
-def _working_ns(walls_ns: Sequence[float], waits_ns: Sequence[float]) -> Sequence[float]:
-    """Walls less the waits; threads wait side by side, so this may be less than nothing."""
-    return [wall - wait for wall, wait in zip(walls_ns, waits_ns, strict=True)] if waits_ns else walls_ns
-
-
-def _longer_than_the_wait(claimed_ns: Sequence[float], walls_ns: Sequence[float], rule: AuditRule) -> str | None:
+def _longer_than_the_wait(claimed_ns: Sequence[float], walls_ns: Sequence[float], rule: AuditRule) -> str:
     """The judge waits for the whole of a call: no part of it is longer, but for the drift between two clocks."""
     too_long = [
         (claim, wall)
@@ -125,7 +86,7 @@ def _longer_than_the_wait(claimed_ns: Sequence[float], walls_ns: Sequence[float]
         if claim > _MOST_DRIFT * wall + rule.slack_ns
     ]
     if 2 * len(too_long) <= len(claimed_ns):
-        return None
+        return ""
     claimed, wall = (median(column) / 1e3 for column in zip(*too_long, strict=True))
     return f"calls are said to take {claimed:.1f} us, but the judge waited no more than {wall:.1f} us for them"
 

@@ -10,7 +10,6 @@ from services.executor.core.sessions import SessionRule
 
 if TYPE_CHECKING:
     from services.executor.core.stopping import StoppingProfile
-    from services.executor.devices.device import DeviceDescription
 
 _FIRST_CALLS = 100
 _FEWEST_FIRST_CALLS = 20
@@ -28,12 +27,6 @@ class TimingMode(StrEnum):
     """After a warm-up, with the caches as the new inputs left them: the default on the cpu device."""
     FIRST_CALL = "first-call"
     """The first call of a fresh process, one for each sample: modules load, kernels are found, pools are empty."""
-
-
-def modes_of(device: DeviceDescription) -> tuple[TimingMode, ...]:
-    """What a device can do; a simulated one has caches that a sweep empties only if it is a GPU."""
-    has_caches = device.is_gpu or not device.is_simulated
-    return tuple(mode for mode in TimingMode if mode is not TimingMode.COLD or has_caches)
 
 
 def default_mode(profile: StoppingProfile) -> TimingMode:

@@ -65,6 +65,11 @@ class DeviceDescription:
     max_lds_bytes: int = 64 << 10
     """Of a block, static and dynamic together."""
 
+    @property
+    def has_own_memory(self) -> bool:
+        """Whether a GPU is there: what runs on a simulated one runs on the host."""
+        return self.is_gpu and not self.is_simulated
+
 
 @dataclass(frozen=True)
 class Toolchain:

@@ -13,7 +13,7 @@ from servicekit.clock import SystemClock
 from services.executor.config import CapacityError, ExecutorSettings
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.inventory import DeviceFacts, UnreadFact
-from services.executor.devices.sim.sim_device import SimDevice
+from services.executor.devices.sim.sim_device import SimulatedGpu
 from services.executor.host_facts import mib_of, value_of
 from services.executor.inventory import InventoryReader
 from tests.services.executor.client import QUICK, refusal, request, until
@@ -41,7 +41,7 @@ async def test_it_is_told_to_anyone(start_executor: StartExecutor) -> None:
     assert told.host_memory_mib > 0
 
 
-@pytest.mark.parametrize("device", [CpuDevice(), SimDevice()])
+@pytest.mark.parametrize("device", [CpuDevice(), SimulatedGpu()])
 async def test_devices_without_a_gpu_tell_of_none(device: object) -> None:
     reader = InventoryReader(device, SystemClock())  # type: ignore[arg-type]
 

@@ -125,7 +125,7 @@ async def submission(step: str, name: str, equipment: Equipment) -> StepResult:
 def _for_attacks(equipment: Equipment) -> Equipment:
     """On a GPU the limits that everybody has. Elsewhere hangs end soon, and little memory is what an attack fills."""
     device = equipment.device.describe()
-    if device.is_gpu and not device.is_simulated:
+    if device.has_own_memory:
         return equipment
     default = StageLimits()
     limits = replace(default, runner=replace(default.runner, memory_mib=256), call_seconds=_HANG_SECONDS)

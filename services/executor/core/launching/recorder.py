@@ -139,7 +139,7 @@ class _Recorder:
 
     def _command(self, scratch: Path, number: int) -> Command:
         device = self.provisions.device.describe()
-        is_gpu = device.is_gpu and not device.is_simulated
+        is_gpu = device.has_own_memory
         settings = (
             number + 1,
             # The last of them has its allocations in the other order.

@@ -1,1 +1,1 @@
-"""A simulated device: real answers, and times from a noise model."""
+"""A simulated GPU: real answers, and times from a noise model."""

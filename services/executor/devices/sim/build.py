@@ -1,11 +1,10 @@
-"""Compile one submission for the simulated device: as for the cpu device, with the script's times around its calls.
+"""Compile one submission for the simulated GPU: as for the cpu device, with the script's times around its calls.
 
 The harness stays as it is: what makes the times is linked into every executable that makes calls.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from services.executor.devices.cpu import build as cpu_build
 from services.executor.devices.cpu.harness import compile_our_source
 from services.executor.devices.device import OUR_FILES, BuildKind
 from services.executor.devices.sim.script import ScriptError, script_of
-from services.executor.devices.sim.simulation import DOES_NOTHING, GPU_VARIABLE, link_options, simulation_source
+from services.executor.devices.sim.simulation import DOES_NOTHING, LINK_OPTIONS, simulation_source
 
 _SOURCE_AT_FAULT = 1
 _SOURCE = "solution.hip"
@@ -29,10 +28,9 @@ def main(arguments: list[str]) -> int:
     except ScriptError as error:
         sys.stderr.write(f"{_SOURCE}:1:1: error: {error}\n")
         return _SOURCE_AT_FAULT
-    is_gpu = os.environ.get(GPU_VARIABLE) == "1"
     does_nothing = kind is BuildKind.SOLUTION and DOES_NOTHING in (folder / OUR_FILES[kind]).read_text()
     simulation = folder / "simulation.cpp"
-    simulation.write_text(simulation_source(script, is_gpu=is_gpu, does_nothing=does_nothing))
+    simulation.write_text(simulation_source(script, does_nothing=does_nothing))
     # An error of ours in it ends the build as the toolchain's fault.
     simulated = compile_our_source(simulation)
-    return cpu_build.main(arguments, [*link_options(is_gpu=is_gpu), str(simulated)])
+    return cpu_build.main(arguments, [*LINK_OPTIONS, str(simulated)])

@@ -1,14 +1,13 @@
-"""The `sim` device: answers are computed on the host, times are made up by a model.
+"""The `sim` device, a simulated GPU: answers are computed on the host, times are made up by a model.
 
 It is for tests of statistics, scheduling and faults: what a source's `// sim:` lines ask for happens, the same on every
-machine. Its results say that they are simulated wherever they are shown. As a simulated GPU it is judged by all rules
-of a GPU: its time passes in the simulation alone (`gpu.py`), so that a busy host does not show in it.
+machine. Its results say that they are simulated wherever they are shown. It is judged by all rules of a GPU: its time
+passes in the simulation alone (`gpu.py`), so that a busy host does not show in it.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +15,6 @@ from typing import TYPE_CHECKING
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.device import BuildKind, DeviceDescription, Toolchain
 from services.executor.devices.sim.gpu import judged_ns
-from services.executor.devices.sim.simulation import GPU_VARIABLE
 
 if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import Command
@@ -25,53 +23,36 @@ _FOLDER = Path(__file__).parent
 _BUILD_PROGRAM = _FOLDER / "boxed_build.py"
 
 
-def sim_device() -> SimDevice:
-    """The simulated device; a simulated GPU if SIM_GPU is 1."""
-    return SimulatedGpu() if os.environ.get(GPU_VARIABLE) == "1" else SimDevice()
-
-
-class SimDevice:
-    """Implements Device around the cpu device's compiler and runtime."""
-
-    is_gpu = False
+class SimulatedGpu:
+    """Implements Device around the cpu device's compiler and runtime, and SimulatedClock."""
 
     def __init__(self, host: CpuDevice | None = None) -> None:
         self._host = host or CpuDevice()
 
-    def within(self, cores: float) -> SimDevice:
+    def within(self, cores: float) -> SimulatedGpu:
         """The same on a host with no more threads at work."""
-        return type(self)(self._host.within(cores))
+        return SimulatedGpu(self._host.within(cores))
 
     def describe(self) -> DeviceDescription:
         """The host, by another name: no roofs are known of it."""
-        what = "GPU (times by a simulated clock)" if self.is_gpu else "device (times from a noise model)"
-        title = f"simulated {what}"
-        return replace(self._host.describe(), name="sim", title=title, is_simulated=True, is_gpu=self.is_gpu)
+        title = "simulated GPU (times by a simulated clock)"
+        return replace(self._host.describe(), name="sim", title=title, is_simulated=True, is_gpu=True)
 
     def toolchain(self) -> Toolchain:
         """The host's, with what makes the times."""
         host = self._host.toolchain()
         steps = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(_FOLDER.glob("*.py"))))
-        kind = "sim-gpu" if self.is_gpu else "sim"
-        return Toolchain(f"{host.identity}-{kind}-{steps.hexdigest()}", f"{host.title}, simulated times")
+        return Toolchain(f"{host.identity}-sim-{steps.hexdigest()}", f"{host.title}, simulated times")
 
     def build_command(self, folder: Path, kind: BuildKind) -> Command:
         """The host's, with our program in place of its own."""
         command = self._host.build_command(folder, kind)
         python, *options = command.arguments[:-3]
-        arguments = [python, *options, str(_BUILD_PROGRAM), *command.arguments[-2:]]
-        environment = {**command.environment, GPU_VARIABLE: "1" if self.is_gpu else "0"}
-        return replace(command, arguments=arguments, environment=environment)
+        return replace(command, arguments=[python, *options, str(_BUILD_PROGRAM), *command.arguments[-2:]])
 
     def run_command(self, folder: Path, kind: BuildKind) -> Command:
         """The host's."""
         return self._host.run_command(folder, kind)
-
-
-class SimulatedGpu(SimDevice):
-    """The same as a GPU with caches, a clock that ramps, and a time of its own; implements SimulatedClock too."""
-
-    is_gpu = True
 
     def wall_ns(self, host_ns: int) -> int:
         """With the way to the runner and back, which is never the same twice."""

@@ -1,11 +1,10 @@
 """C++ that is put around a runner's calls, so that they take the time that a script asks for.
 
 The call itself is real, whether `solution` makes it or a launch program does: it is made on the host, and its answers
-are checked as ever. It then lasts until the simulated time is over. The runner's events say that time and no other,
-less what goes on aside, and the device's clock says both (the linker puts our functions in the places of
-hipEventElapsedTime and wavepool_device_spans). The first word of a process's first input decides which of several
-series of noise it takes, and its speed. So a process with the same seed is the same again; but a run on a busy machine
-may start more processes than one on a quiet machine, and its sessions are then others.
+are checked as ever. The runner's events say the simulated time and no other, less what goes on aside, and the device's
+clock says both (the linker puts our functions in the places of theirs: `gpu.py`). The first word of a process's first
+input decides which of several series of noise it takes, and its speed. So a process with the same seed is the same
+again; but a run on a busy machine may start more processes than one on a quiet one, and its sessions are then others.
 """
 
 from __future__ import annotations
@@ -20,20 +19,15 @@ from services.executor.devices.sim.noise import MODELS
 if TYPE_CHECKING:
     from services.executor.devices.sim.script import Script
 
-GPU_VARIABLE = "SIM_GPU"
-"""Names the environment variable of the build, and of the device: `1` for a simulated GPU."""
 DOES_NOTHING = "wavepool_call(void**) {}"
 """In a harness that calls nothing."""
 _REPLAY = "_ZN8wavepool6Replay4callEPPv"
 _WRAPPED = ("hipEventElapsedTime", "wavepool_device_spans", "wavepool_call", _REPLAY)
+LINK_OPTIONS = tuple(f"--wrap={name}" for name in (*_WRAPPED, *gpu.WRAPPED))
+"""What puts our functions in the places of others'."""
 
 
-def link_options(*, is_gpu: bool) -> tuple[str, ...]:
-    """What puts our functions in the places of others'."""
-    return tuple(f"--wrap={name}" for name in (*_WRAPPED, *(gpu.WRAPPED if is_gpu else ())))
-
-
-def simulation_source(script: Script, *, is_gpu: bool = False, does_nothing: bool = False) -> str:
+def simulation_source(script: Script, *, does_nothing: bool = False) -> str:
     """The simulation; calls of a build that does nothing take no time either."""
     first_us = 0.0 if does_nothing else script.latency_us
     factors = ",".join(f"{factor:.6f}f" for series in range(gpu.SERIES) for factor in _factors(script, series))
@@ -44,8 +38,7 @@ def simulation_source(script: Script, *, is_gpu: bool = False, does_nothing: boo
         f"static const long lost_at = {script.lost_at};\n"
         f"static const float factors[{gpu.SERIES}][{gpu.CALLS}] = {{{factors}}};\n"
     )
-    timed = gpu.TIMED if is_gpu else _TIMED
-    return f"{_INCLUDES}namespace {{\n{figures}{_STATE}{timed}{_CALLS}"
+    return f"{_INCLUDES}namespace {{\n{figures}{_STATE}{gpu.TIMED}{_CALLS}"
 
 
 def _factors(script: Script, series: int) -> list[float]:
@@ -94,46 +87,5 @@ extern "C" void __wrap_wavepool_call(void** arguments) {{
 
 extern "C" void __wrap_{_REPLAY}(void* replay, void** arguments) {{
   timed(arguments, [replay, arguments] {{ __real_{_REPLAY}(replay, arguments); }});
-}}
-"""
-
-_TIMED = f"""
-double now_ns() {{
-  timespec now{{}};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-}}
-
-// Sleeps through most of it, and waits for the rest.
-void last_until(double end_ns) {{
-  const double asleep_ns = end_ns - now_ns() - 100e3;
-  if (asleep_ns > 0) {{
-    const uint64_t whole_ns = static_cast<uint64_t>(asleep_ns);
-    const timespec time{{static_cast<time_t>(whole_ns / 1000000000u), static_cast<long>(whole_ns % 1000000000u)}};
-    nanosleep(&time, nullptr);
-  }}
-  while (now_ns() < end_ns) {{
-  }}
-}}
-
-template <typename Call>
-void timed(void** arguments, Call call) {{
-  const double begin_ns = now_ns();
-  begin_call(arguments);
-  const double time_ns = latency_ns * speed_factor * factors[series % {gpu.SERIES}u][(calls - 1) % {gpu.CALLS}];
-  call();
-  last_until(begin_ns + time_ns);
-  claimed_ns = claim * time_ns;
-}}
-}}  // namespace
-
-extern "C" int __wrap_hipEventElapsedTime(float* milliseconds, void*, void*) {{
-  *milliseconds = static_cast<float>((1 - aside) * claimed_ns / 1e6);
-  return 0;
-}}
-
-extern "C" void __wrap_wavepool_device_spans(uint64_t* spans) {{
-  spans[0] = static_cast<uint64_t>((1 - aside) * claimed_ns);
-  spans[1] = static_cast<uint64_t>(claimed_ns);
 }}
 """

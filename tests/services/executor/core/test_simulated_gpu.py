@@ -24,8 +24,9 @@ from services.executor.core.timed_calls import COMPARED_ANSWERS
 from services.executor.core.timing_mode import TimingMode
 from services.executor.core.verdict import Verdict
 from services.executor.devices.nvidia.nvidia_device import NvidiaDevice
+from services.executor.devices.plugins import device_named
 from services.executor.devices.sim.gpu import CACHE_BYTES, HOT_SHARE
-from services.executor.devices.sim.sim_device import SimDevice, SimulatedGpu, sim_device
+from services.executor.devices.sim.sim_device import SimulatedGpu
 from tests.services.executor.core.conftest import SUBMISSIONS
 from tests.services.executor.core.test_launch_plans import ADD, plan_of
 
@@ -82,6 +83,8 @@ async def test_an_honest_kernels_time_is_the_true_one_by_every_instrument(
     assert result.hot_ns == pytest.approx(HOT_SHARE * true_ns, rel=0.02, abs=10)
     assert finished.benchmarked is not None
     assert (finished.benchmarked.simulated, finished.benchmarked.flush_verified) == (True, True)
+    assert "simulated" in finished.message
+    assert finished.report["simulated"] is True
     assert "none are known of `simulated GPU" in str(finished.report["roofs"])
 
 
@@ -302,15 +305,32 @@ async def _not_audited(bench: object, trusted: object, measured: list[CaseTimes]
     return measured
 
 
-def test_it_is_chosen_by_a_variable_and_keeps_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_named_sim_and_works_on_the_host() -> None:
+    device = device_named("sim").describe()
+    assert (device.name, device.is_gpu, device.is_simulated, device.has_own_memory) == ("sim", True, True, False)
 
-    monkeypatch.delenv("SIM_GPU", raising=False)
-    plain = sim_device().describe()
-    monkeypatch.setenv("SIM_GPU", "1")
-    gpu = sim_device().describe()
-    assert (plain.name, plain.is_gpu) == ("sim", False)
-    assert (gpu.name, gpu.is_gpu, gpu.is_simulated) == ("sim", True, True)
-    assert sim_device().toolchain().identity != SimDevice().toolchain().identity
+
+@pytest.mark.parametrize(
+    ("script", "verdict", "reason"),
+    [
+        ("crash_at=3", Verdict.RUNTIME_ERROR, "signal:SIGABRT"),
+        ("exit_at=3", Verdict.RUNTIME_ERROR, "early_exit"),
+        ("hang_at=3", Verdict.TIME_LIMIT_EXCEEDED, "wall"),
+        ("claim=0", Verdict.TIMING_INVALID, ""),
+    ],
+)
+async def test_scripted_faults_have_the_verdict_of_real_ones(
+    simulated: Equipment, script: str, verdict: Verdict, reason: str
+) -> None:
+    finished = await _finished(simulated, script)
+    assert (finished.verdict, finished.reason) == (verdict, reason), finished
+
+
+async def test_a_script_that_is_not_understood_is_the_sources_fault(simulated: Equipment) -> None:
+    job = CoreJob(f"// sim: speed=3\n{HONEST}", Mode.CHECK, "vector-addition")
+    finished = await run(job, simulated, lambda _: None)
+    assert finished.verdict is Verdict.COMPILE_ERROR
+    assert "'speed=3' is not known" in finished.details
 
 
 async def test_kernels_that_our_own_runner_launches_have_a_valid_time(simulated: Equipment) -> None:
@@ -319,6 +339,22 @@ async def test_kernels_that_our_own_runner_launches_have_a_valid_time(simulated:
     finished = await run(job, simulated, lambda _: None)
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert (_result(finished).timing, _result(finished).unproven_because) == (Timing.VALID, "")
+
+
+@pytest.mark.parametrize("scratch", [[], [{"name": "room", "bytes": "4 * n"}]])
+async def test_large_calls_of_a_plan_are_drawn_by_the_device_unless_it_has_scratch(
+    simulated: Equipment, monkeypatch: pytest.MonkeyPatch, scratch: list[dict[str, str]]
+) -> None:
+    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+    source = f"// sim: latency_us=100 noise=gpu\n{ADD.replace('BEFORE', '').replace('INSIDE', '')}"
+    plan = plan_of(**({"scratch": scratch} if scratch else {}))
+    job = CoreJob(source, Mode.BENCHMARK, "vector-addition", seed="a", launch_plan=plan)
+    finished = await run(job, simulated, lambda _: None)
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    assert (_result(finished).timing, _result(finished).unproven_because) == (Timing.VALID, "")
+    [(checked, made)] = dict(finished.report["checked_calls"]).values()
+    assert (checked < made) is (not scratch)
+    assert list(dict(finished.report["replayed_calls"]).values()) == [0 if scratch else 3 * CALLS]
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from services.executor.core.roofline import Work, roofs_of
 from services.executor.core.timing_audit import (
     CPU_RULE,
-    GPU_RULE,
     AuditRule,
     floor_fault,
-    timing_fault,
-    untrue_but_excused,
+    no_time,
+    too_short,
 )
 
 if TYPE_CHECKING:
@@ -27,57 +26,59 @@ walls = st.lists(st.floats(1e5, 1e9), min_size=1, max_size=20)
 
 @given(walls, st.floats(0, 1e4))
 def test_claims_that_agree_with_the_wall_are_believed(walls_ns: list[float], null_ns: float) -> None:
-    assert timing_fault([wall - null_ns for wall in walls_ns], walls_ns, [null_ns], EXACT) is None
+    claims = [wall - null_ns for wall in walls_ns]
+    assert not no_time(claims, walls_ns, EXACT)
+    assert not too_short(claims, walls_ns, [null_ns], EXACT)
 
 
 @given(walls)
 def test_claims_of_half_the_wall_are_not(walls_ns: list[float]) -> None:
-    assert "but the judge waited" in (timing_fault([wall / 2 for wall in walls_ns], walls_ns, [0.0], EXACT) or "")
+    assert "but the judge waited" in too_short([wall / 2 for wall in walls_ns], walls_ns, [0.0], EXACT)
 
 
 @given(st.lists(st.floats(1e5, 1e9), min_size=8, max_size=20), st.randoms())
 def test_a_busy_host_that_delays_a_quarter_of_the_calls_accuses_nobody(claims: list[float], random: Random) -> None:
     delayed = set(random.sample(range(len(claims)), len(claims) // 4))
     walls_ns = [claim * (50 if index in delayed else 1) for index, claim in enumerate(claims)]
-    assert timing_fault(claims, walls_ns, [0.0], EXACT) is None
+    assert not too_short(claims, walls_ns, [0.0], EXACT)
 
 
 @given(st.lists(st.floats(1e6, 1e9), min_size=8, max_size=20), st.randoms())
 def test_forging_just_enough_calls_to_halve_the_median_is_found_out(walls_ns: list[float], random: Random) -> None:
     forged = set(random.sample(range(len(walls_ns)), len(walls_ns) // 2 + 1))
     claims = [min(walls_ns) / 2 if index in forged else wall for index, wall in enumerate(walls_ns)]
-    assert timing_fault(claims, walls_ns, [0.0], EXACT) is not None
+    assert too_short(claims, walls_ns, [0.0], EXACT)
 
 
 @given(walls, st.floats(1.2, 1e12))
 def test_claims_beyond_the_wall_are_not_believed_either(walls_ns: list[float], factor: float) -> None:
-    assert "no more than" in (timing_fault([wall * factor for wall in walls_ns], walls_ns, [0.0], EXACT) or "")
+    assert "no more than" in no_time([wall * factor for wall in walls_ns], walls_ns, EXACT)
 
 
 @given(walls)
 def test_two_clocks_may_drift_apart(walls_ns: list[float]) -> None:
-    assert timing_fault([wall * 1.05 for wall in walls_ns], walls_ns, [0.0], EXACT) is None
+    assert not no_time([wall * 1.05 for wall in walls_ns], walls_ns, EXACT)
 
 
 def test_short_calls_are_within_the_slack() -> None:
     rule = replace(EXACT, slack_ns=100e3)
-    assert timing_fault([1e3], [150e3], [50e3], rule) is None
-    assert timing_fault([1e3], [250e3], [50e3], rule) is not None
+    assert not too_short([1e3], [150e3], [50e3], rule)
+    assert too_short([1e3], [250e3], [50e3], rule)
 
 
-def test_a_host_whose_null_calls_are_slow_too_accuses_nobody_on_the_cpu_device() -> None:
+def test_a_host_whose_null_calls_are_slow_too_says_little_of_calls_on_the_cpu_device() -> None:
     claims, nulls = [3.5e6] * 40, [0.1e6] * 20 + [4e6] * 20
-    assert timing_fault(claims, [7e6] * 40, nulls, CPU_RULE) is None
-    assert timing_fault(claims, [7e6] * 40, [0.1e6] * 40, CPU_RULE) is not None
+    assert not too_short(claims, [7e6] * 40, nulls, CPU_RULE)
+    assert too_short(claims, [7e6] * 40, [0.1e6] * 40, CPU_RULE)
 
 
 def test_a_runner_that_dawdles_over_null_calls_gains_little() -> None:
-    assert timing_fault([1e6] * 20, [60e6] * 20, [59e6] * 20, CPU_RULE) is not None
+    assert too_short([1e6] * 20, [60e6] * 20, [59e6] * 20, CPU_RULE)
 
 
 @pytest.mark.parametrize("claim", [0.0, -1.0, math.inf, math.nan])
 def test_one_call_that_took_no_time_spoils_them_all(claim: float) -> None:
-    assert "no time at all" in (timing_fault([1e6, claim, 1e6], [1e6] * 3, [0.0], EXACT) or "")
+    assert "no time at all" in no_time([1e6, claim, 1e6], [1e6] * 3, EXACT)
 
 
 def test_the_floor_is_only_where_roofs_are_known() -> None:
@@ -85,25 +86,3 @@ def test_the_floor_is_only_where_roofs_are_known() -> None:
     assert "at least 1000.00 us" in (floor_fault(mi300x, work, 0.5e6) or "")
     assert floor_fault(mi300x, work, 1.1e6) is None
     assert floor_fault(None, work, 0.5e6) is None
-
-
-def test_a_host_so_busy_that_even_null_calls_differ_much_accuses_nobody() -> None:
-    claims, walls_ns = [0.5e6] * 15, [25e6] * 15
-    assert timing_fault(claims, walls_ns, [0.1e6] * 12 + [5e6] * 3, replace(CPU_RULE, busy_factor=4.0)) is None
-    assert timing_fault(claims, walls_ns, [0.1e6] * 12 + [5e6] * 3, replace(CPU_RULE, busy_factor=math.inf)) is not None
-    assert timing_fault(claims, walls_ns, [0.1e6] * 15, CPU_RULE) is not None
-
-
-def test_calls_that_waited_for_a_processor_accuse_nobody_though_null_calls_were_quick() -> None:
-    claims, walls_ns, nulls, waits = [1e6] * 15, [7e6] * 15, [0.1e6] * 15, [5e6] * 15
-    assert timing_fault(claims, walls_ns, nulls, CPU_RULE, waits) is None
-    assert untrue_but_excused(claims, walls_ns, nulls, CPU_RULE, waits)
-    assert timing_fault(claims, walls_ns, nulls, CPU_RULE, [0.1e6] * 15) is not None
-    assert not untrue_but_excused(claims, walls_ns, nulls, CPU_RULE, [0.1e6] * 15)
-    assert timing_fault(claims, walls_ns, nulls, GPU_RULE, waits) is not None
-    assert not untrue_but_excused(claims, walls_ns, nulls, GPU_RULE, waits)
-
-
-def test_one_call_in_four_that_waited_does_not_excuse_the_others() -> None:
-    waits = [5e6 if at % 4 == 0 else 0 for at in range(16)]
-    assert timing_fault([1e6] * 16, [7e6] * 16, [0.1e6] * 16, CPU_RULE, waits) is not None

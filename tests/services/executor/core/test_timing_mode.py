@@ -17,7 +17,6 @@ from services.executor.core.session import RunnerSession
 from services.executor.core.stopping import CPU_PROFILE, GPU_PROFILE
 from services.executor.core.timing_mode import TimingMode, default_mode, profile_in
 from services.executor.core.verdict import Verdict
-from services.executor.devices.plugins import device_named
 from tests.services.executor.core.conftest import SUBMISSIONS
 
 if TYPE_CHECKING:
@@ -55,18 +54,6 @@ async def test_a_run_that_times_nothing_takes_no_timing_mode(equipment: Equipmen
     job = CoreJob("source", mode, "relu", timing_mode=TimingMode.HOT)
     with pytest.raises(JobError, match=f"timing_mode: must be left out for a {mode} run"):
         await run(job, equipment, lambda _: None)
-
-
-async def test_what_a_device_cannot_do_is_said_before_anything_is_compiled(
-    equipment: Equipment, told: list[Event]
-) -> None:
-    simulated = replace(equipment, device=device_named("sim"))
-    job = CoreJob("int x;", Mode.BENCHMARK, "relu", timing_mode=TimingMode.COLD)
-    finished = await run(job, simulated, told.append)
-    assert told == [finished]
-    assert (finished.verdict, finished.reason) == (Verdict.TIMING_INVALID, "timing_mode")
-    assert "`sim` cannot time calls cold" in finished.message
-    assert "Ask for hot or first-call" in finished.message
 
 
 async def test_a_case_is_told_its_mode_and_the_sweep_before_each_call(equipment: Equipment, told: list[Event]) -> None:
