@@ -35,6 +35,11 @@ STOPPED_STATUS = 86
 """Of the `cpu` device, whose runtime ended the process and says why on stderr (`runtime/stopped.h`)."""
 GAVE_UP_STATUS = 70
 """Of a runner whose connection or shared memory is broken; it says which on stderr (`runner/channel.cpp`)."""
+DEVICE_FAULT = "device_fault"
+"""The reason of an infrastructure error that only the submission's own process met, and so might have forged.
+
+The run is not charged and is tried again, a bounded number of times. It makes no machine suspect: its canary does.
+"""
 _MISALIGNED = "misaligned"
 _MISALIGNED_MESSAGE = (
     "A vector such as float4 was loaded from or stored to an address that is not a multiple of its size, which CUDA "
@@ -128,6 +133,12 @@ def program_failure(end: Exit, limits: Limits) -> Failure | None:
         message = f"The program ended with exit status {end.code}; return 0 from main to say that all is well."
         return Failure(Verdict.RUNTIME_ERROR, message, reason="exit_status")
     return None
+
+
+def device_fault(told: str) -> InfrastructureFailure:
+    """The verdict on what no submission causes by what it does, if it is true."""
+    message = f"The device reported {told}: no kernel causes this. The device is tested, and the run is tried again."
+    return InfrastructureFailure(message, reason=DEVICE_FAULT)
 
 
 def misaligned() -> Failure:

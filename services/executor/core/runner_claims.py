@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from services.executor.core.endings import misaligned
+from services.executor.core.endings import device_fault, misaligned
 from services.executor.core.failure import Failure
 from services.executor.core.messages import Reply, Step
 from services.executor.core.verdict import Verdict
@@ -23,17 +23,25 @@ _FAULTS = frozenset(
 )
 _OF_THE_MACHINE = frozenset(
     {
-        *("CallRequiresNewerDriver", "CompatNotSupportedOnDevice", "Contained", "CudartUnloading", "Deinitialized"),
-        *("DeviceAlreadyInUse", "DeviceNotLicensed", "DeviceUninitialized", "DevicesUnavailable"),
-        *("ECCNotCorrectable", "ECCUncorrectable", "IncompatibleDriverContext", "InitializationError"),
-        *("InsufficientDriver", "JitCompilerNotFound", "MpsClientTerminated", "MpsConnectionFailed"),
-        *("MpsMaxClientsReached", "MpsMaxConnectionsReached", "MpsRpcFailure", "MpsServerNotReady", "NoBinaryForGpu"),
-        *("NoDevice", "NoKernelImageForDevice", "NotInitialized", "NvlinkUncorrectable", "OperatingSystem"),
-        *("SoftwareValidityNotEstablished", "StartupFailure", "StubLibrary", "SystemDriverMismatch"),
-        *("SystemNotReady", "UnsupportedPtxVersion"),
+        *("CompatNotSupportedOnDevice", "Contained", "DeviceNotLicensed", "DeviceUninitialized", "DevicesUnavailable"),
+        *("ECCNotCorrectable", "ECCUncorrectable", "InitializationError", "InsufficientDriver", "MpsClientTerminated"),
+        *("MpsConnectionFailed", "MpsMaxClientsReached", "MpsMaxConnectionsReached", "MpsRpcFailure"),
+        *("MpsServerNotReady", "NoDevice", "NotInitialized", "NvlinkUncorrectable", "SoftwareValidityNotEstablished"),
+        *("StartupFailure", "StubLibrary", "SystemDriverMismatch", "SystemNotReady"),
     }
 )
-"""Of hip_runtime_api.h (ROCm 6.4) and driver_types.h (CUDA 13): no kernel causes them by what it does."""
+"""Of hip_runtime_api.h (ROCm 6.4) and driver_types.h (CUDA 13): neither a kernel nor a wrong call causes them."""
+_OF_EITHER = frozenset(
+    {
+        *("CallRequiresNewerDriver", "CudartUnloading", "Deinitialized", "DeviceAlreadyInUse"),
+        *("IncompatibleDriverContext", "JitCompilerNotFound", "NoBinaryForGpu", "NoKernelImageForDevice"),
+        *("OperatingSystem", "UnsupportedPtxVersion"),
+    }
+)
+"""A machine that does not fit our build meets them, and so do calls of host code, such as for a code object of its own.
+
+They are the submission's if a runner of ours does better.
+"""
 _TOO_LONG = "LaunchTimeOut"
 """CUDA spells it `LaunchTimeout`. Of devices that end kernels themselves, as those do that drive a screen."""
 # Of launches; and of what stands for any call, a launch too.
@@ -73,7 +81,7 @@ def may_be_the_machines(message: ReplyMessage) -> bool:
     allocations do not get, in its copies, and on a device that is not well when it waits for it. A submission that has
     filled the device is gone when ours asks.
     """
-    return _kind(message) in _OF_THE_MACHINE or message.step in _BEFORE_A_CALL
+    return _kind(message) in _OF_THE_MACHINE | _OF_EITHER or message.step in _BEFORE_A_CALL
 
 
 def claimed_failure(message: ReplyMessage) -> Failure:
@@ -81,6 +89,8 @@ def claimed_failure(message: ReplyMessage) -> Failure:
     if message.step is Step.LATE:
         return Failure(Verdict.WRONG_ANSWER, _LATE, reason=LATE)
     name = re.sub(r"\W", "", message.text) or f"HIP error {message.status}"
+    if _kind(message) in _OF_THE_MACHINE:
+        return device_fault(name)
     if message.status == _OUT_OF_MEMORY:
         text = f"Device memory ran out ({name}). Allocate less, and free in `solution` what it allocates."
         return Failure(Verdict.MEMORY_LIMIT_EXCEEDED, text, reason="vram")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from problems.signature import Parameter
 from services.executor.core.build import Builder, Unit
+from services.executor.core.endings import DEVICE_FAULT
 from services.executor.core.failure import Failure, InfrastructureFailure
 from services.executor.core.layout import layout_of, plan_bytes
 from services.executor.core.run_place import Provisions, RunPlace
@@ -82,9 +83,9 @@ def at_our_fault() -> Generator[None]:
     """Whatever fails within is the machine's fault: it is a program of ours."""
     try:
         yield
-    except InfrastructureFailure:
-        raise
     except Failure as failure:
+        if isinstance(failure, InfrastructureFailure) and failure.reason != DEVICE_FAULT:
+            raise
         message = "A runner of our own fails on this machine; run again elsewhere."
         details = "\n".join(filter(None, (failure.message, failure.details)))
         ours = InfrastructureFailure(message, details=details)

@@ -41,7 +41,7 @@ def simulation_source(script: Script, *, is_gpu: bool = False, does_nothing: boo
         f"static const double latency_ns = {first_us * 1e3!r};\nstatic const double claim = {script.claim!r};\n"
         f"static const double aside = {script.aside!r}, apart = {script.apart!r};\n"
         f"static const long crash_at = {script.crash_at}, exit_at = {script.exit_at}, hang_at = {script.hang_at};\n"
-        f"static const long lost_at = {script.lost_at};\n"
+        f"static const long lost_at = {script.lost_at};\nstatic const int lost_as = {script.lost_as};\n"
         f"static const float factors[{gpu.SERIES}][{gpu.CALLS}] = {{{factors}}};\n"
     )
     timed = gpu.TIMED if is_gpu else _TIMED

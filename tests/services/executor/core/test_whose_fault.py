@@ -11,9 +11,12 @@ import pytest
 
 from services.executor.core.certify.known_times import smallest_case_of, with_case
 from services.executor.core.channel import IN_BOX
+from services.executor.core.endings import DEVICE_FAULT, device_fault
+from services.executor.core.failure import InfrastructureFailure
 from services.executor.core.installation import find_problem
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.run import run
+from services.executor.core.trusted_runner import at_our_fault
 from services.executor.core.verdict import Verdict
 from services.executor.devices.sim.sim_device import SimulatedGpu
 from tests.conftest import torch_program
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
         Sandbox,
     )
 
+NO_DEVICE = 100
+"""hipErrorNoDevice."""
 DEFINITIONS = Path(__file__).with_name("definitions")
 HONEST = (PROBLEMS / "vector-addition/solution.hip").read_text()
 
@@ -97,6 +102,24 @@ async def test_a_device_that_is_lost_just_before_the_first_call_is_the_authors_f
     )
     assert finished.verdict is verdict, finished
     assert said in finished.message
+
+
+@pytest.mark.parametrize(("spared", "reason"), [(1, ""), (2, DEVICE_FAULT)])
+async def test_what_no_kernel_causes_is_never_the_authors_and_suspects_the_machine_only_where_ours_fails(
+    equipment: Equipment, spared: int, reason: str
+) -> None:
+    breaking = Forgetful(equipment.sandbox, IN_BOX / "socket", spared)
+    simulated = replace(equipment, device=SimulatedGpu(), sandbox=breaking, find_problem=smallest_case_of)
+    source = f"// sim: lost_at=2 lost_as={NO_DEVICE}\n{HONEST}"
+    finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), simulated, lambda _: None)
+    assert (finished.verdict, finished.reason) == (Verdict.INFRA_ERROR, reason), finished
+
+
+async def test_a_device_that_fails_our_own_runner_makes_the_machine_suspect() -> None:
+    with pytest.raises(InfrastructureFailure, match="runner of our own fails") as caught, at_our_fault():
+        raise device_fault("hipErrorNoDevice")
+    assert caught.value.reason == ""
+    assert "hipErrorNoDevice" in caught.value.details
 
 
 class Poor(Forgetful):
