@@ -35,10 +35,11 @@ _OF_EITHER = frozenset(
     {
         *("CallRequiresNewerDriver", "CudartUnloading", "Deinitialized", "DeviceAlreadyInUse"),
         *("IncompatibleDriverContext", "JitCompilerNotFound", "NoBinaryForGpu", "NoKernelImageForDevice"),
-        *("OperatingSystem", "UnsupportedPtxVersion"),
+        *("ExternalDevice", "OperatingSystem", "RuntimeMemory", "RuntimeOther", "SharedObjectInitFailed", "Unknown"),
+        "UnsupportedPtxVersion",
     }
 )
-"""A machine that does not fit our build meets them, and so do calls of host code, such as for a code object of its own.
+"""A machine that is broken, or does not fit our build, meets them; so do kernels, or calls of host code.
 
 They are the submission's if a runner of ours does better.
 """
@@ -72,16 +73,18 @@ NEVER_ENDING = (
 
 _BEFORE_A_CALL = frozenset({Step.ALLOCATE, Step.COPY_IN})
 """Where the runner does work of its own, and waits for the device before it makes a call."""
+_OWN_WORK = _BEFORE_A_CALL | {Step.COPY_OUT}
+"""With its copies of what an idle device holds."""
 
 
 def may_be_the_machines(message: ReplyMessage) -> bool:
     """Whether an error says nothing of the submission, if a runner of our own meets it here too.
 
-    That is what no kernel causes by what it does, and whatever happens before a call: in memory that the runner's own
+    That is what no kernel need have caused, and whatever happens outside a call: in memory that the runner's own
     allocations do not get, in its copies, and on a device that is not well when it waits for it. A submission that has
     filled the device is gone when ours asks.
     """
-    return _kind(message) in _OF_THE_MACHINE | _OF_EITHER or message.step in _BEFORE_A_CALL
+    return _kind(message) in _OF_THE_MACHINE | _OF_EITHER or message.step in _OWN_WORK
 
 
 def claimed_failure(message: ReplyMessage) -> Failure:
