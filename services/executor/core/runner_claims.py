@@ -97,6 +97,10 @@ def claimed_failure(message: ReplyMessage) -> Failure:
     if message.status == _OUT_OF_MEMORY:
         text = f"Device memory ran out ({name}). Allocate less, and free in `solution` what it allocates."
         return Failure(Verdict.MEMORY_LIMIT_EXCEEDED, text, reason="vram")
+    return _of_the_submission(message, name)
+
+
+def _of_the_submission(message: ReplyMessage, name: str) -> Failure:
     if name.endswith("MisalignedAddress"):
         return misaligned()
     if _kind(message).casefold() == _TOO_LONG.casefold():

@@ -122,6 +122,35 @@ async def test_a_device_that_fails_our_own_runner_makes_the_machine_suspect() ->
     assert "hipErrorNoDevice" in caught.value.details
 
 
+ABORTS = """#include <stdio.h>
+#include <stdlib.h>
+extern "C" void solution(const float*, const float*, float*, size_t) {
+  fputs("REASON\\n", stderr);
+  abort();
+}
+"""
+ECC = "Memory access fault by GPU node-1 (Agent handle: 0x55ac) on address 0x7f0000. Reason: DRAM ECC failure."
+HANG = "HW Exception by GPU node-1 (Agent handle: 0x55ac) reason :GPU Hang"
+
+
+@pytest.mark.parametrize(
+    ("said", "spared", "verdict", "reason"),
+    [
+        (ECC, 1, Verdict.INFRA_ERROR, ""),
+        (ECC, 2, Verdict.INFRA_ERROR, DEVICE_FAULT),
+        (HANG, 1, Verdict.INFRA_ERROR, ""),
+        (HANG, 2, Verdict.RUNTIME_ERROR, "gpu_fault"),
+    ],
+)
+async def test_what_rocm_says_before_it_aborts_has_our_own_runner_asked(
+    equipment: Equipment, said: str, spared: int, verdict: Verdict, reason: str
+) -> None:
+    breaking = replace(equipment, sandbox=Forgetful(equipment.sandbox, IN_BOX / "socket", spared))
+    job = CoreJob(ABORTS.replace("REASON", said), Mode.CHECK, "vector-addition")
+    finished = await run(job, breaking, lambda _: None)
+    assert (finished.verdict, finished.reason) == (verdict, reason), finished
+
+
 class Poor(Forgetful):
     """On a machine whose device has a MiB of memory left for these of the runners, by their number."""
 
