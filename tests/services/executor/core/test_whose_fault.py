@@ -151,6 +151,22 @@ async def test_what_rocm_says_before_it_aborts_has_our_own_runner_asked(
     assert (finished.verdict, finished.reason) == (verdict, reason), finished
 
 
+@pytest.mark.parametrize(
+    ("is_gpu", "spared", "verdict"),
+    [(True, 0, Verdict.INFRA_ERROR), (True, 1, Verdict.RUNTIME_ERROR), (False, 0, Verdict.RUNTIME_ERROR)],
+)
+@pytest.mark.parametrize("main", ["return 1;", "abort();"])
+async def test_a_whole_program_that_ends_badly_on_a_gpu_has_the_blame_only_where_our_runner_is_well(
+    equipment: Equipment, main: str, spared: int, verdict: Verdict, *, is_gpu: bool
+) -> None:
+    device = SimulatedGpu() if is_gpu else equipment.device
+    lost = replace(equipment, device=device, sandbox=Forgetful(equipment.sandbox, IN_BOX / "socket", spared))
+    job = CoreJob(f"#include <stdlib.h>\nint main() {{ {main} }}\n", Mode.SANDBOX)
+    finished = await run(job, lost, lambda _: None)
+    assert finished.verdict is verdict, finished
+    assert ("runner of our own fails" in finished.message) is (verdict is Verdict.INFRA_ERROR)
+
+
 class Poor(Forgetful):
     """On a machine whose device has a MiB of memory left for these of the runners, by their number."""
 
