@@ -58,6 +58,8 @@ _WAITING_FOR = {
     Reply.READY: "The program did not come up within {:g} seconds: look at what its static constructors do.",
     Reply.DONE: "A call of `solution` took more than {:g} seconds.",
 }
+NO_DEVICE_MEMORY = "vram"
+"""The reason of a MEMORY_LIMIT_EXCEEDED that the device said."""
 LATE = "late"
 """The reason of a WRONG_ANSWER that came after its call."""
 _LATE = (
@@ -96,7 +98,7 @@ def claimed_failure(message: ReplyMessage) -> Failure:
         return device_fault(name)
     if message.status == _OUT_OF_MEMORY:
         text = f"Device memory ran out ({name}). Allocate less, and free in `solution` what it allocates."
-        return Failure(Verdict.MEMORY_LIMIT_EXCEEDED, text, reason="vram")
+        return Failure(Verdict.MEMORY_LIMIT_EXCEEDED, text, reason=NO_DEVICE_MEMORY)
     return _of_the_submission(message, name)
 
 

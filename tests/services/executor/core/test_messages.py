@@ -122,10 +122,13 @@ def test_what_the_runner_does_itself_or_no_kernel_can_cause_may_be_the_machines(
 
 
 KNOWN = runner_claims._OF_THE_MACHINE | runner_claims._OF_EITHER | runner_claims._FAULTS
-OF_HIP_ALONE = {"Deinitialized", "ECCNotCorrectable", "NoBinaryForGpu", "NotInitialized"}
-OF_HIP_ALONE |= {"RuntimeMemory", "RuntimeOther"}
-OF_BOTH = {"Assert", "IllegalAddress", "IllegalState", "InitializationError", "InsufficientDriver", "LaunchFailure"}
-OF_BOTH |= {"NoDevice", "OperatingSystem", "SharedObjectInitFailed", "Unknown"}
+OF_HIP_ALONE = {
+    *("Deinitialized", "ECCNotCorrectable", "NoBinaryForGpu", "NotInitialized", "RuntimeMemory", "RuntimeOther"),
+}
+OF_BOTH = {
+    *("Assert", "IllegalAddress", "IllegalState", "InitializationError", "InsufficientDriver", "LaunchFailure"),
+    *("NoDevice", "OperatingSystem", "SharedObjectInitFailed", "Unknown"),
+}
 
 
 @pytest.mark.rocm

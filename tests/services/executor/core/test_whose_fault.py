@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from services.executor.core.canary import canary_job
 from services.executor.core.certify.known_times import smallest_case_of, with_case
 from services.executor.core.channel import IN_BOX
 from services.executor.core.endings import DEVICE_FAULT, device_fault
@@ -16,6 +17,7 @@ from services.executor.core.failure import InfrastructureFailure
 from services.executor.core.installation import find_problem
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.run import run
+from services.executor.core.runner_claims import NO_DEVICE_MEMORY
 from services.executor.core.trusted_runner import at_our_fault
 from services.executor.core.verdict import Verdict
 from services.executor.devices.sim.sim_device import SimulatedGpu
@@ -179,6 +181,61 @@ class Poor(Forgetful):
         if all(mount.target != self._lost for mount in command.mounts) or next(self._numbers) not in self._poor:
             return command
         return replace(command, environment={**command.environment, "WAVEPOOL_DEVICE_MEMORY_MIB": "1"})
+
+
+class Occupied(Forgetful):
+    """On a machine where somebody else holds this much of the device's memory, which is 16 GiB."""
+
+    def __init__(self, sandbox: Sandbox, held_mib: int) -> None:
+        super().__init__(sandbox, IN_BOX / "memory")
+        self._told = {"WAVEPOOL_DEVICE_MEMORY_MIB": "16384", "WAVEPOOL_DEVICE_MEMORY_HELD_MIB": str(held_mib)}
+
+    def _without(self, command: Command) -> Command:
+        return replace(command, environment={**command.environment, **self._told})
+
+
+TAKES_ALL = """#include <hip/hip_runtime.h>
+extern "C" void solution(const float*, const float*, float*, size_t) {
+  void* memory = nullptr;
+  (void)hipMalloc(&memory, size_t(15) << 30);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("held_mib", "verdict", "reason"),
+    [(1 << 10, Verdict.MEMORY_LIMIT_EXCEEDED, NO_DEVICE_MEMORY), (4 << 10, Verdict.INFRA_ERROR, DEVICE_FAULT)],
+)
+async def test_memory_that_others_hold_is_no_fault_of_who_asks_for_it(
+    equipment: Equipment, held_mib: int, verdict: Verdict, reason: str
+) -> None:
+    source = TAKES_ALL if held_mib > 1 << 10 else TAKES_ALL.replace("15", "16")
+    held = replace(
+        equipment,
+        device=SimulatedGpu(),
+        sandbox=Occupied(equipment.sandbox, held_mib),
+        find_problem=smallest_case_of,
+    )
+    finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), held, lambda _: None)
+    assert (finished.verdict, finished.reason) == (verdict, reason), finished
+
+
+@pytest.mark.parametrize(
+    ("held_mib", "is_shared", "verdict"),
+    [
+        (1 << 10, False, Verdict.ACCEPTED),
+        (4 << 10, False, Verdict.RUNTIME_ERROR),
+        (4 << 10, True, Verdict.ACCEPTED),
+    ],
+)
+async def test_the_canary_fails_where_others_hold_memory_of_a_device_that_no_run_shares(
+    equipment: Equipment, held_mib: int, verdict: Verdict, *, is_shared: bool
+) -> None:
+    held = replace(equipment, device=SimulatedGpu(), sandbox=Occupied(equipment.sandbox, held_mib))
+    finished = await run(canary_job(held.device.describe(), is_shared=is_shared), held, lambda _: None)
+    assert finished.verdict is verdict, finished
+    told = "only 12288 of 16384 MiB of the device's memory are free, and no run is on it: end what holds the rest"
+    assert (told in finished.stderr) is (verdict is Verdict.RUNTIME_ERROR)
 
 
 def largest_case_of(slug: str) -> Problem:
