@@ -46,7 +46,6 @@ DEVICE_FAULT = "device_fault"
 
 The run is not charged and is tried again, a bounded number of times. It makes no machine suspect: its canary does.
 """
-_TRIED_AGAIN = "It is tested now, and the run is tried again."
 _MISALIGNED = "misaligned"
 _MISALIGNED_MESSAGE = (
     "A vector such as float4 was loaded from or stored to an address that is not a multiple of its size, which CUDA "
@@ -145,8 +144,7 @@ def program_failure(end: Exit, limits: Limits) -> Failure | None:
 
 def device_fault(told: str) -> InfrastructureFailure:
     """The verdict on what no submission causes by what it does, if it is true."""
-    message = f"The device reported {told}, which no kernel causes. {_TRIED_AGAIN}"
-    return InfrastructureFailure(message, reason=DEVICE_FAULT)
+    return InfrastructureFailure(f"The device reported {told}, which no kernel causes; run again.", reason=DEVICE_FAULT)
 
 
 def may_be_the_machines(end: Exit) -> bool:
@@ -297,8 +295,7 @@ def _of_a_program(failure: Failure) -> Failure:
     """What a whole program printed is told as it comes: one that forges a fault must not have that for nothing."""
     if failure.reason != DEVICE_FAULT:
         return failure
-    message = failure.message.replace(_TRIED_AGAIN, "It is tested now, and is well as far as we know: submit it again.")
-    return Failure(Verdict.RUNTIME_ERROR, message, reason="gpu_fault")
+    return Failure(Verdict.RUNTIME_ERROR, failure.message, reason="gpu_fault")
 
 
 def _fault_of_rocm(end: Exit) -> _FaultOfRocm | None:

@@ -101,7 +101,7 @@ async def require_memory(provisions: Provisions, cache: CompileCache) -> None:
     try:
         await output_of(memory_probe(), provisions, cache)
     except InfrastructureFailure as failure:
-        message = "Device memory ran out while others held much of it. It is tested now, and the run is tried again."
+        message = "Device memory ran out while others held much of it; run again."
         raise InfrastructureFailure(message, reason=DEVICE_FAULT, details=failure.details) from failure
 
 
