@@ -199,10 +199,11 @@ async def main() -> None:
         prepare_folders(settings)
         signer = settings.signer()
         capabilities = await find_capabilities(settings, signer, SystemClock())
-        max_runs = settings.capacity(capabilities.inventory.current.device.gpus).max_runs
+        capacity = settings.capacity(capabilities.inventory.current.device.gpus)
+        max_runs = capacity.max_runs
         nursery = JudgeNursery(settings.nursery_command(max_runs), settings.judge_environment(max_runs))
         try:
-            canary = canary_job(capabilities.device)
+            canary = canary_job(capabilities.device, is_shared=capacity.runs_per_device > 1)
             await build_server(settings, capabilities, signer, nursery.start, canary).serve()
         except PoolGoneError as error:
             log.warning("the executor ends: %s", error)

@@ -23,7 +23,7 @@ from services.scheduler.executors import (
     RunUnknownError,
 )
 from services.scheduler.job import Outcome
-from services.scheduler.outcome import MISSING_TORCH, ending_of
+from services.scheduler.outcome import DEVICE_FAULT, MISSING_TORCH, ending_of
 from services.scheduler.patience import Patience
 from services.scheduler.pool import LeaseGoneError, PoolError
 from services.scheduler.racing import first_result, uncut
@@ -145,7 +145,8 @@ class Attempt:
                 self.job = await self._write(self._told(events), events)
             lacks_torch = finished.reason == MISSING_TORCH
             reason = finished.message or "the machine ended the run"
-            raise AttemptLostError(reason, machine_suspect=not lacks_torch, lacks_torch=lacks_torch)
+            is_suspect = finished.reason not in {MISSING_TORCH, DEVICE_FAULT}
+            raise AttemptLostError(reason, machine_suspect=is_suspect, lacks_torch=lacks_torch)
         cost_micros = charge_of(
             finished.billable.ToTimedelta(), self.job.machine_price_micros_per_hour, self.job.hold_micros
         )

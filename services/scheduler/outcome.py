@@ -8,6 +8,8 @@ CANCELLED = "CANCELLED"
 INFRA_ERROR = "INFRA_ERROR"
 MISSING_TORCH = "missing_torch"
 """The reason of an infrastructure error: the machine is well, and cannot evaluate problem definitions."""
+DEVICE_FAULT = "device_fault"
+"""The reason of an infrastructure error that a submission might have forged: the executor tests its device itself."""
 # A verdict that this version does not know says nothing about the submission either.
 FAULTS_OF_OURS = frozenset({INFRA_ERROR, "UNSPECIFIED"})
 

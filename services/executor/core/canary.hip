@@ -1,6 +1,8 @@
 // Between two strangers' runs: overwrites what the last one may have left in device memory, and proves that the device
-// still computes. Ends with status 0, or with 1 and a sentence on stderr. SCRUB_BYTES bounds what is overwritten.
+// still computes. Ends with status 0, or with 1 and a sentence on stderr. SCRUB_BYTES bounds what is overwritten, and
+// LEAST_FREE_PERCENT is how much of the memory must be free: what somebody else holds, no run can allocate.
 #include <hip/hip_runtime.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -10,12 +12,20 @@
 #ifndef SCRUB_BYTES
 #define SCRUB_BYTES UINT64_MAX
 #endif
+#ifndef LEAST_FREE_PERCENT
+#define LEAST_FREE_PERCENT 0
+#endif
 
 namespace {
 
 constexpr std::uint64_t kChunkBytes = std::uint64_t{1} << 30;
 // The runtime needs some memory itself.
 constexpr std::uint64_t kSpareBytes = std::uint64_t{256} << 20;
+// What runtime and driver may hold of any device, however small.
+constexpr std::uint64_t kOwnBytes = std::uint64_t{1} << 30;
+// Drivers free the memory of a process some time after its end.
+constexpr int kLooks = 30;
+constexpr useconds_t kBetweenLooksUs = 100'000;
 constexpr int kThreads = 256;
 constexpr int kBlocks = 1024;
 constexpr std::uint32_t kRounds = 64;
@@ -55,9 +65,20 @@ __global__ void compute(std::uint32_t* sums) {
   if (threadIdx.x == 0) sums[blockIdx.x] = part[0];
 }
 
-std::uint64_t scrub() {
+std::uint64_t free_memory() {
   std::size_t free_bytes = 0, total_bytes = 0;
-  require(hipMemGetInfo(&free_bytes, &total_bytes), "asking for the free memory");
+  for (int look = 0; look < kLooks; ++look) {
+    require(hipMemGetInfo(&free_bytes, &total_bytes), "asking for the free memory");
+    const std::uint64_t held = total_bytes - free_bytes;
+    if (held <= kOwnBytes || free_bytes >= total_bytes / 100 * LEAST_FREE_PERCENT) return free_bytes;
+    usleep(kBetweenLooksUs);
+  }
+  std::fprintf(stderr, "only %zu of %zu MiB of the device's memory are free, and no run is on it: end what holds the rest "
+               "(`amd-smi process`, `nvidia-smi`)\n", free_bytes >> 20, total_bytes >> 20);
+  std::exit(1);
+}
+
+std::uint64_t scrub(std::uint64_t free_bytes) {
   std::uint64_t wanted = free_bytes > kSpareBytes ? free_bytes - kSpareBytes : free_bytes / 2;
   if (wanted > SCRUB_BYTES) wanted = SCRUB_BYTES;
   unsigned* left = nullptr;
@@ -108,7 +129,7 @@ void prove_that_it_computes() {
 }  // namespace
 
 int main() {
-  const std::uint64_t scrubbed = scrub();
+  const std::uint64_t scrubbed = scrub(free_memory());
   prove_that_it_computes();
   std::printf("scrubbed %llu bytes\n", static_cast<unsigned long long>(scrubbed));
   return 0;

@@ -6,18 +6,13 @@ recorded. They also say whether device code may reach the host's memory, where a
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from services.executor.core.boxes import run_to_end
-from services.executor.core.build import Builder, Unit
-from services.executor.core.endings import program_failure
 from services.executor.core.failure import InfrastructureFailure
-from services.executor.core.run_place import RunPlace
-from services.executor.core.trusted_runner import at_our_fault
-from services.executor.devices.device import BuildKind, ToolchainError
+from services.executor.core.trusted_runner import output_of
+from services.executor.devices.device import ToolchainError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,19 +42,8 @@ async def with_properties(equipment: Equipment) -> Equipment:
             return equipment
     except ToolchainError as error:
         raise InfrastructureFailure(f"The device cannot be used: {error}") from error
-    limits = equipment.limits
-    async with AsyncExitStack() as cleanup:
-        place = RunPlace(equipment, cleanup)
-        builder = Builder(device, equipment.sandbox, equipment.cache, limits.builder)
-        with at_our_fault():
-            await builder.build(
-                Unit(BuildKind.PROGRAM, properties_source(), "", "int main()"), place.compile, place.run, lambda _: None
-            )
-            command = device.run_command(place.run, BuildKind.PROGRAM)
-            end = await run_to_end(equipment.sandbox, command, limits.program)
-            if failure := program_failure(end, limits.program):
-                raise failure
-        return replace(equipment, properties=properties_from(end.stdout.decode(errors="replace")))
+    told = await output_of(properties_source(), equipment, equipment.cache)
+    return replace(equipment, properties=properties_from(told.decode(errors="replace")))
 
 
 def properties_source() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from services.executor.core.failure import Failure, InfrastructureFailure
@@ -27,14 +28,24 @@ _SIGNAL_HINTS = {
 _SIGNAL_STATUS_BASE = 128
 _ASSERT_MARK = b"ssertion"
 _FAULT_OF_ROCM = re.compile(
-    rb"Memory access fault by GPU node-\S+ .*?on address (?P<address>\w+)|HW Exception by GPU .*?reason *: *(?P<why>.+)"
-    rb"|[Aa]borting with error : (?P<error>HSA_STATUS_ERROR_\w+)"
+    rb"Memory access fault by GPU node-\S+ .*?on address (?P<address>\(nil\)|\w+).*?(?:Reason: (?P<reason>.*?)\.?$|$)"
+    rb"|HW Exception by GPU .*?reason *: *(?P<why>.+)|[Aa]borting with error : (?P<error>HSA_STATUS_ERROR_\w+)",
+    re.MULTILINE,
 )
-"""What ROCm's runtime writes to stderr before it aborts the process."""
+"""What ROCm's runtime writes to stderr before it aborts the process: ROCr's runtime.cpp, clr's rocdevice.cpp."""
+_ECC = "ECC"
+"""Of "DRAM ECC failure" and "SRAM ECC failure" of an access, and of "ECC", the reason of an exception."""
+_HANG = "hang"
+_NO_RESOURCES = "HSA_STATUS_ERROR_OUT_OF_RESOURCES"
 STOPPED_STATUS = 86
 """Of the `cpu` device, whose runtime ended the process and says why on stderr (`runtime/stopped.h`)."""
 GAVE_UP_STATUS = 70
 """Of a runner whose connection or shared memory is broken; it says which on stderr (`runner/channel.cpp`)."""
+DEVICE_FAULT = "device_fault"
+"""The reason of an infrastructure error that only the submission's own process met, and so might have forged.
+
+The run is not charged and is tried again, a bounded number of times. It makes no machine suspect: its canary does.
+"""
 _MISALIGNED = "misaligned"
 _MISALIGNED_MESSAGE = (
     "A vector such as float4 was loaded from or stored to an address that is not a multiple of its size, which CUDA "
@@ -78,10 +89,11 @@ def build_limit_failure(end: Exit, limits: Limits, text: str) -> Failure | None:
     return None
 
 
-def runner_failure(end: Exit, limits: Limits, calls: int, *, came_up: bool = True) -> Failure:
+def runner_failure(end: Exit, limits: Limits, calls: int, *, came_up: bool = True, is_early: bool = False) -> Failure:
     """The verdict on a solution whose runner ended by itself, or by a limit, after `calls` finished calls.
 
-    For one that never came up, or ended with GAVE_UP_STATUS, it holds only if a runner of our own does better.
+    `is_early` says that none had begun. For such a runner, and where `may_be_the_machines`, it holds only if a runner
+    of our own does better.
     """
     if end.wall_exceeded:
         # Its own time is counted by order (`session.py`), and ends it long before.
@@ -89,7 +101,7 @@ def runner_failure(end: Exit, limits: Limits, calls: int, *, came_up: bool = Tru
     if failure := limit_failure(end, limits):
         return failure
     if end.signal is not None:
-        return _signal_failure(end, end.signal)
+        return _signal_failure(end, end.signal, is_early=is_early)
     if failure := _stuck_failure(end):
         return failure
     if not came_up:
@@ -121,13 +133,27 @@ def program_failure(end: Exit, limits: Limits) -> Failure | None:
         message = f"The program printed more than {limits.output_bytes >> 10} KiB; the rest is cut off. Print less."
         return Failure(Verdict.OUTPUT_LIMIT_EXCEEDED, message)
     if end.signal is not None:
-        return _signal_failure(end, end.signal)
+        return _of_a_program(_signal_failure(end, end.signal))
     if failure := _stuck_failure(end):
         return failure
     if end.code:
         message = f"The program ended with exit status {end.code}; return 0 from main to say that all is well."
         return Failure(Verdict.RUNTIME_ERROR, message, reason="exit_status")
     return None
+
+
+def device_fault(told: str) -> InfrastructureFailure:
+    """The verdict on what no submission causes by what it does, if it is true."""
+    return InfrastructureFailure(f"The device reported {told}, which no kernel causes; run again.", reason=DEVICE_FAULT)
+
+
+def may_be_the_machines(end: Exit) -> bool:
+    """Whether a runner's end is held against the submission only if a runner of our own does better.
+
+    So it is of one that could not go on, and of a device that had to be reset, lost memory or had no resources left.
+    """
+    fault = _fault_of_rocm(end)
+    return end.code == GAVE_UP_STATUS or (fault is not None and fault.may_be_the_machines)
 
 
 def misaligned() -> Failure:
@@ -208,28 +234,74 @@ def _stuck_failure(end: Exit) -> Failure | None:
     return Failure(Verdict.RUNTIME_ERROR, message, reason="deadlock")
 
 
-def _signal_failure(end: Exit, number: int) -> Failure:
+def _signal_failure(end: Exit, number: int, *, is_early: bool = False) -> Failure:
     name = signal_name(number)
     if name == "SIGABRT" and _ASSERT_MARK in end.stderr:
         line = next(line for line in end.stderr.splitlines() if _ASSERT_MARK in line).decode(errors="replace")
         said = line.strip().removeprefix("Assertion failed: ")
         return Failure(Verdict.RUNTIME_ERROR, f"An assertion failed: {said}", reason="assert")
-    if name == "SIGABRT" and (fault := _FAULT_OF_ROCM.search(end.stderr)):
-        return Failure(Verdict.RUNTIME_ERROR, _fault_text(fault), reason="gpu_fault")
+    if fault := _fault_of_rocm(end):
+        return fault.failure(is_early=is_early)
     hint = _SIGNAL_HINTS.get(name, "it was ended from within its sandbox")
     return Failure(Verdict.RUNTIME_ERROR, f"The program crashed with {name}: {hint}.", reason=f"signal:{name}")
 
 
-def _fault_text(fault: re.Match[bytes]) -> str:
-    said = {name: (words or b"").decode(errors="replace").strip() for name, words in fault.groupdict().items()}
-    if said["address"]:
-        return (
-            f"A kernel touched device memory that is not its own, at address {said['address']}: check indices, "
-            "pointers and sizes."
-        )
-    if said["why"]:
-        return (
-            f"The device was reset during the run ({said['why']}): look for endless loops and for blocks that wait for "
-            "each other. Where there are none, submit it again: a device can fail by itself, and is tested now."
-        )
-    return f"The device stopped a kernel ({said['error']}): check indices, pointers and sizes."
+@dataclass(frozen=True)
+class _FaultOfRocm:
+    """What ROCm's runtime said before it aborted; empty what it did not say."""
+
+    address: str
+    reason: str
+    why: str
+    error: str
+
+    @property
+    def is_of_the_memory(self) -> bool:
+        return _ECC in self.reason or _ECC in self.why
+
+    @property
+    def may_be_the_machines(self) -> bool:
+        return bool(self.is_of_the_memory or self.why or _HANG in self.reason or self.error == _NO_RESOURCES)
+
+    def failure(self, *, is_early: bool) -> Failure:
+        """Its verdict, if a runner of our own does better; `is_early` says that no call had begun."""
+        if self.is_of_the_memory:
+            return device_fault(f"an uncorrectable memory error ({self.reason or self.why})")
+        if is_early and self.error == _NO_RESOURCES:
+            return device_fault(f"{self.error} before the first call")
+        return Failure(Verdict.RUNTIME_ERROR, self._text(), reason="gpu_fault")
+
+    def _text(self) -> str:
+        if self.why or _HANG in self.reason:
+            return (
+                f"The device was reset during the run ({self.why or self.reason}): look for endless loops and for "
+                "blocks that wait for each other. Where there are none, submit it again: a device can fail by itself, "
+                "and is tested now."
+            )
+        if self.address:
+            return (
+                f"A kernel touched device memory that is not its own, at address {self.address}: check indices, "
+                "pointers and sizes."
+            )
+        if self.error == _NO_RESOURCES:
+            return (
+                f"The device had no resources left for a kernel ({self.error}): use less private memory for each "
+                "thread (large local arrays, deep recursion), and allocate less."
+            )
+        return f"The device stopped a kernel ({self.error}): check indices, pointers and sizes."
+
+
+def _of_a_program(failure: Failure) -> Failure:
+    """What a whole program printed is told as it comes: one that forges a fault must not have that for nothing."""
+    if failure.reason != DEVICE_FAULT:
+        return failure
+    return Failure(Verdict.RUNTIME_ERROR, failure.message, reason="gpu_fault")
+
+
+def _fault_of_rocm(end: Exit) -> _FaultOfRocm | None:
+    found = _FAULT_OF_ROCM.search(end.stderr) if end.signal == signal.SIGABRT else None
+    if found is None:
+        return None
+    return _FaultOfRocm(
+        **{name: (said or b"").decode(errors="replace").strip() for name, said in found.groupdict().items()}
+    )

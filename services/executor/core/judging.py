@@ -27,13 +27,13 @@ from services.executor.core.launching.recorder import programs_of
 from services.executor.core.launching.recording import Explains, NotRecordableError
 from services.executor.core.mismatches import lanes_advice
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
-from services.executor.core.runner_claims import LATE
+from services.executor.core.runner_claims import LATE, NO_DEVICE_MEMORY
 from services.executor.core.sampling import show_sample, smallest
 from services.executor.core.seeds import RunSeed
 from services.executor.core.session import RunnerSession
 from services.executor.core.timed_calls import check_repeatedly
 from services.executor.core.timing_mode import default_mode, profile_in
-from services.executor.core.trusted_runner import require_runner, trusted_runner
+from services.executor.core.trusted_runner import require_memory, require_runner, trusted_runner
 from services.executor.core.verdict import Verdict
 from services.executor.devices.device import REPLAYER
 
@@ -231,6 +231,8 @@ class Judging:
                 if failure.unkillable:
                     raise unkillable() from failure
                 await require_runner(equipment, equipment.cache, session.loaded_bytes)
+            if failure.reason == NO_DEVICE_MEMORY and equipment.device.describe().is_gpu:
+                await require_memory(equipment, equipment.cache)
             raise
         finally:
             progress.leave(session, has_host_code=not launching.is_recorded)

@@ -20,6 +20,8 @@ from services.executor.core.judging import Judging
 from services.executor.core.playground import run_program
 from services.executor.core.posed_problem import posed
 from services.executor.core.progress import Progress
+from services.executor.core.trusted_runner import require_runner
+from services.executor.core.verdict import Verdict
 from services.executor.devices.device import BuildKind, ToolchainError
 from services.executor.devices.instruments import Versioned
 from services.executor.devices.selection import selected
@@ -31,8 +33,11 @@ if TYPE_CHECKING:
     from services.executor.core.equipment import Equipment
     from services.executor.core.events import Event, Finished
     from services.executor.core.job import CoreJob
+    from services.executor.core.run_place import RunPlace
 
 REPORT_VERSION = 1
+_MAY_BE_THE_DEVICES = frozenset({Verdict.RUNTIME_ERROR, Verdict.TIME_LIMIT_EXCEEDED})
+"""Ends of a whole program on a GPU that are held against it only if a runner of our own does better there."""
 
 
 class JobError(ValueError):
@@ -107,7 +112,7 @@ async def _stages_of(job: CoreJob, problem: Problem | None, equipment: Equipment
         progress.report["needed_libraries"] = check_build(build.executable, build.symbols, held)
         if problem is None:
             with progress.stage("program"):
-                await run_program(equipment.device, place.sandbox, equipment.limits.program, place.run, progress)
+                await _program(equipment, place, progress)
             return
         try:
             await Judging(job, problem, equipment, place, build).judge(progress)
@@ -117,6 +122,15 @@ async def _stages_of(job: CoreJob, problem: Problem | None, equipment: Equipment
                     filter(None, (signature_hint(job.source, problem.parameters), failure.message))
                 )
             raise
+
+
+async def _program(equipment: Equipment, place: RunPlace, progress: Progress) -> None:
+    try:
+        await run_program(equipment.device, place.sandbox, equipment.limits.program, place.run, progress)
+    except Failure as failure:
+        if equipment.device.describe().is_gpu and failure.verdict in _MAY_BE_THE_DEVICES and not failure.unkillable:
+            await require_runner(equipment, equipment.cache)
+        raise
 
 
 def _origin(job: CoreJob, equipment: Equipment) -> dict[str, object]:

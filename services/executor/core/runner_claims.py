@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from services.executor.core.endings import misaligned
+from services.executor.core.endings import device_fault, misaligned
 from services.executor.core.failure import Failure
 from services.executor.core.messages import Reply, Step
 from services.executor.core.verdict import Verdict
@@ -23,17 +23,26 @@ _FAULTS = frozenset(
 )
 _OF_THE_MACHINE = frozenset(
     {
-        *("CallRequiresNewerDriver", "CompatNotSupportedOnDevice", "Contained", "CudartUnloading", "Deinitialized"),
-        *("DeviceAlreadyInUse", "DeviceNotLicensed", "DeviceUninitialized", "DevicesUnavailable"),
-        *("ECCNotCorrectable", "ECCUncorrectable", "IncompatibleDriverContext", "InitializationError"),
-        *("InsufficientDriver", "JitCompilerNotFound", "MpsClientTerminated", "MpsConnectionFailed"),
-        *("MpsMaxClientsReached", "MpsMaxConnectionsReached", "MpsRpcFailure", "MpsServerNotReady", "NoBinaryForGpu"),
-        *("NoDevice", "NoKernelImageForDevice", "NotInitialized", "NvlinkUncorrectable", "OperatingSystem"),
-        *("SoftwareValidityNotEstablished", "StartupFailure", "StubLibrary", "SystemDriverMismatch"),
-        *("SystemNotReady", "UnsupportedPtxVersion"),
+        *("CompatNotSupportedOnDevice", "Contained", "DeviceNotLicensed", "DeviceUninitialized", "DevicesUnavailable"),
+        *("ECCNotCorrectable", "ECCUncorrectable", "InitializationError", "InsufficientDriver", "MpsClientTerminated"),
+        *("MpsConnectionFailed", "MpsMaxClientsReached", "MpsMaxConnectionsReached", "MpsRpcFailure"),
+        *("MpsServerNotReady", "NoDevice", "NotInitialized", "NvlinkUncorrectable", "SoftwareValidityNotEstablished"),
+        *("StartupFailure", "StubLibrary", "SystemDriverMismatch", "SystemNotReady"),
     }
 )
-"""Of hip_runtime_api.h (ROCm 6.4) and driver_types.h (CUDA 13): no kernel causes them by what it does."""
+"""Of hip_runtime_api.h (ROCm 6.4) and driver_types.h (CUDA 13): neither a kernel nor a wrong call causes them."""
+_OF_EITHER = frozenset(
+    {
+        *("CallRequiresNewerDriver", "CudartUnloading", "Deinitialized", "DeviceAlreadyInUse"),
+        *("IncompatibleDriverContext", "JitCompilerNotFound", "NoBinaryForGpu", "NoKernelImageForDevice"),
+        *("ExternalDevice", "OperatingSystem", "RuntimeMemory", "RuntimeOther", "SharedObjectInitFailed", "Unknown"),
+        "UnsupportedPtxVersion",
+    }
+)
+"""A machine that is broken, or does not fit our build, meets them; so do kernels, or calls of host code.
+
+They are the submission's if a runner of ours does better.
+"""
 _TOO_LONG = "LaunchTimeOut"
 """CUDA spells it `LaunchTimeout`. Of devices that end kernels themselves, as those do that drive a screen."""
 # Of launches; and of what stands for any call, a launch too.
@@ -49,6 +58,8 @@ _WAITING_FOR = {
     Reply.READY: "The program did not come up within {:g} seconds: look at what its static constructors do.",
     Reply.DONE: "A call of `solution` took more than {:g} seconds.",
 }
+NO_DEVICE_MEMORY = "vram"
+"""The reason of a MEMORY_LIMIT_EXCEEDED that the device said."""
 LATE = "late"
 """The reason of a WRONG_ANSWER that came after its call."""
 _LATE = (
@@ -64,16 +75,18 @@ NEVER_ENDING = (
 
 _BEFORE_A_CALL = frozenset({Step.ALLOCATE, Step.COPY_IN})
 """Where the runner does work of its own, and waits for the device before it makes a call."""
+_OWN_WORK = _BEFORE_A_CALL | {Step.COPY_OUT}
+"""With its copies of what an idle device holds."""
 
 
 def may_be_the_machines(message: ReplyMessage) -> bool:
     """Whether an error says nothing of the submission, if a runner of our own meets it here too.
 
-    That is what no kernel causes by what it does, and whatever happens before a call: in memory that the runner's own
+    That is what no kernel need have caused, and whatever happens outside a call: in memory that the runner's own
     allocations do not get, in its copies, and on a device that is not well when it waits for it. A submission that has
     filled the device is gone when ours asks.
     """
-    return _kind(message) in _OF_THE_MACHINE or message.step in _BEFORE_A_CALL
+    return _kind(message) in _OF_THE_MACHINE | _OF_EITHER or message.step in _OWN_WORK
 
 
 def claimed_failure(message: ReplyMessage) -> Failure:
@@ -81,9 +94,15 @@ def claimed_failure(message: ReplyMessage) -> Failure:
     if message.step is Step.LATE:
         return Failure(Verdict.WRONG_ANSWER, _LATE, reason=LATE)
     name = re.sub(r"\W", "", message.text) or f"HIP error {message.status}"
+    if _kind(message) in _OF_THE_MACHINE:
+        return device_fault(name)
     if message.status == _OUT_OF_MEMORY:
         text = f"Device memory ran out ({name}). Allocate less, and free in `solution` what it allocates."
-        return Failure(Verdict.MEMORY_LIMIT_EXCEEDED, text, reason="vram")
+        return Failure(Verdict.MEMORY_LIMIT_EXCEEDED, text, reason=NO_DEVICE_MEMORY)
+    return _of_the_submission(message, name)
+
+
+def _of_the_submission(message: ReplyMessage, name: str) -> Failure:
     if name.endswith("MisalignedAddress"):
         return misaligned()
     if _kind(message).casefold() == _TOO_LONG.casefold():

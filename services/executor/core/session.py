@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from services.executor.core.boxes import end_of, running
 from services.executor.core.channel import ChannelClosedError
-from services.executor.core.endings import GAVE_UP_STATUS, runner_failure, strain, took_too_long
+from services.executor.core.endings import may_be_the_machines as end_may_be_the_machines
+from services.executor.core.endings import runner_failure, strain, took_too_long
 from services.executor.core.failure import Failure
 from services.executor.core.idle_work import NO_TIME, IdleMeter
 from services.executor.core.layout import PAGE_BYTES
@@ -111,11 +112,11 @@ class RunnerSession:
         """Whether what it failed by is held against the submission only if a runner of our own does better here.
 
         So it is with all that comes before the first call, with errors that no kernel causes, with calls that a GPU
-        does not end, and with the status of a runner of ours that cannot go on; submissions can bring about each of
-        them as well.
+        does not end, and with ends such as that of a runner of ours that cannot go on; submissions can bring about
+        each of them as well.
         """
-        gave_up = self.end is not None and self.end.code == GAVE_UP_STATUS
-        return self.first_call_time is None or gave_up or self._met_what_ours_may
+        ended_so = self.end is not None and end_may_be_the_machines(self.end)
+        return self.first_call_time is None or ended_so or self._met_what_ours_may
 
     @property
     def idle(self) -> IdleTime:
@@ -309,7 +310,8 @@ class RunnerSession:
             if (await end_of(self._box)).unkillable:
                 raise left_hanging() from error
             raise interference("the connection was closed by a program that goes on") from error
-        raise runner_failure(end, self._limits.runner, self.calls, came_up=self.came_up)
+        is_early = self.first_call_time is None
+        raise runner_failure(end, self._limits.runner, self.calls, came_up=self.came_up, is_early=is_early)
 
     async def _say_goodbye(self, box: BoxedProcess) -> None:
         with suppress(ChannelClosedError, TimeoutError):

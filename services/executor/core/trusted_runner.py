@@ -6,7 +6,10 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 from problems.signature import Parameter
+from services.executor.core.boxes import run_to_end
 from services.executor.core.build import Builder, Unit
+from services.executor.core.canary import memory_probe
+from services.executor.core.endings import DEVICE_FAULT, program_failure
 from services.executor.core.failure import Failure, InfrastructureFailure
 from services.executor.core.layout import layout_of, plan_bytes
 from services.executor.core.run_place import Provisions, RunPlace
@@ -77,14 +80,39 @@ async def require_runner(provisions: Provisions, cache: CompileCache, data_bytes
         await session.null_call_ns()
 
 
+async def output_of(source: str, provisions: Provisions, cache: CompileCache) -> bytes:
+    """What a whole program of ours prints on stdout; raises InfrastructureFailure if it does not end well."""
+    device, limits = provisions.device, provisions.limits
+    async with AsyncExitStack() as cleanup:
+        place = RunPlace(provisions, cleanup)
+        builder = Builder(device, provisions.sandbox, cache, limits.builder)
+        with at_our_fault():
+            unit = Unit(BuildKind.PROGRAM, source, "", "int main()")
+            await builder.build(unit, place.compile, place.run, _ignore)
+            end = await run_to_end(provisions.sandbox, device.run_command(place.run, unit.kind), limits.program)
+            if failure := program_failure(end, limits.program):
+                failure.details = end.stderr.decode(errors="replace").strip()
+                raise failure
+    return end.stdout
+
+
+async def require_memory(provisions: Provisions, cache: CompileCache) -> None:
+    """Raises InfrastructureFailure if the device has far less free memory than it should, now that no run is on it."""
+    try:
+        await output_of(memory_probe(), provisions, cache)
+    except InfrastructureFailure as failure:
+        message = "Device memory ran out while others held much of it; run again."
+        raise InfrastructureFailure(message, reason=DEVICE_FAULT, details=failure.details) from failure
+
+
 @contextmanager
 def at_our_fault() -> Generator[None]:
     """Whatever fails within is the machine's fault: it is a program of ours."""
     try:
         yield
-    except InfrastructureFailure:
-        raise
     except Failure as failure:
+        if isinstance(failure, InfrastructureFailure) and failure.reason != DEVICE_FAULT:
+            raise
         message = "A runner of our own fails on this machine; run again elsewhere."
         details = "\n".join(filter(None, (failure.message, failure.details)))
         ours = InfrastructureFailure(message, details=details)

@@ -104,6 +104,18 @@ async def test_third_lost_attempt_fails_the_job_and_charges_nothing(cluster: Clu
     assert not cluster.pool.live
 
 
+async def test_what_a_submission_may_have_forged_is_tried_three_times_and_makes_no_machine_suspect(
+    cluster: Cluster,
+) -> None:
+    cluster.executor.script = (compiling(), finished("INFRA_ERROR", billable_seconds=0, reason="device_fault"))
+    job = await cluster.submit()
+    events = await cluster.events_to_end(job.job_id)
+    assert kinds(events).count("retrying") == 2
+    assert (events[-1].ended.state, events[-1].ended.cost_micros) == (scheduler_pb2.JOB_STATE_FAILED, 0)
+    assert {release.lease_id for release in cluster.pool.releases} == {"lease-1", "lease-2", "lease-3"}
+    assert not any(release.machine_suspect for release in cluster.pool.releases)
+
+
 NO_TORCH = finished("INFRA_ERROR", billable_seconds=0, message="This machine has no torch", reason="missing_torch")
 
 

@@ -29,8 +29,6 @@ CACHE_BYTES = 512 << 20
 SERIES = 16
 CALLS = 512
 """Of a series, before it goes on in the middle."""
-LAUNCH_FAILURE = 719
-"""hipErrorLaunchFailure, which stands for whatever a device that is lost may report."""
 EVENT_TICK_NS = 10.0
 """The step of an AMD GPU's clock of 100 MHz."""
 
@@ -115,7 +113,7 @@ extern "C" int __wrap_hipEventElapsedTime(float* milliseconds, void* start, void
 
 extern "C" int __wrap_hipDeviceSynchronize() {{
   if (!in_submission) is_serving = true;
-  if (!in_submission && ++waits == lost_at) return {LAUNCH_FAILURE};
+  if (!in_submission && ++waits == lost_at) return lost_as;
   return __real_hipDeviceSynchronize();
 }}
 

@@ -6,7 +6,7 @@
 `latency_us` is how long a call takes without noise, `noise` a model of `noise.py`, and `seed` what its numbers come
 from. `crash_at`, `exit_at` and `hang_at` end the process, or never return, in that call of a process, from 1.
 `lost_at` has the device report an error in that wait of the runner's for it, from 1: in a check, the first comes after
-the inputs and the second just before the call.
+the inputs and the second just before the call. `lost_as` is the number of that error, hipErrorLaunchFailure if not set.
 `claim` is what the runner says of the time, as a share of the truth: below 1 it forges. `aside` is the share of a call
 that goes on aside, on a stream that the default stream does not wait for. `apart` is how much longer than `latency_us`
 the calls of the slowest process take, as a share of it: each process has a speed of its own between the two.
@@ -18,6 +18,9 @@ import re
 from dataclasses import dataclass, fields, replace
 
 from services.executor.devices.sim.noise import MODELS
+
+LAUNCH_FAILURE = 719
+"""hipErrorLaunchFailure, which stands for whatever a device that is lost may report."""
 
 _LINE = re.compile(r"^[ \t]*//[ \t]*sim:(.*)$", re.MULTILINE)
 # Of the figures that may have a fraction.
@@ -43,6 +46,7 @@ class Script:
     exit_at: int = 0
     hang_at: int = 0
     lost_at: int = 0
+    lost_as: int = LAUNCH_FAILURE
 
 
 NAMES = tuple(field.name for field in fields(Script))

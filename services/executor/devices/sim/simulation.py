@@ -35,7 +35,7 @@ def simulation_source(script: Script, *, does_nothing: bool = False) -> str:
         f"static const double latency_ns = {first_us * 1e3!r};\nstatic const double claim = {script.claim!r};\n"
         f"static const double aside = {script.aside!r}, apart = {script.apart!r};\n"
         f"static const long crash_at = {script.crash_at}, exit_at = {script.exit_at}, hang_at = {script.hang_at};\n"
-        f"static const long lost_at = {script.lost_at};\n"
+        f"static const long lost_at = {script.lost_at};\nstatic const int lost_as = {script.lost_as};\n"
         f"static const float factors[{gpu.SERIES}][{gpu.CALLS}] = {{{factors}}};\n"
     )
     return f"{_INCLUDES}namespace {{\n{figures}{_STATE}{gpu.TIMED}{_CALLS}"

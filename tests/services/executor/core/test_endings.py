@@ -7,10 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.endings import build_limit_failure, program_failure, runner_failure, strain
+from services.executor.core.endings import (
+    DEVICE_FAULT,
+    build_limit_failure,
+    may_be_the_machines,
+    program_failure,
+    runner_failure,
+    strain,
+)
 from services.executor.core.limits import StageLimits
 from services.executor.core.verdict import Verdict
 from services.executor.sandboxes.sandbox import Exit
+from tests.conftest import ROCM
 
 LIMITS = StageLimits().runner
 WELL = Exit(code=0, signal=None, stdout=b"", stderr=b"")
@@ -92,6 +100,58 @@ def test_what_rocm_says_before_it_aborts_is_told_as_the_devices_fault(stderr: by
     assert (failure.verdict, failure.reason) == (Verdict.RUNTIME_ERROR, "gpu_fault")
     assert said in failure.message
     assert runner_failure(_killed(signal.SIGSEGV, stderr), LIMITS, 3).reason == "signal:SIGSEGV"
+
+
+FAULT = b"Memory access fault by GPU node-1 (Agent handle: 0x55ac) on address %s. Reason: %s.\n"
+HANG = FAULT % (b"0x7f9587e00000(may not be exact address)", b"Generic hang recovery")
+RESET = b"HW Exception by GPU node-1 (Agent handle: 0x1b0fc990) reason :GPU Hang\n"
+NO_RESOURCES = (
+    b":0:rocdevice.cpp:3006: 1 us: Callback: Queue 0x7f Aborting with error : HSA_STATUS_ERROR_OUT_OF_RESOURCES: The "
+    b"runtime failed to allocate the necessary resources. Code: 0x1008 Available Free mem : 12 MB\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("stderr", "is_asked", "early", "late"),
+    [
+        *(
+            (FAULT % (b"0x7f0000", reason), True, *[Verdict.INFRA_ERROR] * 2)
+            for reason in (b"DRAM ECC failure", b"SRAM ECC failure")
+        ),
+        (b"HW Exception by GPU node-1 (Agent handle: 0x1b) reason :ECC\n", True, *[Verdict.INFRA_ERROR] * 2),
+        (NO_RESOURCES, True, Verdict.INFRA_ERROR, Verdict.RUNTIME_ERROR),
+        *((hang, True, *[Verdict.RUNTIME_ERROR] * 2) for hang in (HANG, RESET)),
+        *(
+            (FAULT % (b"(nil)", reason), False, *[Verdict.RUNTIME_ERROR] * 2)
+            for reason in (b"Unknown", b"Host access only")
+        ),
+    ],
+)
+def test_what_rocm_says_is_the_machines_where_no_kernel_causes_it_and_asked_of_ours_where_either_may(
+    stderr: bytes, is_asked: bool, early: Verdict, late: Verdict
+) -> None:
+    end = _killed(signal.SIGABRT, stderr)
+    assert may_be_the_machines(end) is is_asked
+    assert runner_failure(end, LIMITS, 0, is_early=True).verdict is early
+    failure = runner_failure(end, LIMITS, 0)
+    assert (failure.verdict, failure.reason) == (late, DEVICE_FAULT if late is Verdict.INFRA_ERROR else "gpu_fault")
+    assert not may_be_the_machines(replace(WELL, stderr=stderr)), "only of who was aborted"
+    assert ("was reset" in failure.message) is (stderr in {HANG, RESET})
+    of_program = program_failure(end, LIMITS)
+    assert of_program is not None
+    assert of_program.verdict is Verdict.RUNTIME_ERROR, "its output was told already"
+
+
+@pytest.mark.rocm
+def test_the_words_that_are_looked_for_are_rocms_own() -> None:
+    """As far as the formats are text of the libraries; their places are filled when they are printed."""
+    library = ROCM / "lib" / "x86_64-linux-gnu"
+    of_hsa, of_hip = ((library / name).read_bytes() for name in ("libhsa-runtime64.so.1", "libamdhip64.so.6"))
+    assert b"Memory access fault by GPU node-%u (Agent handle: %p) on address %p%s. Reason: %s.\n" in of_hsa
+    assert b"HW Exception by GPU node-%u (Agent handle: %p) reason :%s\n" in of_hsa
+    for reason in (b"DRAM ECC failure", b"SRAM ECC failure", b"Generic hang recovery", b"Host access only"):
+        assert b"\0" + reason + b"\0" in of_hsa
+    assert b"Callback: Queue %p Aborting with error : %s Code: 0x%x Available Free mem : %zu MB" in of_hip
 
 
 def test_threads_that_wait_forever_are_named() -> None:

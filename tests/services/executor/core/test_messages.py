@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.executor.core import runner_claims
+from services.executor.core.endings import DEVICE_FAULT
 from services.executor.core.messages import (
     REPLY_BYTES,
     Order,
@@ -20,6 +21,7 @@ from services.executor.core.messages import (
 )
 from services.executor.core.runner_claims import claimed_failure, may_be_the_machines
 from services.executor.core.verdict import Verdict
+from tests.conftest import ROCM
 
 MARK = 0x31525057
 
@@ -73,6 +75,19 @@ def test_an_order_has_the_size_that_the_runner_reads() -> None:
         (Step.COPY_IN, 700, b"hipErrorIllegalAddress", Verdict.RUNTIME_ERROR, "gpu_fault"),
         (Step.LAUNCH, 77, b"\x1b[31m\n\xff", Verdict.LAUNCH_ERROR, "31m"),
         (Step.LAUNCH, 77, b"", Verdict.LAUNCH_ERROR, "HIP error 77"),
+        (Step.LAUNCH, 209, b"hipErrorNoBinaryForGpu", Verdict.LAUNCH_ERROR, "hipErrorNoBinaryForGpu"),
+        *(
+            (step, status, name, Verdict.INFRA_ERROR, DEVICE_FAULT)
+            for step in (Step.COPY_IN, Step.LAUNCH, Step.RUN, Step.COPY_OUT)
+            for status, name in [
+                (100, b"hipErrorNoDevice"),
+                (35, b"hipErrorInsufficientDriver"),
+                (214, b"hipErrorECCNotCorrectable"),
+                (100, b"cudaErrorNoDevice"),
+                (214, b"cudaErrorECCUncorrectable"),
+                (46, b"cudaErrorDevicesUnavailable"),
+            ]
+        ),
     ],
 )
 def test_a_claimed_hip_error_has_its_verdict(
@@ -90,7 +105,11 @@ def test_a_claimed_hip_error_has_its_verdict(
         *((Step.RUN, name, False) for name in (b"hipErrorLaunchTimeOut", b"cudaErrorLaunchTimeout")),
         *((Step.RUN, name, True) for name in (b"cudaErrorDevicesUnavailable", b"cudaErrorContained")),
         *((Step.LAUNCH, name, True) for name in (b"hipErrorNoBinaryForGpu", b"cudaErrorUnsupportedPtxVersion")),
-        *((step, b"hipErrorIllegalAddress", False) for step in (Step.RUN, Step.LAUNCH, Step.COPY_OUT)),
+        *((step, b"hipErrorIllegalAddress", False) for step in (Step.RUN, Step.LAUNCH)),
+        *((Step.COPY_OUT, name, True) for name in (b"hipErrorIllegalAddress", b"hipErrorInvalidValue")),
+        *((Step.RUN, name, True) for name in (b"hipErrorUnknown", b"cudaErrorUnknown", b"cudaErrorExternalDevice")),
+        *((Step.LAUNCH, name, True) for name in (b"hipErrorRuntimeMemory", b"hipErrorRuntimeOther")),
+        (Step.LAUNCH, b"hipErrorSharedObjectInitFailed", True),
         (Step.LAUNCH, b"hipErrorOutOfMemory", False),
         *((Step.RUN, name, True) for name in (b"hipErrorNoDevice", b"cudaErrorNoDevice")),
         *((Step.LAUNCH, name, True) for name in (b"hipErrorInsufficientDriver", b"cudaErrorECCUncorrectable")),
@@ -102,10 +121,25 @@ def test_what_the_runner_does_itself_or_no_kernel_can_cause_may_be_the_machines(
     assert may_be_the_machines(reply_from_bytes(_reply(MARK, Reply.FAILED, step, 1, name))) is is_asked
 
 
+KNOWN = runner_claims._OF_THE_MACHINE | runner_claims._OF_EITHER | runner_claims._FAULTS
+OF_HIP_ALONE = {
+    *("Deinitialized", "ECCNotCorrectable", "NoBinaryForGpu", "NotInitialized", "RuntimeMemory", "RuntimeOther"),
+}
+OF_BOTH = {
+    *("Assert", "IllegalAddress", "IllegalState", "InitializationError", "InsufficientDriver", "LaunchFailure"),
+    *("NoDevice", "OperatingSystem", "SharedObjectInitFailed", "Unknown"),
+}
+
+
+@pytest.mark.rocm
+def test_the_names_of_errors_are_those_of_hips_own_header() -> None:
+    header = (ROCM / "include" / "hip" / "hip_runtime_api.h").read_text("utf-8")
+    assert KNOWN & set(re.findall(r"\bhipError(\w+)\s*=\s*\d+", header)) == OF_HIP_ALONE | OF_BOTH
+
+
 @pytest.mark.cuda
-def test_the_names_of_errors_are_those_of_the_runtimes() -> None:
+def test_the_names_of_errors_are_those_of_cudas_own_header() -> None:
     command = ["nvcc", "-E", "-x", "cu", "-"]
     header = subprocess.run(command, input="#include <driver_types.h>\n", capture_output=True, check=True, text=True)
     of_cuda = set(re.findall(r"\bcudaError(\w+)\s*=\s*\d+", header.stdout))
-    of_hip_alone = {"Deinitialized", "ECCNotCorrectable", "NoBinaryForGpu", "NotInitialized"}
-    assert of_cuda | of_hip_alone >= runner_claims._OF_THE_MACHINE | runner_claims._FAULTS
+    assert KNOWN & of_cuda == KNOWN - OF_HIP_ALONE

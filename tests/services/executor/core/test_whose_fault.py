@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from services.executor.core.canary import canary_job
 from services.executor.core.certify.known_times import smallest_case_of, with_case
 from services.executor.core.channel import IN_BOX
+from services.executor.core.endings import DEVICE_FAULT, device_fault
+from services.executor.core.failure import InfrastructureFailure
 from services.executor.core.installation import find_problem
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.run import run
+from services.executor.core.runner_claims import NO_DEVICE_MEMORY
+from services.executor.core.trusted_runner import at_our_fault
 from services.executor.core.verdict import Verdict
 from services.executor.devices.sim.sim_device import SimulatedGpu
 from tests.conftest import torch_program
@@ -33,6 +38,8 @@ if TYPE_CHECKING:
         Sandbox,
     )
 
+NO_DEVICE = 100
+"""hipErrorNoDevice."""
 DEFINITIONS = Path(__file__).with_name("definitions")
 HONEST = (PROBLEMS / "vector-addition/solution.hip").read_text()
 
@@ -99,6 +106,69 @@ async def test_a_device_that_is_lost_just_before_the_first_call_is_the_authors_f
     assert said in finished.message
 
 
+@pytest.mark.parametrize(("spared", "reason"), [(1, ""), (2, DEVICE_FAULT)])
+async def test_what_no_kernel_causes_is_never_the_authors_and_suspects_the_machine_only_where_ours_fails(
+    equipment: Equipment, spared: int, reason: str
+) -> None:
+    breaking = Forgetful(equipment.sandbox, IN_BOX / "socket", spared)
+    simulated = replace(equipment, device=SimulatedGpu(), sandbox=breaking, find_problem=smallest_case_of)
+    source = f"// sim: lost_at=2 lost_as={NO_DEVICE}\n{HONEST}"
+    finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), simulated, lambda _: None)
+    assert (finished.verdict, finished.reason) == (Verdict.INFRA_ERROR, reason), finished
+
+
+async def test_a_device_that_fails_our_own_runner_makes_the_machine_suspect() -> None:
+    with pytest.raises(InfrastructureFailure, match="runner of our own fails") as caught, at_our_fault():
+        raise device_fault("hipErrorNoDevice")
+    assert caught.value.reason == ""
+    assert "hipErrorNoDevice" in caught.value.details
+
+
+ABORTS = """#include <stdio.h>
+#include <stdlib.h>
+extern "C" void solution(const float*, const float*, float*, size_t) {
+  fputs("REASON\\n", stderr);
+  abort();
+}
+"""
+ECC = "Memory access fault by GPU node-1 (Agent handle: 0x55ac) on address 0x7f0000. Reason: DRAM ECC failure."
+HANG = "HW Exception by GPU node-1 (Agent handle: 0x55ac) reason :GPU Hang"
+
+
+@pytest.mark.parametrize(
+    ("said", "spared", "verdict", "reason"),
+    [
+        (ECC, 1, Verdict.INFRA_ERROR, ""),
+        (ECC, 2, Verdict.INFRA_ERROR, DEVICE_FAULT),
+        (HANG, 1, Verdict.INFRA_ERROR, ""),
+        (HANG, 2, Verdict.RUNTIME_ERROR, "gpu_fault"),
+    ],
+)
+async def test_what_rocm_says_before_it_aborts_has_our_own_runner_asked(
+    equipment: Equipment, said: str, spared: int, verdict: Verdict, reason: str
+) -> None:
+    breaking = replace(equipment, sandbox=Forgetful(equipment.sandbox, IN_BOX / "socket", spared))
+    job = CoreJob(ABORTS.replace("REASON", said), Mode.CHECK, "vector-addition")
+    finished = await run(job, breaking, lambda _: None)
+    assert (finished.verdict, finished.reason) == (verdict, reason), finished
+
+
+@pytest.mark.parametrize(
+    ("is_gpu", "spared", "verdict"),
+    [(True, 0, Verdict.INFRA_ERROR), (True, 1, Verdict.RUNTIME_ERROR), (False, 0, Verdict.RUNTIME_ERROR)],
+)
+@pytest.mark.parametrize("main", ["return 1;", "abort();"])
+async def test_a_whole_program_that_ends_badly_on_a_gpu_has_the_blame_only_where_our_runner_is_well(
+    equipment: Equipment, main: str, spared: int, verdict: Verdict, *, is_gpu: bool
+) -> None:
+    device = SimulatedGpu() if is_gpu else equipment.device
+    lost = replace(equipment, device=device, sandbox=Forgetful(equipment.sandbox, IN_BOX / "socket", spared))
+    job = CoreJob(f"#include <stdlib.h>\nint main() {{ {main} }}\n", Mode.SANDBOX)
+    finished = await run(job, lost, lambda _: None)
+    assert finished.verdict is verdict, finished
+    assert ("runner of our own fails" in finished.message) is (verdict is Verdict.INFRA_ERROR)
+
+
 class Poor(Forgetful):
     """On a machine whose device has a MiB of memory left for these of the runners, by their number."""
 
@@ -111,6 +181,61 @@ class Poor(Forgetful):
         if all(mount.target != self._lost for mount in command.mounts) or next(self._numbers) not in self._poor:
             return command
         return replace(command, environment={**command.environment, "WAVEPOOL_DEVICE_MEMORY_MIB": "1"})
+
+
+class Occupied(Forgetful):
+    """On a machine where somebody else holds this much of the device's memory, which is 16 GiB."""
+
+    def __init__(self, sandbox: Sandbox, held_mib: int) -> None:
+        super().__init__(sandbox, IN_BOX / "memory")
+        self._told = {"WAVEPOOL_DEVICE_MEMORY_MIB": "16384", "WAVEPOOL_DEVICE_MEMORY_HELD_MIB": str(held_mib)}
+
+    def _without(self, command: Command) -> Command:
+        return replace(command, environment={**command.environment, **self._told})
+
+
+TAKES_ALL = """#include <hip/hip_runtime.h>
+extern "C" void solution(const float*, const float*, float*, size_t) {
+  void* memory = nullptr;
+  (void)hipMalloc(&memory, size_t(15) << 30);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("held_mib", "verdict", "reason"),
+    [(1 << 10, Verdict.MEMORY_LIMIT_EXCEEDED, NO_DEVICE_MEMORY), (4 << 10, Verdict.INFRA_ERROR, DEVICE_FAULT)],
+)
+async def test_memory_that_others_hold_is_no_fault_of_who_asks_for_it(
+    equipment: Equipment, held_mib: int, verdict: Verdict, reason: str
+) -> None:
+    source = TAKES_ALL if held_mib > 1 << 10 else TAKES_ALL.replace("15", "16")
+    held = replace(
+        equipment,
+        device=SimulatedGpu(),
+        sandbox=Occupied(equipment.sandbox, held_mib),
+        find_problem=smallest_case_of,
+    )
+    finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), held, lambda _: None)
+    assert (finished.verdict, finished.reason) == (verdict, reason), finished
+
+
+@pytest.mark.parametrize(
+    ("held_mib", "is_shared", "verdict"),
+    [
+        (1 << 10, False, Verdict.ACCEPTED),
+        (4 << 10, False, Verdict.RUNTIME_ERROR),
+        (4 << 10, True, Verdict.ACCEPTED),
+    ],
+)
+async def test_the_canary_fails_where_others_hold_memory_of_a_device_that_no_run_shares(
+    equipment: Equipment, held_mib: int, verdict: Verdict, *, is_shared: bool
+) -> None:
+    held = replace(equipment, device=SimulatedGpu(), sandbox=Occupied(equipment.sandbox, held_mib))
+    finished = await run(canary_job(held.device.describe(), is_shared=is_shared), held, lambda _: None)
+    assert finished.verdict is verdict, finished
+    told = "only 12288 of 16384 MiB of the device's memory are free, and no run is on it: end what holds the rest"
+    assert (told in finished.stderr) is (verdict is Verdict.RUNTIME_ERROR)
 
 
 def largest_case_of(slug: str) -> Problem:
