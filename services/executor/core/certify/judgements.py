@@ -23,7 +23,7 @@ _MOST_TEXT = 4_000
 
 
 def of_check(step: str, finished: Finished, refused: str = "") -> StepResult:
-    """A kernel that has to be right. `refused` is what a compiler says that has no words for it; newer ones may have."""
+    """A kernel that has to be right. `refused` is what a compiler says that has no words for it, as newer ones may."""
     if finished.verdict is Verdict.ACCEPTED:
         return StepResult(step, Outcome.PASSED, finished.message)
     if refused and finished.verdict is Verdict.COMPILE_ERROR and refused in finished.details:
