@@ -10,6 +10,7 @@ import sys
 import time
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from servicekit.whole_file import write_whole
@@ -17,7 +18,7 @@ from services.executor.core.certify.conductor import Conductor
 from services.executor.core.certify.journal import Journal, JournalError
 from services.executor.core.certify.page import page_of
 from services.executor.core.certify.performing import Performance, perform
-from services.executor.core.certify.report import report_of
+from services.executor.core.certify.report import report_of, without_home
 from services.executor.core.certify.results import ExitStatus, Outcome, exit_status
 from services.executor.core.certify.sources import ROOT, sources_for
 from services.executor.core.certify.steps import Choice, Section
@@ -26,7 +27,6 @@ from services.executor.sandboxes.kernel_calls import die_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
     from types import FrameType
 
     from services.executor.core.certify.steps import Step
@@ -144,7 +144,8 @@ def _write(request: Request, subject: dict[str, str], conductor: Conductor, want
     steps = conductor.steps()
     picked = wanted or request.choice.picked(steps)
     missing = sources_for(subject["device"], simulated=False).missing
-    report = report_of(subject, journal.results, steps, picked, missing, time.time())
+    results = {step: without_home(result, str(Path.home())) for step, result in journal.results.items()}
+    report = report_of(subject, results, steps, picked, missing, time.time())
     write_whole(request.out / "result.json", json.dumps(report.to_json(), indent=1).encode())
     write_whole(request.out / "report.html", page_of(report).encode())
     counts = ", ".join(f"{count} {name}" for name, count in report.counts.items())

@@ -32,7 +32,7 @@ class Sources:
         """What is not there, and what to do; empty if all is there."""
         if self.honest and self.attacks:
             return ""
-        return f"{ROOT} has no tests/honest and tests/attacks: run certify in a checkout, or from its kit"
+        return "this installation has no tests/honest and tests/attacks: run certify in a checkout, or from its kit"
 
 
 def sources_for(device: str, *, simulated: bool) -> Sources:

@@ -173,6 +173,24 @@ def test_a_full_disk_is_told_in_one_line(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.partial"))
 
 
+def test_the_home_folder_is_in_nothing_that_is_sent(tmp_path: Path) -> None:
+    home = tmp_path / "home" / "ada"
+    home.mkdir(parents=True)
+    environment = {**os.environ, "HOME": str(home), "PYTHONPATH": str(ROOT)}
+    environment.pop("XDG_CACHE_HOME", None)
+    options = ["--device", "rocm", "--only", "environment", "--out", "out"]
+    rocm = {"ROCM_PATH": str(home / "rocm")}
+    done = subprocess.run(
+        [*CERTIFY, *options], cwd=home, env={**environment, **rocm}, capture_output=True, timeout=300, check=False
+    )
+    assert done.returncode == 3, done.stderr
+    steps = {step["step"]: step for step in _result(home / "out")["steps"]}
+    assert "no hipcc at ~/rocm/" in steps["environment/compiler"]["why"]
+    assert "free at ~/.cache/wavepool/builds" in str(steps["environment/disk"]["figures"])
+    for name in ("result.json", "report.html"):
+        assert str(home) not in (home / "out" / name).read_text()
+
+
 def test_options_of_the_core_reach_the_steps(tmp_path: Path) -> None:
     """Those of a step's own process, as the kernel shows them."""
     told = {
