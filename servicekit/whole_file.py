@@ -15,12 +15,16 @@ def write_whole(path: Path, content: bytes, *, durable: bool = True) -> None:
     `durable`: it also outlives a crash of the host, which costs the time that the disk takes.
     """
     partial = path.with_name(f"{path.name}.partial")
-    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(content)
-        file.flush()
-        if durable:
-            os.fsync(file.fileno())
-    partial.replace(path)
+    try:
+        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(content)
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise
     if durable:
         _sync_folder(path.parent)
 

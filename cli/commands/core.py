@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import typer
 
 from wavepool_client.commands import catalogue
 from wavepool_client.exit_codes import ExitCode
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SIGNALLED = 128
 COMMANDS = {
     "bench": "Compile, check and benchmark a kernel on this machine.",
     "check": "Find wrong accesses to memory and data races in kernels, by block, thread and line. No GPU is needed.",
@@ -37,7 +43,18 @@ def _pass_on(app: typer.Typer, name: str, explanation: str) -> None:
     @app.command(name, help=explanation, context_settings=AS_GIVEN, add_help_option=False)
     def run(context: typer.Context) -> None:
         core = [sys.executable, "-m", "services.executor.core", name, *context.args]
-        raise typer.Exit(subprocess.run(core, check=False).returncode)  # noqa: S603 - our own program
+        raise typer.Exit(_status_of(core))
+
+
+def _status_of(command: Sequence[str]) -> int:
+    """The exit status of a command, as a shell tells it. Ctrl-C is the command's alone, which may have much to end."""
+    # Not SIG_IGN, which the command would inherit.
+    before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
+    try:
+        status = subprocess.run(command, check=False).returncode  # noqa: S603 - our own program
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return status if status >= 0 else _SIGNALLED - status
 
 
 def lint(context: typer.Context) -> None:
@@ -48,8 +65,8 @@ def lint(context: typer.Context) -> None:
     worst = 0
     for words in (("problems.lint",), ("services.executor.core", "lint")):
         command = [sys.executable, "-m", *words, *context.args]
-        status = subprocess.run(command, check=False).returncode  # noqa: S603 - our own
+        status = _status_of(command)
         worst = max(worst, status)
-        if status == ExitCode.USAGE:
+        if status == ExitCode.USAGE or status > _SIGNALLED:
             break
     raise typer.Exit(worst)

@@ -41,6 +41,8 @@ _PACKAGES = (
 )
 """What problems, the core, its devices and sandboxes import. What these depend on comes along."""
 _PYTHONS = ("cp311", "cp312", "cp313")
+_RECORDER = ("ziglang", "llvmlite")
+"""Left out for their size; `recorder.txt` has their versions."""
 _TREE = (
     "LICENSE",
     "docs/certify.md",
@@ -165,6 +167,8 @@ def _files(wheels: dict[str, list[Path]]) -> dict[str, bytes]:
     listed = subprocess.run(["git", "ls-files", "-z", *_TREE], cwd=ROOT, capture_output=True, check=True).stdout
     for name in filter(None, listed.decode().split("\0")):
         found[f"tree/{name}"] = (ROOT / name).read_bytes()
+    locked = _locked()
+    found["recorder.txt"] = "".join(f"{name}=={locked[name]['version']}\n" for name in _RECORDER).encode()
     found[f"tree/{BROUGHT.relative_to(ROOT)}"] = prepare().judge_library.read_bytes()
     return found | _distribution()
 

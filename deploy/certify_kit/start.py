@@ -1,24 +1,30 @@
 """What a kit does when it is run: unpacks itself beside, once, and certifies. Needs Python 3.11 to 3.13 and no network.
 
 `python3 wavepool-certify.pyz --device rocm` takes all options of `wavepool certify`, and `--unpack FOLDER`: where to
-unpack to, `wavepool-certify` in the working folder by default.
+unpack to, `wavepool-certify` in the working folder by default. What is unpacked lies in a folder of its own until it is
+whole. The file `unpacked` names the kit that it is from, and while it is being replaced says so.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
+import lzma
 import os
 import platform
+import shutil
 import sys
 import tarfile
+import tempfile
 import venv
 import zipfile
 from pathlib import Path
 
 PYTHONS = ((3, 11), (3, 13))
 _OLDEST, _NEWEST = PYTHONS
-_DONE = "unpacked"
-_BAD_USAGE = 2
+_DONE, _PARTIAL = "unpacked", "unpacking-"
+_PARTS = ("packages", "tree")
+_BAD_USAGE, _NO_ROOM = 2, 3
 
 
 def main(arguments: list[str]) -> int:
@@ -31,28 +37,54 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] == ["--unpack"] and len(arguments) > 1:
         folder, arguments = Path(arguments[1]), arguments[2:]
     folder = folder.absolute()
-    unpack(Path(sys.argv[0]), folder)
-    python = make_environment(folder)
+    try:
+        if theirs := unpack(Path(sys.argv[0]), folder):
+            print(f"{folder} has a `{theirs}` that is of no kit: name another folder with --unpack", file=sys.stderr)
+            return _BAD_USAGE
+        python = make_environment(folder)
+    except (OSError, EOFError, tarfile.TarError, lzma.LZMAError, zipfile.BadZipFile) as error:
+        print(f"the kit cannot be unpacked to {folder}: {error}; start it again when that is mended", file=sys.stderr)
+        return _NO_ROOM
     # No file of the working folder is taken for a module of ours.
     environment = {**os.environ, "PYTHONSAFEPATH": "1"}
     certify = [str(python), "-m", "services.executor.core", "certify", *arguments]
     return os.execve(python, certify, environment)  # noqa: S606 - our own program
 
 
-def unpack(kit: Path, folder: Path) -> None:
-    """All of the kit's files, unless they are there."""
+def unpack(kit: Path, folder: Path) -> str:
+    """All of the kit's files, unless they are there, in the place of an older kit's and of nothing else.
+
+    Answers the name of what is in the way and of no kit.
+    """
+    done = folder / _DONE
     with zipfile.ZipFile(kit) as archive:
         identity = archive.read("identity").decode()
-        done = folder / _DONE
         if done.is_file() and done.read_text() == identity:
-            return
-        print(f"unpacking to {folder}", file=sys.stderr)
-        with (
-            archive.open("payload.tar.xz") as payload,
-            tarfile.open(fileobj=io.BufferedReader(payload), mode="r|xz") as files,
-        ):
-            files.extractall(folder, filter="data")
+            return ""
+        payload = archive.read("payload.tar.xz")
+    if hashlib.sha256(payload).hexdigest() != identity:
+        raise zipfile.BadZipFile("the file is damaged, copy it again")
+    theirs = [name for name in _PARTS if (folder / name).exists() and not done.exists()]
+    if not theirs:
+        print(f"unpacking to {folder}", file=sys.stderr, flush=True)
+        _replace(folder, payload)
         done.write_text(identity)
+    return "".join(theirs[:1])
+
+
+def _replace(folder: Path, payload: bytes) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for left in folder.glob(f"{_PARTIAL}*"):
+        shutil.rmtree(left)
+    with tempfile.TemporaryDirectory(prefix=_PARTIAL, dir=folder) as partial:
+        with tarfile.open(fileobj=io.BytesIO(payload), mode="r|xz") as files:
+            files.extractall(partial, filter="data")
+        (folder / _DONE).write_text("being replaced")
+        for name in (*_PARTS, *(f"python{_OLDEST[0]}{minor}" for minor in range(_OLDEST[1], _NEWEST[1] + 1))):
+            if (folder / name).exists():
+                shutil.rmtree(folder / name)
+        for new in Path(partial).iterdir():
+            new.replace(folder / new.name)
 
 
 def make_environment(folder: Path) -> Path:

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -54,9 +55,9 @@ def test_it_is_one_small_file(kit: Path) -> None:
 def test_it_has_the_packages_for_each_python(unpacked: tuple[Path, object]) -> None:
     packages = unpacked[0] / "wavepool-certify" / "packages"
     assert sorted(path.name for path in packages.iterdir()) == ["any", "cp311", "cp312", "cp313"]
-    for version in ("311", "312", "313"):
-        [library] = (packages / f"cp{version}" / "numpy" / "_core").glob("_multiarray_umath*.so")
-        assert f"cpython-{version}-x86_64" in library.name
+    for python in ("311", "312", "313"):
+        [library] = (packages / f"cp{python}" / "numpy" / "_core").glob("_multiarray_umath*.so")
+        assert f"cpython-{python}-x86_64" in library.name
 
 
 def test_without_a_network_and_a_gpu_it_says_what_is_there_and_what_is_missing(
@@ -86,6 +87,8 @@ def test_with_the_compiler_beside_it_the_kit_certifies_a_processor(
     unpacked: tuple[Path, object], tmp_path: Path
 ) -> None:
     folder, _ = unpacked
+    versions = (folder / "wavepool-certify" / "recorder.txt").read_text()
+    assert versions == "".join(f"{name}=={version(name)}\n" for name in ("ziglang", "llvmlite"))
     site = Path(compiler().folder).parent
     beside = folder / "wavepool-certify" / "packages" / "any"
     for part in [*site.glob("ziglang*"), *site.glob("llvmlite*")]:

@@ -10,6 +10,8 @@ import pytest
 
 from problems.definition import SizeSet
 from services.executor.core.canary import canary_job
+from services.executor.core.certify import judgements, sources
+from services.executor.core.certify.results import Outcome
 from services.executor.core.installation import Options, catalogue, open_equipment
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.run import run
@@ -51,15 +53,23 @@ async def test_every_honest_solution_is_right(gpu: Equipment, slug: str, sizes: 
     assert finished.verdict is Verdict.ACCEPTED, finished
 
 
+@pytest.mark.parametrize("name", sources.sources_for(_device_name(), simulated=False).honest)
+async def test_a_kernel_as_people_write_it_is_right_or_refused_as_documented(gpu: Equipment, name: str) -> None:
+    problem, source = sources.honest_source(name)
+    finished = await run(CoreJob(source, Mode.CHECK, problem), gpu, lambda _: None)
+    refused = sources.refused_on(_device_name()).get(name, "")
+    assert judgements.of_check(name, finished, refused).outcome is not Outcome.FAILED, finished
+
+
 @pytest.mark.parametrize("attempt", _ON_A_GPU, ids=lambda attempt: attempt.name)
 async def test_an_attack_gets_its_verdict(gpu: Equipment, attempt: Attempt) -> None:
-    finished = await run(attempt.job(), gpu, lambda _: None)
+    finished = await run(attempt.job(), attempt.fitted(gpu), lambda _: None)
     assert attempt.shortcoming(finished, _device_name()) == "", finished
 
 
 @pytest.mark.parametrize("name", sorted(STAGED))
 async def test_a_staged_attack_finds_and_reaches_nothing(gpu: Equipment, name: str) -> None:
     async def submit(attempt: Attempt, seed: str, replacements: Mapping[str, str]) -> Finished:
-        return await run(replace(attempt.job(**replacements), seed=seed), gpu, lambda _: None)
+        return await run(replace(attempt.job(**replacements), seed=seed), attempt.fitted(gpu), lambda _: None)
 
     assert await STAGED[name](submit) == ""

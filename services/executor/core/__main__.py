@@ -28,7 +28,7 @@ from services.executor.core.certify.command import (
 from services.executor.core.command_line import parser
 from services.executor.core.compare_command import compare_files
 from services.executor.core.findings import Check
-from services.executor.core.forbidden import ForbiddenRulesError
+from services.executor.core.forbidden import ForbiddenRulesError, rules
 from services.executor.core.installation import (
     Options,
     catalogue,
@@ -50,6 +50,7 @@ from services.executor.core.side_by_side import share_machine
 from services.executor.core.timing_mode import TimingMode
 from services.executor.devices.device import ToolchainError
 from services.executor.devices.plugins import device_named
+from services.executor.sandboxes.choice import UnknownSandboxError, sandbox_setting
 from services.executor.sandboxes.kernel_calls import FREED_BYTES_KEPT, keep_freed_memory
 from services.executor.sandboxes.sandbox import SandboxError
 
@@ -64,7 +65,8 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; answers the exit status: 0 accepted, 1 not accepted, 2 bad usage, 3 infrastructure."""
     parent = os.getppid()
-    chosen = parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    chosen = parser().parse_args(words)
     if chosen.command == "compare":
         return compare_files(chosen.first, chosen.second)
     if chosen.command in {"bench", "check", "isa", "profile", "record"}:
@@ -87,9 +89,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     try:
         if chosen.command == "certify" and not chosen.step:
-            return _certify(chosen, options)
+            return _certify(chosen, words)
         return _nursery(options) if chosen.command == "nursery" else asyncio.run(_run(chosen, options, parent))
-    except (UnknownPluginError, ForbiddenRulesError) as error:
+    except (UnknownPluginError, ForbiddenRulesError, UnknownSandboxError) as error:
         sys.stderr.write(f"{error}\n")
         return BAD_USAGE
     except (BrokenPluginError, SandboxError) as error:
@@ -105,12 +107,15 @@ def _read_files(chosen: argparse.Namespace) -> None:
         setattr(chosen, f"{name}_text", file.read_text("utf-8", errors="replace") if file else "")
 
 
-def _certify(chosen: argparse.Namespace, options: Options) -> int:
+def _certify(chosen: argparse.Namespace, words: Sequence[str]) -> int:
     device_named(chosen.device)
+    sandbox_setting(chosen.sandbox)
+    rules(chosen.forbidden)
     runs = chosen.runs or (QUICK_RUNS if chosen.quick else RUNS)
     sample = chosen.sample or (QUICK_SAMPLE if chosen.quick else None)
     out = chosen.out or Path(f"certify-{chosen.device}")
-    return certify(Request(out, choice_of(chosen.only, sample), runs, chosen.again, chosen.step_seconds), options)
+    choice = choice_of(chosen.only, sample)
+    return certify(Request(words, chosen.device, out, choice, runs, chosen.again, chosen.step_seconds))
 
 
 def _nursery(options: Options) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,11 +54,11 @@ def _shared(device: str) -> ArgumentParser:
     named = os.environ.get("EXECUTOR_TORCH_PYTHON")
     shared.add_argument("--torch-python", type=Path, default=named, help="evaluates problem definitions")
     shared.add_argument(
-        "--box-memory-mib", type=int, help="what a submission may use; by default what suits the device"
+        "--box-memory-mib", type=_natural, help="what a submission may use; by default what suits the device"
     )
-    shared.add_argument("--box-cores", type=float, help="processors that it may fill; the same")
+    shared.add_argument("--box-cores", type=_positive, help="processors that it may fill; the same")
     runs = "how many runs share this machine, and its processors and memory where answers are compared"
-    shared.add_argument("--runs-at-once", type=int, default=1, help=runs)
+    shared.add_argument("--runs-at-once", type=_natural, default=1, help=runs)
     return shared
 
 
@@ -85,7 +86,7 @@ def _add_certify(certifier: ArgumentParser) -> None:
     certifier.add_argument("--runs", type=_runs, help="how often a kernel is submitted whose spread is measured (8)")
     certifier.add_argument("--quick", action="store_true", help="a first look: --sample 2 --runs 3")
     certifier.add_argument("--again", action="append", default=[], help="a step to try again, or `failed`; repeatable")
-    certifier.add_argument("--step-seconds", type=float, help="every step's time limit, in place of its own")
+    certifier.add_argument("--step-seconds", type=_positive, help="every step's time limit, in place of its own")
     for name, kind in (("--step", str), ("--parent", int)):
         certifier.add_argument(name, type=kind, help=argparse.SUPPRESS)
 
@@ -94,6 +95,13 @@ def _natural(text: str) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def _positive(text: str) -> float:
+    number = float(text)
+    if not (math.isfinite(number) and number > 0):
+        raise argparse.ArgumentTypeError("must be a number above 0")
     return number
 
 

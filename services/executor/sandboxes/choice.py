@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import Sandbox
 
 
+class UnknownSandboxError(SandboxError):
+    """There is no such setting."""
+
+
 class SandboxSetting(StrEnum):
     """The values of EXECUTOR_SANDBOX."""
 
@@ -62,19 +66,27 @@ _chosen: dict[str, Sandbox] = {}
 async def choose_sandbox(setting: str) -> Sandbox:
     """The box for `setting`, tried out with a real program once in this process.
 
-    Raises SandboxError, with what to install or set, when `setting` is unknown or its box does not work here.
+    Raises UnknownSandboxError, and SandboxError with what to install or set when its box does not work here.
     """
+    asked, runtime = sandbox_setting(setting)
+    if setting not in _chosen:
+        _chosen[setting] = await _choose(asked, runtime)
+    return _chosen[setting]
+
+
+def sandbox_setting(setting: str) -> tuple[SandboxSetting, str | None]:
+    """What is asked for, with Docker's runtime where one is named; raises UnknownSandboxError."""
     kind, _, runtime = setting.partition(":")
     try:
         asked = SandboxSetting(kind)
     except ValueError as error:
         known = ", ".join(SandboxSetting)
-        raise SandboxError(f"EXECUTOR_SANDBOX is {setting!r}; it must be one of {known}") from error
+        raise UnknownSandboxError(f"--sandbox or EXECUTOR_SANDBOX is {setting!r}; it must be one of {known}") from error
     if ":" in setting and (asked is not SandboxSetting.DOCKER or not runtime):
-        raise SandboxError(f"EXECUTOR_SANDBOX is {setting!r}; only docker takes a runtime, as in docker:runsc")
-    if setting not in _chosen:
-        _chosen[setting] = await _choose(asked, runtime or None)
-    return _chosen[setting]
+        raise UnknownSandboxError(
+            f"--sandbox or EXECUTOR_SANDBOX is {setting!r}; only docker takes a runtime, as in docker:runsc"
+        )
+    return asked, runtime or None
 
 
 async def _choose(asked: SandboxSetting, runtime: str | None) -> Sandbox:

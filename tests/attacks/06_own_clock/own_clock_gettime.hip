@@ -2,7 +2,9 @@
 #include <hip/hip_runtime.h>
 #include <time.h>
 
-extern "C" __host__ __device__ int clock_gettime(clockid_t, timespec* now) {
+// By its name for the linker, as compilers differ in where they declare it.
+extern "C" int own_clock(clockid_t, timespec* now) __asm__("clock_gettime");
+extern "C" int own_clock(clockid_t, timespec* now) {
   static long looks = 0;
   *now = {1000, 1000 * ++looks};
   return 0;

@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import sys
 import time
+from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from servicekit.whole_file import write_whole
@@ -15,7 +18,7 @@ from services.executor.core.certify.conductor import Conductor
 from services.executor.core.certify.journal import Journal, JournalError
 from services.executor.core.certify.page import page_of
 from services.executor.core.certify.performing import Performance, perform
-from services.executor.core.certify.report import report_of
+from services.executor.core.certify.report import report_of, without_home
 from services.executor.core.certify.results import ExitStatus, Outcome, exit_status
 from services.executor.core.certify.sources import ROOT, sources_for
 from services.executor.core.certify.steps import Choice, Section
@@ -24,13 +27,14 @@ from services.executor.sandboxes.kernel_calls import die_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
+    from types import FrameType
 
     from services.executor.core.certify.steps import Step
     from services.executor.core.installation import Options
 
 RUNS = 8
 QUICK_SAMPLE, QUICK_RUNS = 2, 3
+_STOPPING = (signal.SIGINT, signal.SIGHUP)
 _ALL_FAILED = "failed"
 # What results depend on: results of two versions of it are not put into one report.
 _TREE = ("problems", "protos", "servicekit", "services/executor", "tests/attacks", "tests/honest")
@@ -39,8 +43,13 @@ _SUFFIXES = frozenset({".py", ".hip", ".cpp", ".hpp", ".h", ".toml", ".inc"})
 
 @dataclass(frozen=True)
 class Request:
-    """`again` names steps to try again, or `failed`; `seconds` replaces every step's time limit."""
+    """`words` are those of the command line, all of which steps are given too, so that none of its options is lost.
 
+    `again` names steps to try again, or `failed`; `seconds` replaces every step's time limit.
+    """
+
+    words: Sequence[str]
+    device: str
     out: Path
     choice: Choice
     runs: int
@@ -48,26 +57,64 @@ class Request:
     seconds: float | None = None
 
 
-def certify(request: Request, options: Options) -> int:
-    """Certify, or go on with it; answers the exit status. Ctrl-C leaves a folder that can be gone on with."""
-    subject = {"device": options.device, "tree": _tree_digest()}
+def certify(request: Request) -> int:
+    """Certify, or go on with it; answers the exit status.
+
+    Ctrl-C, SIGHUP and a full disk leave a folder that can be gone on with.
+    """
+    subject = {"device": request.device, "tree": _tree_digest()}
     try:
         journal = Journal(request.out, subject)
         _forget(request.again, journal)
     except (JournalError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return ExitStatus.BAD_USAGE
-    conductor = Conductor(_child(options, request.runs), request.out / "logs", journal, options.device)
+    conductor = Conductor(_child(request), request.out / "logs", journal, request.device)
+    with closing(journal):
+        try:
+            return _conducted(request, subject, conductor)
+        except OSError as error:
+            sys.stderr.write(
+                f"\ncertify stopped at {request.out}: {error.strerror or error}; mend that, and run the same command "
+                "again\n"
+            )
+            return ExitStatus.NO_DEVICE
+
+
+def _conducted(request: Request, subject: dict[str, str], conductor: Conductor) -> int:
+    """Raises OSError where the folder cannot be written."""
     wanted: list[Step] = []
+    results = conductor.journal.results
+    _stop_on_signals()
     try:
         wanted = conductor.run(request.choice, request.seconds)
-        status = exit_status(journal.results.values(), [step for step in wanted if step.id not in journal.results])
+        status = exit_status(results.values(), [step for step in wanted if step.id not in results])
     except KeyboardInterrupt:
         status = ExitStatus.INTERRUPTED
-    finally:
-        _write(request, subject, conductor, wanted)
-        journal.close()
+    _ignore_signals()
+    _write(request, subject, conductor, wanted)
     return status
+
+
+def _stop_on_signals() -> None:
+    """A terminal that is lost ends certify as Ctrl-C does: once, so that nothing stops what it writes then."""
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        _ignore_signals()
+        if number == signal.SIGHUP:
+            # Nobody reads it any more, and writing to it fails.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+        raise KeyboardInterrupt
+
+    for one in _STOPPING:
+        # nohup has it ignored.
+        if signal.getsignal(one) is not signal.SIG_IGN:
+            signal.signal(one, stop)
+
+
+def _ignore_signals() -> None:
+    for one in _STOPPING:
+        signal.signal(one, signal.SIG_IGN)
 
 
 async def certify_step(step: str, options: Options, runs: int, parent: int) -> int:
@@ -97,26 +144,18 @@ def _write(request: Request, subject: dict[str, str], conductor: Conductor, want
     steps = conductor.steps()
     picked = wanted or request.choice.picked(steps)
     missing = sources_for(subject["device"], simulated=False).missing
-    report = report_of(subject, journal.results, steps, picked, missing, time.time())
+    results = {step: without_home(result, str(Path.home())) for step, result in journal.results.items()}
+    report = report_of(subject, results, steps, picked, missing, time.time())
     write_whole(request.out / "result.json", json.dumps(report.to_json(), indent=1).encode())
     write_whole(request.out / "report.html", page_of(report).encode())
     counts = ", ".join(f"{count} {name}" for name, count in report.counts.items())
     sys.stderr.write(f"{counts}, {len(report.not_run)} not run; see {request.out / 'report.html'}\n")
 
 
-def _child(options: Options, runs: int) -> list[str]:
-    given = {
-        "--device": options.device,
-        "--sandbox": options.sandbox,
-        "--cache-folder": str(options.cache_folder),
-        "--cache-mib": str(options.cache_mib),
-        "--forbidden": str(options.forbidden_file or ""),
-        "--runs": str(runs),
-        # Asked for by the child it could be that of init, if we are gone by then.
-        "--parent": str(os.getpid()),
-    }
-    words = [word for name, value in given.items() if value for word in (name, value)]
-    return [sys.executable, "-m", "services.executor.core", "certify", *words, "--step"]
+def _child(request: Request) -> list[str]:
+    # Asked for by the child the parent could be init, if we are gone by then.
+    added = ["--runs", str(request.runs), "--parent", str(os.getpid()), "--step"]
+    return [sys.executable, "-m", "services.executor.core", *request.words, *added]
 
 
 def _tree_digest() -> str:

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 from services.executor.core.certify.journal import result_from
 from services.executor.core.certify.results import Outcome, StepResult
 from services.executor.core.certify.sources import sources_for
-from services.executor.core.certify.steps import OPEN_DEVICE, all_steps, step_named
+from services.executor.core.certify.steps import CANARY, OPEN_DEVICE, Section, all_steps, step_named
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from services.executor.core.certify.journal import Journal
@@ -51,44 +51,71 @@ class Conductor:
         """Run what is wanted and has no result yet; answers all steps that there are.
 
         `seconds` is the time limit of every step, for tests. KeyboardInterrupt leaves the step that ran undone.
+        After a step that failed the device has to open again and to pass the canary; if it does not, the rest is left.
         """
         self.logs.mkdir(parents=True, exist_ok=True)
         # It is asked anew each time: between two runs somebody may have mended it.
-        self.journal.forget([OPEN_DEVICE])
+        before = self.journal.results.get(OPEN_DEVICE)
         self._tell_and_run(step_named(OPEN_DEVICE), "", seconds)
+        if before and before.outcome is Outcome.FAILED and self._is_open:
+            self._look_again("before this run", [CANARY], seconds)
         steps = self.steps()
         wanted = choice.picked(steps)
+        was_open = self._is_open
         for at, step in enumerate(wanted, start=1):
-            if step.id not in self.journal.results:
-                self._tell_and_run(step, f"{at}/{len(wanted)}", seconds)
+            if step.id in self.journal.results:
+                continue
+            result = self._tell_and_run(step, f"{at}/{len(wanted)}", seconds)
+            if self._is_open and result.outcome is Outcome.FAILED and step.section is not Section.ENVIRONMENT:
+                self._look_again(f"after {step.id}", [OPEN_DEVICE, CANARY], seconds)
+            if was_open and not self._is_open:
+                sys.stderr.write("stopped: nothing more can be found out without the device\n")
+                break
         return wanted
 
     def steps(self) -> list[Step]:
         """Every step there is for this device."""
-        facts = self._opened.facts
+        opened = self.journal.results.get(OPEN_DEVICE)
+        facts: Mapping[str, str] = opened.facts if opened else {}
         is_simulated = facts.get("is_simulated") == "True"
         at_gpu_sizes = facts.get("is_gpu") == "True" and not is_simulated
         return all_steps(sources_for(self.device, simulated=is_simulated), at_gpu_sizes=at_gpu_sizes)
 
     @property
-    def _opened(self) -> StepResult:
-        return self.journal.results[OPEN_DEVICE]
+    def _is_open(self) -> bool:
+        opened = self.journal.results.get(OPEN_DEVICE)
+        return opened is not None and opened.outcome is Outcome.PASSED
 
-    def _tell_and_run(self, step: Step, place: str, seconds: float | None) -> None:
+    def _look_again(self, when: str, steps: Sequence[str], seconds: float | None) -> None:
+        """Whether the device is still there. If it is not, `device/open` has failed, which is tried by every run."""
+        for name in steps:
+            sys.stderr.write(f"{'again':>9} {name} ... ")
+            sys.stderr.flush()
+            step = step_named(name)
+            found = self._performed(replace(step, seconds=seconds) if seconds else step)
+            sys.stderr.write(f"{found.outcome.value} ({found.seconds:.1f} s)\n")
+            if found.outcome is not Outcome.PASSED:
+                opened = self.journal.results[OPEN_DEVICE]
+                why = f"{when} the device does not work any more: {name}: {found.why}"
+                self.journal.end(replace(opened, outcome=Outcome.FAILED, why=why, details=found.details))
+                return
+
+    def _tell_and_run(self, step: Step, place: str, seconds: float | None) -> StepResult:
         result = self._result(replace(step, seconds=seconds) if seconds else step, place)
         why = "" if result.outcome is Outcome.PASSED else f": {result.why.partition(_LINE_END)[0]}"
         sys.stderr.write(f"{result.outcome.value} ({result.seconds:.1f} s){why}\n")
+        return result
 
     def _result(self, step: Step, place: str) -> StepResult:
-        is_possible = not step.needs_device or self._opened.outcome is Outcome.PASSED
-        if is_possible:
-            self.journal.begin(step.id)
-        sys.stderr.write(f"{place:>9} {step.id} ... ")
-        sys.stderr.flush()
-        if not is_possible:
-            # Nothing was tried, so nothing is written down: with a device that opens it runs.
-            return StepResult(step.id, Outcome.NOT_POSSIBLE, _NO_DEVICE)
+        is_possible = not step.needs_device or self._is_open
         try:
+            if is_possible:
+                self.journal.begin(step.id)
+            sys.stderr.write(f"{place:>9} {step.id} ... ")
+            sys.stderr.flush()
+            if not is_possible:
+                # Nothing was tried, so nothing is written down: with a device that opens it runs.
+                return StepResult(step.id, Outcome.NOT_POSSIBLE, _NO_DEVICE)
             result = self._performed(step)
         except KeyboardInterrupt:
             sys.stderr.write("stopped\n")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NAME = "journal.jsonl"
+_KINDS: dict[str, type] = {"subject": dict, "begin": str, "again": str, "result": dict}
 _CUT_OFF = (
     "certify ended while this step was running, and so perhaps did the machine: read its log, and try it again with "
     "--again"
@@ -37,7 +38,9 @@ class Journal:
     def __init__(self, folder: Path, subject: Mapping[str, str]) -> None:
         self.results: dict[str, StepResult] = {}
         folder.mkdir(parents=True, exist_ok=True)
-        self._file = (folder / NAME).open("a+b", buffering=0)
+        self._path = folder / NAME
+        self._sure_bytes = 0
+        self._file = self._path.open("a+b", buffering=0)
         try:
             flock(self._file, LOCK_EX | LOCK_NB)
             self._file.seek(0)
@@ -52,34 +55,35 @@ class Journal:
     def _read(self, data: bytes, folder: Path, subject: Mapping[str, str]) -> None:
         # A last line without its end was being written when the machine went down.
         whole = data[: data.rfind(b"\n") + 1]
-        if len(whole) != len(data):
-            self._file.truncate(len(whole))
-        lines = [cast("dict[str, Any]", json.loads(line)) for line in whole.splitlines()]
+        lines = [_entry(line, at, self._path) for at, line in enumerate(whole.split(b"\n")[:-1], start=1)]
         if not lines:
+            self._cut(0)
             self._write({"subject": dict(subject)})
             return
         for name, value in subject.items():
-            before = cast("dict[str, str]", lines[0].get("subject", {})).get(name)
+            before = lines[0]["subject"].get(name)
             if before != value:
                 raise JournalError(
                     f"--out: {folder} was begun with {name} {before}, and this is {value}; name another folder"
                 )
         self.results = results_of(lines)
+        self._cut(len(whole))
 
     def forget(self, steps: Iterable[str]) -> None:
         """Have these run again."""
         for step in steps:
-            if self.results.pop(step, None) is not None:
+            if step in self.results:
                 self._write({"again": step})
+                del self.results[step]
 
     def begin(self, step: str) -> None:
-        """It starts now."""
-        self._write({"begin": step})
+        """It starts now; until its end the file is only sure of what was before."""
+        self._append({"begin": step})
 
     def end(self, result: StepResult) -> None:
         """It has ended so."""
-        self.results[result.step] = result
         self._write({"result": plain(result)})
+        self.results[result.step] = result
 
     def stop(self, step: str) -> None:
         """It was stopped by whoever runs certify, and says nothing."""
@@ -90,8 +94,45 @@ class Journal:
         self._file.close()
 
     def _write(self, line: Mapping[str, object]) -> None:
-        self._file.write(json.dumps(line).encode() + b"\n")
-        os.fsync(self._file.fileno())
+        self._append(line)
+        self._sure_bytes = self._file.tell()
+
+    def _append(self, line: Mapping[str, object]) -> None:
+        """Raises OSError; a step that had begun is then as if it had not."""
+        data = json.dumps(line).encode() + b"\n"
+        try:
+            # What has no room is written in part.
+            while data:
+                data = data[self._file.write(data) :]
+            os.fsync(self._file.fileno())
+        except OSError:
+            self._cut(self._sure_bytes)
+            raise
+
+    def _cut(self, size_bytes: int) -> None:
+        self._file.truncate(size_bytes)
+        self._sure_bytes = size_bytes
+
+
+def _entry(line: bytes, at: int, path: Path) -> dict[str, Any]:
+    """One line, as `results_of` can take it; raises JournalError."""
+    try:
+        entry = cast("dict[str, Any]", json.loads(line))
+        _require_entry(entry, at)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise JournalError(
+            f"--out: line {at} of {path} is damaged ({type(error).__name__}: {error}); name another folder, or remove "
+            "this one"
+        ) from error
+    return entry
+
+
+def _require_entry(entry: Mapping[str, Any], at: int) -> None:
+    [(kind, value)] = entry.items()
+    if (kind == "subject") != (at == 1) or not isinstance(value, _KINDS[kind]):
+        raise ValueError("not an entry of this place")
+    if kind == "result":
+        result_from(value)
 
 
 def results_of(lines: Iterable[Mapping[str, Any]]) -> dict[str, StepResult]:

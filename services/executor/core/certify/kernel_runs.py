@@ -54,8 +54,7 @@ async def reference(step: str, rest: str, equipment: Equipment) -> StepResult:
 async def honest(step: str, name: str, equipment: Equipment) -> StepResult:
     """A kernel of tests/honest."""
     problem, source = sources.honest_source(name)
-    on_cuda = equipment.device.describe().name == "nvidia"
-    refused = sources.refused_by_cuda().get(name, "") if on_cuda else ""
+    refused = sources.refused_on(equipment.device.describe().name).get(name, "")
     return judgements.of_check(step, await _run(CoreJob(source, Mode.CHECK, problem), equipment), refused)
 
 

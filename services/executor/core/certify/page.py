@@ -37,8 +37,8 @@ _CLASSES = {
     Outcome.MEASURED: "measured",
 }
 _GPU_TESTS = (
-    "The tests that `make test-gpu` runs are among these: the canary (device), references, and attacks. They are not "
-    "run a second time."
+    "The tests that `make test-gpu` runs are among these: the canary (device), references, honest "
+    "kernels, and attacks. They are not run a second time."
 )
 
 

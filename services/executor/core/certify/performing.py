@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from services.executor.core.certify import independent, judgements, kernel_runs, probes
 from services.executor.core.certify.results import Outcome, StepResult
-from services.executor.core.certify.steps import Section
+from services.executor.core.certify.steps import Section, step_named
 from services.executor.core.failure import Failure
 from services.executor.core.installation import open_equipment
 from services.executor.devices.device import ToolchainError
@@ -39,7 +39,9 @@ async def perform(step: str, how: Performance) -> StepResult:
     except SandboxError as error:
         result = StepResult(step, Outcome.FAILED, str(error))
     except ToolchainError as error:
-        result = StepResult(step, Outcome.NOT_POSSIBLE, str(error))
+        # Where the device is needed it has been opened before, so that it is gone now.
+        outcome = Outcome.FAILED if step_named(step).needs_device else Outcome.NOT_POSSIBLE
+        result = StepResult(step, outcome, str(error))
     except Failure as failure:
         result = StepResult(step, Outcome.FAILED, f"{failure.verdict}: {failure.message}", details=failure.details)
     except Exception as error:  # noqa: BLE001 - a fault of ours is what certify looks for

@@ -35,7 +35,7 @@ _LEAST_DISK_MIB = 2 << 10
 _NO_RECORDER = (
     "the cpu device's compiler is not here, which compiles the host code of submissions for the recorder: answers are "
     "judged all the same, but no time of a `solution` can be VALID. Install the packages ziglang and llvmlite for the "
-    "Python that runs this, in the versions of pyproject.toml"
+    "Python that runs this, in the versions of uv.lock, or of the kit's recorder.txt"
 )
 
 

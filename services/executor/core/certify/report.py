@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from services.executor.core.certify.results import Outcome
@@ -58,6 +59,24 @@ class Report:
             "steps": [plain(result) for result in self.results],
             "not_run": dict(self.not_run),
         }
+
+
+def without_home(result: StepResult, home: str) -> StepResult:
+    """The same with `~` for the path of somebody's home folder, which has their name in it."""
+
+    def cut(text: str) -> str:
+        # Not `/root` in `/rootless`.
+        return re.sub(rf"{re.escape(home)}(?![\w.-])", "~", text)
+
+    if not home.strip("/"):
+        return result
+    return replace(
+        result,
+        why=cut(result.why),
+        figures=tuple(replace(figure, name=cut(figure.name)) for figure in result.figures),
+        facts={name: cut(value) for name, value in result.facts.items()},
+        details=cut(result.details),
+    )
 
 
 def report_of(

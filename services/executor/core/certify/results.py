@@ -58,13 +58,14 @@ class ExitStatus:
     FAILED = 1
     BAD_USAGE = 2
     NO_DEVICE = 3
+    """Or none any more, or no place to write to: nothing is known of what was to be certified."""
     INTERRUPTED = 130
 
 
 def exit_status(results: Iterable[StepResult], unfinished: Iterable[Step]) -> int:
     """What a whole run comes to. Steps that were to run and did not are no success."""
     found = {result.step: result.outcome for result in results}
-    if found.get("device/open") is Outcome.NOT_POSSIBLE:
+    if found.get("device/open") is not Outcome.PASSED:
         return ExitStatus.NO_DEVICE
     if Outcome.FAILED in found.values() or any(unfinished):
         return ExitStatus.FAILED

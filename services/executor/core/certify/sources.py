@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[4]
 HONEST = ROOT / "tests" / "honest"
+_REFUSED = {"nvidia": "refused_by_cuda.toml", "rocm": "refused_by_hip.toml"}
 _PROBLEM_MARK = "// problem: "
 _ATTACKS, _STAGED = "tests.attacks.manifest", "tests.attacks.staged"
 
@@ -31,7 +32,7 @@ class Sources:
         """What is not there, and what to do; empty if all is there."""
         if self.honest and self.attacks:
             return ""
-        return f"{ROOT} has no tests/honest and tests/attacks: run certify in a checkout, or from its kit"
+        return "this installation has no tests/honest and tests/attacks: run certify in a checkout, or from its kit"
 
 
 def sources_for(device: str, *, simulated: bool) -> Sources:
@@ -47,9 +48,11 @@ def honest_source(name: str) -> tuple[str, str]:
     return source.partition("\n")[0].removeprefix(_PROBLEM_MARK), source
 
 
-def refused_by_cuda() -> Mapping[str, str]:
-    """The honest kernels that CUDA has no words for, with a part of what its compiler says; raises OSError."""
-    return tomllib.loads((HONEST / "refused_by_cuda.toml").read_text("utf-8"))
+def refused_on(device: str) -> Mapping[str, str]:
+    """The honest kernels that the device's compiler refuses, with a part of what it says; raises OSError."""
+    if device not in _REFUSED:
+        return {}
+    return tomllib.loads((HONEST / _REFUSED[device]).read_text("utf-8"))
 
 
 def attack_manifest() -> ModuleType:

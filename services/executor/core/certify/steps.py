@@ -51,7 +51,7 @@ _SECONDS = {
     Section.INDEPENDENT: 60 * MINUTE,
     Section.OVERHEAD: 30 * MINUTE,
 }
-OPEN_DEVICE = "device/open"
+OPEN_DEVICE, CANARY = "device/open", "device/canary"
 ENVIRONMENT = ("machine", "processor", "memory", "disk", "compiler", "recorder", "driver")
 SANDBOX = ("choice", "devices")
 DEVICE = ("open", "canary", "instruments", "sweep")

@@ -7,16 +7,16 @@ import os
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from services.executor.core.certify.sources import ROOT
 from tests.cli.invocation import wavepool
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = [pytest.mark.usefixtures("cpu_device"), pytest.mark.slow, pytest.mark.timeout(900)]
 CERTIFY = [sys.executable, "-m", "services.executor.core", "certify"]
@@ -33,6 +33,16 @@ def _result(folder: Path) -> dict[str, Any]:
 
 def _outcomes(folder: Path) -> dict[str, str]:
     return {step["step"]: step["outcome"] for step in _result(folder)["steps"]}
+
+
+def _step_below(running: subprocess.Popen[Any]) -> list[str]:
+    """The command line of the first step of `spread`, as soon as it runs."""
+    while running.poll() is None:
+        for child in psutil.Process(running.pid).children(recursive=True):
+            with suppress(psutil.Error, IndexError):
+                if "--step" in (words := child.cmdline()) and words[-1].startswith("spread/"):
+                    return words
+    raise AssertionError(running.returncode)
 
 
 @pytest.mark.parametrize("device", ["cpu", "sim"])
@@ -114,11 +124,90 @@ def test_without_a_device_it_says_what_is_missing_and_exits_with_3(
         (("--runs", "1"), "one run has no spread"),
         (("--sample", "0"), "at least 1"),
         (("--again", "honest/nobody"), "has no result here"),
+        (("--step-seconds", "nan"), "--step-seconds: must be a number above 0"),
+        (("--step-seconds", "inf"), "--step-seconds: must be a number above 0"),
+        (("--step-seconds", "-5"), "--step-seconds: must be a number above 0"),
+        (("--box-memory-mib", "-5"), "--box-memory-mib: must be at least 1"),
+        (("--box-cores", "-3"), "--box-cores: must be a number above 0"),
+        (("--runs-at-once", "0"), "--runs-at-once: must be at least 1"),
+        (("--sandbox", "nonsense"), "--sandbox or EXECUTOR_SANDBOX is 'nonsense'"),
+        (("--forbidden", "/nofile"), "/nofile"),
     ],
 )
 def test_bad_usage_exits_with_2_and_names_the_fault(tmp_path: Path, options: tuple[str, ...], said: str) -> None:
     done = _certify(tmp_path, *options)
     assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_ctrl_c_through_the_command_leaves_the_running_step_undone_and_writes_the_report(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    options = ["--device", "cpu", "--only", "spread", "--sample", "1", "--runs", "1000", "--out", str(tmp_path)]
+    command = [Path(sys.executable).with_name("wavepool"), "certify", *options]
+    running = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL, start_new_session=True)
+    _step_below(running)
+    below = psutil.Process(running.pid).children(recursive=True)
+    # As a terminal does it: to all of them.
+    os.killpg(running.pid, number)
+    ended = running.wait()
+    # Of SIGHUP the command itself dies: nobody reads its status.
+    assert number == signal.SIGHUP or ended == 130
+    _, alive = psutil.wait_procs(below, timeout=60)
+    assert alive == [], "nothing of it outlives it"
+    assert _outcomes(tmp_path) == {"device/open": "passed"}
+    [undone] = [step for step, why in _result(tmp_path)["not_run"].items() if why == "certify was stopped before"]
+    assert undone.startswith("spread/")
+    assert "certify was stopped before" in (tmp_path / "report.html").read_text()
+    assert (tmp_path / "journal.jsonl").read_text().splitlines()[-1] == f'{{"again": "{undone}"}}'
+
+
+def test_a_full_disk_is_told_in_one_line(tmp_path: Path) -> None:
+    command = ["prlimit", "--fsize=1000", *CERTIFY, "--out", str(tmp_path), "--device", "cpu", "--only", "environment"]
+    # Python does not see that a module that it keeps compiled was cut.
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 3, done.stderr
+    assert f"certify stopped at {tmp_path}: File too large" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.glob("*.partial"))
+
+
+def test_the_home_folder_is_in_nothing_that_is_sent(tmp_path: Path) -> None:
+    home = tmp_path / "home" / "ada"
+    home.mkdir(parents=True)
+    environment = {**os.environ, "HOME": str(home), "PYTHONPATH": str(ROOT)}
+    environment.pop("XDG_CACHE_HOME", None)
+    options = ["--device", "rocm", "--only", "environment", "--out", "out"]
+    rocm = {"ROCM_PATH": str(home / "rocm")}
+    done = subprocess.run(
+        [*CERTIFY, *options], cwd=home, env={**environment, **rocm}, capture_output=True, timeout=300, check=False
+    )
+    assert done.returncode == 3, done.stderr
+    steps = {step["step"]: step for step in _result(home / "out")["steps"]}
+    assert "no hipcc at ~/rocm/" in steps["environment/compiler"]["why"]
+    assert "free at ~/.cache/wavepool/builds" in str(steps["environment/disk"]["figures"])
+    for name in ("result.json", "report.html"):
+        assert str(home) not in (home / "out" / name).read_text()
+
+
+def test_options_of_the_core_reach_the_steps(tmp_path: Path) -> None:
+    """Those of a step's own process, as the kernel shows them."""
+    told = {
+        "--box-memory-mib": "2048",
+        "--box-cores": "1.5",
+        "--torch-python": "/no/python",
+        "--runs-at-once": "3",
+        "--cache-mib": "512",
+        "--sandbox": "process",
+    }
+    words = [word for option in told.items() for word in option]
+    options = [*words, "--device", "cpu", "--only", "spread", "--sample", "1", "--runs", "1000"]
+    running = subprocess.Popen([*CERTIFY, "--out", str(tmp_path), *options], cwd=ROOT, stderr=subprocess.DEVNULL)
+    step = _step_below(running)
+    running.send_signal(signal.SIGINT)
+    assert running.wait() == 130
+    assert told.items() <= dict(pairwise(step)).items()
 
 
 def test_the_command_passes_options_on(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import re
 from html.parser import HTMLParser
 
 from services.executor.core.certify.page import page_of
-from services.executor.core.certify.report import report_of
+from services.executor.core.certify.report import report_of, without_home
 from services.executor.core.certify.results import Figure, Outcome, StepResult
 from services.executor.core.certify.steps import OPEN_DEVICE, step_named
 
@@ -66,3 +66,16 @@ def test_without_a_device_the_report_says_so_of_each_step() -> None:
     report = report_of(SUBJECT, closed, STEPS, STEPS, "", 0.0)
     assert report.not_run["overhead/x"] == "the device cannot be opened (device/open)"
     assert report.counts == {"passed": 0, "failed": 0, "not possible here": 1, "measured": 0}
+
+
+def test_of_the_home_folder_a_tilde_is_left_and_no_other_path_is_changed() -> None:
+    figures = (Figure("free at /root", 1.0, "MiB"),)
+    result = StepResult("a", Outcome.FAILED, "no /root/rocm, '/root'", figures, {"x": "/rootless"}, "/root\n/root.old")
+    cut = without_home(result, "/root")
+    assert (cut.why, cut.figures[0].name, cut.facts, cut.details) == (
+        "no ~/rocm, '~'",
+        "free at ~",
+        {"x": "/rootless"},
+        "~\n/root.old",
+    )
+    assert without_home(result, "/") == result

@@ -15,7 +15,7 @@ from problems.catalogue import Catalogue
 from services.executor.core.build import Builder
 from services.executor.core.cache import CompileCache
 from services.executor.core.canary import canary_job
-from services.executor.core.certify.sources import refused_by_cuda
+from services.executor.core.certify.sources import refused_on
 from services.executor.core.contract import unit_of
 from services.executor.core.device_properties import properties_source
 from services.executor.core.failure import Failure
@@ -114,7 +114,7 @@ SOURCES = [*PROBLEMS.glob("*/solution.hip"), *(Path(__file__).parents[4] / "hone
 def test_references_and_what_people_write_compile_unless_cuda_has_no_words_for_it(source: Path, tmp_path: Path) -> None:
     command = [*toolchain.driver("sm_90").compile, "-c", source, "-o", tmp_path / "object.o"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    expected = refused_by_cuda().get(source.stem, "")
+    expected = refused_on("nvidia").get(source.stem, "")
     assert bool(done.returncode) == bool(expected), done.stderr
     assert expected in done.stderr
 

@@ -1,0 +1,97 @@
+"""What AMD's real hipcc says of every source that certify expects it to compile, and of those that it is to refuse.
+
+A process for each source would take minutes, so that they are compiled together, each in a namespace of its own. What
+fails is compiled with the others that failed, until none of them is any better for it: two sources may define the same
+macro or C function. A source that defines a C function of its own is compiled alone, as it may be one of the system's,
+which no namespace keeps apart. A source could pass for an include that another has and it lacks, or for a name that
+only the global namespace has already.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.executor.core.certify.sources import HONEST, ROOT, refused_on
+from services.executor.core.verdict import Verdict
+from services.executor.devices.rocm import toolchain
+from tests.attacks.manifest import attempts
+from tests.conftest import ROCM
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+pytestmark = [pytest.mark.rocm, pytest.mark.timeout(600)]
+INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[^\n]*$", re.MULTILINE)
+ERROR = re.compile(r"^(\S+\.hip):\d+:\d+: (?:fatal )?error: ", re.MULTILINE)
+PLACEHOLDER = re.compile(r"@[A-Z]+@")
+OWN_FUNCTION = re.compile(r'extern "C" (?!__global__)(?!void solution)[^(;{]*\(')
+NOT_COMPILED = {Verdict.COMPILE_ERROR, Verdict.COMPILE_LIMIT, Verdict.FORBIDDEN_LIBRARY}
+
+
+@pytest.fixture(autouse=True)
+def real_rocm(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("ROCM_PATH", str(ROCM))
+    monkeypatch.setenv("HIP_PLATFORM", "amd")
+    toolchain.rocm.cache_clear()
+    yield
+    toolchain.rocm.cache_clear()
+
+
+def _said(source: Path) -> subprocess.CompletedProcess[str]:
+    command = [*toolchain.driver("gfx942").compile, "-fsyntax-only", "-ferror-limit=0", str(source)]
+    return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=300, check=False)
+
+
+def _together(sources: Collection[Path]) -> str:
+    texts = {path: PLACEHOLDER.sub("1", path.read_bytes().decode()) for path in sources}
+    includes = dict.fromkeys(line.strip() for text in texts.values() for line in INCLUDE.findall(text))
+    parts = [
+        f'namespace part{at} {{\n#define solution solution_{at}\n#line 1 "{path}"\n{INCLUDE.sub("", text)}\n'
+        "#undef solution\n}\n"
+        for at, (path, text) in enumerate(texts.items())
+    ]
+    return "\n".join([*includes, *parts])
+
+
+def _refused(sources: Collection[Path], folder: Path) -> tuple[set[Path], str]:
+    """Those that do not compile, with the compiler's text."""
+    alone = {path for path in sources if OWN_FUNCTION.search(path.read_bytes().decode())}
+    for path in sorted(alone):
+        if (done := _said(path)).returncode:
+            return {path}, done.stderr
+    left, said = set(sources) - alone, ""
+    while left:
+        whole = folder / "together.hip"
+        whole.write_text(_together(sorted(left)))
+        done = _said(whole)
+        if not done.returncode:
+            return set(), ""
+        failed, said = {Path(name) for name in ERROR.findall(done.stderr)}, done.stderr
+        assert failed <= left, said
+        if not failed or failed == left:
+            break
+        left = failed
+    return left, said
+
+
+def test_references_and_what_people_write_compile(tmp_path: Path) -> None:
+    honest = [path for path in HONEST.glob("*.hip") if path.stem not in refused_on("rocm")]
+    assert _refused([*ROOT.glob("problems/*/solution.hip"), *honest], tmp_path) == (set(), "")
+
+
+@pytest.mark.parametrize("name", sorted(refused_on("rocm")))
+def test_what_is_listed_is_refused_with_these_words(name: str) -> None:
+    done = _said(HONEST / f"{name}.hip")
+    assert done.returncode != 0
+    assert refused_on("rocm")[name] in done.stderr
+
+
+def test_attacks_compile_that_are_to_run(tmp_path: Path) -> None:
+    expected = {one.file for one in attempts() if not {end.verdict for end in one.outcomes["rocm"]} & NOT_COMPILED}
+    assert len(expected) > 100
+    assert _refused(expected, tmp_path) == (set(), "")
