@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Self
 
 import pytest
-from pydantic import TypeAdapter, ValidationError
+from pydantic import AliasChoices, Field, TypeAdapter, ValidationError, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.config import ServiceSettings, settings_faults
@@ -11,9 +12,17 @@ from servicekit.server import run
 
 
 class ExampleSettings(ServiceSettings):
-    model_config = SettingsConfigDict(env_prefix="EXAMPLE_")
+    model_config = SettingsConfigDict(env_prefix="EXAMPLE_", populate_by_name=True)
 
     port: int = 1
+    rooms: int = Field(default=2, validation_alias=AliasChoices("EXAMPLE_ROOMS", "OLD_ROOMS"))
+    guests: int = Field(default=2, validation_alias=AliasChoices("EXAMPLE_GUESTS", "OLD_GUESTS"))
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.guests > self.rooms:
+            raise ValueError(f"guests: must be at most rooms; there are {self.rooms}")
+        return self
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("600", 600), ("0.5", 0.5), ("PT1M", 60)])
@@ -37,6 +46,35 @@ def test_wrong_settings_are_told_by_variable_and_without_their_values(monkeypatc
     assert "EXAMPLE_DRAIN: " in told
     assert "EXAMPLE_PORT: Input should be a valid integer" in told
     assert ("\n" in told, "s3cret" in told, "soon" in told) == (False, False, False)
+
+
+@pytest.mark.parametrize(
+    ("environment", "told"),
+    [
+        ({"OLD_ROOMS": "x"}, "OLD_ROOMS: Input should be a valid integer"),
+        ({"EXAMPLE_ROOMS": "x"}, "EXAMPLE_ROOMS: Input should be a valid integer"),
+        ({"EXAMPLE_ROOMS": "x", "OLD_ROOMS": "y"}, "EXAMPLE_ROOMS: Input should be a valid integer"),
+        ({"EXAMPLE_ROOMS": "", "OLD_ROOMS": "y"}, "OLD_ROOMS: Input should be a valid integer"),
+        ({"OLD_GUESTS": "3"}, "OLD_GUESTS: must be at most rooms; there are 2"),
+        ({"EXAMPLE_GUESTS": "3"}, "EXAMPLE_GUESTS: must be at most rooms; there are 2"),
+    ],
+)
+def test_a_wrong_setting_is_told_by_the_name_that_was_set(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], told: str
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ValidationError) as refused:
+        ExampleSettings()
+    assert settings_faults(refused.value).startswith(told)
+
+
+def test_an_empty_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXAMPLE_PORT", "")
+    monkeypatch.setenv("EXAMPLE_ROOMS", "")
+    monkeypatch.setenv("OLD_ROOMS", "5")
+    settings = ExampleSettings()
+    assert (settings.port, settings.rooms) == (1, 5)
 
 
 def test_what_is_no_setting_is_not_told_as_one() -> None:
