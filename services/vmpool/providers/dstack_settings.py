@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 from dstack._internal.core.models.backends.base import BackendType
 from dstack._internal.core.models.resources import CPUSpec, Memory, Range
@@ -27,6 +27,7 @@ from services.vmpool.providers.dstack_provider import DstackProvider
 from services.vmpool.providers.rented_sandbox import check_privileges, with_sandbox
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
     from services.vmpool.providers.plugins import PoolContext
@@ -37,8 +38,11 @@ BACKENDS = tuple(sorted(backend.value for backend in BackendType))
 RENTED_GPU = {"EXECUTOR_DEVICE": "rocm"}
 """Nobody is to rent GPUs and get what the executor has without a word, which is the processor."""
 
-_SIZES = cast("TypeAdapter[object]", TypeAdapter(Range[Memory]))
-_CPUS = cast("TypeAdapter[object]", TypeAdapter(CPUSpec))
+_SIZES = TypeAdapter(Range[Memory])
+_CPUS = TypeAdapter(CPUSpec)
+_LARGEST_GB = 100_000
+_MOST_CPUS = 1024
+"""Of a machine; more is a slip of the pen, and no cloud would ever have it."""
 
 Positive = Annotated[timedelta, Field(gt=timedelta(0))]
 NotNegative = Annotated[timedelta, Field(ge=timedelta(0))]
@@ -143,12 +147,14 @@ class DstackSettings(Settings):
     @field_validator("memory", "disk")
     @classmethod
     def _size_range(cls, value: str) -> str:
-        return _range(value, _SIZES, "a size or a range of sizes, such as 200GB.. or 100GB..1TB")
+        example = f"a size or a range of sizes up to {_LARGEST_GB}GB, such as 200GB.. or 100GB..1TB"
+        return _range(value, _SIZES.validate_python, _LARGEST_GB, example)
 
     @field_validator("cpu")
     @classmethod
     def _cpu_range(cls, value: str) -> str:
-        known = _range(value, _CPUS, "a count or a range of CPUs, such as 8.. or x86:8..64")
+        example = f"a count or a range of CPUs up to {_MOST_CPUS}, such as 8.. or x86:8..64"
+        known = _range(value, lambda text: _CPUS.validate_python(text).count, _MOST_CPUS, example)
         # Without an architecture dstack asks the image's registry for it on every plan.
         return known if ":" in known else f"x86:{known}"
 
@@ -246,12 +252,15 @@ def open_dstack(context: PoolContext) -> DstackProvider:
     return DstackProvider(DstackSettings().config(context))
 
 
-def _range(value: str, adapter: TypeAdapter[object], expected: str) -> str:
-    """The value without blanks, if dstack reads it as a range; ValueError."""
+def _range(value: str, read: Callable[[str], Range[Any]], most: float, expected: str) -> str:
+    """The value without blanks, if dstack reads it as a range of more than 0 and at most `most`; ValueError."""
     try:
-        adapter.validate_python(value)
+        found = read(value)
+        legal = all(0 < end <= most for end in (found.min, found.max) if end is not None)
     except (ValidationError, ValueError, OverflowError):
-        raise ValueError(f"must be {expected}; it is {value!r}") from None
+        legal = False
+    if not legal:
+        raise ValueError(f"must be {expected}; it is {value!r}")
     return value.replace(" ", "")
 
 
