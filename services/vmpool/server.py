@@ -11,6 +11,7 @@ import grpc
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from servicekit import database, logging
+from servicekit.boxes import BoxSettings
 from servicekit.channels import open_channel
 from servicekit.clock import SystemClock, new_id
 from servicekit.loops import run_loop
@@ -218,6 +219,7 @@ def _server(settings: VmPoolSettings, pool: Pool) -> ServiceServer:
 async def main() -> None:
     """Serve until SIGTERM or SIGINT, then stop what ends with the pool; SystemExit if the settings name no provider."""
     settings = VmPoolSettings()
+    BoxSettings()
     logging.configure("vmpool", settings.log_level)
     warn_of_settings(log)
     try:

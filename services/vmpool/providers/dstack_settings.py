@@ -24,7 +24,7 @@ from services.vmpool.machines.order_checks import LEGAL_GPU_COUNTS, micros_of, n
 from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers import dstack_config as config
 from services.vmpool.providers.dstack_provider import DstackProvider
-from services.vmpool.providers.rented_sandbox import check_privileges, with_sandbox
+from services.vmpool.providers.rented_executor import ExecutorEnvironment, check_privileges, executor_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,8 +96,9 @@ class DstackSettings(Settings):
     """Shell commands that end in the executor; as JSON."""
     user: Annotated[str, Field(min_length=1)] = "root"
     """In the container; without it dstack asks the registry for the image's own on every plan."""
-    environment: dict[str, SecretStr] = Field(default_factory=dict[str, SecretStr])
-    """Settings for the executor, as JSON. If unset, `EXECUTOR_DEVICE` is `rocm` and `EXECUTOR_SANDBOX` `required`."""
+    environment: ExecutorEnvironment = Field(default_factory=dict[str, SecretStr])
+    """Settings for the executor, as JSON. Without them, `EXECUTOR_DEVICE` is `rocm`, and those of boxes are as in our
+    own environment; with neither, `EXECUTOR_SANDBOX` is `required`."""
     privileged: bool = True
     """Without it no executor can make a real box (bubblewrap) in its container."""
     executor_port: Annotated[int, Field(gt=0, le=65535)] = 50051
@@ -192,8 +193,7 @@ class DstackSettings(Settings):
             image=self.image,
             commands=self.commands,
             user=self.user,
-            environment=RENTED_GPU
-            | with_sandbox({name: value.get_secret_value() for name, value in self.environment.items()}),
+            environment=RENTED_GPU | executor_environment(self.environment),
             privileged=self.privileged,
             executor_port=self.executor_port,
             orphan_timeout=self.orphan_timeout,
