@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from pydantic import AliasChoices, BeforeValidator, ValidationError, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict, SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,11 +46,15 @@ class Settings(BaseSettings):
         return value
 
 
-def settings_faults(error: ValidationError, environment: Mapping[str, str] = os.environ) -> str:
+def settings_faults(error: Exception, environment: Mapping[str, str] = os.environ) -> str:
     """What is wrong with which variables, in one line and without their values; empty where no settings were read.
 
     A setting with several names is told by the one that `environment` has.
     """
+    if isinstance(error, SettingsError):
+        return _no_json(error, environment)
+    if not isinstance(error, ValidationError):
+        return ""
     known = {kind.__name__: kind for kind in _kinds_below(Settings)}
     if error.title not in known:
         return ""
@@ -65,6 +70,14 @@ def settings_faults(error: ValidationError, environment: Mapping[str, str] = os.
         variable = next((name for name in names if environment.get(name)), names[0] if names else field)
         said.append(f"{'.'.join([variable, *within]).upper()}: {message}".removeprefix(": "))
     return "; ".join(said)
+
+
+def _no_json(error: SettingsError, environment: Mapping[str, str]) -> str:
+    """The library names the field alone: what is told are the variables of that name that are set."""
+    field = re.search(r'field "(\w+)"', str(error))
+    names = (_names_of_fields(kind).get(field[1], ()) for kind in _kinds_below(Settings)) if field else ()
+    found = sorted({name for choices in names for name in choices if environment.get(name)})
+    return f"{' or '.join(found)}: must be JSON" if found else str(error)
 
 
 def _names_of_fields(kind: type[Settings]) -> dict[str, tuple[str, ...]]:

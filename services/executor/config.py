@@ -10,13 +10,14 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field
+from pydantic import Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.boxes import BoxSettings
 from servicekit.config import ServiceSettings
 from services.executor.authorization import Tokens
 from services.executor.core.installation import default_cache_folder
+from services.executor.devices.plugins import device_names
 from services.executor.fence_file import FenceFile
 from services.executor.kept_secret import kept_secret
 from services.executor.runs import Capacity
@@ -45,6 +46,7 @@ class ExecutorSettings(BoxSettings, ServiceSettings):
     drain: timedelta = timedelta(seconds=4)
     """How long runs in flight may go on after SIGTERM; below the grace that local machines are given to stop."""
     device: str = "cpu"
+    """One of the installed devices."""
     cache_dir: Path = Field(default_factory=default_cache_folder)
     cache_mib: Annotated[int, Field(gt=0)] = 2048
     """The most that finished builds may fill."""
@@ -75,6 +77,13 @@ class ExecutorSettings(BoxSettings, ServiceSettings):
     kept_finished: Annotated[int, Field(ge=1)] = 64
     pool_timeout: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(0)
     """How long its pool may be silent before an executor that nothing runs on ends; 0: it has no pool, and stays."""
+
+    @field_validator("device")
+    @classmethod
+    def _known_device(cls, value: str) -> str:
+        if value not in device_names():
+            raise ValueError(f"must be one of {', '.join(device_names())}; it is {value!r}")
+        return value
 
     def capacity(self, gpus: Sequence[GpuFacts]) -> Capacity:
         """How much runs at once and is kept, on a machine with these GPUs; raises CapacityError."""
@@ -109,12 +118,16 @@ class ExecutorSettings(BoxSettings, ServiceSettings):
 
     def nursery_command(self, runs_at_once: int) -> list[str]:
         """What starts the nursery of judges, which share the machine."""
+        words = [*self.core_options(), "--runs-at-once", str(runs_at_once)]
+        return [sys.executable, "-m", "services.executor.core", "nursery", *words]
+
+    def core_options(self) -> list[str]:
+        """The options by which a command of the core does as this executor does."""
         options = {
             "--device": self.device,
             "--sandbox": self.sandbox,
             "--cache-folder": str(self.cache_dir.absolute()),
             "--cache-mib": str(self.cache_mib),
-            "--runs-at-once": str(runs_at_once),
         }
         if self.forbidden_file is not None:
             options["--forbidden"] = str(self.forbidden_file.absolute())
@@ -125,8 +138,7 @@ class ExecutorSettings(BoxSettings, ServiceSettings):
             options["--box-memory-mib"] = str(self.box_memory)
         if self.box_cores is not None:
             options["--box-cores"] = f"{self.box_cores:g}"
-        words = [word for option in options.items() for word in option]
-        return [sys.executable, "-m", "services.executor.core", "nursery", *words]
+        return [word for option in options.items() for word in option]
 
     def judge_environment(self, runs_at_once: int) -> dict[str, str]:
         """Ours without its secrets; temporary folders go to `work_dir`, and numpy has its share of threads."""

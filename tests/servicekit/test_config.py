@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from datetime import timedelta
 from typing import Self
 
@@ -8,7 +9,7 @@ from pydantic import AliasChoices, Field, TypeAdapter, ValidationError, model_va
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.config import ServiceSettings, settings_faults
-from servicekit.server import run
+from servicekit.server import CHECK_SETTINGS, run
 
 
 class ExampleSettings(ServiceSettings):
@@ -16,6 +17,7 @@ class ExampleSettings(ServiceSettings):
 
     port: int = 1
     rooms: int = Field(default=2, validation_alias=AliasChoices("EXAMPLE_ROOMS", "OLD_ROOMS"))
+    prices: dict[str, int] = Field(default_factory=dict[str, int])
     guests: int = Field(default=2, validation_alias=AliasChoices("EXAMPLE_GUESTS", "OLD_GUESTS"))
 
     @model_validator(mode="after")
@@ -83,11 +85,32 @@ def test_what_is_no_setting_is_not_told_as_one() -> None:
     assert settings_faults(refused.value) == ""
 
 
-def test_a_service_with_wrong_settings_ends_with_a_line_and_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EXAMPLE_PORT", "none")
+@pytest.mark.parametrize("options", [[], [CHECK_SETTINGS]])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("EXAMPLE_PORT", "EXAMPLE_PORT: Input should be a valid integer, unable to parse string as an integer\n"),
+        ("EXAMPLE_PRICES", "EXAMPLE_PRICES: must be JSON\n"),
+    ],
+)
+def test_a_service_with_wrong_settings_ends_with_a_line_and_the_status_that_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], options: list[str], name: str, said: str
+) -> None:
+    monkeypatch.setenv(name, "none")
+    monkeypatch.setattr("sys.argv", ["example", *options])
 
     async def main() -> None:
         ExampleSettings()
 
-    with pytest.raises(SystemExit, match=r"^EXAMPLE_PORT: Input should be a valid integer"):
-        run(main)
+    with pytest.raises(SystemExit) as ended:
+        run(main, ExampleSettings)
+    assert (ended.value.code, capsys.readouterr().err) == (os.EX_CONFIG, said)
+
+
+def test_a_service_that_is_to_check_its_settings_does_not_serve(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["example", CHECK_SETTINGS])
+
+    async def main() -> None:
+        raise AssertionError
+
+    run(main, ExampleSettings)

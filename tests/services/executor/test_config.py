@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,10 @@ from pydantic import ValidationError
 
 from servicekit.config import settings_faults
 from services.executor.config import ExecutorSettings
+from services.executor.core.command_line import parser
 from services.executor.kept_secret import kept_secret
 from services.executor.sandboxes.choice import SandboxSetting
+from services.executor.server import check_settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,6 +79,17 @@ def test_a_sandbox_that_does_not_exist_is_refused_by_the_name_that_was_set(
     said = settings_faults(refused.value)
     assert said.startswith("AMD_CONTAINER_ISOLATION: must be one of auto, required, bubblewrap")
     assert said.endswith(f"it is {word!r}")
+
+
+def test_what_the_settings_come_to_is_told_as_options_of_the_core(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("EXECUTOR_DEVICE", "sim")
+    monkeypatch.setenv("EXECUTOR_SANDBOX", "process")
+    monkeypatch.setenv("AMD_CONTAINER_MEMORY_LIMIT", "2g")
+    check_settings()
+    chosen = parser().parse_args(["lint", *json.loads(capsys.readouterr().out)])
+    assert (chosen.device, chosen.sandbox, chosen.box_memory_mib) == ("sim", "process", 2048)
 
 
 def test_what_a_box_may_use_is_left_to_the_device_where_nothing_is_set() -> None:
