@@ -46,4 +46,4 @@ def _without_colours(record: LogRecord) -> bool:
 
 
 if __name__ == "__main__":
-    servicekit.server.run(main)
+    servicekit.server.run(main, GatewaySettings)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
-from pydantic import BeforeValidator, ValidationError, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, NoDecode
+from pydantic import AliasChoices, BeforeValidator, ValidationError, ValidationInfo, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict, SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 METRICS_PORT_OFFSET = 1000
 
@@ -27,7 +29,9 @@ CommaSeparated = Annotated[tuple[T, ...], NoDecode, BeforeValidator(split_at_com
 
 
 class Settings(BaseSettings):
-    """Settings whose durations may be given in seconds."""
+    """Settings whose durations may be given in seconds. A variable that is empty counts as not set."""
+
+    model_config = SettingsConfigDict(env_ignore_empty=True)
 
     @field_validator("*", mode="before")
     @classmethod
@@ -42,18 +46,49 @@ class Settings(BaseSettings):
         return value
 
 
-def settings_faults(error: ValidationError) -> str:
-    """What is wrong with which variables, in one line and without their values; empty where no settings were read."""
+def settings_faults(error: Exception, environment: Mapping[str, str] = os.environ) -> str:
+    """What is wrong with which variables, in one line and without their values; empty where no settings were read.
+
+    A setting with several names is told by the one that `environment` has.
+    """
+    if isinstance(error, SettingsError):
+        return _no_json(error, environment)
+    if not isinstance(error, ValidationError):
+        return ""
     known = {kind.__name__: kind for kind in _kinds_below(Settings)}
     if error.title not in known:
         return ""
-    prefix = str(known[error.title].model_config.get("env_prefix", ""))
+    kind = known[error.title]
     said: list[str] = []
     for fault in error.errors(include_url=False, include_input=False):
-        name = ".".join(map(str, fault["loc"])).upper()
-        variable = name if name.startswith(prefix.upper()) or not name else f"{prefix.upper()}{name}"
-        said.append(f"{variable}: {fault['msg'].removeprefix('Value error, ')}".removeprefix(": "))
+        message = fault["msg"].removeprefix("Value error, ")
+        field, *within = map(str, fault["loc"] or [""])
+        if not field and message.partition(": ")[0] in _names_of_fields(kind):
+            # A check of several settings together says itself which of them is wrong.
+            field, _, message = message.partition(": ")
+        names = _names_of_fields(kind).get(field, ())
+        variable = next((name for name in names if environment.get(name)), names[0] if names else field)
+        said.append(f"{'.'.join([variable, *within]).upper()}: {message}".removeprefix(": "))
     return "; ".join(said)
+
+
+def _no_json(error: SettingsError, environment: Mapping[str, str]) -> str:
+    """The library names the field alone: what is told are the variables of that name that are set."""
+    field = re.search(r'field "(\w+)"', str(error))
+    names = (_names_of_fields(kind).get(field[1], ()) for kind in _kinds_below(Settings)) if field else ()
+    found = sorted({name for choices in names for name in choices if environment.get(name)})
+    return f"{' or '.join(found)}: must be JSON" if found else str(error)
+
+
+def _names_of_fields(kind: type[Settings]) -> dict[str, tuple[str, ...]]:
+    """The variables that a field is read from, by each name that pydantic may call the field."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name, field in kind.model_fields.items():
+        alias = field.validation_alias
+        choices = alias.choices if isinstance(alias, AliasChoices) else ()
+        variables = tuple(map(str, choices)) or (f"{kind.model_config.get('env_prefix', '')}{name}".upper(),)
+        found |= dict.fromkeys((name, *variables), variables)
+    return found
 
 
 def _kinds_below(kind: type[Settings]) -> Iterator[type[Settings]]:

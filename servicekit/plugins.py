@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
 from servicekit.config import settings_faults
 
 if TYPE_CHECKING:
@@ -56,10 +54,8 @@ class PluginGroup:
         try:
             made = point.load()(*arguments)
         except Exception as error:
-            faults = settings_faults(error) if isinstance(error, ValidationError) else ""
-            raise BrokenPluginError(
-                f"{where} cannot be loaded: {faults or f'{type(error).__name__}: {error}'}"
-            ) from error
+            faults = settings_faults(error) or f"{type(error).__name__}: {error}"
+            raise BrokenPluginError(f"{where} cannot be loaded: {faults}") from error
         if missing := [method for method in self.methods if not callable(getattr(made, method, None))]:
             raise BrokenPluginError(f"{where} gives no {self.kind}: it has no {', '.join(missing)}")
         return made

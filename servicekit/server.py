@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import signal
+import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,7 +14,6 @@ import grpc
 import uvloop
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
-from pydantic import ValidationError
 
 from servicekit import logging, metrics
 from servicekit.channels import MAX_MESSAGE_BYTES
@@ -40,8 +41,16 @@ OPTIONS: tuple[tuple[str, int], ...] = (
 )
 
 
+CHECK_SETTINGS = "--check-settings"
+"""What a service is told that is not to serve, but to say whether it would take its settings."""
+
+
 class PortTakenError(Exception):
     """Another process has the port."""
+
+
+class WrongSettingsError(Exception):
+    """The settings are wrong together, or name what there is not; the message names the variable."""
 
 
 class ServiceServer:
@@ -124,20 +133,28 @@ class ServiceServer:
             await self._health.set(name, status)
 
 
-def run(main: Callable[[], Awaitable[None]]) -> None:
-    """Run a service's main coroutine function on uvloop until it ends; SystemExit tells of wrong settings."""
+def run(main: Callable[[], Awaitable[None]], check: Callable[[], object]) -> None:
+    """Run a service's main coroutine function on uvloop until it ends; with `--check-settings` only `check`.
+
+    Wrong settings end either with a line on stderr and exit status 78 (EX_CONFIG): starting again would not help.
+    """
 
     async def body() -> None:
-        try:
-            await main()
-        except ValidationError as error:
-            if faults := settings_faults(error):
-                raise SystemExit(faults) from error
-            raise
+        await main()
 
-    # What was imported lives as long as the process. To look through it for garbage stops everything for 50 ms.
-    gc.freeze()
-    uvloop.run(body())
+    try:
+        if CHECK_SETTINGS in sys.argv[1:]:
+            check()
+            return
+        # What was imported lives as long as the process. To look through it for garbage stops everything for 50 ms.
+        gc.freeze()
+        uvloop.run(body())
+    except (ValueError, WrongSettingsError) as error:
+        faults = str(error) if isinstance(error, WrongSettingsError) else settings_faults(error)
+        if not faults:
+            raise
+        sys.stderr.write(f"{faults}\n")
+        raise SystemExit(os.EX_CONFIG) from error
 
 
 def _signals() -> asyncio.Event:

@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 ROOT = Path(__file__).parents[1]
-SOURCES = ("gateway/config.py", "services/*/config.py", "services/*/providers/*_settings.py")
+SOURCES = (
+    "servicekit/boxes.py",
+    "gateway/config.py",
+    "services/*/config.py",
+    "services/*/providers/*_settings.py",
+)
 PLUGIN_SOURCE = re.compile(r"(?P<provider>[a-z]+)_settings")
 PREFIXES = ("AMD_", "WAVEPOOL_", "VMPOOL_", "EXECUTOR_", "SCHEDULER_", "BILLING_", "GATEWAY_")
 

@@ -57,13 +57,15 @@ def doctor(
 def _findings(data_dir: Path, endpoint: str | None, token: str | None) -> list[Finding]:
     connection = resolve(endpoint, token, data_dir)
     transport = Transport(connection)
-    found = [checkup.python_version(), checkup.generated_code(), *checkup.settings(), checkup.disk_space(data_dir)]
-    found.append(checkup.ports(Ports.usual(), data_dir))
+    with notes.status("looking at the settings"):
+        checks = checkup.check_all_settings()
+        found = [checkup.python_version(), checkup.generated_code(), *checkup.settings(checks)]
+    found += [checkup.disk_space(data_dir), checkup.ports(Ports.usual(), data_dir)]
     device = checkup.gpu_device()
     if device:
         found += checkup.gpu(device)
     with notes.status("compiling and running a small kernel"):
-        found += [*checkup.trial_run(device), checkup.problem_definitions()]
+        found += [*checkup.trial_run(checks[checkup.EXECUTOR], device), checkup.problem_definitions()]
         found.append(checkup.mi300x_report())
     running = checkup.services(transport, connection)
     found += running

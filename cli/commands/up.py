@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from cli.local.checkup import setting_warnings
+from cli.local.checkup import EXECUTOR, check_settings, setting_warnings
 from cli.local.data_folder import claimed, holder, rotate_logs
 from cli.local.generated_code import REMEDY, stale_protos
 from cli.local.program import StartError
@@ -22,7 +22,7 @@ from cli.local.stack import Ports, Stack
 from cli.local.supervisor import running
 from wavepool_client.commands.options import DataDirOption  # noqa: TC001 - typer reads annotations at run time
 from wavepool_client.connection import DEFAULT_DATA_DIR, TOKEN_FILE
-from wavepool_client.errors import UnreachableError
+from wavepool_client.errors import InputError, UnreachableError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.terminal import notes, say
 
@@ -49,6 +49,9 @@ def up(
         raise UnreachableError(f"the code made from {', '.join(stale)} is out of date: {REMEDY}")
     for warning in setting_warnings():
         notes.print(warning)
+    # Of all programs it alone starts later, when a job waits for it.
+    if fault := check_settings(EXECUTOR).fault:
+        raise InputError(fault)
     ports = Ports.free(port) if free_ports else Ports.usual(port)
     stack = Stack(data_dir.resolve(), ports)
     with claimed(data_dir, stack.endpoint):

@@ -8,6 +8,7 @@ import platform
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -15,12 +16,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cli.local.data_folder import holder as holder_of_folder
 from cli.local.generated_code import REMEDY, stale_protos
+from cli.local.program import WRONG_SETTINGS
 from cli.local.sockets import holder as holder_of_port
 from cli.local.sockets import is_free
 from wavepool_client.errors import WavepoolError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from cli.local.stack import Ports
     from wavepool_client.connection import Connection
@@ -39,8 +41,10 @@ DEVICE_LIBRARY_REMEDY = (
 )
 TORCH = ("-m", "services.executor.core.problem_host")
 GPU_CHECKUP = ("-m", "services.executor.devices.checkup")
-GPU_DEVICES = ("rocm", "nvidia")
-DRIVER_NODE = Path("/dev/kfd")
+DRIVER_NODES = {"rocm": Path("/dev/kfd"), "nvidia": Path("/dev/nvidia0")}
+"""What is there if a device's driver has found a GPU."""
+EXECUTOR = "services.executor"
+SERVICES = (EXECUTOR, "services.vmpool", "services.scheduler", "services.billing", "gateway")
 SETTING_NAMES = ("-m", "servicekit.setting_names")
 SETUP_TORCH = Path(__file__).parents[2] / "deploy" / "setup-torch"
 GAP = "does not hold back: "
@@ -96,13 +100,47 @@ def setting_warnings() -> list[str]:
     return cast("list[str]", json.loads(asked.stdout))
 
 
-def settings() -> list[Finding]:
-    """Whether every variable in the environment that looks like a setting of ours is one."""
-    warnings = setting_warnings()
-    if not warnings:
-        return [Finding("settings", Health.OK, "nothing in the environment is misspelt")]
-    remedy = "correct the name, or take it out; docs/operations.md lists the settings"
-    return [Finding("settings", Health.NOTE, warning, remedy) for warning in warnings]
+@dataclass(frozen=True)
+class SettingsCheck:
+    """What a service says of its settings: what is wrong with them, if anything, or what they come to."""
+
+    fault: str
+    told: str = ""
+
+
+def check_settings(service: str) -> SettingsCheck:
+    """Ask a service whether it would take the settings in the environment."""
+    asked = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-m", service, "--check-settings"],
+        capture_output=True,
+        text=True,
+        timeout=TRIAL_SECONDS,
+        check=False,
+    )
+    if asked.returncode == WRONG_SETTINGS:
+        return SettingsCheck(asked.stderr.strip())
+    if asked.returncode:
+        return SettingsCheck(f"{service} could not look at its settings: {asked.stderr.strip()[-300:]}")
+    return SettingsCheck("", asked.stdout)
+
+
+def check_all_settings() -> dict[str, SettingsCheck]:
+    """What each service says of its settings."""
+    with ThreadPoolExecutor() as pool:
+        return dict(zip(SERVICES, pool.map(check_settings, SERVICES), strict=True))
+
+
+def settings(checks: Mapping[str, SettingsCheck]) -> list[Finding]:
+    """Whether every variable that looks like a setting of ours is one, and the services take their values."""
+    where = "or take it out; docs/operations.md lists the settings"
+    found = [Finding("settings", Health.NOTE, warning, f"correct the name, {where}") for warning in setting_warnings()]
+    told: list[str] = []
+    for check in checks.values():
+        # Some settings are read by several services.
+        if not any(check.fault in other for other in told):
+            told.append(check.fault)
+    found += [Finding("settings", Health.FAULT, fault, f"correct the value, {where}") for fault in filter(None, told)]
+    return found or [Finding("settings", Health.OK, "every service takes them, and none is misspelt")]
 
 
 def disk_space(data_dir: Path) -> Finding:
@@ -133,14 +171,23 @@ def ports(wanted: Ports, data_dir: Path) -> Finding:
 
 def gpu_device() -> str:
     """The GPU device that EXECUTOR_DEVICE names; else the one whose driver's node is here, or none."""
-    named = os.environ.get("EXECUTOR_DEVICE", "")
-    if named or not DRIVER_NODE.exists():
-        return named if named in GPU_DEVICES else ""
-    return "rocm"
+    if named := os.environ.get("EXECUTOR_DEVICE"):
+        return named if named in DRIVER_NODES else ""
+    return next((device for device, node in DRIVER_NODES.items() if node.exists()), "")
 
 
 def gpu(device: str) -> list[Finding]:
-    """Whether this machine's GPU can be used: nodes and permission, the driver and what it shows, the compiler."""
+    """Whether this machine's GPU is used, and can be: nodes, permission, the driver and what it shows, the compiler."""
+    found: list[Finding] = []
+    if not os.environ.get("EXECUTOR_DEVICE"):
+        detail = (
+            f"{DRIVER_NODES[device]} is there, but EXECUTOR_DEVICE is not set: an executor here takes the processor"
+        )
+        found.append(Finding(device, Health.NOTE, detail, f"export EXECUTOR_DEVICE={device} to have it take the GPU"))
+    return [*found, *_gpu_findings(device)]
+
+
+def _gpu_findings(device: str) -> list[Finding]:
     asked = subprocess.run(  # noqa: S603 - our own program
         [sys.executable, *GPU_CHECKUP, device], capture_output=True, text=True, timeout=TRIAL_SECONDS, check=False
     )
@@ -154,14 +201,18 @@ def gpu(device: str) -> list[Finding]:
     ]
 
 
-def trial_run(device: str = "") -> list[Finding]:
+def trial_run(executor: SettingsCheck, device: str = "") -> list[Finding]:
     """Whether a kernel compiles, runs in its box and is checked, and what the box does not hold back.
 
-    On `cpu`, unless another device is named.
+    With the executor's settings, and on its device, unless another is named.
     """
+    if executor.fault:
+        why = "not run, as the executor refuses its settings"
+        return [Finding("trial kernel", Health.FAULT, why, "correct the settings, and look again")]
+    options = [*cast("list[str]", json.loads(executor.told)), *(["--device", device] if device else [])]
     try:
         trial = subprocess.run(  # noqa: S603 - our own program
-            [sys.executable, *TRIAL, "--json", "--device", device or "cpu"],
+            [sys.executable, *TRIAL, "--json", *options],
             capture_output=True,
             text=True,
             timeout=TRIAL_SECONDS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ STABLE_SECONDS = 30.0
 """A program that ran this long starts again as quickly as one that never died."""
 STARTS_BEFORE_READY = 3
 """A program that dies this often without having been ready once is broken, and starting it again will not help."""
+WRONG_SETTINGS = os.EX_CONFIG
+"""With this exit status a service refuses its settings: starting it again will not help either."""
 TAIL_LINES = 15
 TAIL_BYTES = 16_384
 

@@ -8,7 +8,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli.local.program import STARTS_BEFORE_READY, StartError, crashes_in_a_row, how_it_ended, restart_delay, tail
+from cli.local.program import (
+    STARTS_BEFORE_READY,
+    WRONG_SETTINGS,
+    StartError,
+    crashes_in_a_row,
+    how_it_ended,
+    restart_delay,
+    tail,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -45,6 +53,8 @@ class SupervisedProgram:
             return_code = await self._run_once()
             if self._stopping.is_set():
                 return
+            if return_code == WRONG_SETTINGS and not self._ready.is_set():
+                raise StartError(self._story("refuses its settings"))
             crashes = crashes_in_a_row(crashes, loop.time() - start)
             ending, delay = how_it_ended(return_code), restart_delay(crashes)
             if crashes >= STARTS_BEFORE_READY and not self._ready.is_set():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from servicekit.server import run
+from services.billing.config import BillingSettings
 from services.billing.server import main
 
 if __name__ == "__main__":
-    run(main)
+    run(main, BillingSettings)

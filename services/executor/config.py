@@ -8,26 +8,25 @@ import sys
 import tempfile
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import AliasChoices, Field, field_validator
+from pydantic import Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
+from servicekit.boxes import BoxSettings
 from servicekit.config import ServiceSettings
-from services.executor.amounts import cores_of, mib_of
 from services.executor.authorization import Tokens
 from services.executor.core.installation import default_cache_folder
+from services.executor.devices.plugins import device_names
 from services.executor.fence_file import FenceFile
 from services.executor.kept_secret import kept_secret
 from services.executor.runs import Capacity
 from services.executor.signing import Signer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from services.executor.devices.inventory import GpuFacts
-
-T = TypeVar("T")
 
 _ADMIN_TOKEN_FILE = "executor-admin-token"  # noqa: S105  a file's name
 _SIGNING_KEY_FILE = "executor-signing-key"
@@ -38,7 +37,7 @@ class CapacityError(ValueError):
     """The settings ask for more than the machine has; the message names the setting."""
 
 
-class ExecutorSettings(ServiceSettings):
+class ExecutorSettings(BoxSettings, ServiceSettings):
     """Read from `EXECUTOR_*`."""
 
     model_config = SettingsConfigDict(env_prefix="EXECUTOR_", populate_by_name=True)
@@ -47,22 +46,7 @@ class ExecutorSettings(ServiceSettings):
     drain: timedelta = timedelta(seconds=4)
     """How long runs in flight may go on after SIGTERM; below the grace that local machines are given to stop."""
     device: str = "cpu"
-    sandbox: str = Field(default="auto", validation_alias=AliasChoices("EXECUTOR_SANDBOX", "AMD_CONTAINER_ISOLATION"))
-    """`auto`, `required`, `bubblewrap`, `docker`, `docker:RUNTIME` or `process`.
-
-    The older name's `true` means `required`, `false` `auto`.
-    """
-    box_memory: int | None = Field(
-        default=None, validation_alias=AliasChoices("EXECUTOR_BOX_MEMORY", "AMD_CONTAINER_MEMORY_LIMIT")
-    )
-    """MiB that a submission's box may use, set with a unit as Docker takes it: `16g`, `512m`.
-
-    By default 16 GiB; on `cpu` and `sim` no more than three quarters of the machine's memory.
-    """
-    box_cores: float | None = Field(
-        default=None, validation_alias=AliasChoices("EXECUTOR_BOX_CORES", "AMD_CONTAINER_CPU_LIMIT")
-    )
-    """Processors that a submission's box may fill, such as `4` or `2.5`; by default 4, on `cpu` and `sim` all."""
+    """One of the installed devices."""
     cache_dir: Path = Field(default_factory=default_cache_folder)
     cache_mib: Annotated[int, Field(gt=0)] = 2048
     """The most that finished builds may fill."""
@@ -94,20 +78,12 @@ class ExecutorSettings(ServiceSettings):
     pool_timeout: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(0)
     """How long its pool may be silent before an executor that nothing runs on ends; 0: it has no pool, and stays."""
 
-    @field_validator("sandbox", mode="before")
+    @field_validator("device")
     @classmethod
-    def _older_words(cls, value: Any) -> Any:  # noqa: ANN401  whatever the environment holds
-        return {"true": "required", "1": "required", "false": "auto", "0": "auto"}.get(str(value).lower(), value)
-
-    @field_validator("box_memory", mode="before")
-    @classmethod
-    def _memory(cls, value: Any) -> int | None:  # noqa: ANN401  as above
-        return None if value is None else _read(mib_of, value, "AMD_CONTAINER_MEMORY_LIMIT")
-
-    @field_validator("box_cores", mode="before")
-    @classmethod
-    def _cores(cls, value: Any) -> float | None:  # noqa: ANN401  as above
-        return None if value is None else _read(cores_of, value, "AMD_CONTAINER_CPU_LIMIT")
+    def _known_device(cls, value: str) -> str:
+        if value not in device_names():
+            raise ValueError(f"must be one of {', '.join(device_names())}; it is {value!r}")
+        return value
 
     def capacity(self, gpus: Sequence[GpuFacts]) -> Capacity:
         """How much runs at once and is kept, on a machine with these GPUs; raises CapacityError."""
@@ -142,12 +118,16 @@ class ExecutorSettings(ServiceSettings):
 
     def nursery_command(self, runs_at_once: int) -> list[str]:
         """What starts the nursery of judges, which share the machine."""
+        words = [*self.core_options(), "--runs-at-once", str(runs_at_once)]
+        return [sys.executable, "-m", "services.executor.core", "nursery", *words]
+
+    def core_options(self) -> list[str]:
+        """The options by which a command of the core does as this executor does."""
         options = {
             "--device": self.device,
             "--sandbox": self.sandbox,
             "--cache-folder": str(self.cache_dir.absolute()),
             "--cache-mib": str(self.cache_mib),
-            "--runs-at-once": str(runs_at_once),
         }
         if self.forbidden_file is not None:
             options["--forbidden"] = str(self.forbidden_file.absolute())
@@ -158,19 +138,10 @@ class ExecutorSettings(ServiceSettings):
             options["--box-memory-mib"] = str(self.box_memory)
         if self.box_cores is not None:
             options["--box-cores"] = f"{self.box_cores:g}"
-        words = [word for option in options.items() for word in option]
-        return [sys.executable, "-m", "services.executor.core", "nursery", *words]
+        return [word for option in options.items() for word in option]
 
     def judge_environment(self, runs_at_once: int) -> dict[str, str]:
         """Ours without its secrets; temporary folders go to `work_dir`, and numpy has its share of threads."""
         public = {name: value for name, value in os.environ.items() if not name.endswith("_TOKEN")}
         threads = max(1, len(os.sched_getaffinity(0)) // runs_at_once)
         return {"OPENBLAS_NUM_THREADS": str(threads), **public, "TMPDIR": str(self.work_dir.absolute())}
-
-
-def _read(read: Callable[[str], T], value: object, older_name: str) -> T:
-    """What a value says; what is refused is told with its older name, too, as it may have come by that."""
-    try:
-        return read(str(value))
-    except ValueError as error:
-        raise ValueError(f"{error} (as {older_name}, its older name, has to be)") from None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import sys
 from typing import TYPE_CHECKING
 
 import grpc
@@ -188,6 +190,11 @@ def _torch_version(settings: ExecutorSettings) -> str:
     except TorchMissingError as error:
         log.info("problem definitions that come with submissions cannot be evaluated", extra={"reason": str(error)})
         return ""
+
+
+def check_settings() -> None:
+    """Print the options of the core that the settings come to, as a JSON list; raises ValidationError."""
+    sys.stdout.write(json.dumps(ExecutorSettings().core_options()) + "\n")
 
 
 async def main() -> None:

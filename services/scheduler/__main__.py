@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from servicekit.server import run
+from services.scheduler.config import SchedulerSettings
 from services.scheduler.server import main
 
 if __name__ == "__main__":
-    run(main)
+    run(main, SchedulerSettings)

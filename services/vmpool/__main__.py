@@ -8,7 +8,7 @@ import os
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
 
 from servicekit.server import run
-from services.vmpool.server import main
+from services.vmpool.server import check_settings, main
 
 if __name__ == "__main__":
-    run(main)
+    run(main, check_settings)

@@ -30,6 +30,8 @@ OWN_HOST = frozenset({"local", "docker"})
 """Providers whose machines share one host: two at work there would spoil each other's times."""
 RENTED_MACHINES = 3
 """Rented machines that there may be at once, if no setting says."""
+MOST_MACHINES = 1000
+"""More than that is a slip of the pen, which would be dear."""
 NotNegative = Annotated[timedelta, Field(ge=timedelta(0))]
 Positive = Annotated[timedelta, Field(gt=timedelta(0))]
 
@@ -55,7 +57,7 @@ class VmPoolSettings(ServiceSettings):
     """What may be asked for, with commas between."""
     default_gpu: str = Field(default="", validation_alias=AliasChoices("VMPOOL_DEFAULT_GPU", "AMD_DEFAULT_GPU"))
     """The GPU type of requested machines that name none; empty: the first of `gpu_types`."""
-    max_machines: Annotated[int, Field(ge=0)] | None = Field(
+    max_machines: Annotated[int, Field(ge=0, le=MOST_MACHINES)] | None = Field(
         default=None, validation_alias=AliasChoices("VMPOOL_MAX_MACHINES", "AMD_VM_MAX_CONCURRENT")
     )
     """Unset: 3, or 1 if a provider is this host itself."""

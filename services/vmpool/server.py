@@ -11,11 +11,12 @@ import grpc
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from servicekit import database, logging
+from servicekit.boxes import BoxSettings
 from servicekit.channels import open_channel
 from servicekit.clock import SystemClock, new_id
 from servicekit.loops import run_loop
 from servicekit.plugins import BrokenPluginError, UnknownPluginError
-from servicekit.server import ServiceServer
+from servicekit.server import ServiceServer, WrongSettingsError
 from servicekit.setting_names import warn_of_settings
 from servicekit.tenure import DatabaseTakenError, tenure
 from services.vmpool import errors
@@ -77,14 +78,6 @@ ERROR_MAP: ErrorMap = {
     errors.StaleMachineError: grpc.StatusCode.ABORTED,
     errors.ProviderUnreachableError: grpc.StatusCode.UNAVAILABLE,
 }
-
-_START_FAULTS = (
-    UnknownPluginError,
-    BrokenPluginError,
-    DatabaseTakenError,
-    errors.InvalidFieldError,
-    errors.ProviderError,
-)
 
 
 @dataclass(frozen=True)
@@ -215,16 +208,33 @@ def _server(settings: VmPoolSettings, pool: Pool) -> ServiceServer:
     return server
 
 
+def checked_providers(settings: VmPoolSettings) -> ProviderSet:
+    """The providers, if they take their settings, and ours suit them; raises WrongSettingsError, ValidationError."""
+    BoxSettings()
+    try:
+        providers = configured_providers(settings)
+        check_preferences(settings.backends, settings.gpus_per_machine, providers)
+    except (UnknownPluginError, BrokenPluginError, errors.InvalidFieldError) as error:
+        raise WrongSettingsError(f"vmpool: {error}") from error
+    return providers
+
+
+def check_settings() -> None:
+    """Raises WrongSettingsError, or ValidationError, where `main` would not serve."""
+    checked_providers(VmPoolSettings())
+
+
 async def main() -> None:
-    """Serve until SIGTERM or SIGINT, then stop what ends with the pool; SystemExit if the settings name no provider."""
+    """Serve until SIGTERM or SIGINT, then stop what ends with the pool.
+
+    Raises WrongSettingsError; SystemExit if the database or a provider lets us not begin.
+    """
     settings = VmPoolSettings()
     logging.configure("vmpool", settings.log_level)
     warn_of_settings(log)
     try:
-        providers = configured_providers(settings)
-        check_preferences(settings.backends, settings.gpus_per_machine, providers)
-        await serve(settings, providers)
-    except _START_FAULTS as error:
+        await serve(settings, checked_providers(settings))
+    except (DatabaseTakenError, errors.InvalidFieldError, errors.ProviderError) as error:
         raise SystemExit(f"vmpool: {error}") from error
 
 

@@ -1,19 +1,30 @@
 from __future__ import annotations
 
+import os
 from datetime import timedelta
+from typing import Self
 
 import pytest
-from pydantic import TypeAdapter, ValidationError
+from pydantic import AliasChoices, Field, TypeAdapter, ValidationError, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.config import ServiceSettings, settings_faults
-from servicekit.server import run
+from servicekit.server import CHECK_SETTINGS, run
 
 
 class ExampleSettings(ServiceSettings):
-    model_config = SettingsConfigDict(env_prefix="EXAMPLE_")
+    model_config = SettingsConfigDict(env_prefix="EXAMPLE_", populate_by_name=True)
 
     port: int = 1
+    rooms: int = Field(default=2, validation_alias=AliasChoices("EXAMPLE_ROOMS", "OLD_ROOMS"))
+    prices: dict[str, int] = Field(default_factory=dict[str, int])
+    guests: int = Field(default=2, validation_alias=AliasChoices("EXAMPLE_GUESTS", "OLD_GUESTS"))
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.guests > self.rooms:
+            raise ValueError(f"guests: must be at most rooms; there are {self.rooms}")
+        return self
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("600", 600), ("0.5", 0.5), ("PT1M", 60)])
@@ -39,17 +50,67 @@ def test_wrong_settings_are_told_by_variable_and_without_their_values(monkeypatc
     assert ("\n" in told, "s3cret" in told, "soon" in told) == (False, False, False)
 
 
+@pytest.mark.parametrize(
+    ("environment", "told"),
+    [
+        ({"OLD_ROOMS": "x"}, "OLD_ROOMS: Input should be a valid integer"),
+        ({"EXAMPLE_ROOMS": "x"}, "EXAMPLE_ROOMS: Input should be a valid integer"),
+        ({"EXAMPLE_ROOMS": "x", "OLD_ROOMS": "y"}, "EXAMPLE_ROOMS: Input should be a valid integer"),
+        ({"EXAMPLE_ROOMS": "", "OLD_ROOMS": "y"}, "OLD_ROOMS: Input should be a valid integer"),
+        ({"OLD_GUESTS": "3"}, "OLD_GUESTS: must be at most rooms; there are 2"),
+        ({"EXAMPLE_GUESTS": "3"}, "EXAMPLE_GUESTS: must be at most rooms; there are 2"),
+    ],
+)
+def test_a_wrong_setting_is_told_by_the_name_that_was_set(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], told: str
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ValidationError) as refused:
+        ExampleSettings()
+    assert settings_faults(refused.value).startswith(told)
+
+
+def test_an_empty_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXAMPLE_PORT", "")
+    monkeypatch.setenv("EXAMPLE_ROOMS", "")
+    monkeypatch.setenv("OLD_ROOMS", "5")
+    settings = ExampleSettings()
+    assert (settings.port, settings.rooms) == (1, 5)
+
+
 def test_what_is_no_setting_is_not_told_as_one() -> None:
     with pytest.raises(ValidationError) as refused:
         TypeAdapter(int).validate_python("x")
     assert settings_faults(refused.value) == ""
 
 
-def test_a_service_with_wrong_settings_ends_with_a_line_and_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EXAMPLE_PORT", "none")
+@pytest.mark.parametrize("options", [[], [CHECK_SETTINGS]])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("EXAMPLE_PORT", "EXAMPLE_PORT: Input should be a valid integer, unable to parse string as an integer\n"),
+        ("EXAMPLE_PRICES", "EXAMPLE_PRICES: must be JSON\n"),
+    ],
+)
+def test_a_service_with_wrong_settings_ends_with_a_line_and_the_status_that_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], options: list[str], name: str, said: str
+) -> None:
+    monkeypatch.setenv(name, "none")
+    monkeypatch.setattr("sys.argv", ["example", *options])
 
     async def main() -> None:
         ExampleSettings()
 
-    with pytest.raises(SystemExit, match=r"^EXAMPLE_PORT: Input should be a valid integer"):
-        run(main)
+    with pytest.raises(SystemExit) as ended:
+        run(main, ExampleSettings)
+    assert (ended.value.code, capsys.readouterr().err) == (os.EX_CONFIG, said)
+
+
+def test_a_service_that_is_to_check_its_settings_does_not_serve(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["example", CHECK_SETTINGS])
+
+    async def main() -> None:
+        raise AssertionError
+
+    run(main, ExampleSettings)

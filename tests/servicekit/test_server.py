@@ -175,7 +175,7 @@ from servicekit import logging
 async def main():
     logging.configure("demo", "INFO")
     await ServiceServer("demo", ServiceSettings(port=0), {}).run_until_signalled(asyncio.Event().wait())
-run(main)
+run(main, dict)
 """
 
 
@@ -198,7 +198,7 @@ from servicekit.server import run
 imported = len(gc.get_objects())
 async def main():
     print(imported, len(gc.get_objects()))
-run(main)
+run(main, dict)
 """
 
 

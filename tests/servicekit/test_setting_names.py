@@ -72,6 +72,13 @@ def test_no_setting_of_ours_is_taken_for_somebody_else_s() -> None:
     assert [name for name in read_names() if FOREIGN.fullmatch(name)] == []
 
 
+def test_settings_that_belong_to_no_provider_are_no_matter_whichever_there_is() -> None:
+    ours = [name for name in read_names() if not name.startswith(("VMPOOL_LOCAL_", "VMPOOL_DOCKER_", "VMPOOL_DSTACK_"))]
+    others = [name for name in ours if not name.startswith("DSTACK_")]
+    assert {"AMD_CONTAINER_MEMORY_LIMIT", "EXECUTOR_SANDBOX", "AMD_DEFAULT_GPU"} <= {*others}
+    assert setting_warnings({**dict.fromkeys(others, "1"), "VMPOOL_PROVIDERS": "elsewhere"}) == []
+
+
 def test_a_provider_s_settings_without_the_provider_are_told() -> None:
     environment = {"DSTACK_BACKEND": "amddevcloud", "VMPOOL_LOCAL_HOURLY_RATE": "1"}
     [warning] = setting_warnings(environment)

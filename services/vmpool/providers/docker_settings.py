@@ -15,7 +15,7 @@ from servicekit.config import CommaSeparated, Settings
 from services.vmpool.machines.order_checks import micros_of
 from services.vmpool.providers.docker_containers import ContainerPlan
 from services.vmpool.providers.docker_provider import DockerConfig, DockerProvider
-from services.vmpool.providers.rented_sandbox import check_privileges, with_sandbox
+from services.vmpool.providers.rented_executor import ExecutorEnvironment, check_privileges, executor_environment
 
 if TYPE_CHECKING:
     from typing import Self
@@ -50,8 +50,9 @@ class DockerSettings(Settings):
     """Device nodes of the host that a container gets: `/dev/kfd,/dev/dri` for AMD GPUs."""
     groups: CommaSeparated[str] = ()
     """Groups that may use them, such as `video,render`; numbers are safest."""
-    environment: dict[str, SecretStr] = Field(default_factory=dict[str, SecretStr])
-    """Settings for the executor, as JSON: `{"EXECUTOR_DEVICE": "rocm"}`. `EXECUTOR_SANDBOX` is `required` if unset."""
+    environment: ExecutorEnvironment = Field(default_factory=dict[str, SecretStr])
+    """Settings for the executor, as JSON: `{"EXECUTOR_DEVICE": "rocm"}`. Without them, those of boxes are as in our own
+    environment; with neither, `EXECUTOR_SANDBOX` is `required`."""
     volumes: CommaSeparated[str] = ()
     """`/on/the/host:/in/the/container:ro`"""
     memory_mib: Annotated[int, Field(ge=0)] = 0
@@ -118,7 +119,7 @@ class DockerSettings(Settings):
             publish_address=self.publish_address,
             devices=self.devices,
             groups=self.groups,
-            environment=with_sandbox({name: value.get_secret_value() for name, value in self.environment.items()}),
+            environment=executor_environment(self.environment),
             volumes=self.volumes,
             memory_mib=self.memory_mib,
             privileged_boxes=self.privileged_boxes,

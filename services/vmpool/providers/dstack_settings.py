@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 from dstack._internal.core.models.backends.base import BackendType
 from dstack._internal.core.models.resources import CPUSpec, Memory, Range
@@ -24,9 +24,10 @@ from services.vmpool.machines.order_checks import LEGAL_GPU_COUNTS, micros_of, n
 from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers import dstack_config as config
 from services.vmpool.providers.dstack_provider import DstackProvider
-from services.vmpool.providers.rented_sandbox import check_privileges, with_sandbox
+from services.vmpool.providers.rented_executor import ExecutorEnvironment, check_privileges, executor_environment
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
     from services.vmpool.providers.plugins import PoolContext
@@ -37,8 +38,11 @@ BACKENDS = tuple(sorted(backend.value for backend in BackendType))
 RENTED_GPU = {"EXECUTOR_DEVICE": "rocm"}
 """Nobody is to rent GPUs and get what the executor has without a word, which is the processor."""
 
-_SIZES = cast("TypeAdapter[object]", TypeAdapter(Range[Memory]))
-_CPUS = cast("TypeAdapter[object]", TypeAdapter(CPUSpec))
+_SIZES = TypeAdapter(Range[Memory])
+_CPUS = TypeAdapter(CPUSpec)
+_LARGEST_GB = 100_000
+_MOST_CPUS = 1024
+"""Of a machine; more is a slip of the pen, and no cloud would ever have it."""
 
 Positive = Annotated[timedelta, Field(gt=timedelta(0))]
 NotNegative = Annotated[timedelta, Field(ge=timedelta(0))]
@@ -92,8 +96,9 @@ class DstackSettings(Settings):
     """Shell commands that end in the executor; as JSON."""
     user: Annotated[str, Field(min_length=1)] = "root"
     """In the container; without it dstack asks the registry for the image's own on every plan."""
-    environment: dict[str, SecretStr] = Field(default_factory=dict[str, SecretStr])
-    """Settings for the executor, as JSON. If unset, `EXECUTOR_DEVICE` is `rocm` and `EXECUTOR_SANDBOX` `required`."""
+    environment: ExecutorEnvironment = Field(default_factory=dict[str, SecretStr])
+    """Settings for the executor, as JSON. Without them, `EXECUTOR_DEVICE` is `rocm`, and those of boxes are as in our
+    own environment; with neither, `EXECUTOR_SANDBOX` is `required`."""
     privileged: bool = True
     """Without it no executor can make a real box (bubblewrap) in its container."""
     executor_port: Annotated[int, Field(gt=0, le=65535)] = 50051
@@ -143,12 +148,14 @@ class DstackSettings(Settings):
     @field_validator("memory", "disk")
     @classmethod
     def _size_range(cls, value: str) -> str:
-        return _range(value, _SIZES, "a size or a range of sizes, such as 200GB.. or 100GB..1TB")
+        example = f"a size or a range of sizes up to {_LARGEST_GB}GB, such as 200GB.. or 100GB..1TB"
+        return _range(value, _SIZES.validate_python, _LARGEST_GB, example)
 
     @field_validator("cpu")
     @classmethod
     def _cpu_range(cls, value: str) -> str:
-        known = _range(value, _CPUS, "a count or a range of CPUs, such as 8.. or x86:8..64")
+        example = f"a count or a range of CPUs up to {_MOST_CPUS}, such as 8.. or x86:8..64"
+        known = _range(value, lambda text: _CPUS.validate_python(text).count, _MOST_CPUS, example)
         # Without an architecture dstack asks the image's registry for it on every plan.
         return known if ":" in known else f"x86:{known}"
 
@@ -186,8 +193,7 @@ class DstackSettings(Settings):
             image=self.image,
             commands=self.commands,
             user=self.user,
-            environment=RENTED_GPU
-            | with_sandbox({name: value.get_secret_value() for name, value in self.environment.items()}),
+            environment=RENTED_GPU | executor_environment(self.environment),
             privileged=self.privileged,
             executor_port=self.executor_port,
             orphan_timeout=self.orphan_timeout,
@@ -246,12 +252,15 @@ def open_dstack(context: PoolContext) -> DstackProvider:
     return DstackProvider(DstackSettings().config(context))
 
 
-def _range(value: str, adapter: TypeAdapter[object], expected: str) -> str:
-    """The value without blanks, if dstack reads it as a range; ValueError."""
+def _range(value: str, read: Callable[[str], Range[Any]], most: float, expected: str) -> str:
+    """The value without blanks, if dstack reads it as a range of more than 0 and at most `most`; ValueError."""
     try:
-        adapter.validate_python(value)
+        found = read(value)
+        legal = all(0 < end <= most for end in (found.min, found.max) if end is not None)
     except (ValidationError, ValueError, OverflowError):
-        raise ValueError(f"must be {expected}; it is {value!r}") from None
+        legal = False
+    if not legal:
+        raise ValueError(f"must be {expected}; it is {value!r}")
     return value.replace(" ", "")
 
 

@@ -24,11 +24,13 @@ SERVING = {"status": "ready", "services": {"scheduler": "serving", "vmpool": "se
 
 @pytest.fixture
 def trial(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What the core's trial run of a kernel says; the core itself is tested where it lives."""
+    """What the core's trial run of a kernel says, and each service of its settings; both are tested where they live."""
     out = {"verdict": "ACCEPTED", "message": "All right.", "toolchain": "clang, ROCm's library", "kernels": {"add": {}}}
-    told: dict[str, Any] = {"status": 0, "out": out, "err": HEALTHY, "commands": []}
+    told: dict[str, Any] = {"status": 0, "out": out, "err": HEALTHY, "commands": [], "check_settings": False}
 
     def run(command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
+        if command[-1] == "--check-settings" and not told["check_settings"]:
+            return subprocess.CompletedProcess(command, 0, "[]", "")
         if not any(word.startswith("services.executor.core") for word in command):
             return really_run(command, **options)
         told["commands"].append(command)
@@ -186,6 +188,8 @@ def test_fix_installs_torch_and_looks_again(monkeypatch: pytest.MonkeyPatch) -> 
     def run(command: list[str] | tuple[str, ...], **options: Any) -> subprocess.CompletedProcess[str]:
         if command[-1] == checkup.SETTING_NAMES[-1]:
             return really_run(command, **options)
+        if command[-1] == "--check-settings":
+            return subprocess.CompletedProcess(list(command), 0, "[]", "")
         ran.append(command[-1] if command[0] == sys.executable else command[0])
         asked_for_torch = command[-1] == checkup.TORCH[-1]
         status = int(asked_for_torch and str(checkup.SETUP_TORCH) not in ran)
@@ -210,7 +214,7 @@ def test_a_misspelt_setting_is_a_note_with_the_right_name(
 def test_the_faults_of_a_gpu_that_is_to_be_used_are_told_before_the_trial(
     trial: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if checkup.DRIVER_NODE.exists():
+    if checkup.DRIVER_NODES["rocm"].exists():
         pytest.skip("this machine has the driver")
     monkeypatch.setenv("EXECUTOR_DEVICE", "rocm")
     run = doctor("http://127.0.0.1:1")
@@ -225,3 +229,60 @@ def test_the_faults_of_a_gpu_that_is_to_be_used_are_told_before_the_trial(
         "amdsmi",
     }
     assert trial["commands"][0][-2:] == ["--device", "rocm"]
+
+
+def test_wrong_values_are_faults_by_the_names_that_were_set_and_the_trial_is_not_run(
+    trial: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trial["check_settings"] = True
+    monkeypatch.setenv("AMD_CONTAINER_MEMORY_LIMIT", "lots")
+    monkeypatch.setenv("AMD_VM_MAX_CONCURRENT", "-1")
+    monkeypatch.setenv("AMD_DEFAULT_GPU", "H100")
+    monkeypatch.setenv("EXECUTOR_SANDBOX", "nonsense")
+    monkeypatch.setenv("EXECUTOR_DEVICE", "rcom")
+    monkeypatch.setenv("GATEWAY_PORT", "http")
+    run = doctor("http://127.0.0.1:1")
+    told = [found["detail"] for found in run.json if found["name"] == "settings" and found["health"] == "fault"]
+    for name in ("AMD_CONTAINER_MEMORY_LIMIT", "AMD_VM_MAX_CONCURRENT", "AMD_DEFAULT_GPU", "EXECUTOR_SANDBOX"):
+        assert any(f"{name}: " in line for line in told), name
+    assert any("EXECUTOR_DEVICE: must be one of cpu" in line for line in told)
+    assert any("GATEWAY_PORT: " in line for line in told)
+    [kernel] = [found for found in run.json if found["name"] == "trial kernel"]
+    assert (run.status, kernel["health"]) == (1, "fault")
+    assert kernel["detail"] == "not run, as the executor refuses its settings"
+    assert not any("bench" in command for command in trial["commands"])
+
+
+def test_what_two_services_refuse_alike_is_told_once() -> None:
+    refused = checkup.SettingsCheck("AMD_CONTAINER_CPU_LIMIT: is wrong")
+    [found] = checkup.settings({"services.executor": refused, "services.vmpool": refused})
+    assert (found.health, found.detail) == (checkup.Health.FAULT, refused.fault)
+
+
+def test_the_trial_runs_in_the_box_that_executors_will_have(
+    trial: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trial["check_settings"] = True
+    monkeypatch.setenv("EXECUTOR_DEVICE", "sim")
+    monkeypatch.setenv("EXECUTOR_SANDBOX", "process")
+    monkeypatch.setenv("EXECUTOR_BOX_MEMORY", "2g")
+    monkeypatch.setenv("AMD_CONTAINER_CPU_LIMIT", "1.5")
+    doctor("http://127.0.0.1:1")
+    [bench] = [" ".join(command) for command in trial["commands"] if "bench" in command]
+    for option in ("--device sim", "--sandbox process", "--box-memory-mib 2048", "--box-cores 1.5"):
+        assert option in bench
+
+
+@pytest.mark.parametrize("device", ["rocm", "nvidia"])
+def test_a_gpu_that_is_there_and_that_no_executor_would_take_is_a_note(
+    trial: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, device: str
+) -> None:
+    """Only the node is made up: what is looked at is the real machine, which has no GPU or has one."""
+    node = tmp_path / device
+    node.touch()
+    monkeypatch.setattr(checkup, "DRIVER_NODES", {device: node})
+    monkeypatch.delenv("EXECUTOR_DEVICE", raising=False)
+    found = next(found for found in doctor("http://127.0.0.1:1").json if found["name"] == device)
+    assert (found["health"], found["remedy"]) == ("note", f"export EXECUTOR_DEVICE={device} to have it take the GPU")
+    assert "EXECUTOR_DEVICE is not set" in found["detail"]
+    assert any(command[-2:] == ["--device", device] for command in trial["commands"])

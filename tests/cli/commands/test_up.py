@@ -39,3 +39,16 @@ def test_up_refuses_to_start_with_code_of_older_protos(tmp_path: Path, monkeypat
     run = wavepool("up", "--free-ports", "--data-dir", str(tmp_path))
     assert run.status == 3
     assert "billing.proto is out of date: run `make setup`" in " ".join(run.err.split())
+
+
+def test_a_setting_that_executors_would_refuse_is_told_before_anything_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AMD_CONTAINER_MEMORY_LIMIT", "lots")
+    monkeypatch.setenv("EXECUTOR_DEVICE", "rcom")
+    run = wavepool("up", "--free-ports", "--data-dir", str(tmp_path / "data"))
+    said = " ".join(run.err.split())
+    assert run.status == 2
+    assert "AMD_CONTAINER_MEMORY_LIMIT: must be an amount of memory with its unit" in said
+    assert "EXECUTOR_DEVICE: must be one of cpu, nvidia, rocm, sim; it is 'rcom'" in said
+    assert not (tmp_path / "data").exists()

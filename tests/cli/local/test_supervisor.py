@@ -41,6 +41,8 @@ STUBBORN = SERVER.replace("signal.signal(signal.SIGTERM, stop)", "signal.signal(
 
 BROKEN = "import sys; sys.exit('no such database')"
 
+REFUSES = "import os, sys; sys.stderr.write('VMPOOL_PORT: is wrong\\n'); sys.exit(os.EX_CONFIG)"
+
 LEAVES_ORPHAN = SERVER.replace(
     'note("started")',
     """
@@ -126,6 +128,15 @@ async def test_a_program_that_keeps_dying_before_it_is_ready_ends_the_start_with
     with pytest.raises(StartError, match=r"(?s)ended 3 times \(exit status 1\).*no such database"):
         async with running([journal.program("billing", BROKEN)], lambda _: None, grace_seconds=5) as supervisor:
             await supervisor.wait_until_ready(DEADLINE_SECONDS)
+
+
+async def test_a_program_that_refuses_its_settings_is_not_started_again(journal: Journal) -> None:
+    told: list[str] = []
+    refuses = journal.program("vmpool", REFUSES)
+    with pytest.raises(StartError, match=r"vmpool refuses its settings; the end of .*:\nVMPOOL_PORT: is wrong$"):
+        async with running([refuses], told.append, grace_seconds=5) as supervisor:
+            await supervisor.wait_until_ready(DEADLINE_SECONDS)
+    assert (told, refuses.log.read_text()) == ([], "VMPOOL_PORT: is wrong\n")
 
 
 async def test_a_program_that_is_never_ready_ends_the_start(journal: Journal) -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import stat
 from typing import TYPE_CHECKING
 
 import pytest
 from pydantic import ValidationError
 
+from servicekit.config import settings_faults
 from services.executor.config import ExecutorSettings
+from services.executor.core.command_line import parser
 from services.executor.kept_secret import kept_secret
+from services.executor.sandboxes.choice import SandboxSetting
+from services.executor.server import check_settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,9 +46,10 @@ def test_a_box_s_memory_is_set_by_either_name_as_docker_takes_it(monkeypatch: py
     assert _option(ExecutorSettings(), "--box-memory-mib") == "12288"
 
     monkeypatch.setenv(name, "12")
-    with pytest.raises(ValidationError, match=name) as refused:
+    with pytest.raises(ValidationError) as refused:
         ExecutorSettings()
-    assert "such as 16g, 16GB or 512m, and at least 256m; it is '12'" in str(refused.value)
+    assert settings_faults(refused.value).startswith(f"{name}: must be")
+    assert "such as 16g, 16GB or 512m, from 256m to 16t; it is '12'" in str(refused.value)
 
 
 @pytest.mark.parametrize("name", ["EXECUTOR_BOX_CORES", "AMD_CONTAINER_CPU_LIMIT"])
@@ -52,9 +58,38 @@ def test_a_box_s_cores_are_set_by_either_name(monkeypatch: pytest.MonkeyPatch, n
     assert _option(ExecutorSettings(), "--box-cores") == "2.5"
 
     monkeypatch.setenv(name, "many")
-    with pytest.raises(ValidationError, match=name) as refused:
+    with pytest.raises(ValidationError) as refused:
         ExecutorSettings()
+    assert settings_faults(refused.value).startswith(f"{name}: must be")
     assert "such as 4 or 2.5; it is 'many'" in str(refused.value)
+
+
+@pytest.mark.parametrize("word", [*SandboxSetting, "docker:runsc"])
+def test_every_sandbox_that_can_be_chosen_can_be_set(word: str) -> None:
+    assert ExecutorSettings(sandbox=word).sandbox == word
+
+
+@pytest.mark.parametrize("word", ["nonsense", "docker:", "process:runsc"])
+def test_a_sandbox_that_does_not_exist_is_refused_by_the_name_that_was_set(
+    monkeypatch: pytest.MonkeyPatch, word: str
+) -> None:
+    monkeypatch.setenv("AMD_CONTAINER_ISOLATION", word)
+    with pytest.raises(ValidationError) as refused:
+        ExecutorSettings()
+    said = settings_faults(refused.value)
+    assert said.startswith("AMD_CONTAINER_ISOLATION: must be one of auto, required, bubblewrap")
+    assert said.endswith(f"it is {word!r}")
+
+
+def test_what_the_settings_come_to_is_told_as_options_of_the_core(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("EXECUTOR_DEVICE", "sim")
+    monkeypatch.setenv("EXECUTOR_SANDBOX", "process")
+    monkeypatch.setenv("AMD_CONTAINER_MEMORY_LIMIT", "2g")
+    check_settings()
+    chosen = parser().parse_args(["lint", *json.loads(capsys.readouterr().out)])
+    assert (chosen.device, chosen.sandbox, chosen.box_memory_mib) == ("sim", "process", 2048)
 
 
 def test_what_a_box_may_use_is_left_to_the_device_where_nothing_is_set() -> None:

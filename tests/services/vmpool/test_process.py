@@ -78,6 +78,29 @@ async def test_a_second_pool_on_the_same_data_is_refused_and_harms_nobody(pool: 
         assert await leased(stub) == lease
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"AMD_CONTAINER_MEMORY_LIMIT": "lots"}, "AMD_CONTAINER_MEMORY_LIMIT: must be an amount of memory"),
+        ({"AMD_CONTAINER_ISOLATION": "maybe"}, "AMD_CONTAINER_ISOLATION: must be one of auto, required"),
+        ({"AMD_DEFAULT_GPU": "H100"}, "AMD_DEFAULT_GPU: must be one of MI300X"),
+        (
+            {"VMPOOL_PROVIDERS": "docker", "VMPOOL_DOCKER_ENVIRONMENT": "rocm"},
+            "VMPOOL_DOCKER_ENVIRONMENT: must be JSON",
+        ),
+        ({"VMPOOL_PROVIDERS": "dstack"}, "VMPOOL_DSTACK_TOKEN: is empty"),
+    ],
+)
+def test_a_pool_that_cannot_take_its_settings_says_why_and_that_it_is_for_good(
+    tmp_path: Path, wrong: dict[str, str], said: str
+) -> None:
+    pool = PoolProcess(tmp_path, wrong)
+    pool.start()
+    assert pool.exit_status() == os.EX_CONFIG
+    assert said in pool.log
+    assert "Traceback" not in pool.log
+
+
 async def test_a_dead_executor_is_noticed_and_replaced(pool: PoolProcess) -> None:
     async with open_channel(pool.target) as channel:
         stub = vmpool_pb2_grpc.VmPoolServiceStub(channel)

@@ -26,6 +26,10 @@ _MI300X = 90402
 """gfx942 as the driver writes it."""
 _FIELD = re.compile(r"^(gfx_target_version|drm_render_minor) (\d+)$", re.MULTILINE)
 _DRIVER_VERSION = re.compile(r"(\d+)\.(\d+)")
+_INSTALL_ROCM = (
+    "on a machine: docs/first-hour.md, step 1, names AMD's guide; in a container: build deploy/Dockerfile from a ROCm "
+    "image (step 6)"
+)
 _INSTALL_DRIVER = "install amdgpu-dkms of ROCm 6.2 or newer, or a kernel that has the driver, and `modprobe amdgpu`"
 
 
@@ -140,7 +144,7 @@ def compiler() -> DeviceFinding:
     try:
         rocm = toolchain.rocm()
     except ToolchainError as error:
-        return _fault("hipcc", str(error), "an image: build deploy/Dockerfile from a ROCm image (docs/first-hour.md)")
+        return _fault("hipcc", str(error), _INSTALL_ROCM)
     if not any(rocm.version):
         return _fault("hipcc", f"{rocm.hipcc} does not say its version", "`hipcc --version` should")
     return DeviceFinding("hipcc", ok=True, message=f"{rocm.hipcc}, ROCm {'.'.join(map(str, rocm.version))}")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
+from servicekit.config import settings_faults
 from services.vmpool.providers.docker_settings import DockerSettings
 from services.vmpool.providers.provider import Order
 
@@ -37,3 +38,22 @@ def test_a_container_without_privileges_takes_a_weaker_box_in_so_many_words() ->
     arguments = settings.plan("pool").arguments(ORDER)
     assert arguments["environment"]["EXECUTOR_SANDBOX"] == "process"
     assert "cap_add" not in arguments
+
+
+def test_a_bad_setting_of_boxes_in_the_executor_s_environment_is_refused_with_both_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("VMPOOL_DOCKER_ENVIRONMENT", '{"AMD_CONTAINER_MEMORY_LIMIT": "lots"}')
+    monkeypatch.setenv("EXECUTOR_BOX_MEMORY", "8g")
+    with pytest.raises(ValidationError) as refused:
+        DockerSettings()
+    said = settings_faults(refused.value)
+    assert said.startswith("VMPOOL_DOCKER_ENVIRONMENT: AMD_CONTAINER_MEMORY_LIMIT: must be an amount of memory")
+
+
+def test_a_container_without_privileges_is_refused_if_our_environment_asks_for_a_real_box(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AMD_CONTAINER_ISOLATION", "true")
+    with pytest.raises(ValidationError, match="VMPOOL_DOCKER_PRIVILEGED_BOXES is false"):
+        DockerSettings(privileged_boxes=False)

@@ -149,6 +149,7 @@ def test_a_missing_compiler_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("ROCM_PATH", str(tmp_path))
     found = compiler()
     assert (found.ok, "no hipcc at" in found.message) == (False, True)
+    assert ("on a machine: " in found.remedy, "in a container: " in found.remedy) == (True, True)
 
 
 @needs_no_gpu

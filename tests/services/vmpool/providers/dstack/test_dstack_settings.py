@@ -68,7 +68,7 @@ def test_everything_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
     ("name", "value", "said"),
     [
         ("BACKENDS", "amdevcloud", r"must be one of .*hotaisle.*; it is 'amdevcloud', and the nearest is amddevcloud"),
-        ("BACKENDS", "", "at least 1 item"),
+        ("BACKENDS", " , ", "at least 1 item"),
         (
             "SPOT_POLICY",
             "ondemand",
@@ -133,7 +133,11 @@ def test_sizes_of_machines_are_ranges_in_dstack_s_words(
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("CPU", "many"), ("CPU", ""), ("MEMORY", "64 gigs"), ("DISK", ".."), ("DISK", "2TB..1TB"), ("DISK", "1..2..3")],
+    [
+        *[("CPU", "many"), ("MEMORY", "64 gigs"), ("DISK", ".."), ("DISK", "2TB..1TB"), ("DISK", "1..2..3")],
+        *[("DISK", "-5GB"), ("DISK", "0GB"), ("DISK", "0GB.."), ("DISK", "-5GB..10GB"), ("DISK", "99999999TB")],
+        *[("MEMORY", "..0GB"), ("MEMORY", "nanGB"), ("CPU", "0"), ("CPU", "arm:0.."), ("CPU", "8..9999999")],
+    ],
 )
 def test_sizes_that_dstack_does_not_read_are_refused_with_an_example(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-LEAST_MEMORY_MIB = 256
-"""A runner with its channel fits in."""
+LEAST_MEMORY_MIB, MOST_MEMORY_TIB = 256, 16
+"""A runner with its channel fits in the least; no machine has the most."""
 LEAST_CORES, MOST_CORES = 0.1, 1024.0
 _UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _MEMORY = re.compile(r"(\d+(?:\.\d+)?) ?([bkmgt]?)(?:i?b)?", re.IGNORECASE)
@@ -16,10 +16,10 @@ def mib_of(text: str) -> int:
     """MiB of an amount of memory such as `16g`, `16GB` or `512m`, in powers of 1024 as Docker has it; ValueError."""
     found = _MEMORY.fullmatch(text.strip())
     mib = int(float(found[1]) * _UNITS[found[2].lower()]) >> 20 if found else 0
-    if mib < LEAST_MEMORY_MIB:
+    if not LEAST_MEMORY_MIB <= mib <= MOST_MEMORY_TIB << 20:
         raise ValueError(
-            f"must be an amount of memory with its unit, such as 16g, 16GB or 512m, and at least {LEAST_MEMORY_MIB}m; "
-            f"it is {text!r}"
+            f"must be an amount of memory with its unit, such as 16g, 16GB or 512m, from {LEAST_MEMORY_MIB}m to "
+            f"{MOST_MEMORY_TIB}t; it is {text!r}"
         )
     return mib
 

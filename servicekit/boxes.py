@@ -1,0 +1,92 @@
+"""The settings of submissions' boxes: executors read them, and vmpool hands them to the machines that it rents."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, cast
+
+from pydantic import AliasChoices, Field, field_validator
+from pydantic_settings import SettingsConfigDict
+
+from servicekit.amounts import cores_of, mib_of
+from servicekit.config import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
+
+_OLDER_WORDS = {"true": "required", "1": "required", "false": "auto", "0": "auto"}
+_SANDBOX = re.compile(r"auto|required|bubblewrap|docker(:.+)?|process")
+
+
+class BoxSettings(Settings):
+    """Read from `EXECUTOR_*`, or by an older name."""
+
+    model_config = SettingsConfigDict(env_prefix="EXECUTOR_", populate_by_name=True)
+
+    sandbox: str = Field(default="auto", validation_alias=AliasChoices("EXECUTOR_SANDBOX", "AMD_CONTAINER_ISOLATION"))
+    """`auto`, `required`, `bubblewrap`, `docker`, `docker:RUNTIME` or `process`.
+
+    The older name's `true` means `required`, `false` `auto`.
+    """
+    box_memory: int | None = Field(
+        default=None, validation_alias=AliasChoices("EXECUTOR_BOX_MEMORY", "AMD_CONTAINER_MEMORY_LIMIT")
+    )
+    """MiB that a submission's box may use, set with a unit as Docker takes it: `16g`, `512m`.
+
+    By default 16 GiB; on `cpu` and `sim` no more than three quarters of the machine's memory.
+    """
+    box_cores: float | None = Field(
+        default=None, validation_alias=AliasChoices("EXECUTOR_BOX_CORES", "AMD_CONTAINER_CPU_LIMIT")
+    )
+    """Processors that a submission's box may fill, such as `4` or `2.5`; by default 4, on `cpu` and `sim` all."""
+
+    @field_validator("sandbox", mode="before")
+    @classmethod
+    def _known_sandbox(cls, value: Any) -> str:  # noqa: ANN401  whatever the environment holds
+        word = _OLDER_WORDS.get(str(value).lower(), str(value))
+        if not _SANDBOX.fullmatch(word):
+            known = "auto, required, bubblewrap, docker, docker:RUNTIME, process"
+            raise ValueError(f"must be one of {known}, or true (required) or false (auto); it is {value!r}")
+        return word
+
+    @field_validator("box_memory", mode="before")
+    @classmethod
+    def _memory(cls, value: Any) -> int | None:  # noqa: ANN401  as above
+        return None if value is None else mib_of(str(value))
+
+    @field_validator("box_cores", mode="before")
+    @classmethod
+    def _cores(cls, value: Any) -> float | None:  # noqa: ANN401  as above
+        return None if value is None else cores_of(str(value))
+
+
+class ToldBoxSettings(BoxSettings):
+    """The same, of the variables that it is made with alone, not of our environment."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003 - the signature is the library's
+        init_settings: PydanticBaseSettingsSource,
+        *_: PydanticBaseSettingsSource,
+        **__: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """What it is made with."""
+        return (init_settings,)
+
+
+def variables_of(field: str) -> list[str]:
+    """Those that a setting of boxes is read from; the first of them wins."""
+    return [str(name) for name in cast("AliasChoices", BoxSettings.model_fields[field].validation_alias).choices]
+
+
+BOX_VARIABLES = [variables_of(field) for field in BoxSettings.model_fields]
+
+
+def box_settings_of(told: Mapping[str, str]) -> BoxSettings:
+    """The settings in these variables, whatever our environment has; raises pydantic's ValidationError."""
+    return ToldBoxSettings.model_validate(
+        {name: told[name] for names in BOX_VARIABLES for name in names if name in told}
+    )

@@ -1,0 +1,53 @@
+"""What an executor on a rented machine, or in a container of ours, is told.
+
+Of vmpool's own environment it gets the settings of submissions' boxes, unless the provider's setting `environment` has
+them. If neither names a sandbox, it must have a real one: a weaker one holds back less than we promise to those whose
+code runs side by side. A machine that cannot make one is refused when its executor starts, and ends as a failed machine
+with the reason.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import AfterValidator, SecretStr, ValidationError
+
+from servicekit.boxes import BOX_VARIABLES, box_settings_of, variables_of
+from servicekit.config import settings_faults
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_REAL = {"EXECUTOR_SANDBOX": "required"}
+
+
+def _checked(own: dict[str, SecretStr]) -> dict[str, SecretStr]:
+    told = {name: value.get_secret_value() for name, value in own.items()}
+    try:
+        box_settings_of(told)
+    except ValidationError as error:
+        raise ValueError(settings_faults(error, told)) from None
+    return own
+
+
+ExecutorEnvironment = Annotated[dict[str, SecretStr], AfterValidator(_checked)]
+"""A provider's setting of an executor's variables, by name."""
+
+
+def executor_environment(own: Mapping[str, SecretStr], ambient: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The variables: `own`, and from `ambient` the settings of boxes that `own` has by none of their names."""
+    told = {name: value.get_secret_value() for name, value in own.items()}
+    for names in BOX_VARIABLES:
+        if told.keys().isdisjoint(names):
+            told |= {name: ambient[name] for name in [name for name in names if ambient.get(name)][:1]}
+    return _REAL | told if told.keys().isdisjoint(variables_of("sandbox")) else told
+
+
+def check_privileges(setting: str, environment_setting: str, own: Mapping[str, SecretStr]) -> None:
+    """Raises ValueError where a container without privileges is to make a real box, which it cannot."""
+    if box_settings_of(executor_environment(own)).sandbox == "required":
+        raise ValueError(
+            f"{setting} is false, and a container without privileges makes no real sandbox: leave it true, or accept a "
+            f'weaker one by {environment_setting}={{"EXECUTOR_SANDBOX": "process"}}, with what that does not hold back'
+        )

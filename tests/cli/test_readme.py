@@ -1,0 +1,37 @@
+"""The commands that README lists exist, with the options that it gives them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.cli.invocation import wavepool
+
+README = Path(__file__).parents[2] / "README.md"
+GROUPS = ("core", "machines", "problems")
+
+
+def listed() -> list[str]:
+    """What follows `wavepool` in each command of the section on the command line."""
+    section = README.read_text(encoding="utf-8").partition("### Command line")[2].partition("```sh\n")[2]
+    lines = (line.partition(" #")[0] for line in section.partition("```")[0].splitlines())
+    parts = (part.strip() for line in lines for part in re.split(r"[;|>]", line))
+    return [part.removeprefix("wavepool ") for part in parts if part.startswith("wavepool ")]
+
+
+def test_the_list_is_found() -> None:
+    assert {"problems", "doctor", "costs", "certify --device rocm"} <= {*listed()}
+
+
+@pytest.mark.parametrize("command", listed())
+def test_a_command_of_the_list_exists_with_its_options(command: str, capfd: pytest.CaptureFixture[str]) -> None:
+    words = shlex.split(command)
+    names = [word for word in words[: 2 if words[0] in GROUPS else 1] if not word.startswith("-")]
+    run = wavepool(*names, "--help")
+    # The core prints its help in a process of its own.
+    helped = run.out + capfd.readouterr().out
+    assert run.status == 0
+    assert [option for option in words if option.startswith("-") and not re.search(rf"{option}\b", helped)] == []
