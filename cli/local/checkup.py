@@ -140,18 +140,20 @@ def gpu_device() -> str:
 
 
 def gpu(device: str) -> list[Finding]:
-    """Whether this machine's GPU can be used: nodes and permission, the driver and what it shows, the compiler."""
+    """Whether this machine's GPU can be used: nodes and permission, the driver, the compiler, room for an image."""
     asked = subprocess.run(  # noqa: S603 - our own program
         [sys.executable, *GPU_CHECKUP, device], capture_output=True, text=True, timeout=TRIAL_SECONDS, check=False
     )
     if asked.returncode:
         return [Finding(device, Health.FAULT, f"it could not be looked at: {asked.stderr.strip()[-300:]}")]
     return [
-        Finding(
-            device, Health.OK if found["ok"] else Health.FAULT, f"{found['check']}: {found['message']}", found["remedy"]
-        )
+        Finding(device, _health(found), f"{found['check']}: {found['message']}", found["remedy"])
         for found in cast("list[dict[str, Any]]", json.loads(asked.stdout))
     ]
+
+
+def _health(found: dict[str, Any]) -> Health:
+    return Health.OK if found["ok"] else Health.FAULT if found["hinders"] else Health.NOTE
 
 
 def trial_run(device: str = "") -> list[Finding]:
