@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 NEEDED_BYTES = 256 << 10
 """A service with less room is not ready: some pages of a database and of its log."""
+IMAGE_GB = 100
+"""What has to be free where an image with ROCm or CUDA is pulled: it unpacks to tens of GB, and its packed layers lie
+beside it until the pull ends. An estimate; no pull was measured."""
 _FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT})
 _POSTGRESQL_DISK_FULL = "53100"
 

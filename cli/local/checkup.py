@@ -177,7 +177,10 @@ def gpu_device() -> str:
 
 
 def gpu(device: str) -> list[Finding]:
-    """Whether this machine's GPU is used, and can be: nodes, permission, the driver and what it shows, the compiler."""
+    """Whether this machine's GPU is used, and can be.
+
+    Looks at its nodes and the right to them, the driver and what it shows, the compiler, and room for an image.
+    """
     found: list[Finding] = []
     if not os.environ.get("EXECUTOR_DEVICE"):
         detail = (
@@ -194,11 +197,13 @@ def _gpu_findings(device: str) -> list[Finding]:
     if asked.returncode:
         return [Finding(device, Health.FAULT, f"it could not be looked at: {asked.stderr.strip()[-300:]}")]
     return [
-        Finding(
-            device, Health.OK if found["ok"] else Health.FAULT, f"{found['check']}: {found['message']}", found["remedy"]
-        )
+        Finding(device, _health(found), f"{found['check']}: {found['message']}", found["remedy"])
         for found in cast("list[dict[str, Any]]", json.loads(asked.stdout))
     ]
+
+
+def _health(found: dict[str, Any]) -> Health:
+    return Health.OK if found["ok"] else Health.FAULT if found["hinders"] else Health.NOTE
 
 
 def trial_run(executor: SettingsCheck, device: str = "") -> list[Finding]:

@@ -97,10 +97,7 @@ class NoRoomError(ExecutorError):
 
 
 class UnfitError(Exception):
-    """The machine takes no run any more, because its device cannot be trusted."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(f"this machine is unfit ({reason}); run elsewhere, it is about to be replaced")
+    """The machine takes no run any more, because its device cannot be trusted: the reason, for its operator."""
 
 
 class DrainingError(ExecutorError):

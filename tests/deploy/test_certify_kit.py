@@ -76,6 +76,26 @@ def test_without_a_network_and_a_gpu_it_says_what_is_there_and_what_is_missing(
     assert (folder / "certify-rocm" / "report.html").is_file()
 
 
+@pytest.mark.docker
+@pytest.mark.executor_image
+def test_it_runs_with_the_python_of_debian_13_too(kit: Path) -> None:
+    """Which is 3.13; what is compiled in the packages is another file than for the Python of the other tests."""
+    packages = "numpy, scipy.special, ml_dtypes, psutil, elftools.elf.elffile, pydantic, pydantic_settings, pynvml"
+    script = (
+        "python3 -I /kit.pyz --device rocm --only environment >&2; [ $? = 3 ] || exit 1; "
+        f"wavepool-certify/python313/bin/python -c 'import {packages}' && cat certify-rocm/result.json"
+    )
+    debian = ("--network", "none", "--volume", f"{kit}:/kit.pyz:ro", "--workdir", "/tmp", "wavepool-executor-base")  # noqa: S108  the container's
+    done = subprocess.run(
+        ["docker", "run", "--rm", *debian, "sh", "-c", script], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["machine"]["Python"].startswith("3.13.")
+    outcomes = {step["step"]: step["outcome"] for step in result["steps"]}
+    assert (outcomes["environment/machine"], outcomes["environment/processor"]) == ("passed", "passed")
+
+
 def _link(source: str, target: str) -> None:
     try:
         os.link(source, target)

@@ -1,13 +1,16 @@
-"""Any process may be killed at any point: the job still ends once, and is charged once."""
+"""Any process may be killed at any point, or hang so that it cannot be: jobs end once, and are charged once at most."""
 
 from __future__ import annotations
 
+import uuid
 from typing import TYPE_CHECKING
 
 import httpx
+import psutil
 import pytest
 
-from tests.end_to_end.wavepool_processes import Frame, kernel, start, until
+from tests.end_to_end.wavepool_processes import Frame, kernel, reference, start, until
+from tests.freezer import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,3 +78,29 @@ def test_a_job_submitted_while_everything_but_the_gateway_is_down_is_refused_or_
 
 def test_nothing_is_held_once_all_jobs_are_over(victim: Wavepool) -> None:
     until(lambda: float(victim.balance()["held_usd"]) == 0, "all holds to be settled")
+
+
+@pytest.mark.freezer
+def test_a_call_that_hangs_its_device_costs_a_machine_and_no_other_job(victim: Wavepool) -> None:
+    name = f"hang-{uuid.uuid4().hex[:9]}"
+    hangs = victim.submit(kernel("hangs").replace("NAME", name), "check")
+    victim.wait_for_status(hangs, "CHECKING")
+    [hung] = until(lambda: [one.pid for one in psutil.process_iter(["name"]) if one.info["name"] == name], "the call")
+    waits = victim.submit(reference("leaky-relu"), "check")
+    with frozen([hung]):
+        told, other = victim.ended(hangs), victim.ended(waits)
+        machine = victim.http.get(f"/api/v1/machines/{told['machine_id']}").json()
+    assert told["verdict"] == "TIME_LIMIT_EXCEEDED"
+    assert "call 1 of its process: a call of `solution` took more than 10 seconds" in told["message"]
+    assert (told["billable_seconds"], victim.charges(hangs)) == (0, [])
+    assert (machine["state"], machine["fault"]) == ("STOPPED", "UNFIT")
+    assert machine["reason"] == (
+        "unfit: this machine does not answer: a run that ended in TIME_LIMIT_EXCEEDED left processes that cannot be "
+        "killed; reboot the machine, then start its executor again"
+    )
+    assert (other["verdict"], other["machine_id"] != machine["id"]) == ("ACCEPTED", True)
+    until(lambda: victim.charges(waits), "the charge")
+    assert len(victim.charges(waits)) == 1
+    machines = victim.http.get("/api/v1/machines").json()
+    assert [one["id"] for one in machines["machines"]] == [other["machine_id"]]
+    assert not machines["stopped_sources"], "one machine that ran jobs before is no reason to stop renting"

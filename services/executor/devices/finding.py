@@ -14,3 +14,5 @@ class DeviceFinding:
     ok: bool
     message: str
     remedy: str = ""
+    hinders: bool = True
+    """Whether nothing runs on the device until it is mended; else it is worth knowing."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from servicekit.storage import IMAGE_GB
 from services.vmpool.machines.cost import MICROSECOND
 
 if TYPE_CHECKING:
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
     from services.vmpool.policy.offer_choice import SpotPolicy
 
 
-CPU, MEMORY, DISK = "x86:4..", "32GB..", "200GB.."
-"""What a machine has at least. A run may use 4 CPUs and 16 GB, and the judge holds its answers beside it. ROCm's images
-unpack to tens of GB, and a pull keeps the packed layers beside them: dstack's own 100 GB leave little for builds."""
+CPU, MEMORY, DISK = "x86:4..", "32GB..", f"{2 * IMAGE_GB}GB.."
+"""What a machine has at least. A run may use 4 CPUs and 16 GB, and the judge holds its answers beside it. The system
+and builds have as much of the disk as the image; dstack's own 100 GB would leave them nothing."""
 
 
 @dataclass(frozen=True)

@@ -227,7 +227,10 @@ def test_the_faults_of_a_gpu_that_is_to_be_used_are_told_before_the_trial(
         "driver",
         "hipcc",
         "amdsmi",
+        "image",
     }
+    [image] = [finding for finding in told if finding["detail"].startswith("image:")]
+    assert image["health"] == ("note" if image["remedy"] else "ok"), "runs need none"
     assert trial["commands"][0][-2:] == ["--device", "rocm"]
 
 

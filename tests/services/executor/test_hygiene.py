@@ -76,8 +76,8 @@ async def test_two_bad_canaries_condemn_the_machine_and_say_why(start_executor: 
     refused = await refusal(client.run(request("finish ACCEPTED")))
     assert refused.code is grpc.StatusCode.ABORTED
     assert "canary failed 2 times in a row after a run that ended in TIME_LIMIT_EXCEEDED" in refused.message
-    assert "reboot the machine, then start its executor again" in refused.message
-    assert "run elsewhere" in refused.message
+    assert refused.message.endswith("reboot the machine, then start its executor again")
+    assert refused.message == server.runs.unfit_reason, "the pool gives this as the machine's reason"
     assert (await client.capabilities()).unfit_reason == server.runs.unfit_reason
 
 

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+from servicekit.storage import IMAGE_GB
+from services.executor.devices.checkup import GB, room_for_image
+from services.vmpool.providers.dstack_config import DISK
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_disk_with_room_for_an_image_is_told_with_its_place(tmp_path: Path) -> None:
+    found = room_for_image(tmp_path / "not" / "there", needed_gb=0)
+    assert (found.ok, found.message.endswith(f" GB free for one at {tmp_path}")) == (True, True)
+
+
+def test_a_disk_too_small_for_an_image_is_told_with_the_remedy_and_hinders_no_run(tmp_path: Path) -> None:
+    free_gb = shutil.disk_usage(tmp_path).free // GB
+    found = room_for_image(tmp_path, needed_gb=free_gb + 50)
+    assert (found.ok, found.hinders) == (False, False)
+    assert f"takes up to {free_gb + 50} GB" in found.message
+    assert f"free {free_gb + 50} GB there, or name a folder of a larger disk as `data-root`" in found.remedy
+
+
+def test_rented_machines_have_room_for_an_image_and_as_much_again() -> None:
+    assert float(DISK.removesuffix("GB..")) >= 2 * IMAGE_GB
