@@ -11,8 +11,7 @@ from pydantic_settings import SettingsConfigDict
 from servicekit.config import ServiceSettings
 from services.billing.budget import Budget
 from services.billing.pricing import PriceList
-
-MICROS_PER_DOLLAR = 1_000_000
+from vocabulary.money import micros_of
 
 
 class BillingSettings(ServiceSettings):
@@ -45,8 +44,8 @@ class BillingSettings(ServiceSettings):
 
     def prices(self) -> PriceList:
         """The price of every GPU type that may be asked for."""
-        default = _micros(self.mi300x_hourly_rate)
-        listed = {gpu_type: _micros(rate) for gpu_type, rate in self.hourly_rates.items()}
+        default = micros_of(self.mi300x_hourly_rate)
+        listed = {gpu_type: micros_of(rate) for gpu_type, rate in self.hourly_rates.items()}
         return PriceList(dict.fromkeys(("MI300X", "MI210", "MI250X", "MI300A"), default) | listed)
 
     def budget(self) -> Budget:
@@ -55,12 +54,8 @@ class BillingSettings(ServiceSettings):
 
     def machine_budget_micros(self) -> int:
         """What machines may cost."""
-        return _micros(self.grant_credits_total if self.machine_budget is None else self.machine_budget)
+        return micros_of(self.grant_credits_total if self.machine_budget is None else self.machine_budget)
 
     def grant_micros(self) -> int:
         """The first account's grant."""
-        return _micros(self.grant_credits_total)
-
-
-def _micros(dollars: Decimal) -> int:
-    return int((dollars * MICROS_PER_DOLLAR).to_integral_value())
+        return micros_of(self.grant_credits_total)

@@ -20,6 +20,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vocabulary.money import dollars_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -48,7 +50,7 @@ class InsufficientCreditError(BillingError):
 
     def __init__(self, amount_micros: int, available_micros: int) -> None:
         super().__init__(
-            f"This needs {dollars(amount_micros)}, and {dollars(available_micros)} is available. Add credit."
+            f"This needs {dollars_text(amount_micros)}, and {dollars_text(available_micros)} is available. Add credit."
         )
         self.amount_micros = amount_micros
         self.available_micros = available_micros
@@ -118,12 +120,6 @@ class HoldSettledError(ConflictError):
     """The hold is settled already with another amount or key."""
 
     def __init__(self, hold_id: str, charged_micros: int) -> None:
-        super().__init__(f"Hold {hold_id!r} is settled already at {dollars(charged_micros)}; that settlement stands.")
-
-
-def dollars(micros: int) -> str:
-    """An amount for people, e.g. `$1.99` or `-$0.000004`: at least cents, and no digit lost."""
-    sign = "-" if micros < 0 else ""
-    whole, fraction = divmod(abs(micros), 1_000_000)
-    digits = f"{fraction:06d}".rstrip("0").ljust(2, "0")
-    return f"{sign}${whole:,}.{digits}"
+        super().__init__(
+            f"Hold {hold_id!r} is settled already at {dollars_text(charged_micros)}; that settlement stands."
+        )

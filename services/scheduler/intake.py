@@ -13,7 +13,6 @@ from servicekit.clock import new_id
 from servicekit.request_id import current_request_id
 from services.scheduler import metrics, payloads
 from services.scheduler.admission import MAX_PRIORITY_FOR_EVERYBODY, admit, fingerprint
-from services.scheduler.charge import worst_case
 from services.scheduler.errors import (
     BillingUnreachableError,
     CreditRefusedError,
@@ -26,6 +25,7 @@ from services.scheduler.errors import (
 from services.scheduler.gpu_choice import FALLBACKS_FIELD, FIELD
 from services.scheduler.job import UNSEEN_STATES, Job, JobState
 from services.scheduler.racing import uncut
+from vocabulary.money import price_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -99,7 +99,7 @@ class Intake:
             create_time=self._clock.now(),
             price_micros_per_hour=price,
             fallback_prices_micros_per_hour=tuple(fallback_prices),
-            hold_micros=worst_case(self._policy.longest_run, max((price, *fallback_prices))),
+            hold_micros=price_of(self._policy.longest_run, max((price, *fallback_prices))),
             has_definition=bool(submission.texts.problem_def),
             request_id=current_request_id(),
         )

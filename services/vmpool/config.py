@@ -12,12 +12,13 @@ from pydantic_settings import SettingsConfigDict
 from servicekit.config import CommaSeparated, ServiceSettings
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.machines.machine_token import kept_secret
-from services.vmpool.machines.order_checks import check_gpu_count, check_gpu_type, micros_of
+from services.vmpool.machines.order_checks import check_gpu_count, check_gpu_type
 from services.vmpool.machines.stranger_policy import StrangerPolicy
 from services.vmpool.policy.keep_warm import parse_keep_warm
 from services.vmpool.policy.offer_choice import OfferPolicy, OfferTimes, SpotPolicy
 from services.vmpool.policy.retention import Retention
 from services.vmpool.policy.sizing import Limits
+from vocabulary.money import micros_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

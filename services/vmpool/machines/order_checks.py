@@ -6,15 +6,14 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from services.vmpool.errors import InvalidFieldError
+from vocabulary.money import dollars_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from decimal import Decimal
 
 LEGAL_GPU_COUNTS = (1, 2, 4, 8)
 """GPUs of one machine; clouds rent MI300X in these."""
 
-MICROS_PER_DOLLAR = 1_000_000
 _ANY_LIKENESS = 0.0
 _LONGEST_QUOTE = 40
 
@@ -59,25 +58,16 @@ def check_max_price(
     """
     limit = max_price_micros_per_gpu_hour
     if limit < 0:
-        raise InvalidFieldError(field, f"must be 0 (no limit) or more; it is {dollars(limit)}, and the nearest is 0")
+        raise InvalidFieldError(
+            field, f"must be 0 (no limit) or more; it is {dollars_text(limit)}, and the nearest is 0"
+        )
     cheapest = min(offered_micros_per_gpu_hour, default=0)
     if 0 < limit < cheapest:
         raise InvalidFieldError(
-            field, f"{dollars(limit)} is below every offer: the cheapest is {dollars(cheapest)} ({cheapest} micros)"
+            field,
+            f"{dollars_text(limit)} is below every offer: the cheapest is {dollars_text(cheapest)} ({cheapest} micros)",
         )
     return limit
-
-
-def micros_of(amount: Decimal) -> int:
-    """Dollars in micro-dollars, to the nearest."""
-    return int((amount * MICROS_PER_DOLLAR).to_integral_value())
-
-
-def dollars(micros: int) -> str:
-    """Micro-dollars for people, to the cent or, where that hides something, to the micro-dollar."""
-    cents_only = micros % (MICROS_PER_DOLLAR // 100) == 0
-    sign, usd = "-" if micros < 0 else "", abs(micros) / MICROS_PER_DOLLAR
-    return f"{sign}${usd:,.2f}" if cents_only else f"{sign}${usd:,.6f}"
 
 
 def nearest_name(name: str, names: Sequence[str]) -> str:

@@ -12,10 +12,10 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.config import CommaSeparated, Settings
-from services.vmpool.machines.order_checks import micros_of
 from services.vmpool.providers.docker_containers import ContainerPlan
 from services.vmpool.providers.docker_provider import DockerConfig, DockerProvider
 from services.vmpool.providers.rented_sandbox import check_privileges, with_sandbox
+from vocabulary.money import micros_of
 
 if TYPE_CHECKING:
     from typing import Self

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from services.vmpool.machines.cost import MICROSECOND
+from vocabulary.money import MICROSECOND
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

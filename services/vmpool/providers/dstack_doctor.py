@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, cast
 from dstack._internal.core.models.resources import ResourcesSpec
 from dstack.version import __version__ as client_version
 
-from services.vmpool.machines.order_checks import dollars
 from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers.diagnosis import ProviderFinding
 from services.vmpool.providers.dstack_fleet import missing_fleet
+from vocabulary.money import dollars_of, dollars_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -95,7 +95,7 @@ def fleet_problems(configuration: Json, config: DstackConfig) -> list[str]:
         problems.append("holds no machines")
     problems += _too_large(cast("Json", configuration.get("resources") or {}), config.market)
     limit = configuration.get("max_price")
-    allowed = config.market.max_price_micros_per_hour / 1_000_000
+    allowed = dollars_of(config.market.max_price_micros_per_hour)
     if limit is not None and (not allowed or limit < allowed):
         problems.append(f"takes no machine above ${limit:g} an hour")
     policy = configuration.get("spot_policy")
@@ -128,7 +128,7 @@ def offers_finding(offers: Sequence[Offer], config: DstackConfig) -> ProviderFin
     if available:
         told = ", ".join(_line(offer) for offer in available[:5])
         return ProviderFinding("offers", ok=True, message=told)
-    limit = f" below {dollars(market.max_price_micros_per_hour)}" if market.max_price_micros_per_hour else ""
+    limit = f" below {dollars_text(market.max_price_micros_per_hour)}" if market.max_price_micros_per_hour else ""
     listed = f"; listed, but none available now: {', '.join(_line(offer) for offer in offers[:5])}" if offers else ""
     wanted = f"{', '.join(market.gpu_types)} with {'/'.join(map(str, market.gpu_counts))} GPUs"
     return ProviderFinding(
@@ -171,7 +171,7 @@ def _configuration(fleet: Json) -> Json:
 
 def _line(offer: Offer) -> str:
     spot = " spot" if offer.spot else ""
-    price = dollars(offer.price_micros_per_hour)
+    price = dollars_text(offer.price_micros_per_hour)
     return f"{offer.gpu_count} x {offer.gpu_type}{spot} at {offer.backend} {offer.region} for {price} an hour"
 
 

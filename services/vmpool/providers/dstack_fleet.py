@@ -18,9 +18,9 @@ from dstack._internal.server.schemas.fleets import (
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
 from services.vmpool.providers.dstack_name import POOL_TAG
-from services.vmpool.providers.dstack_offer import dollars_of
 from services.vmpool.providers.dstack_refusal import RefusedError
 from services.vmpool.providers.dstack_task import gpu_spec, resources
+from vocabulary.money import dollars_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

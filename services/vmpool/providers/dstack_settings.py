@@ -20,11 +20,12 @@ from pydantic import (
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from servicekit.config import CommaSeparated, Settings
-from services.vmpool.machines.order_checks import LEGAL_GPU_COUNTS, micros_of, nearest_name
+from services.vmpool.machines.order_checks import LEGAL_GPU_COUNTS, nearest_name
 from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers import dstack_config as config
 from services.vmpool.providers.dstack_provider import DstackProvider
 from services.vmpool.providers.rented_sandbox import check_privileges, with_sandbox
+from vocabulary.money import micros_of
 
 if TYPE_CHECKING:
     from typing import Self

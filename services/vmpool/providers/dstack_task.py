@@ -13,8 +13,8 @@ from dstack._internal.server.schemas.runs import ApplyRunPlanRequest, GetRunPlan
 
 from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers.dstack_name import run_name, tags_of
-from services.vmpool.providers.dstack_offer import dollars_of
 from services.vmpool.providers.dstack_run import TOKEN_VARIABLE
+from vocabulary.money import dollars_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,6 +11,7 @@ from wavepool.scheduler.v1 import scheduler_pb2
 
 from servicekit.errors import RpcFailure, rpc_failure
 from tests.services.scheduler.cluster import ACCOUNT, Cluster, kinds, scripted_cluster
+from vocabulary.money import price_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -166,9 +167,8 @@ async def test_the_dearest_gpu_type_that_is_allowed_is_put_on_hold(cluster: Clus
     cluster.billing.prices = {"MI210": 1_000_000, "MI300A": 3_600_000}
     for number, fallbacks in enumerate([[], ["MI210"], ["MI210", "MI300A"]]):
         await cluster.submit(f"key {number}", fallback_gpu_types=fallbacks)
-    longest_run_hours = cluster.settings.longest_run / timedelta(hours=1)
-    held = [round(hold.amount_micros / longest_run_hours) for hold in cluster.billing.holds.values()]
-    assert held == [1_990_000, 1_990_000, 3_600_000]
+    held = [hold.amount_micros for hold in cluster.billing.holds.values()]
+    assert held == [price_of(cluster.settings.longest_run, price) for price in (1_990_000, 1_990_000, 3_600_000)]
 
 
 async def test_credit_that_does_not_suffice_is_said_and_nothing_is_stored(cluster: Cluster) -> None:

@@ -4,12 +4,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from services.vmpool.machines.offer import Offer
 from services.vmpool.policy.offer_choice import SpotPolicy
-from services.vmpool.providers.dstack_offer import best_offers, dollars_of, micros_of, offers_from_plan
+from services.vmpool.providers.dstack_offer import best_offers, offers_from_plan
 from tests.services.vmpool.providers.dstack.dstack_words import MARKET, a_plan, an_offer, market
 
 if TYPE_CHECKING:
@@ -90,9 +88,3 @@ def test_an_unknown_availability_is_worth_a_try() -> None:
 @pytest.mark.parametrize("plan", [{}, {"job_plans": []}, {"job_plans": [{}]}, {"job_plans": [{"offers": None}]}])
 def test_a_plan_without_offers_offers_nothing(plan: dict[str, Any]) -> None:
     assert offers_from_plan(plan, MARKET) == []
-
-
-@settings(deadline=None)
-@given(st.integers(0, 10**9))
-def test_prices_survive_the_way_to_dstack_and_back(micros: int) -> None:
-    assert micros_of(dollars_of(micros)) == micros
