@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from servicekit import logging
 from services.executor.core.events import Finished
-from services.executor.core.verdict import Verdict, status_of
+from services.executor.core.verdict import Verdict
+from vocabulary.verdicts import status_of
 
 if TYPE_CHECKING:
     from datetime import datetime
