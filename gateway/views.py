@@ -119,6 +119,16 @@ def _problem_fields(problem: scheduler_pb2.ProblemSummary) -> dict[str, Any]:
     }
 
 
+def gpu_types_of(answer: billing_pb2.ListPricesResponse) -> schemas.GpuTypes:
+    """The price list."""
+    return schemas.GpuTypes(
+        gpu_types=[
+            schemas.GpuPrice(gpu_type=price.gpu_type, price_usd_per_hour=dollars_of(price.price_micros_per_hour))
+            for price in answer.prices
+        ]
+    )
+
+
 def costs_of(balance: billing_pb2.GetBalanceResponse, page: billing_pb2.ListPostingsResponse) -> schemas.Costs:
     """An account's credit and a page of its ledger."""
     return schemas.Costs(

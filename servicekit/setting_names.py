@@ -42,6 +42,11 @@ OTHERS_OF_OURS = frozenset(
 )
 """Read by programs of ours without a class of settings."""
 
+RENAMED = {
+    "SCHEDULER_DEFAULT_GPU": "VMPOOL_DEFAULT_GPU",
+}
+"""Settings of earlier versions that nothing reads any more, with what to set instead."""
+
 FOREIGN = re.compile(
     r"""
     # ROCm's HIP and OpenCL runtime: ROCm/clr, rocclr/utils/flags.hpp
@@ -84,6 +89,8 @@ def setting_warnings(environment: Mapping[str, str]) -> list[str]:
         plugin = PLUGIN_SOURCE.fullmatch(known.get(name.upper(), ""))
         if plugin and plugin["provider"] not in used:
             told.append(f"{name} is set, but VMPOOL_PROVIDERS does not name {plugin['provider']}: nothing reads it")
+        elif name.upper() in RENAMED:
+            told.append(f"{name} is set, and nothing reads it any more; set {RENAMED[name.upper()]} instead")
         elif is_unknown(name.upper()):
             near = _nearest(name.upper(), [*known, *OTHERS_OF_OURS])
             hint = f"did you mean {near}?" if near else "docs/operations.md lists the settings"

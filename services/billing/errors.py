@@ -9,7 +9,6 @@ BillingError
 │   ├── AccountNotFoundError
 │   ├── HoldNotFoundError
 │   ├── TokenNotFoundError
-│   └── PriceNotFoundError
 └── ConflictError
     ├── AccountNameTakenError
     ├── IdempotencyKeyReusedError
@@ -18,12 +17,7 @@ BillingError
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from vocabulary.money import dollars_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class BillingError(Exception):
@@ -89,13 +83,6 @@ class TokenNotFoundError(NotFoundError):
 
     def __init__(self, token_id: str) -> None:
         super().__init__(f"There is no token {token_id!r}.")
-
-
-class PriceNotFoundError(NotFoundError):
-    """No price for a GPU type; the message lists the types that have one."""
-
-    def __init__(self, gpu_type: str, known_gpu_types: Iterable[str]) -> None:
-        super().__init__(f"There is no price for GPU type {gpu_type!r}; there is one for {', '.join(known_gpu_types)}.")
 
 
 class ConflictError(BillingError):

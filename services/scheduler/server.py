@@ -140,7 +140,7 @@ async def build(
 
 def _policy(settings: SchedulerSettings, problems: Mapping[str, CatalogueEntry]) -> IntakePolicy:
     posed = {slug: PosedProblem(entry.problem.dtypes, entry.problem.parameters) for slug, entry in problems.items()}
-    return IntakePolicy(posed, settings.max_jobs_in_flight, settings.longest_run, settings.default_gpu)
+    return IntakePolicy(posed, settings.max_jobs_in_flight, settings.longest_run)
 
 
 async def main() -> None:

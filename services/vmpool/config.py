@@ -18,6 +18,7 @@ from services.vmpool.policy.keep_warm import parse_keep_warm
 from services.vmpool.policy.offer_choice import OfferPolicy, OfferTimes, SpotPolicy
 from services.vmpool.policy.retention import Retention
 from services.vmpool.policy.sizing import Limits
+from vocabulary.gpu_types import GPU_TYPES, default_first
 from vocabulary.money import micros_of
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class VmPoolSettings(ServiceSettings):
     """Machines' tokens are made from it; unset: one that is made at first use and kept in the data folder."""
     strangers: StrangerPolicy = StrangerPolicy.REPORT
     """What becomes of machines that have our pool's name and not our token: `report` or `release`."""
-    gpu_types: Annotated[CommaSeparated[str], Field(min_length=1)] = ("MI300X", "MI210", "MI250X", "MI300A")
+    gpu_types: Annotated[CommaSeparated[str], Field(min_length=1)] = GPU_TYPES
     """What may be asked for, with commas between."""
     default_gpu: str = Field(default="", validation_alias=AliasChoices("VMPOOL_DEFAULT_GPU", "AMD_DEFAULT_GPU"))
     """The GPU type of requested machines that name none; empty: the first of `gpu_types`."""
@@ -150,7 +151,10 @@ class VmPoolSettings(ServiceSettings):
 
     def default_gpu_type(self) -> str:
         """The GPU type of a machine that is requested without one."""
-        return _checked(check_gpu_type, self.default_gpu or self.gpu_types[0], self.gpu_types, "default_gpu")
+        try:
+            return default_first(self.gpu_types, self.default_gpu)[0]
+        except ValueError as error:
+            raise ValueError(f"default_gpu: {error}") from error
 
     def offer_times(self) -> OfferTimes:
         """How long offers are good for."""

@@ -20,12 +20,13 @@ from pydantic import (
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from servicekit.config import CommaSeparated, Settings
-from services.vmpool.machines.order_checks import LEGAL_GPU_COUNTS, nearest_name
+from services.vmpool.machines.order_checks import LEGAL_GPU_COUNTS
 from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers import dstack_config as config
 from services.vmpool.providers.dstack_provider import DstackProvider
 from services.vmpool.providers.rented_sandbox import check_privileges, with_sandbox
 from vocabulary.money import micros_of
+from vocabulary.names import none_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -262,9 +263,7 @@ def _known_backend(backend: str) -> str:
 
 def _known(word: str, legal: tuple[str, ...]) -> str:
     if word not in legal:
-        raise ValueError(
-            f"must be one of {', '.join(legal)}; it is {word!r}, and the nearest is {nearest_name(word, legal)}"
-        )
+        raise ValueError(none_of(word, legal))
     return word
 
 
