@@ -10,6 +10,7 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.config import ServiceSettings
+from vocabulary.limits import LONGEST_RUN
 
 
 class SchedulerSettings(ServiceSettings):
@@ -35,8 +36,8 @@ class SchedulerSettings(ServiceSettings):
     """
     lease_duration: timedelta = timedelta(seconds=30)
     """How long a machine stays ours when we fall silent; renewed every third of it."""
-    longest_run: timedelta = timedelta(minutes=15)
-    """Of one attempt: what a job is put on hold for. Executors end runs by themselves then."""
+    longest_run: timedelta = LONGEST_RUN
+    """Of one attempt: what a job is put on hold for. Executors are told, and end runs by themselves then."""
     overrun_grace: timedelta = timedelta(minutes=1)
     """After the longest run, a run that has not ended is given up."""
     reattach_window: timedelta = timedelta(seconds=10)

@@ -115,7 +115,7 @@ async def build(
     vmpool_channel, billing_channel = open_channel(settings.vmpool_target), open_channel(settings.billing_target)
     hub, waiting, inventory = EventHub(), WaitingJobs(settings.waiting_per_priority_point), Inventory()
     store, reader = JobStore(database, hub.announce), JobReader(database)
-    pool, billing, executors = Pool(vmpool_channel), Billing(billing_channel), Executors()
+    pool, billing, executors = Pool(vmpool_channel), Billing(billing_channel), Executors(settings.longest_run)
     forecast = Forecast(waiting, inventory)
     forecast.remember(await reader.run_times({JobState.FINISHED}, RUNS_REMEMBERED))
     links = Links(store, pool, executors, clock, settings)

@@ -74,15 +74,17 @@ class VmPoolSettings(ServiceSettings):
     keep_warm: str = ""
     """When how many machines are to be ready, e.g. `Mon-Fri 08:00-18:00 Europe/Berlin MI300X=1; ...`."""
     backends: CommaSeparated[str] = ()
-    """Backends in order of preference, with commas between, by their names; those left out come last."""
+    """Where machines may be rented, in order of preference, with commas between; unset: wherever is cheapest. A
+    provider of which it names no backend comes last, with those that it usually has."""
     spot_policy: SpotPolicy = SpotPolicy.ON_DEMAND
     """Whether machines may be ones that the provider can take away: on-demand, spot or auto."""
     max_price: Annotated[Decimal, Field(ge=0)] = Decimal(0)
     """Dollars per GPU hour beyond which no machine is taken; 0: no limit."""
     unfit_limit: Annotated[int, Field(ge=0)] = 3
     """After so many machines of a kind in a row that cost money and ran nothing, no more are rented; 0: no limit."""
-    gpus_per_machine: int = 1
-    """1, 2, 4 or 8."""
+    gpus_per_machine: Annotated[CommaSeparated[int], Field(min_length=1)] = (1,)
+    """GPUs of a machine: 1, 2, 4 or 8, several with commas between. The pool orders machines with the first number by
+    itself; requests may name any of them."""
     offer_lifetime: NotNegative = timedelta(seconds=15)
     """How long a provider's offers are held to be as they were."""
     lease_duration: Positive = timedelta(seconds=60)
@@ -103,8 +105,8 @@ class VmPoolSettings(ServiceSettings):
 
     @field_validator("gpus_per_machine")
     @classmethod
-    def _legal_count(cls, count: int) -> int:
-        return _checked(check_gpu_count, count, "gpus_per_machine")
+    def _legal_counts(cls, counts: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(_checked(check_gpu_count, count, "gpus_per_machine") for count in counts))
 
     @model_validator(mode="after")
     def _known_gpu_types(self) -> Self:
@@ -134,14 +136,17 @@ class VmPoolSettings(ServiceSettings):
 
     def limits(self) -> Limits:
         """What sizing may do."""
-        policy = OfferPolicy(
+        retention = Retention(self.idle_timeout, self._idle_timeouts(), self.surplus_share, self.release_margin)
+        return Limits(self.most_machines(), retention, self.offers(), self._warm_windows(), self.unfit_limit)
+
+    def offers(self) -> OfferPolicy:
+        """Which offers are taken."""
+        return OfferPolicy(
             backends=self.backends,
             spot=self.spot_policy,
             max_price_micros_per_gpu_hour=micros_of(self.max_price),
-            gpu_count=self.gpus_per_machine,
+            gpu_count=self.gpus_per_machine[0],
         )
-        retention = Retention(self.idle_timeout, self._idle_timeouts(), self.surplus_share, self.release_margin)
-        return Limits(self.most_machines(), retention, policy, self._warm_windows(), self.unfit_limit)
 
     def most_machines(self) -> int:
         """How many machines there may be at once."""

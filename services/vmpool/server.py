@@ -123,7 +123,15 @@ class VmPool:
 
 def configured_providers(settings: VmPoolSettings) -> ProviderSet:
     """The providers that the settings name; raises UnknownPluginError, BrokenPluginError."""
-    context = PoolContext(settings.pool_name, settings.data_dir, settings.gpu_types, settings.idle_timeout)
+    context = PoolContext(
+        pool_name=settings.pool_name,
+        data_dir=settings.data_dir,
+        gpu_types=settings.gpu_types,
+        idle_timeout=settings.idle_timeout,
+        offers=settings.offers(),
+        gpu_counts=settings.gpus_per_machine,
+        offer_lifetime=settings.offer_lifetime,
+    )
     return open_providers(settings.providers, context)
 
 
@@ -222,7 +230,7 @@ async def main() -> None:
     warn_of_settings(log)
     try:
         providers = configured_providers(settings)
-        check_preferences(settings.backends, settings.gpus_per_machine, providers)
+        check_preferences(settings.backends, settings.gpus_per_machine[0], providers)
         await serve(settings, providers)
     except _START_FAULTS as error:
         raise SystemExit(f"vmpool: {error}") from error

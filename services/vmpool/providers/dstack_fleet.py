@@ -128,7 +128,7 @@ def fleet_configuration(config: DstackConfig) -> FleetConfiguration:
             "regions": list(market.regions) or None,
             "resources": resources(market, gpu_spec(market.gpu_types, counts)),
             "spot_policy": market.spot_policy.value,
-            "max_price": dollars_of(market.max_price_micros_per_hour) or None,
+            "max_price": dollars_of(market.max_price_micros_per_hour(max(market.gpu_counts))) or None,
             "idle_duration": int(config.fleet.idle_duration.total_seconds()),
             "tags": {POOL_TAG: config.pool_name},
         }

@@ -72,12 +72,12 @@ def _offer(listed: Json, market: Market) -> Offer | None:
 
 
 def _allowed(offer: Offer, market: Market) -> bool:
-    limit = market.max_price_micros_per_hour
+    limit = market.max_price_micros_per_gpu_hour
     return (
         offer.gpu_type in market.gpu_types
         and offer.gpu_count in market.gpu_counts
         and (market.spot_policy is SpotPolicy.AUTO or offer.spot is (market.spot_policy is SpotPolicy.SPOT))
-        and (not limit or offer.price_micros_per_hour <= limit)
+        and (not limit or offer.price_micros_per_gpu_hour <= limit)
     )
 
 

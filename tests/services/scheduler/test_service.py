@@ -171,6 +171,18 @@ async def test_the_dearest_gpu_type_that_is_allowed_is_put_on_hold(cluster: Clus
     assert held == [price_of(cluster.settings.longest_run, price) for price in (1_990_000, 1_990_000, 3_600_000)]
 
 
+async def test_an_executor_is_told_the_longest_run_that_the_hold_is_for(tmp_path: Path) -> None:
+    async with scripted_cluster(tmp_path, longest_run=timedelta(minutes=7)) as cluster:
+        await cluster.pool.tell("machine-1", "WARM")
+        await cluster.start()
+        job = await cluster.submit()
+        await cluster.events_to_end(job.job_id)
+        (hold,) = cluster.billing.holds.values()
+        (request,) = cluster.executor.requests
+        assert request.longest_run.ToTimedelta() == timedelta(minutes=7)
+        assert hold.amount_micros == price_of(timedelta(minutes=7), 1_990_000)
+
+
 async def test_credit_that_does_not_suffice_is_said_and_nothing_is_stored(cluster: Cluster) -> None:
     cluster.billing.refusals = {"ReserveCredit": grpc.StatusCode.FAILED_PRECONDITION}
     assert (await failure(cluster.submit())).code is grpc.StatusCode.FAILED_PRECONDITION

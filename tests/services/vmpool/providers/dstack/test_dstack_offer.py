@@ -65,7 +65,7 @@ def test_machines_that_somebody_has_are_no_offers() -> None:
         (market(), an_offer(gpus=0)),
         (market(), an_offer(spot=True)),
         (market(spot_policy=SpotPolicy.SPOT), an_offer(spot=False)),
-        (market(max_price_micros_per_hour=1_989_999), an_offer(price=1.99)),
+        (market(max_price_micros_per_gpu_hour=1_989_999), an_offer(price=1.99)),
     ],
 )
 def test_what_the_settings_do_not_allow_is_not_offered(allowed: Market, listed: dict[str, Any]) -> None:
