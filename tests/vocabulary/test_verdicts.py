@@ -11,9 +11,6 @@ from wavepool.executor.v1.executor_pb2 import RunMode
 from wavepool.executor.v1.run_event_pb2 import VERDICT_ACCEPTED, Finished, Verdict
 from wavepool.scheduler.v1 import scheduler_pb2
 
-from wavepool_client.event_stream import Event
-from wavepool_client.exit_codes import ExitCode
-from wavepool_client.outcome import Result, result_of, result_of_submission
 from gateway.enum_names import mode_name, verdict_name
 from gateway.frames import Setting, frame_of
 from gateway.verdicts import final_status
@@ -33,6 +30,9 @@ from vocabulary.verdicts import (
     SUCCESSES,
     status_of,
 )
+from wavepool_client.event_stream import Event
+from wavepool_client.exit_codes import ExitCode
+from wavepool_client.outcome import Result, result_of, result_of_submission
 
 WEB = Path(__file__).parents[2] / "web"
 UNKNOWN_TO_US = 99
