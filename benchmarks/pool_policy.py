@@ -31,16 +31,15 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.pool_replay.arrivals import Arrival, Habits, day_of_arrivals, read_arrivals
 from benchmarks.pool_replay.replay import GPU_TYPE, Cloud, Outcome, Policy, Replay, machine_per_job
-from services.vmpool.machines.cost import Tariff
 from services.vmpool.policy.keep_warm import parse_keep_warm
 from services.vmpool.policy.retention import Retention
 from services.vmpool.policy.sizing import Limits
+from vocabulary.money import MICROS_PER_DOLLAR, Tariff
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PRICE_MICROS_PER_HOUR = 1_990_000
-MICROS_PER_DOLLAR = 1_000_000
 TARIFFS = {
     "by the second": Tariff(PRICE_MICROS_PER_HOUR),
     "1 h minimum, then by the minute": Tariff(PRICE_MICROS_PER_HOUR, timedelta(hours=1), timedelta(minutes=1)),

@@ -9,7 +9,7 @@ from wavepool.executor.v1.executor_pb2 import RUN_MODE_CHECK, RUN_MODE_FULL, RUN
 
 from gateway.end_frames import end_frame
 from gateway.enum_names import benchmark_stage_name, start_kind_name
-from gateway.json_values import to_json, usd
+from gateway.json_values import to_json
 from gateway.machine_figures import machine_figures
 from gateway.proto_time import milliseconds_of, seconds_of
 from gateway.run_frames import (
@@ -20,6 +20,7 @@ from gateway.run_frames import (
     compiled_fields,
     test_entry,
 )
+from vocabulary.money import dollars_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,7 +74,7 @@ def frame_of(event: JobEvent, setting: Setting) -> Frame | None:
         "submission_id": event.job_id,
         "timestamp": milliseconds_of(event.time),
         "attempt": event.attempt,
-        "cost_usd": usd(event.cost_micros),
+        "cost_usd": dollars_of(event.cost_micros),
     }
     return Frame(frame.status, {**common, **frame.fields})
 
@@ -101,7 +102,7 @@ def _frame(event: JobEvent, setting: Setting) -> Frame | None:
             benchmarked = event.ended.result.benchmarked.device
             labels = {**setting.labels, **({"device": benchmarked} if benchmarked else {})}
             labels["machine_gpu_type"] = event.ended.machine_gpu_type or None
-            return Frame(status, {**labels, **fields, "cost_usd": usd(event.ended.cost_micros), "final": True})
+            return Frame(status, {**labels, **fields, "cost_usd": dollars_of(event.ended.cost_micros), "final": True})
         case _:
             return None
 

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 MAX_EXACT_INTEGER = 2**53
 """JavaScript reads every number as a double, which holds integers exactly up to here."""
-MICROS_PER_USD = 1_000_000
 
 
 def json_safe(value: object) -> Any:  # noqa: ANN401 - JSON has no narrower type
@@ -39,8 +38,3 @@ def from_json(text: str) -> Any:  # noqa: ANN401 - JSON has no narrower type
         return orjson.loads(text)
     except orjson.JSONDecodeError:
         return text
-
-
-def usd(micros: int) -> float:
-    """Micro-dollars as dollars."""
-    return micros / MICROS_PER_USD

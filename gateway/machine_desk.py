@@ -15,6 +15,7 @@ from gateway.machine_schemas import SpotChoice
 from gateway.machine_views import machine_frame
 from gateway.problems import ProblemError, problem_of_rpc
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from vocabulary.money import micros_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from gateway.open_calls import OpenCalls
     from gateway.visible_jobs import VisibleJobs
 
-MICROS_PER_USD = 1_000_000
 FIELD_NAMES = {
     "max_price_micros_per_hour": "max_price_usd_per_hour",
     "max_duration": "max_duration_seconds",
@@ -56,7 +56,7 @@ async def order(
         backend=body.backend,
         region=body.region,
         spot_policy=SPOT_POLICIES[body.spot],
-        max_price_micros_per_hour=round(body.max_price_usd_per_hour * MICROS_PER_USD),
+        max_price_micros_per_hour=micros_of(body.max_price_usd_per_hour),
         max_duration=duration,
         force_new=body.force_new,
         reason=body.reason,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gateway.json_values import usd
 from gateway.proto_time import seconds_of
+from vocabulary.money import dollars_of
 
 if TYPE_CHECKING:
     from wavepool.vmpool.v1.vmpool_pb2 import Machine
@@ -26,7 +26,7 @@ def machine_figures(machine: Machine) -> dict[str, Any]:
         "architecture": machine.architecture,
         "memory_mib": machine.memory_mib,
         "compute_units": machine.compute_units,
-        "price_usd_per_hour": usd(machine.price_micros_per_hour),
+        "price_usd_per_hour": dollars_of(machine.price_micros_per_hour),
         "minimum_billed_seconds": seconds_of(machine.minimum_billed),
         "billing_increment_seconds": seconds_of(machine.billing_increment),
     }

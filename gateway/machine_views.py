@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from gateway import machine_schemas as schemas
 from gateway.enum_names import machine_fault_name, machine_origin_name, machine_state_name
 from gateway.frames import Frame
-from gateway.json_values import usd
 from gateway.machine_figures import machine_figures
 from gateway.proto_time import instant_of, milliseconds_of, seconds_of
+from vocabulary.money import dollars_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,11 +29,11 @@ def machine_of(machine: vmpool_pb2.Machine) -> schemas.Machine:
         state=machine_state_name(machine.state),
         free_eighths=machine.free_eighths,
         leased_eighths=machine.leased_eighths,
-        cost_usd=usd(machine.cost_micros),
+        cost_usd=dollars_of(machine.cost_micros),
         jobs_run=machine.jobs_run,
         origin=machine_origin_name(machine.origin),
         request_id=machine.request_id,
-        max_price_usd_per_hour=usd(machine.max_price_micros_per_hour),
+        max_price_usd_per_hour=dollars_of(machine.max_price_micros_per_hour),
         max_duration_seconds=seconds_of(machine.max_duration),
         reason=machine.reason,
         provider_stage=machine.provider_stage,
@@ -79,7 +79,7 @@ def offers_of(answer: vmpool_pb2.ListOffersResponse) -> schemas.OfferList:
                 gpu_type=offer.gpu_type,
                 gpu_count=offer.gpu_count,
                 spot=offer.spot,
-                price_usd_per_hour=usd(offer.price_micros_per_hour),
+                price_usd_per_hour=dollars_of(offer.price_micros_per_hour),
                 minimum_billed_seconds=seconds_of(offer.minimum_billed),
                 billing_increment_seconds=seconds_of(offer.billing_increment),
                 available=offer.available,

@@ -52,6 +52,19 @@ class SubmissionRequest(BaseModel):
     ] = 0
 
 
+class GpuPrice(BaseModel):
+    """A GPU type that may be asked for."""
+
+    gpu_type: str
+    price_usd_per_hour: Annotated[float, Field(description="Of one whole GPU.")]
+
+
+class GpuTypes(BaseModel):
+    """What may be asked for."""
+
+    gpu_types: Annotated[list[GpuPrice], Field(description="The first is that of whoever names none.")]
+
+
 class Submission(BaseModel):
     """A submission as it is now."""
 

@@ -88,7 +88,7 @@ Source = Annotated[str, Field(min_length=1, description="HIP source, at most 1 M
 
 
 GpuType = Annotated[
-    str, Field(max_length=40, description="Left out: the operator's default, MI300X unless AMD_DEFAULT_GPU is set.")
+    str, Field(max_length=40, description="Left out: the operator's default, MI300X unless VMPOOL_DEFAULT_GPU is set.")
 ]
 FallbackGpuTypes = Annotated[
     list[Annotated[str, Field(max_length=40)]],

@@ -1,88 +1,17 @@
-"""The one table from our verdicts to the statuses that front ends know."""
+"""The status of a job's last frame."""
 
 from __future__ import annotations
 
-from wavepool.executor.v1.executor_pb2 import (
-    RUN_MODE_BENCHMARK,
-    RUN_MODE_CHECK,
-    RUN_MODE_FULL,
-    RUN_MODE_SAMPLE,
-    RUN_MODE_SANDBOX,
-)
-from wavepool.executor.v1.run_event_pb2 import (
-    VERDICT_ACCEPTED,
-    VERDICT_CANCELLED,
-    VERDICT_COMPILE_ERROR,
-    VERDICT_COMPILE_LIMIT,
-    VERDICT_FORBIDDEN_LIBRARY,
-    VERDICT_FORBIDDEN_SOURCE,
-    VERDICT_INFRA_ERROR,
-    VERDICT_INPUT_MODIFIED,
-    VERDICT_LAUNCH_ERROR,
-    VERDICT_MEMORY_LIMIT_EXCEEDED,
-    VERDICT_NONDETERMINISTIC,
-    VERDICT_OUT_OF_BOUNDS,
-    VERDICT_OUTPUT_LIMIT_EXCEEDED,
-    VERDICT_PRECISION,
-    VERDICT_PROBLEM_ERROR,
-    VERDICT_RUNTIME_ERROR,
-    VERDICT_TIME_LIMIT_EXCEEDED,
-    VERDICT_TIMING_INVALID,
-    VERDICT_UNSTABLE,
-    VERDICT_WRONG_ANSWER,
-)
 from wavepool.scheduler.v1.scheduler_pb2 import JOB_STATE_CANCELLED, JOB_STATE_FAILED
 
-STATUS_OF_VERDICT: dict[int, str] = {
-    VERDICT_COMPILE_ERROR: "COMPILE_ERROR",
-    VERDICT_COMPILE_LIMIT: "COMPILE_ERROR",
-    VERDICT_FORBIDDEN_SOURCE: "COMPILE_ERROR",
-    VERDICT_FORBIDDEN_LIBRARY: "COMPILE_ERROR",
-    VERDICT_LAUNCH_ERROR: "RUNTIME_ERROR",
-    VERDICT_RUNTIME_ERROR: "RUNTIME_ERROR",
-    VERDICT_OUTPUT_LIMIT_EXCEEDED: "RUNTIME_ERROR",
-    VERDICT_WRONG_ANSWER: "WRONG_ANSWER",
-    VERDICT_PRECISION: "WRONG_ANSWER",
-    VERDICT_INPUT_MODIFIED: "WRONG_ANSWER",
-    VERDICT_OUT_OF_BOUNDS: "WRONG_ANSWER",
-    VERDICT_NONDETERMINISTIC: "WRONG_ANSWER",
-    VERDICT_TIME_LIMIT_EXCEEDED: "TIME_LIMIT_EXCEEDED",
-    VERDICT_MEMORY_LIMIT_EXCEEDED: "MEMORY_LIMIT_EXCEEDED",
-    VERDICT_TIMING_INVALID: "ERROR",
-    VERDICT_UNSTABLE: "ERROR",
-    VERDICT_PROBLEM_ERROR: "ERROR",
-    VERDICT_CANCELLED: "CANCELLED",
-    VERDICT_INFRA_ERROR: "ERROR",
-}
-
-STATUS_OF_ACCEPTED_MODE: dict[int, str] = {
-    RUN_MODE_CHECK: "CHECKED",
-    RUN_MODE_BENCHMARK: "BENCHMARKED",
-    RUN_MODE_FULL: "ACCEPTED",
-    RUN_MODE_SAMPLE: "PASSED",
-    RUN_MODE_SANDBOX: "SANDBOX_SUCCESS",
-}
-
-STATUS_OF_SANDBOX_VERDICT: dict[int, str] = {
-    VERDICT_RUNTIME_ERROR: "SANDBOX_ERROR",
-    VERDICT_LAUNCH_ERROR: "SANDBOX_ERROR",
-    VERDICT_MEMORY_LIMIT_EXCEEDED: "SANDBOX_ERROR",
-    VERDICT_TIME_LIMIT_EXCEEDED: "SANDBOX_TIMEOUT",
-    VERDICT_OUTPUT_LIMIT_EXCEEDED: "SANDBOX_OUTPUT_LIMIT",
-}
+from gateway.enum_names import mode_name, verdict_name
+from vocabulary.verdicts import CANCELLED, OUR_STATUS, status_of
 
 
 def final_status(mode: int, state: int, verdict: int) -> str:
-    """The status of a job's last frame; verdicts and states that nobody here knows are our error, never a pass."""
+    """What `vocabulary.verdicts` says of the verdict, unless the job was cancelled or has failed."""
     if state == JOB_STATE_CANCELLED:
-        return "CANCELLED"
+        return CANCELLED
     if state == JOB_STATE_FAILED:
-        return "ERROR"
-    if verdict == VERDICT_ACCEPTED:
-        return STATUS_OF_ACCEPTED_MODE.get(mode, "ACCEPTED")
-    status = STATUS_OF_VERDICT.get(verdict, "ERROR")
-    if mode == RUN_MODE_SANDBOX:
-        return STATUS_OF_SANDBOX_VERDICT.get(verdict, status)
-    if mode == RUN_MODE_SAMPLE and status == "WRONG_ANSWER":
-        return "FAILED"
-    return status
+        return OUR_STATUS
+    return status_of(verdict_name(verdict), mode_name(mode))

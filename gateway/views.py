@@ -16,9 +16,10 @@ from gateway.enum_names import (
     timing_name,
     verdict_name,
 )
-from gateway.json_values import from_json, json_safe, usd
+from gateway.json_values import from_json, json_safe
 from gateway.proto_time import instant_of, seconds_of
 from gateway.verdicts import final_status
+from vocabulary.money import dollars_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -83,7 +84,7 @@ def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:
         "attempt": job.attempt,
         "machine_id": job.machine_id or None,
         "machine_gpu_type": job.machine_gpu_type or None,
-        "cost_usd": usd(job.cost_micros),
+        "cost_usd": dollars_of(job.cost_micros),
         "billable_seconds": seconds_of(job.result.billable) if over else None,
         "last_event_id": job.last_seq,
         "events_url": f"{submission_path(job.job_id)}/events",
@@ -118,14 +119,24 @@ def _problem_fields(problem: scheduler_pb2.ProblemSummary) -> dict[str, Any]:
     }
 
 
+def gpu_types_of(answer: billing_pb2.ListPricesResponse) -> schemas.GpuTypes:
+    """The price list."""
+    return schemas.GpuTypes(
+        gpu_types=[
+            schemas.GpuPrice(gpu_type=price.gpu_type, price_usd_per_hour=dollars_of(price.price_micros_per_hour))
+            for price in answer.prices
+        ]
+    )
+
+
 def costs_of(balance: billing_pb2.GetBalanceResponse, page: billing_pb2.ListPostingsResponse) -> schemas.Costs:
     """An account's credit and a page of its ledger."""
     return schemas.Costs(
         account_name=balance.account_name,
-        granted_usd=usd(balance.granted_micros),
-        charged_usd=usd(balance.charged_micros),
-        held_usd=usd(balance.held_micros),
-        available_usd=usd(balance.available_micros),
+        granted_usd=dollars_of(balance.granted_micros),
+        charged_usd=dollars_of(balance.charged_micros),
+        held_usd=dollars_of(balance.held_micros),
+        available_usd=dollars_of(balance.available_micros),
         alert_threshold_pct=balance.alert_threshold_permille / 10,
         alert_fired=balance.alert_fired,
         postings=[
@@ -133,7 +144,7 @@ def costs_of(balance: billing_pb2.GetBalanceResponse, page: billing_pb2.ListPost
                 id=posting.posting_id,
                 create_time=instant_of(posting.create_time),
                 kind=posting_kind_name(posting.kind),
-                amount_usd=usd(posting.amount_micros),
+                amount_usd=dollars_of(posting.amount_micros),
                 description=posting.description,
             )
             for posting in page.postings

@@ -47,6 +47,18 @@ OTHERS_OF_OURS = frozenset(
 )
 """Read by programs of ours without a class of settings."""
 
+RENAMED = {
+    "EXECUTOR_RUN_LIMIT": "SCHEDULER_LONGEST_RUN",
+    "SCHEDULER_DEFAULT_GPU": "VMPOOL_DEFAULT_GPU",
+    "VMPOOL_DOCKER_GPU_COUNT": "VMPOOL_GPUS_PER_MACHINE",
+    "VMPOOL_DSTACK_BACKENDS": "VMPOOL_BACKENDS",
+    "VMPOOL_DSTACK_GPU_COUNTS": "VMPOOL_GPUS_PER_MACHINE",
+    "VMPOOL_DSTACK_MAX_HOURLY_PRICE": "VMPOOL_MAX_PRICE",
+    "VMPOOL_DSTACK_OFFERS_LIFETIME": "VMPOOL_OFFER_LIFETIME",
+    "VMPOOL_DSTACK_SPOT_POLICY": "VMPOOL_SPOT_POLICY",
+}
+"""Settings of earlier versions that nothing reads any more, with what to set instead."""
+
 FOREIGN = re.compile(
     r"""
     # ROCm's HIP and OpenCL runtime: ROCm/clr, rocclr/utils/flags.hpp
@@ -89,6 +101,8 @@ def setting_warnings(environment: Mapping[str, str]) -> list[str]:
         plugin = PLUGIN_SOURCE.fullmatch(known.get(name.upper(), ""))
         if plugin and plugin["provider"] not in used:
             told.append(f"{name} is set, but VMPOOL_PROVIDERS does not name {plugin['provider']}: nothing reads it")
+        elif name.upper() in RENAMED:
+            told.append(f"{name} is set, and nothing reads it any more; set {RENAMED[name.upper()]} instead")
         elif is_unknown(name.upper()):
             near = _nearest(name.upper(), [*known, *OTHERS_OF_OURS])
             hint = f"did you mean {near}?" if near else "docs/operations.md lists the settings"

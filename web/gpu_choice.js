@@ -2,13 +2,14 @@
 
 import { byId, element } from "./dom.js";
 
-const TYPES = ["MI300X", "MI300A", "MI250X", "MI210"];
-
-export function offer() {
-  byId("gpu-select").replaceChildren(...TYPES.map((type) => element("option", { value: type }, type)));
-  byId("gpu-select").addEventListener("change", withoutTheWanted);
+// What may be asked for, as the gateway lists it; the first is the default.
+export function offer(gpuTypes) {
+  const types = gpuTypes.map(({ gpu_type: type }) => type);
+  byId("gpu-select").replaceChildren(...types.map((type) => element("option", { value: type }, type)));
+  byId("gpu-select").onchange = withoutTheWanted;
+  for (const label of byId("fallback-gpus").querySelectorAll("label")) label.remove();
   byId("fallback-gpus").append(
-    ...TYPES.map((type) => element("label", {}, element("input", { type: "checkbox", value: type }), type)),
+    ...types.map((type) => element("label", {}, element("input", { type: "checkbox", value: type }), type)),
   );
   withoutTheWanted();
 }
@@ -22,7 +23,7 @@ export function read() {
 }
 
 export function show({ gpu_type: wanted, fallback_gpu_types: fallbacks }) {
-  if (TYPES.includes(wanted)) byId("gpu-select").value = wanted;
+  if ([...byId("gpu-select").options].some(({ value }) => value === wanted)) byId("gpu-select").value = wanted;
   for (const box of boxes()) box.checked = fallbacks.includes(box.value);
   withoutTheWanted();
 }

@@ -192,7 +192,11 @@ async function showFirst(named, otherwise) {
 }
 
 async function start() {
-  const { problems } = await call("GET", "/api/v1/problems");
+  const [{ problems }, { gpu_types: gpuTypes }] = await Promise.all([
+    call("GET", "/api/v1/problems"),
+    call("GET", "/api/v1/gpu-types"),
+  ]);
+  gpuChoice.offer(gpuTypes);
   const select = byId("problem-select");
   select.replaceChildren(...problems.map(({ slug, title }) => element("option", { value: slug }, title)));
   for (const id of ["problem-select", "submit-button", "starter-button", "refresh-button"]) byId(id).disabled = false;
@@ -238,7 +242,6 @@ function listen() {
 }
 
 applyTheme();
-gpuChoice.offer();
 session.adoptTokenFromAddress();
 listen();
 if (session.token()) guarded(start)();

@@ -15,7 +15,6 @@ from math import log
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
-from services.vmpool.machines.cost import Tariff
 from services.vmpool.machines.lease import StartKind, start_kind
 from services.vmpool.machines.machine import Machine, MachineState
 from services.vmpool.machines.offer import Offer
@@ -25,6 +24,7 @@ from services.vmpool.policy.offer_choice import Market
 from services.vmpool.policy.packing import Demand, Pace
 from services.vmpool.policy.sizing import Limits, Plan, Pool, machines_wanted, pool_needs
 from services.vmpool.supplying.sizer import ordered_machine
+from vocabulary.money import Tariff
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -138,6 +138,10 @@ class Client:
         """End a submission wherever it is; cancelling one that is over changes nothing."""
         return self._transport.call("POST", f"{self._path(submission_id)}/cancel")
 
+    def gpu_types(self) -> list[dict[str, Any]]:
+        """The GPU types that may be asked for, the default one first, with what an hour of each costs."""
+        return list(self._transport.call("GET", "/api/v1/gpu-types")["gpu_types"])
+
     def problems(self) -> list[dict[str, Any]]:
         """The catalogue."""
         return list(self._transport.call("GET", "/api/v1/problems")["problems"])

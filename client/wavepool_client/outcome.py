@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from wavepool_client.event_stream import Event
 
+# The client stands alone: `vocabulary/verdicts.py` has the table, and its test compares what is read here.
 SUCCESSES = frozenset({"ACCEPTED", "CHECKED", "BENCHMARKED", "PASSED", "SANDBOX_SUCCESS"})
 OUR_FAULTS = frozenset({"ERROR", "RATE_LIMIT_EXCEEDED"})
 AUTHORS_VERDICTS = frozenset({"TIMING_INVALID", "UNSTABLE", "PROBLEM_ERROR"})

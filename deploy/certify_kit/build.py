@@ -48,6 +48,7 @@ _TREE = (
     "docs/certify.md",
     "problems",
     "servicekit",
+    "vocabulary",
     "services/__init__.py",
     "services/executor",
     "tests/__init__.py",

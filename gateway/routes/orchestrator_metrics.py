@@ -10,10 +10,10 @@ from wavepool.scheduler.v1.scheduler_pb2 import GetQueueMetricsRequest
 from wavepool.vmpool.v1.vmpool_pb2 import GetPoolMetricsRequest, ListMachinesRequest
 
 from gateway.dependencies import TheAccount, TheGateway
-from gateway.json_values import usd
 from gateway.machine_views import machine_of
 from gateway.seed_schemas import OrchestratorMetrics, VmPoolEntry
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from vocabulary.money import dollars_of
 
 router = APIRouter(tags=["metrics"])
 
@@ -31,8 +31,8 @@ async def get_metrics(account: TheAccount, gateway: TheGateway) -> OrchestratorM
     )
     granted = balance.granted_micros
     return OrchestratorMetrics(
-        total_cost_usd=usd(balance.charged_micros),
-        remaining_credits_usd=usd(balance.available_micros),
+        total_cost_usd=dollars_of(balance.charged_micros),
+        remaining_credits_usd=dollars_of(balance.available_micros),
         credits_used_pct=100 * balance.charged_micros / granted if granted else 0.0,
         tasks_completed=queue.finished_jobs,
         cold_starts=pool.cold_starts,
@@ -41,7 +41,7 @@ async def get_metrics(account: TheAccount, gateway: TheGateway) -> OrchestratorM
         active_vms=pool.active_machines,
         busy_vms=pool.busy_machines,
         idle_seconds=pool.idle_seconds,
-        vm_cost_usd=usd(pool.cost_micros),
+        vm_cost_usd=dollars_of(pool.cost_micros),
         vm_pool=[VmPoolEntry(**machine_of(machine).model_dump()) for machine in machines.machines],
         queued_jobs=queue.queued_jobs,
         running_jobs=queue.running_jobs,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
 from servicekit.metrics import counter
-from services.billing.errors import dollars
+from vocabulary.money import dollars_text
 
 if TYPE_CHECKING:
     from services.billing.store.ledger_store import Receipt
@@ -31,8 +31,8 @@ class Alerts:
             alerts_fired.labels(receipt.movement.account_id).inc()
             log.warning(
                 "budget alert: %s of %s is spent",
-                dollars(receipt.balance.charged_micros),
-                dollars(receipt.balance.granted_micros),
+                dollars_text(receipt.balance.charged_micros),
+                dollars_text(receipt.balance.granted_micros),
                 extra={"account_id": receipt.movement.account_id, "available_micros": receipt.available_micros},
             )
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, Field, model_validator
 from pydantic_settings import SettingsConfigDict
 
-from servicekit.config import ServiceSettings
+from servicekit.config import CommaSeparated, ServiceSettings
 from services.billing.budget import Budget
 from services.billing.pricing import PriceList
-
-MICROS_PER_DOLLAR = 1_000_000
+from vocabulary.gpu_types import GPU_TYPES, default_first
+from vocabulary.money import micros_of
+from vocabulary.names import known_name, none_of
 
 
 class BillingSettings(ServiceSettings):
@@ -42,12 +43,32 @@ class BillingSettings(ServiceSettings):
     hourly_rates: dict[str, Annotated[Decimal, Field(ge=0)]] = Field(default_factory=dict[str, Decimal])
     """Dollars per hour of other GPU types, as JSON, e.g. `{"MI210": 1.10}`. A type that is left out costs what an
     MI300X does: no provider has quoted us a price for it yet, and this one is surely enough."""
+    gpu_types: Annotated[CommaSeparated[str], Field(min_length=1)] = Field(
+        default=GPU_TYPES, validation_alias=AliasChoices("VMPOOL_GPU_TYPES")
+    )
+    """What may be asked for: the pool's setting, which makes the price list."""
+    default_gpu: str = Field(default="", validation_alias=AliasChoices("VMPOOL_DEFAULT_GPU", "AMD_DEFAULT_GPU"))
+    """The GPU type of whoever names none; the pool's setting, too."""
+
+    @model_validator(mode="after")
+    def _known_gpu_types(self) -> Self:
+        try:
+            default_first(self.gpu_types, self.default_gpu)
+        except ValueError as error:
+            raise ValueError(f"VMPOOL_DEFAULT_GPU: {error}") from error
+        for gpu_type in self.hourly_rates:
+            if not known_name(gpu_type, self.gpu_types):
+                raise ValueError(f"hourly_rates: {none_of(gpu_type, self.gpu_types)} (VMPOOL_GPU_TYPES)")
+            if known_name(gpu_type, ["MI300X"]):
+                raise ValueError("hourly_rates: leave MI300X out; its price is BILLING_MI300X_HOURLY_RATE")
+        return self
 
     def prices(self) -> PriceList:
         """The price of every GPU type that may be asked for."""
-        default = _micros(self.mi300x_hourly_rate)
-        listed = {gpu_type: _micros(rate) for gpu_type, rate in self.hourly_rates.items()}
-        return PriceList(dict.fromkeys(("MI300X", "MI210", "MI250X", "MI300A"), default) | listed)
+        default = micros_of(self.mi300x_hourly_rate)
+        gpu_types = default_first(self.gpu_types, self.default_gpu)
+        rates = {known_name(gpu_type, gpu_types): micros_of(rate) for gpu_type, rate in self.hourly_rates.items()}
+        return PriceList({gpu_type: rates.get(gpu_type, default) for gpu_type in gpu_types})
 
     def budget(self) -> Budget:
         """When accounts are warned."""
@@ -55,12 +76,8 @@ class BillingSettings(ServiceSettings):
 
     def machine_budget_micros(self) -> int:
         """What machines may cost."""
-        return _micros(self.grant_credits_total if self.machine_budget is None else self.machine_budget)
+        return micros_of(self.grant_credits_total if self.machine_budget is None else self.machine_budget)
 
     def grant_micros(self) -> int:
         """The first account's grant."""
-        return _micros(self.grant_credits_total)
-
-
-def _micros(dollars: Decimal) -> int:
-    return int((dollars * MICROS_PER_DOLLAR).to_integral_value())
+        return micros_of(self.grant_credits_total)

@@ -9,7 +9,6 @@ BillingError
 │   ├── AccountNotFoundError
 │   ├── HoldNotFoundError
 │   ├── TokenNotFoundError
-│   └── PriceNotFoundError
 └── ConflictError
     ├── AccountNameTakenError
     ├── IdempotencyKeyReusedError
@@ -18,10 +17,7 @@ BillingError
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from vocabulary.money import dollars_text
 
 
 class BillingError(Exception):
@@ -48,7 +44,7 @@ class InsufficientCreditError(BillingError):
 
     def __init__(self, amount_micros: int, available_micros: int) -> None:
         super().__init__(
-            f"This needs {dollars(amount_micros)}, and {dollars(available_micros)} is available. Add credit."
+            f"This needs {dollars_text(amount_micros)}, and {dollars_text(available_micros)} is available. Add credit."
         )
         self.amount_micros = amount_micros
         self.available_micros = available_micros
@@ -89,13 +85,6 @@ class TokenNotFoundError(NotFoundError):
         super().__init__(f"There is no token {token_id!r}.")
 
 
-class PriceNotFoundError(NotFoundError):
-    """No price for a GPU type; the message lists the types that have one."""
-
-    def __init__(self, gpu_type: str, known_gpu_types: Iterable[str]) -> None:
-        super().__init__(f"There is no price for GPU type {gpu_type!r}; there is one for {', '.join(known_gpu_types)}.")
-
-
 class ConflictError(BillingError):
     """What is asked for contradicts what is recorded, and the record stands."""
 
@@ -118,12 +107,6 @@ class HoldSettledError(ConflictError):
     """The hold is settled already with another amount or key."""
 
     def __init__(self, hold_id: str, charged_micros: int) -> None:
-        super().__init__(f"Hold {hold_id!r} is settled already at {dollars(charged_micros)}; that settlement stands.")
-
-
-def dollars(micros: int) -> str:
-    """An amount for people, e.g. `$1.99` or `-$0.000004`: at least cents, and no digit lost."""
-    sign = "-" if micros < 0 else ""
-    whole, fraction = divmod(abs(micros), 1_000_000)
-    digits = f"{fraction:06d}".rstrip("0").ljust(2, "0")
-    return f"{sign}${whole:,}.{digits}"
+        super().__init__(
+            f"Hold {hold_id!r} is settled already at {dollars_text(charged_micros)}; that settlement stands."
+        )

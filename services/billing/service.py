@@ -78,10 +78,12 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
             charged_micros=receipt.movement.amount_micros, available_micros=receipt.available_micros
         )
 
-    async def GetPrice(self, request: pb.GetPriceRequest, context: Context) -> pb.GetPriceResponse:
-        """Tell a price."""
-        price = self._prices.price_of(request.gpu_type)
-        return pb.GetPriceResponse(gpu_type=request.gpu_type, price_micros_per_hour=price)
+    async def ListPrices(self, request: pb.ListPricesRequest, context: Context) -> pb.ListPricesResponse:
+        """List the GPU types with their prices."""
+        listed = self._prices.micros_per_hour.items()
+        return pb.ListPricesResponse(
+            prices=[pb.Price(gpu_type=gpu_type, price_micros_per_hour=price) for gpu_type, price in listed]
+        )
 
     async def GetBalance(self, request: pb.GetBalanceRequest, context: Context) -> pb.GetBalanceResponse:
         """Tell an account's credit."""

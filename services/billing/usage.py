@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from services.billing.errors import InvalidFieldError
 from services.billing.ledger import MAX_AMOUNT_MICROS
-from services.billing.pricing import Tariff
+from vocabulary.money import Tariff
 
 if TYPE_CHECKING:
     from datetime import datetime

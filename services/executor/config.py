@@ -70,8 +70,6 @@ class ExecutorSettings(BoxSettings, ServiceSettings):
     """How many of the GPUs leases can be on, from the first; all where it is not set, and 1 on a machine without."""
     judge_spares: Annotated[int, Field(ge=0)] = 2
     """Judge processes that wait for runs."""
-    run_limit: timedelta = timedelta(minutes=15)
-    """The most that a whole run may take."""
     keep_duration: timedelta = timedelta(minutes=10)
     """How long the events of a finished run are kept for those who come back."""
     kept_finished: Annotated[int, Field(ge=1)] = 64
@@ -97,7 +95,6 @@ class ExecutorSettings(BoxSettings, ServiceSettings):
         return Capacity(
             max_runs=self.max_runs or sum(counts),
             device_counts=counts,
-            run_limit=self.run_limit,
             kept_finished=self.kept_finished,
             keep_duration=self.keep_duration,
         )

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from servicekit import logging
 from services.executor.core.events import Finished
-from services.executor.core.verdict import Verdict, status_of
+from services.executor.core.verdict import Verdict
+from vocabulary.verdicts import status_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -56,13 +57,13 @@ class Place:
 class Execution:
     """A run in progress at its place on the machine; `carry_out` is its whole life."""
 
-    def __init__(self, run: Run, judges: JudgePool, clock: Clock, limit: timedelta, place: Place) -> None:
+    def __init__(self, run: Run, judges: JudgePool, clock: Clock, place: Place) -> None:
         self.run = run
         self.place = place
         self.lease = run.spec.lease
         self._judges = judges
         self._clock = clock
-        self._deadline = clock.now() + limit
+        self._deadline = clock.now() + run.spec.longest_run
         self.leaves_processes = False
         """Once it is carried out: whether something of it is left that cannot be killed."""
         self._end_reason: EndReason | None = None

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from services.executor.core.events import Event, Finished
+from vocabulary.limits import LONGEST_RUN
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -25,6 +26,8 @@ class RunSpec:
     job: CoreJob
     lease: Lease
     request_id: str = ""
+    longest_run: timedelta = LONGEST_RUN
+    """After which it is ended."""
 
 
 @dataclass(frozen=True)

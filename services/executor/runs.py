@@ -44,7 +44,6 @@ class Capacity:
     max_runs: int = 1
     device_counts: tuple[int, ...] = (1,)
     """As how many devices each GPU shows itself: 1, or more where it is partitioned."""
-    run_limit: timedelta = timedelta(minutes=15)
     kept_finished: int = 64
     keep_duration: timedelta = timedelta(minutes=10)
 
@@ -156,7 +155,7 @@ class Runs:
         self._admit(spec)
         await self._end_superseded(spec)
         place = self._place(spec)
-        execution = Execution(Run(spec, self._clock), self._judges, self._clock, self.capacity.run_limit, place)
+        execution = Execution(Run(spec, self._clock), self._judges, self._clock, place)
         self._executions[spec.run_id] = execution
         task = asyncio.create_task(self._carry_out(execution))
         self._tasks[task] = execution

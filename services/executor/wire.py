@@ -17,6 +17,7 @@ from services.executor.errors import InvalidFieldError, UnknownProblemError
 from services.executor.lease import Lease
 from services.executor.run import RunSpec
 from services.executor.slot import EIGHTHS_OF_A_GPU, Slot, places
+from vocabulary.limits import LONGEST_RUN
 
 if TYPE_CHECKING:
     from google.protobuf.timestamp_pb2 import Timestamp
@@ -63,6 +64,8 @@ class RunDecoder:
         violations = [*_source_violations(request), *_lease_violations(request, caller)]
         violations += [*self._size_violations(request), *self._slot_violations(request), *_text_violations(request)]
         violations += _timing_violations(request)
+        if request.HasField("longest_run") and request.longest_run.ToNanoseconds() <= 0:
+            violations.append(("longest_run", "must be longer than 0 s; leave it out for 15 minutes"))
         if mode is None:
             violations.append(("mode", f"must be one of {_MODE_NAMES}"))
         if mode is Mode.SANDBOX and request.problem:
@@ -71,7 +74,8 @@ class RunDecoder:
             violations.append(("problem", "is empty; name one of the catalogue, or send a problem_def"))
         if violations or mode is None:
             raise InvalidFieldError(*violations)
-        return RunSpec(request.run_id, self._job(request, mode), self._lease(request), request.request_id)
+        longest_run = request.longest_run.ToTimedelta() if request.HasField("longest_run") else LONGEST_RUN
+        return RunSpec(request.run_id, self._job(request, mode), self._lease(request), request.request_id, longest_run)
 
     def _job(self, request: executor_pb2.RunRequest, mode: Mode) -> CoreJob:
         dtype = request.dtype or DEFAULT_DTYPE

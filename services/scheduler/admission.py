@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from problems.aliases import nearest_slugs, resolved_slug
 from problems.launch_plan import LaunchPlanError, parse_plan
 from services.scheduler.errors import InvalidSubmissionError, UnknownProblemError
-from services.scheduler.gpu_choice import allowed_gpu_types, wanted_gpu_type, wrong_gpu_types
+from services.scheduler.gpu_choice import wanted_gpu_type, wrong_gpu_types
 from services.scheduler.spec import JobSpec, Mode, TimingMode
+from vocabulary.names import known_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,8 +75,10 @@ class Submission:
     fallback_gpu_types: tuple[str, ...] = ()
 
 
-def admit(submission: Submission, problems: Mapping[str, PosedProblem]) -> JobSpec:
-    """The spec of the job that the submission becomes; `problems` has the catalogue's, by slug.
+def admit(submission: Submission, problems: Mapping[str, PosedProblem], gpu_types: Sequence[str]) -> JobSpec:
+    """The spec of the job that the submission becomes.
+
+    `problems` has the catalogue's, by slug; `gpu_types` are those that may be asked for, the default one first.
 
     Raises UnknownProblemError, or InvalidSubmissionError with everything else that is wrong at once.
     """
@@ -86,7 +89,7 @@ def admit(submission: Submission, problems: Mapping[str, PosedProblem]) -> JobSp
     wrong += _wrong_definition(submission)
     wrong += _wrong_launch_plan(submission, problems.get(problem))
     wrong += _wrong_language(submission.language)
-    wrong += wrong_gpu_types(submission.gpu_type, submission.fallback_gpu_types)
+    wrong += wrong_gpu_types(submission.gpu_type, submission.fallback_gpu_types, gpu_types)
     wrong += _wrong_priority(submission.priority)
     wrong += _wrong_timing_mode(submission)
     if submission.mode is None:
@@ -98,12 +101,12 @@ def admit(submission: Submission, problems: Mapping[str, PosedProblem]) -> JobSp
     return JobSpec(
         problem=problem,
         mode=submission.mode,
-        gpu_type=wanted_gpu_type(submission.gpu_type),
+        gpu_type=wanted_gpu_type(submission.gpu_type, gpu_types),
         dtype=_dtype(submission.dtype),
         language=LANGUAGE,
         priority=submission.priority,
         timing_mode=TimingMode(submission.timing_mode) if submission.timing_mode else None,
-        fallback_gpu_types=allowed_gpu_types(submission.fallback_gpu_types),
+        fallback_gpu_types=tuple(known_name(asked, gpu_types) for asked in submission.fallback_gpu_types),
     )
 
 

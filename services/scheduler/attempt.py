@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from services.scheduler import metrics, payloads
 from services.scheduler.batching import batches
-from services.scheduler.charge import charge_of, price_of
 from services.scheduler.executors import (
     ExecutorError,
     MachineUnfitError,
@@ -147,17 +146,14 @@ class Attempt:
             reason = finished.message or "the machine ended the run"
             is_suspect = finished.reason not in {MISSING_TORCH, DEVICE_FAULT}
             raise AttemptLostError(reason, machine_suspect=is_suspect, lacks_torch=lacks_torch)
-        cost_micros = charge_of(
-            finished.billable.ToTimedelta(), self.job.machine_price_micros_per_hour, self.job.hold_micros
-        )
+        cost_micros = self.job.charge_for(finished.billable.ToTimedelta())
         outcome = Outcome(ending, verdict, finished.message, finished.SerializeToString(), cost_micros)
         return await self._write(self._told(events).settle(outcome), events)
 
     def _told(self, events: list[RunEvent]) -> Job:
         if not events:
             return self.job
-        accrued = min(price_of(self._run_time(), self.job.machine_price_micros_per_hour), self.job.hold_micros)
-        return self.job.progress(events[-1].seq, accrued)
+        return self.job.progress(events[-1].seq, self.job.charge_for(self._run_time()))
 
     async def _write(self, after: Job, events: list[RunEvent]) -> Job:
         metrics.events_committed.observe(len(events))

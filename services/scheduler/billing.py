@@ -16,7 +16,7 @@ from services.scheduler.errors import BillingUnreachableError, CreditRefusedErro
 from services.scheduler.rpc_codes import UNREACHABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Mapping
 
     from services.scheduler.job import Job
 
@@ -32,17 +32,17 @@ class Billing:
 
     def __init__(self, channel: grpc.aio.Channel) -> None:
         self._stub = billing_pb2_grpc.BillingServiceStub(channel)
-        self._prices: dict[str, tuple[float, int]] = {}
+        self._prices: Mapping[str, int] = {}
+        self._read_at = float("-inf")
 
-    async def price_micros_per_hour(self, gpu_type: str, field: str) -> int:
-        """What the GPU type of a field costs; raises InvalidFieldError (it has no price), BillingUnreachableError."""
-        read_at, price = self._prices.get(gpu_type, (float("-inf"), 0))
-        if time.monotonic() - read_at < PRICE_LIFETIME.total_seconds():
-            return price
-        with _translated(field):
-            answer = await self._stub.GetPrice(billing_pb2.GetPriceRequest(gpu_type=gpu_type), timeout=CALL_SECONDS)
-        self._prices[gpu_type] = (time.monotonic(), answer.price_micros_per_hour)
-        return answer.price_micros_per_hour
+    async def prices_micros_per_hour(self) -> Mapping[str, int]:
+        """What each GPU type costs that may be asked for, the default one first; raises BillingUnreachableError."""
+        if time.monotonic() - self._read_at >= PRICE_LIFETIME.total_seconds():
+            with _translated("gpu_type"):
+                answer = await self._stub.ListPrices(billing_pb2.ListPricesRequest(), timeout=CALL_SECONDS)
+            self._prices = {price.gpu_type: price.price_micros_per_hour for price in answer.prices}
+            self._read_at = time.monotonic()
+        return self._prices
 
     async def is_administrator(self, account_id: str) -> bool:
         """Whether the account is an administrator's; raises InvalidFieldError (none such), BillingUnreachableError."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from services.scheduler import payloads
 from services.scheduler.errors import StaleJobError
 from services.scheduler.job import WAITING_STATES, Job, JobState, Outcome
-from services.scheduler.outcome import CANCELLED
 from services.scheduler.racing import uncut
+from vocabulary.verdicts import CANCELLED
 
 if TYPE_CHECKING:
     from servicekit.clock import Clock

@@ -13,8 +13,8 @@ from services.scheduler.attempt import Attempt, AttemptLostError
 from services.scheduler.errors import StaleJobError
 from services.scheduler.executors import ExecutorError
 from services.scheduler.job import CARRIED_STATES, WAITING_STATES, JobState, Outcome
-from services.scheduler.outcome import CANCELLED, INFRA_ERROR
 from services.scheduler.placement import machine_with_torch
+from vocabulary.verdicts import CANCELLED, INFRA_ERROR
 
 if TYPE_CHECKING:
     from services.scheduler.attempt import Links

@@ -6,11 +6,11 @@ from datetime import timedelta
 from pathlib import Path  # noqa: TC003 - pydantic resolves the annotation at run time
 from typing import Annotated
 
-from pydantic import AliasChoices, Field, field_validator
+from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.config import ServiceSettings
-from services.scheduler.gpu_choice import DEFAULT_GPU_TYPE, known_gpu_type
+from vocabulary.limits import LONGEST_RUN
 
 
 class SchedulerSettings(ServiceSettings):
@@ -23,10 +23,6 @@ class SchedulerSettings(ServiceSettings):
     billing_target: str = "127.0.0.1:50064"
     problems_dir: Path | None = None
     """The catalogue's folder; unset: the one that Wavepool comes with."""
-    default_gpu: str = Field(
-        default=DEFAULT_GPU_TYPE, validation_alias=AliasChoices("SCHEDULER_DEFAULT_GPU", "AMD_DEFAULT_GPU")
-    )
-    """The GPU type of submissions that name none."""
     max_jobs_in_flight: Annotated[int, Field(ge=1)] = 20
     """Of one account."""
     max_attempts: Annotated[int, Field(ge=1)] = 3
@@ -40,8 +36,8 @@ class SchedulerSettings(ServiceSettings):
     """
     lease_duration: timedelta = timedelta(seconds=30)
     """How long a machine stays ours when we fall silent; renewed every third of it."""
-    longest_run: timedelta = timedelta(minutes=15)
-    """Of one attempt: what a job is put on hold for. Executors end runs by themselves then."""
+    longest_run: timedelta = LONGEST_RUN
+    """Of one attempt: what a job is put on hold for. Executors are told, and end runs by themselves then."""
     overrun_grace: timedelta = timedelta(minutes=1)
     """After the longest run, a run that has not ended is given up."""
     reattach_window: timedelta = timedelta(seconds=10)
@@ -54,8 +50,3 @@ class SchedulerSettings(ServiceSettings):
     """Between two passes of the rescuer."""
     poll_interval: timedelta = timedelta(seconds=1)
     """Between two looks for events that another process wrote, and for machines that nobody told of."""
-
-    @field_validator("default_gpu")
-    @classmethod
-    def _known_gpu(cls, named: str) -> str:
-        return known_gpu_type(named)

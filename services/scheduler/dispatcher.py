@@ -10,7 +10,6 @@ from servicekit.request_id import set_request_id
 from services.scheduler import metrics, payloads
 from services.scheduler.errors import StaleJobError
 from services.scheduler.job import WAITING_STATES, Job, JobState, Outcome
-from services.scheduler.outcome import INFRA_ERROR
 from services.scheduler.placement import WHOLE_GPU_EIGHTHS, machine_for, machine_with_torch
 from services.scheduler.pool import (
     JobHasLeaseError,
@@ -19,6 +18,7 @@ from services.scheduler.pool import (
     PoolRefusalError,
 )
 from services.scheduler.provisioning import placed_payload, start_kind_name
+from vocabulary.verdicts import INFRA_ERROR
 
 if TYPE_CHECKING:
     from services.scheduler.attempt import Links

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import grpc
+from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc
 
 from servicekit.channels import open_channel
@@ -17,7 +18,7 @@ from services.scheduler.wire import mode_to_proto, timing_mode_to_proto
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Generator
-    from datetime import datetime
+    from datetime import datetime, timedelta
 
     from wavepool.executor.v1 import run_event_pb2
 
@@ -52,7 +53,9 @@ class RunUnknownError(ExecutorError):
 class Executors:
     """The clients of all executors."""
 
-    def __init__(self) -> None:
+    def __init__(self, longest_run: timedelta) -> None:
+        self._longest_run = Duration()
+        self._longest_run.FromTimedelta(longest_run)
         self._channels: OrderedDict[str, grpc.aio.Channel] = OrderedDict()
 
     async def run(
@@ -79,6 +82,7 @@ class Executors:
             gpu=lease.gpu,
             first_eighth=lease.first_eighth,
             request_id=job.request_id,
+            longest_run=self._longest_run,
         )
         with _translated(RunRefusedError):
             async for answer in (await self._stub(lease)).Run(request, metadata=_authorization(lease)):

@@ -6,14 +6,13 @@ next try goes on with the row, or the rescuer gives the hold back and forgets it
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from servicekit.clock import new_id
 from servicekit.request_id import current_request_id
 from services.scheduler import metrics, payloads
 from services.scheduler.admission import MAX_PRIORITY_FOR_EVERYBODY, admit, fingerprint
-from services.scheduler.charge import worst_case
 from services.scheduler.errors import (
     BillingUnreachableError,
     CreditRefusedError,
@@ -23,9 +22,9 @@ from services.scheduler.errors import (
     StaleJobError,
     TooManyJobsError,
 )
-from services.scheduler.gpu_choice import FALLBACKS_FIELD, FIELD
 from services.scheduler.job import UNSEEN_STATES, Job, JobState
 from services.scheduler.racing import uncut
+from vocabulary.money import price_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from services.scheduler.admission import PosedProblem, Submission
     from services.scheduler.billing import Billing
     from services.scheduler.forecast import Forecast
-    from services.scheduler.spec import JobSpec, Texts
+    from services.scheduler.spec import Texts
     from services.scheduler.store.job_store import JobStore
     from services.scheduler.waiting import WaitingJobs
 
@@ -50,8 +49,6 @@ class IntakePolicy:
     """Of one account."""
     longest_run: timedelta
     """What a job is put on hold for."""
-    default_gpu_type: str
-    """Of submissions that name none."""
 
 
 class Intake:
@@ -83,12 +80,11 @@ class Intake:
         return await uncut(self._submit(job, submission.texts))
 
     async def _draft(self, submission: Submission) -> Job:
-        if not submission.gpu_type.strip():
-            submission = replace(submission, gpu_type=self._policy.default_gpu_type)
-        spec = admit(submission, self._policy.problems)
+        prices = await self._billing.prices_micros_per_hour()
+        spec = admit(submission, self._policy.problems, list(prices))
         if spec.priority > MAX_PRIORITY_FOR_EVERYBODY:
             await self._check_priority(submission)
-        price, *fallback_prices = await self._prices(spec)
+        price, *fallback_prices = [prices[gpu_type] for gpu_type in spec.gpu_types]
         return Job(
             job_id=new_id("job"),
             account_id=submission.account_id,
@@ -99,7 +95,7 @@ class Intake:
             create_time=self._clock.now(),
             price_micros_per_hour=price,
             fallback_prices_micros_per_hour=tuple(fallback_prices),
-            hold_micros=worst_case(self._policy.longest_run, max((price, *fallback_prices))),
+            hold_micros=price_of(self._policy.longest_run, max((price, *fallback_prices))),
             has_definition=bool(submission.texts.problem_def),
             request_id=current_request_id(),
         )
@@ -108,12 +104,6 @@ class Intake:
         # Billing knows the accounts: a caller's word for a right would be the right of every caller.
         if not await self._billing.is_administrator(submission.account_id):
             raise PriorityNotAllowedError(submission.priority, MAX_PRIORITY_FOR_EVERYBODY)
-
-    async def _prices(self, spec: JobSpec) -> list[int]:
-        """Of every GPU type that the job may run on, in their order."""
-        price = self._billing.price_micros_per_hour
-        wanted = await price(spec.gpu_type, FIELD)
-        return [wanted, *[await price(gpu_type, FALLBACKS_FIELD) for gpu_type in spec.fallback_gpu_types]]
 
     async def _submit(self, draft: Job, texts: Texts) -> Job:
         limit = self._policy.max_jobs_in_flight

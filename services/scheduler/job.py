@@ -11,9 +11,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from services.scheduler.errors import IllegalMoveError
+from vocabulary.money import price_of
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from datetime import datetime, timedelta
 
     from services.scheduler.spec import JobSpec, Lease
 
@@ -133,6 +134,10 @@ class Job:
         """What the present attempt's time costs: the price of the GPU type that it got."""
         fallbacks = dict(zip(self.spec.fallback_gpu_types, self.fallback_prices_micros_per_hour, strict=True))
         return fallbacks.get(self.machine_gpu_type, self.price_micros_per_hour)
+
+    def charge_for(self, billable: timedelta) -> int:
+        """What the present attempt's time is charged at, in micro-dollars: never more than is on hold for the job."""
+        return min(price_of(billable, self.machine_price_micros_per_hour), self.hold_micros)
 
     def enqueue(self, hold_id: str) -> Job:
         """The credit is on hold: the job takes its place in the queue."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 
-from services.scheduler.outcome import CANCELLED, INFRA_ERROR
 from services.scheduler.wire import state_to_proto, verdict_to_proto
+from vocabulary.verdicts import CANCELLED, INFRA_ERROR
 
 if TYPE_CHECKING:
     from services.scheduler.estimate import WaitEstimate

@@ -115,7 +115,7 @@ async def build(
     vmpool_channel, billing_channel = open_channel(settings.vmpool_target), open_channel(settings.billing_target)
     hub, waiting, inventory = EventHub(), WaitingJobs(settings.waiting_per_priority_point), Inventory()
     store, reader = JobStore(database, hub.announce), JobReader(database)
-    pool, billing, executors = Pool(vmpool_channel), Billing(billing_channel), Executors()
+    pool, billing, executors = Pool(vmpool_channel), Billing(billing_channel), Executors(settings.longest_run)
     forecast = Forecast(waiting, inventory)
     forecast.remember(await reader.run_times({JobState.FINISHED}, RUNS_REMEMBERED))
     links = Links(store, pool, executors, clock, settings)
@@ -140,7 +140,7 @@ async def build(
 
 def _policy(settings: SchedulerSettings, problems: Mapping[str, CatalogueEntry]) -> IntakePolicy:
     posed = {slug: PosedProblem(entry.problem.dtypes, entry.problem.parameters) for slug, entry in problems.items()}
-    return IntakePolicy(posed, settings.max_jobs_in_flight, settings.longest_run, settings.default_gpu)
+    return IntakePolicy(posed, settings.max_jobs_in_flight, settings.longest_run)
 
 
 async def main() -> None:

@@ -12,12 +12,14 @@ from pydantic_settings import SettingsConfigDict
 from servicekit.config import CommaSeparated, ServiceSettings
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.machines.machine_token import kept_secret
-from services.vmpool.machines.order_checks import check_gpu_count, check_gpu_type, micros_of
+from services.vmpool.machines.order_checks import check_gpu_count, check_gpu_type
 from services.vmpool.machines.stranger_policy import StrangerPolicy
 from services.vmpool.policy.keep_warm import parse_keep_warm
 from services.vmpool.policy.offer_choice import OfferPolicy, OfferTimes, SpotPolicy
 from services.vmpool.policy.retention import Retention
 from services.vmpool.policy.sizing import Limits
+from vocabulary.gpu_types import GPU_TYPES, default_first
+from vocabulary.money import micros_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +55,7 @@ class VmPoolSettings(ServiceSettings):
     """Machines' tokens are made from it; unset: one that is made at first use and kept in the data folder."""
     strangers: StrangerPolicy = StrangerPolicy.REPORT
     """What becomes of machines that have our pool's name and not our token: `report` or `release`."""
-    gpu_types: Annotated[CommaSeparated[str], Field(min_length=1)] = ("MI300X", "MI210", "MI250X", "MI300A")
+    gpu_types: Annotated[CommaSeparated[str], Field(min_length=1)] = GPU_TYPES
     """What may be asked for, with commas between."""
     default_gpu: str = Field(default="", validation_alias=AliasChoices("VMPOOL_DEFAULT_GPU", "AMD_DEFAULT_GPU"))
     """The GPU type of requested machines that name none; empty: the first of `gpu_types`."""
@@ -74,15 +76,17 @@ class VmPoolSettings(ServiceSettings):
     keep_warm: str = ""
     """When how many machines are to be ready, e.g. `Mon-Fri 08:00-18:00 Europe/Berlin MI300X=1; ...`."""
     backends: CommaSeparated[str] = ()
-    """Backends in order of preference, with commas between, by their names; those left out come last."""
+    """Where machines may be rented, in order of preference, with commas between; unset: wherever is cheapest. A
+    provider of which it names no backend comes last, with those that it usually has."""
     spot_policy: SpotPolicy = SpotPolicy.ON_DEMAND
     """Whether machines may be ones that the provider can take away: on-demand, spot or auto."""
     max_price: Annotated[Decimal, Field(ge=0)] = Decimal(0)
     """Dollars per GPU hour beyond which no machine is taken; 0: no limit."""
     unfit_limit: Annotated[int, Field(ge=0)] = 3
     """After so many machines of a kind in a row that cost money and ran nothing, no more are rented; 0: no limit."""
-    gpus_per_machine: int = 1
-    """1, 2, 4 or 8."""
+    gpus_per_machine: Annotated[CommaSeparated[int], Field(min_length=1)] = (1,)
+    """GPUs of a machine: 1, 2, 4 or 8, several with commas between. The pool orders machines with the first number by
+    itself; requests may name any of them."""
     offer_lifetime: NotNegative = timedelta(seconds=15)
     """How long a provider's offers are held to be as they were."""
     lease_duration: Positive = timedelta(seconds=60)
@@ -103,8 +107,8 @@ class VmPoolSettings(ServiceSettings):
 
     @field_validator("gpus_per_machine")
     @classmethod
-    def _legal_count(cls, count: int) -> int:
-        return _checked(check_gpu_count, count, "gpus_per_machine")
+    def _legal_counts(cls, counts: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(_checked(check_gpu_count, count, "gpus_per_machine") for count in counts))
 
     @model_validator(mode="after")
     def _known_gpu_types(self) -> Self:
@@ -134,14 +138,17 @@ class VmPoolSettings(ServiceSettings):
 
     def limits(self) -> Limits:
         """What sizing may do."""
-        policy = OfferPolicy(
+        retention = Retention(self.idle_timeout, self._idle_timeouts(), self.surplus_share, self.release_margin)
+        return Limits(self.most_machines(), retention, self.offers(), self._warm_windows(), self.unfit_limit)
+
+    def offers(self) -> OfferPolicy:
+        """Which offers are taken."""
+        return OfferPolicy(
             backends=self.backends,
             spot=self.spot_policy,
             max_price_micros_per_gpu_hour=micros_of(self.max_price),
-            gpu_count=self.gpus_per_machine,
+            gpu_count=self.gpus_per_machine[0],
         )
-        retention = Retention(self.idle_timeout, self._idle_timeouts(), self.surplus_share, self.release_margin)
-        return Limits(self.most_machines(), retention, policy, self._warm_windows(), self.unfit_limit)
 
     def most_machines(self) -> int:
         """How many machines there may be at once."""
@@ -151,7 +158,10 @@ class VmPoolSettings(ServiceSettings):
 
     def default_gpu_type(self) -> str:
         """The GPU type of a machine that is requested without one."""
-        return _checked(check_gpu_type, self.default_gpu or self.gpu_types[0], self.gpu_types, "default_gpu")
+        try:
+            return default_first(self.gpu_types, self.default_gpu)[0]
+        except ValueError as error:
+            raise ValueError(f"default_gpu: {error}") from error
 
     def offer_times(self) -> OfferTimes:
         """How long offers are good for."""

@@ -116,7 +116,15 @@ class VmPool:
 
 def configured_providers(settings: VmPoolSettings) -> ProviderSet:
     """The providers that the settings name; raises UnknownPluginError, BrokenPluginError."""
-    context = PoolContext(settings.pool_name, settings.data_dir, settings.gpu_types, settings.idle_timeout)
+    context = PoolContext(
+        pool_name=settings.pool_name,
+        data_dir=settings.data_dir,
+        gpu_types=settings.gpu_types,
+        idle_timeout=settings.idle_timeout,
+        offers=settings.offers(),
+        gpu_counts=settings.gpus_per_machine,
+        offer_lifetime=settings.offer_lifetime,
+    )
     return open_providers(settings.providers, context)
 
 
@@ -213,7 +221,7 @@ def checked_providers(settings: VmPoolSettings) -> ProviderSet:
     BoxSettings()
     try:
         providers = configured_providers(settings)
-        check_preferences(settings.backends, settings.gpus_per_machine, providers)
+        check_preferences(settings.backends, settings.gpus_per_machine[0], providers)
     except (UnknownPluginError, BrokenPluginError, errors.InvalidFieldError) as error:
         raise WrongSettingsError(f"vmpool: {error}") from error
     return providers

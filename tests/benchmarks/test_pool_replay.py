@@ -11,7 +11,7 @@ import pytest
 from benchmarks.pool_policy import Summary, cheapest_at_equal_wait, fixed, kept_warm, ours, summary
 from benchmarks.pool_replay.arrivals import Arrival, Habits, day_of_arrivals, read_arrivals
 from benchmarks.pool_replay.replay import Cloud, Outcome, Policy, Replay, machine_per_job
-from services.vmpool.machines.cost import Tariff
+from vocabulary.money import Tariff
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -123,6 +123,9 @@ class ScriptedVmPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.streams_held.clear()
 
 
+PRICED_GPU_TYPES = ("MI300X", "MI300A", "MI250X", "MI210", "MI325X")
+
+
 class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer):
     def __init__(self, refusals: Refusals) -> None:
         self.refusals = refusals
@@ -135,6 +138,12 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer):
         account_id, admin = self.accounts[request.token]
         return billing_pb2.AuthenticateTokenResponse(
             account_id=account_id, account_name="demo", token_id="tok_1", admin=admin
+        )
+
+    async def ListPrices(self, request: Any, context: Any) -> billing_pb2.ListPricesResponse:
+        await self.refusals.meet("ListPrices", request, context)
+        return billing_pb2.ListPricesResponse(
+            prices=[billing_pb2.Price(gpu_type=name, price_micros_per_hour=1_990_000) for name in PRICED_GPU_TYPES]
         )
 
     async def GetBalance(self, request: Any, context: Any) -> billing_pb2.GetBalanceResponse:

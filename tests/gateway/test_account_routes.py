@@ -36,6 +36,12 @@ async def test_unknown_problem_is_404(gateway: RunningGateway) -> None:
     assert (await gateway.http.get("/api/v1/problems/nope")).status_code == 404
 
 
+async def test_gpu_types_are_those_of_the_price_list_in_its_order(gateway: RunningGateway) -> None:
+    listed = (await gateway.http.get("/api/v1/gpu-types")).json()["gpu_types"]
+    assert [gpu["gpu_type"] for gpu in listed] == ["MI300X", "MI300A", "MI250X", "MI210", "MI325X"]
+    assert {gpu["price_usd_per_hour"] for gpu in listed} == {1.99}
+
+
 async def test_machine_tells_what_it_really_is(gateway: RunningGateway) -> None:
     (machine,) = (await gateway.http.get("/api/v1/machines")).json()["machines"]
     assert (machine["id"], machine["state"], machine["gpu_type"]) == ("m_1", "WARM", "MI300X")

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from gateway.json_values import from_json, json_safe, to_json, usd
+from gateway.json_values import from_json, json_safe, to_json
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,3 @@ def test_values_are_safe_before_they_are_text() -> None:
 def test_text_that_is_not_json_is_shown_as_it_is() -> None:
     assert from_json('{"x": 1}') == {"x": 1}
     assert from_json("{oops") == "{oops"
-
-
-def test_micros_become_dollars() -> None:
-    assert usd(1_990_000) == 1.99

@@ -40,10 +40,10 @@ Serve = Callable[[Handler], AbstractAsyncContextManager[tuple[ServiceServer, Any
 @pytest.fixture
 def serve() -> Serve:
     @asynccontextmanager
-    async def serving(get_price: Handler) -> AsyncGenerator[tuple[ServiceServer, Any]]:
+    async def serving(get_balance: Handler) -> AsyncGenerator[tuple[ServiceServer, Any]]:
         class Servicer(billing_pb2_grpc.BillingServiceServicer):
-            async def GetPrice(self, request: Any, context: Any) -> Any:  # noqa: N802 - grpc's own
-                return await get_price(request, context)
+            async def GetBalance(self, request: Any, context: Any) -> Any:  # noqa: N802 - grpc's own
+                return await get_balance(request, context)
 
         server = ServiceServer("test", ServiceSettings(port=0, drain=timedelta(seconds=5)), ERROR_MAP)
         billing_pb2_grpc.add_BillingServiceServicer_to_server(Servicer(), server.grpc)

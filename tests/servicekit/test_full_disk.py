@@ -38,11 +38,11 @@ class Writing(billing_pb2_grpc.BillingServiceServicer):
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def GetPrice(self, request: Any, context: Any) -> Any:  # noqa: N802 - grpc's own
+    async def GetBalance(self, request: Any, context: Any) -> Any:  # noqa: N802 - grpc's own
         del request, context
         async with self._database.transaction() as connection:
             await connection.execute(text("INSERT INTO facts VALUES (zeroblob(100000))"))
-        return billing_pb2.GetPriceResponse()
+        return billing_pb2.GetBalanceResponse()
 
 
 async def test_a_full_disk_is_unavailable_and_not_ready_until_there_is_room(disk: SmallDisk) -> None:
@@ -60,18 +60,18 @@ async def test_a_full_disk_is_unavailable_and_not_ready_until_there_is_room(disk
     async def health_now() -> int:
         return (await health.Check(health_pb2.HealthCheckRequest())).status
 
-    await stub.GetPrice(billing_pb2.GetPriceRequest())
+    await stub.GetBalance(billing_pb2.GetBalanceRequest())
     assert await health_now() == answers.SERVING
     disk.fill()
     with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await stub.GetPrice(billing_pb2.GetPriceRequest())
+        await stub.GetBalance(billing_pb2.GetBalanceRequest())
     failure = rpc_failure(caught.value)
     assert (failure.code, failure.retry_after) == (grpc.StatusCode.UNAVAILABLE, FULL_DISK_RETRY)
     assert "no room left on its disk" in failure.message
     assert await health_now() == answers.NOT_SERVING
 
     disk.free()
-    await stub.GetPrice(billing_pb2.GetPriceRequest())
+    await stub.GetBalance(billing_pb2.GetBalanceRequest())
     assert await health_now() == answers.SERVING
     async with database.reading() as connection:
         assert (await connection.execute(text("SELECT count(*) FROM facts"))).scalar() == 2

@@ -24,12 +24,12 @@ from tests.servicekit.conftest import SERVICE, BadFieldError, Serve, UnknownThin
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-PRICE = billing_pb2.GetPriceResponse(gpu_type="MI300X", price_micros_per_hour=1_990_000)
+BALANCE = billing_pb2.GetBalanceResponse(account_name="demo", available_micros=1_990_000)
 
 
-async def price(request: Any, context: Any) -> billing_pb2.GetPriceResponse:
+async def balance(request: Any, context: Any) -> billing_pb2.GetBalanceResponse:
     del request, context
-    return PRICE
+    return BALANCE
 
 
 async def failure_when(serve: Serve, error: Exception) -> Any:
@@ -38,30 +38,30 @@ async def failure_when(serve: Serve, error: Exception) -> Any:
 
     async with serve(fail) as (_, stub):
         with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await stub.GetPrice(billing_pb2.GetPriceRequest(), timeout=60)
+            await stub.GetBalance(billing_pb2.GetBalanceRequest(), timeout=60)
         return rpc_failure(caught.value)
 
 
 async def test_a_heartbeat_is_logged_when_it_fails_only(
     serve: Serve, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def price_of_known(request: Any, context: Any) -> billing_pb2.GetPriceResponse:
+    async def balance_of_known(request: Any, context: Any) -> billing_pb2.GetBalanceResponse:
         del context
-        if not request.gpu_type:
+        if not request.account_id:
             raise UnknownThingError("none")
-        return PRICE
+        return BALANCE
 
-    monkeypatch.setattr(interceptors, "HEARTBEATS", {f"/{SERVICE}/GetPrice"})
+    monkeypatch.setattr(interceptors, "HEARTBEATS", {f"/{SERVICE}/GetBalance"})
     caplog.set_level("INFO")
-    async with serve(price_of_known) as (_, stub):
-        await stub.GetPrice(billing_pb2.GetPriceRequest(gpu_type="MI300X"), timeout=60)
+    async with serve(balance_of_known) as (_, stub):
+        await stub.GetBalance(billing_pb2.GetBalanceRequest(account_id="demo"), timeout=60)
         with pytest.raises(grpc.aio.AioRpcError):
-            await stub.GetPrice(billing_pb2.GetPriceRequest(), timeout=60)
+            await stub.GetBalance(billing_pb2.GetBalanceRequest(), timeout=60)
     assert [vars(record)["code"] for record in caplog.records if record.getMessage() == "rpc"] == ["NOT_FOUND"]
 
 
 async def test_health_reports_each_service_as_serving(serve: Serve) -> None:
-    async with serve(price) as (server, _), grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+    async with serve(balance) as (server, _), grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
         for name in ("", SERVICE):
             answer = await health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(service=name))
             assert answer.status == health_pb2.HealthCheckResponse.SERVING
@@ -71,7 +71,7 @@ async def test_reflection_lists_the_services(serve: Serve) -> None:
     async def ask() -> AsyncIterator[reflection_pb2.ServerReflectionRequest]:
         yield reflection_pb2.ServerReflectionRequest(list_services="")
 
-    async with serve(price) as (server, _), grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+    async with serve(balance) as (server, _), grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
         call = reflection_pb2_grpc.ServerReflectionStub(channel).ServerReflectionInfo(ask())
         names = [s.name async for answer in call for s in answer.list_services_response.service]
     assert SERVICE in names
@@ -79,11 +79,11 @@ async def test_reflection_lists_the_services(serve: Serve) -> None:
 
 
 async def test_metrics_count_the_rpcs_by_method_and_code(serve: Serve) -> None:
-    async with serve(price) as (server, stub):
-        await stub.GetPrice(billing_pb2.GetPriceRequest(), timeout=60)
+    async with serve(balance) as (server, stub):
+        await stub.GetBalance(billing_pb2.GetBalanceRequest(), timeout=60)
         async with httpx.AsyncClient(trust_env=False) as client:
             page = (await client.get(f"http://127.0.0.1:{server.metrics_port}/metrics")).text
-    assert f'wavepool_rpc_seconds_count{{code="OK",method="/{SERVICE}/GetPrice"}}' in page
+    assert f'wavepool_rpc_seconds_count{{code="OK",method="/{SERVICE}/GetBalance"}}' in page
 
 
 async def test_a_mapped_error_keeps_its_message(serve: Serve) -> None:
@@ -109,16 +109,16 @@ async def test_an_unmapped_error_tells_the_client_nothing_but_the_request_id(ser
 async def test_the_request_id_travels_with_the_call(serve: Serve) -> None:
     seen: list[str] = []
 
-    async def note(request: Any, context: Any) -> billing_pb2.GetPriceResponse:
+    async def note(request: Any, context: Any) -> billing_pb2.GetBalanceResponse:
         del request, context
         seen.append(current_request_id())
-        return PRICE
+        return BALANCE
 
     async with serve(note) as (server, stub):
         set_request_id("from-the-caller")
-        await stub.GetPrice(billing_pb2.GetPriceRequest(), timeout=60)
+        await stub.GetBalance(billing_pb2.GetBalanceRequest(), timeout=60)
         async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as bare:
-            call = bare.unary_unary(f"/{SERVICE}/GetPrice")
+            call = bare.unary_unary(f"/{SERVICE}/GetBalance")
             await call(b"", metadata=((METADATA_KEY, "x" * 500),))
             await call(b"")
     assert seen[0] == "from-the-caller"
@@ -129,24 +129,24 @@ async def test_the_request_id_travels_with_the_call(serve: Serve) -> None:
 async def test_a_call_in_flight_finishes_while_the_server_stops(serve: Serve) -> None:
     entered, leave = asyncio.Event(), asyncio.Event()
 
-    async def slow(request: Any, context: Any) -> billing_pb2.GetPriceResponse:
+    async def slow(request: Any, context: Any) -> billing_pb2.GetBalanceResponse:
         del request, context
         entered.set()
         await leave.wait()
-        return PRICE
+        return BALANCE
 
     async with serve(slow) as (server, stub):
-        call = asyncio.ensure_future(stub.GetPrice(billing_pb2.GetPriceRequest(), timeout=60))
+        call = asyncio.ensure_future(stub.GetBalance(billing_pb2.GetBalanceRequest(), timeout=60))
         await entered.wait()
         stopping = asyncio.create_task(server.stop())
         await asyncio.sleep(0)
         leave.set()
-        assert await call == PRICE
+        assert await call == BALANCE
         await stopping
 
 
 async def test_a_taken_port_is_named(serve: Serve) -> None:
-    async with serve(price) as (server, _):
+    async with serve(balance) as (server, _):
         second = ServiceServer("second", ServiceSettings(port=server.port, metrics_port=0), {})
         with pytest.raises(PortTakenError, match=f"second cannot listen on 127.0.0.1:{server.port}"):
             await second.start()
@@ -155,14 +155,14 @@ async def test_a_taken_port_is_named(serve: Serve) -> None:
 async def test_a_token_travels_as_authorization(serve: Serve) -> None:
     seen: list[Any] = []
 
-    async def note(request: Any, context: Any) -> billing_pb2.GetPriceResponse:
+    async def note(request: Any, context: Any) -> billing_pb2.GetBalanceResponse:
         del request
         seen.append(dict(context.invocation_metadata()).get("authorization"))
-        return PRICE
+        return BALANCE
 
     async with serve(note) as (server, _):
         channel = open_channel(f"127.0.0.1:{server.port}", token="secret")  # noqa: S106 - a test's
-        await channel.unary_unary(f"/{SERVICE}/GetPrice")(b"", timeout=60)
+        await channel.unary_unary(f"/{SERVICE}/GetBalance")(b"", timeout=60)
         await channel.close()
     assert seen == ["Bearer secret"]
 

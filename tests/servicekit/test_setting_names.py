@@ -12,7 +12,7 @@ import pytest
 from pydantic import AliasChoices
 
 from servicekit.config import Settings
-from servicekit.setting_names import FOREIGN, OTHERS_OF_OURS, SOURCES, read_names, setting_warnings
+from servicekit.setting_names import FOREIGN, OTHERS_OF_OURS, RENAMED, SOURCES, read_names, setting_warnings
 
 ROOT = Path(__file__).parents[2]
 READ_IN_SOURCE = re.compile(r"""(?:environ(?:\.get)?[(\[]\s*|getenv\()["'](WAVEPOOL_[A-Z_]+)["']""")
@@ -59,6 +59,14 @@ def test_every_name_that_a_program_of_ours_reads_by_itself_is_known() -> None:
 )
 def test_a_name_that_nothing_reads_is_told_with_the_nearest_and_without_its_value(name: str, said: str) -> None:
     assert setting_warnings({name: "s3cret"}) == [f"{name} is set, and nothing reads it; {said}"]
+
+
+def test_a_name_of_an_earlier_version_is_told_with_the_new_one_which_is_read() -> None:
+    assert setting_warnings({"SCHEDULER_DEFAULT_GPU": "MI210"}) == [
+        "SCHEDULER_DEFAULT_GPU is set, and nothing reads it any more; set VMPOOL_DEFAULT_GPU instead"
+    ]
+    assert set(RENAMED.values()) <= set(read_names())
+    assert not set(RENAMED) & set(read_names())
 
 
 def test_names_of_others_and_names_in_small_letters_are_no_matter() -> None:

@@ -7,9 +7,6 @@ from wavepool_client.errors import WavepoolError
 from wavepool_client.machine_text import gpu_text
 from wavepool_client.pool_client import PoolClient
 
-USUAL_GPU_TYPES = ("MI300X", "MI210", "MI250X", "MI300A")
-"""Completed where no gateway answers."""
-
 
 def complete_machine(incomplete: str) -> list[tuple[str, str]]:
     """The ids of machines that are there, with what they are; nothing where no gateway answers."""
@@ -48,10 +45,10 @@ def complete_submission(incomplete: str) -> list[tuple[str, str]]:
 
 
 def complete_gpu_type(incomplete: str) -> list[str]:
-    """GPU types that are offered now, or the usual ones."""
+    """GPU types that may be asked for; nothing if no gateway answers."""
     try:
-        with PoolClient() as pool:
-            known = {str(offer["gpu_type"]) for offer in pool.offers()["offers"]}
-    except (WavepoolError, KeyError):
-        known = set(USUAL_GPU_TYPES)
+        with Client() as client:
+            known = [str(listed["gpu_type"]) for listed in client.gpu_types()]
+    except WavepoolError:
+        return []
     return sorted(name for name in known if name.casefold().startswith(incomplete.casefold()))

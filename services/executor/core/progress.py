@@ -19,7 +19,8 @@ from services.executor.core.events import (
     TestResult,
 )
 from services.executor.core.posed_problem import substitution_note
-from services.executor.core.verdict import Verdict, status_of
+from services.executor.core.verdict import Verdict
+from vocabulary.verdicts import status_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence

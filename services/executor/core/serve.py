@@ -22,7 +22,8 @@ from services.executor.core.job import Mode
 from services.executor.core.jsonlines import UNKILLABLE_STATUS, LineError, decode_job, encode_event
 from services.executor.core.run import JobError, run
 from services.executor.core.run_place import open_place
-from services.executor.core.verdict import Verdict, status_of
+from services.executor.core.verdict import Verdict
+from vocabulary.verdicts import status_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from services.vmpool.errors import IllegalMoveError
 from services.vmpool.fault import Fault
 from services.vmpool.machines import slot as slots
-from services.vmpool.machines.cost import MICROSECOND, Tariff
+from vocabulary.money import MICROSECOND, Tariff
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

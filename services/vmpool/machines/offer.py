@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from services.vmpool.machines.cost import MICROSECOND, Tariff
+from vocabulary.money import MICROSECOND, Tariff
 
 
 @dataclass(frozen=True, order=True)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from services.vmpool.errors import InvalidFieldError
+from vocabulary.money import dollars_text
+from vocabulary.names import LONGEST_QUOTE, known_name, none_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from decimal import Decimal
 
 LEGAL_GPU_COUNTS = (1, 2, 4, 8)
 """GPUs of one machine; clouds rent MI300X in these."""
-
-MICROS_PER_DOLLAR = 1_000_000
-_ANY_LIKENESS = 0.0
-_LONGEST_QUOTE = 40
 
 
 def check_gpu_type(gpu_type: str, gpu_types: Sequence[str], field: str = "gpu_type") -> str:
@@ -59,44 +55,22 @@ def check_max_price(
     """
     limit = max_price_micros_per_gpu_hour
     if limit < 0:
-        raise InvalidFieldError(field, f"must be 0 (no limit) or more; it is {dollars(limit)}, and the nearest is 0")
+        raise InvalidFieldError(
+            field, f"must be 0 (no limit) or more; it is {dollars_text(limit)}, and the nearest is 0"
+        )
     cheapest = min(offered_micros_per_gpu_hour, default=0)
     if 0 < limit < cheapest:
         raise InvalidFieldError(
-            field, f"{dollars(limit)} is below every offer: the cheapest is {dollars(cheapest)} ({cheapest} micros)"
+            field,
+            f"{dollars_text(limit)} is below every offer: the cheapest is {dollars_text(cheapest)} ({cheapest} micros)",
         )
     return limit
 
 
-def micros_of(amount: Decimal) -> int:
-    """Dollars in micro-dollars, to the nearest."""
-    return int((amount * MICROS_PER_DOLLAR).to_integral_value())
-
-
-def dollars(micros: int) -> str:
-    """Micro-dollars for people, to the cent or, where that hides something, to the micro-dollar."""
-    cents_only = micros % (MICROS_PER_DOLLAR // 100) == 0
-    sign, usd = "-" if micros < 0 else "", abs(micros) / MICROS_PER_DOLLAR
-    return f"{sign}${usd:,.2f}" if cents_only else f"{sign}${usd:,.6f}"
-
-
-def nearest_name(name: str, names: Sequence[str]) -> str:
-    """The name that is most like the one that was asked for; empty where there are none."""
-    by_key = {known.casefold(): known for known in reversed(names)}
-    found = get_close_matches(name.casefold()[:_LONGEST_QUOTE], by_key, n=1, cutoff=_ANY_LIKENESS)
-    return by_key[found[0]] if found else ""
-
-
 def _check_name(name: str, names: Sequence[str], field: str) -> str:
-    key = name.strip().casefold()
-    for known in names:
-        if known.casefold() == key:
-            return known
+    if known := known_name(name, names):
+        return known
     if not names:
-        quoted = repr(name[:_LONGEST_QUOTE])
+        quoted = repr(name[:LONGEST_QUOTE])
         raise InvalidFieldError(field, f"no offer names one now, so {quoted} cannot be had: leave it empty")
-    raise InvalidFieldError(
-        field,
-        f"must be one of {', '.join(names)}; it is {name[:_LONGEST_QUOTE]!r}, "
-        f"and the nearest is {nearest_name(name, names)}",
-    )
+    raise InvalidFieldError(field, none_of(name, names))

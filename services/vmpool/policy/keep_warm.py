@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from services.vmpool.errors import InvalidFieldError
-from services.vmpool.machines.order_checks import check_gpu_type, nearest_name
+from services.vmpool.machines.order_checks import check_gpu_type
+from vocabulary.names import nearest_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from services.vmpool.machines.order_checks import dollars
+from vocabulary.money import dollars_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from services.vmpool.machines.cost import Tariff
     from services.vmpool.machines.machine import Machine
     from services.vmpool.machines.offer import Offer
+    from vocabulary.money import Tariff
 
 RESERVED_TIME = timedelta(hours=1)
 """Beyond what a machine costs already: the time to notice that the money runs out, and to let jobs finish."""
@@ -37,9 +37,10 @@ class Funds:
             return f"{self.unknown}, so no machine that costs money is started; those that run go on"
         if self.left_micros is None or needed <= self.left_micros:
             return ""
+        left = dollars_text(max(0, self.left_micros))
         return (
-            f"{dollars(max(0, self.left_micros))} of the machine budget of {dollars(self.budget_micros)} is left, and "
-            f"{offer.source} at {dollars(offer.price_micros_per_hour)} per hour reserves {dollars(needed)}: "
+            f"{left} of the machine budget of {dollars_text(self.budget_micros)} is left, and "
+            f"{offer.source} at {dollars_text(offer.price_micros_per_hour)} per hour reserves {dollars_text(needed)}: "
             "raise BILLING_MACHINE_BUDGET, or stop machines"
         )
 

@@ -12,8 +12,8 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from services.vmpool.machines.order_checks import dollars
 from services.vmpool.policy.machine_budget import Funds
+from vocabulary.money import dollars_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,7 +59,7 @@ class OfferPolicy:
             return f"it is {'spot' if offer.spot else 'on-demand'}, and the setting is {self.spot.value}"
         price, limit = offer.price_micros_per_gpu_hour, self.max_price_micros_per_gpu_hour
         if limit and price > limit:
-            return f"{dollars(price)} per GPU hour is above the limit of {dollars(limit)}"
+            return f"{dollars_text(price)} per GPU hour is above the limit of {dollars_text(limit)}"
         return "" if offer.available else "the provider has none now"
 
 

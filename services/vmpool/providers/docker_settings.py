@@ -12,10 +12,10 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.config import CommaSeparated, Settings
-from services.vmpool.machines.order_checks import micros_of
 from services.vmpool.providers.docker_containers import ContainerPlan
 from services.vmpool.providers.docker_provider import DockerConfig, DockerProvider
 from services.vmpool.providers.rented_executor import ExecutorEnvironment, check_privileges, executor_environment
+from vocabulary.money import micros_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -62,8 +62,6 @@ class DockerSettings(Settings):
     takes, CAP_SYS_ADMIN among them, and without the engine's seccomp and AppArmor profiles. Boxes have none of it."""
     init: bool = True
     """Runs the engine's small init in front of the executor, which reaps what runs leave behind."""
-    gpu_count: Annotated[int, Field(ge=1, le=8)] = 1
-    """GPUs that a container gets by `devices`."""
     max_containers: Annotated[int, Field(ge=1)] = 1
     """How many this host can hold; containers share the devices, and two on one GPU would spoil each other's times."""
     hourly_rate: Annotated[Decimal, Field(ge=0)] = Decimal(0)
@@ -138,7 +136,7 @@ def open_docker(context: PoolContext) -> DockerProvider:
             host=settings.host,
             reach_address=settings.reach_address or settings.publish_address,
             gpu_types=context.gpu_types,
-            gpu_count=settings.gpu_count,
+            gpu_count=context.gpu_counts[0],
             max_containers=settings.max_containers,
             price_micros_per_hour=settings.price_micros_per_hour(),
             start_timeout=settings.start_timeout,

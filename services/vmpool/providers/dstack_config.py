@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from servicekit.storage import IMAGE_GB
-from services.vmpool.machines.cost import MICROSECOND
+from vocabulary.money import MICROSECOND
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,12 +60,16 @@ class Market:
     gpu_types: tuple[str, ...]
     gpu_counts: tuple[int, ...]
     spot_policy: SpotPolicy
-    max_price_micros_per_hour: int
+    max_price_micros_per_gpu_hour: int
     minimum_billed: Mapping[str, timedelta]
     billing_increment: Mapping[str, timedelta]
     cpu: str = CPU
     memory: str = MEMORY
     disk: str = DISK
+
+    def max_price_micros_per_hour(self, gpu_count: int) -> int:
+        """The limit for a whole machine with so many GPUs."""
+        return self.max_price_micros_per_gpu_hour * gpu_count
 
     def minimum_of(self, backend: str) -> timedelta:
         """What is billed at least of a machine there."""

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, cast
 from dstack._internal.core.models.resources import ResourcesSpec
 from dstack.version import __version__ as client_version
 
-from services.vmpool.machines.order_checks import dollars
 from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers.diagnosis import ProviderFinding
 from services.vmpool.providers.dstack_fleet import missing_fleet
+from vocabulary.money import dollars_of, dollars_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -57,7 +57,7 @@ def backends_finding(wanted: Sequence[str], present: Collection[str]) -> Provide
         message=f"{told}, and not {', '.join(missing)}",
         remedy=(
             f"add {' and '.join(missing)} to the server's config.yml with valid credentials and restart it (its log "
-            f"tells why it leaves a backend out), or take it out of VMPOOL_DSTACK_BACKENDS"
+            f"tells why it leaves a backend out), or take it out of VMPOOL_BACKENDS"
         ),
     )
 
@@ -95,7 +95,7 @@ def fleet_problems(configuration: Json, config: DstackConfig) -> list[str]:
         problems.append("holds no machines")
     problems += _too_large(cast("Json", configuration.get("resources") or {}), config.market)
     limit = configuration.get("max_price")
-    allowed = config.market.max_price_micros_per_hour / 1_000_000
+    allowed = dollars_of(config.market.max_price_micros_per_hour(max(config.market.gpu_counts)))
     if limit is not None and (not allowed or limit < allowed):
         problems.append(f"takes no machine above ${limit:g} an hour")
     policy = configuration.get("spot_policy")
@@ -128,7 +128,8 @@ def offers_finding(offers: Sequence[Offer], config: DstackConfig) -> ProviderFin
     if available:
         told = ", ".join(_line(offer) for offer in available[:5])
         return ProviderFinding("offers", ok=True, message=told)
-    limit = f" below {dollars(market.max_price_micros_per_hour)}" if market.max_price_micros_per_hour else ""
+    most = market.max_price_micros_per_gpu_hour
+    limit = f" below {dollars_text(most)} per GPU hour" if most else ""
     listed = f"; listed, but none available now: {', '.join(_line(offer) for offer in offers[:5])}" if offers else ""
     wanted = f"{', '.join(market.gpu_types)} with {'/'.join(map(str, market.gpu_counts))} GPUs"
     return ProviderFinding(
@@ -136,8 +137,8 @@ def offers_finding(offers: Sequence[Offer], config: DstackConfig) -> ProviderFin
         ok=False,
         message=f"no {market.spot_policy.value} machine of {wanted}{limit} can be had{listed}",
         remedy=(
-            "wait for capacity, or widen VMPOOL_DSTACK_BACKENDS, VMPOOL_DSTACK_REGIONS, VMPOOL_DSTACK_SPOT_POLICY, "
-            "VMPOOL_DSTACK_MAX_HOURLY_PRICE, VMPOOL_DSTACK_GPU_COUNTS, VMPOOL_DSTACK_DISK, _MEMORY or _CPU"
+            "wait for capacity, or widen VMPOOL_BACKENDS, VMPOOL_DSTACK_REGIONS, VMPOOL_SPOT_POLICY, "
+            "VMPOOL_MAX_PRICE, VMPOOL_GPUS_PER_MACHINE, VMPOOL_DSTACK_DISK, _MEMORY or _CPU"
         ),
     )
 
@@ -171,7 +172,7 @@ def _configuration(fleet: Json) -> Json:
 
 def _line(offer: Offer) -> str:
     spot = " spot" if offer.spot else ""
-    price = dollars(offer.price_micros_per_hour)
+    price = dollars_text(offer.price_micros_per_hour)
     return f"{offer.gpu_count} x {offer.gpu_type}{spot} at {offer.backend} {offer.region} for {price} an hour"
 
 

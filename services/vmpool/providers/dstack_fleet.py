@@ -18,9 +18,9 @@ from dstack._internal.server.schemas.fleets import (
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
 from services.vmpool.providers.dstack_name import POOL_TAG
-from services.vmpool.providers.dstack_offer import dollars_of
 from services.vmpool.providers.dstack_refusal import RefusedError
 from services.vmpool.providers.dstack_task import gpu_spec, resources
+from vocabulary.money import dollars_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -128,7 +128,7 @@ def fleet_configuration(config: DstackConfig) -> FleetConfiguration:
             "regions": list(market.regions) or None,
             "resources": resources(market, gpu_spec(market.gpu_types, counts)),
             "spot_policy": market.spot_policy.value,
-            "max_price": dollars_of(market.max_price_micros_per_hour) or None,
+            "max_price": dollars_of(market.max_price_micros_per_hour(max(market.gpu_counts))) or None,
             "idle_duration": int(config.fleet.idle_duration.total_seconds()),
             "tags": {POOL_TAG: config.pool_name},
         }

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 
 from services.vmpool.machines.offer import Offer
-from services.vmpool.machines.order_checks import MICROS_PER_DOLLAR
 from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers.dstack_fault import note_unknown_word
+from vocabulary.money import micros_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -31,16 +30,6 @@ AVAILABILITIES: Mapping[str, bool] = {
 
 _EXISTING = "busy"
 """Said of a machine that somebody has already; it is no offer."""
-
-
-def micros_of(dollars: float) -> int:
-    """Micro-dollars, to the nearest; the decimal digits that were meant count, not the binary fraction."""
-    return round(Decimal(str(dollars)) * MICROS_PER_DOLLAR)
-
-
-def dollars_of(micros: int) -> float:
-    """Dollars, as dstack wants them."""
-    return float(Decimal(micros) / MICROS_PER_DOLLAR)
 
 
 def offers_from_plan(plan: Json, market: Market) -> list[Offer]:
@@ -83,12 +72,12 @@ def _offer(listed: Json, market: Market) -> Offer | None:
 
 
 def _allowed(offer: Offer, market: Market) -> bool:
-    limit = market.max_price_micros_per_hour
+    limit = market.max_price_micros_per_gpu_hour
     return (
         offer.gpu_type in market.gpu_types
         and offer.gpu_count in market.gpu_counts
         and (market.spot_policy is SpotPolicy.AUTO or offer.spot is (market.spot_policy is SpotPolicy.SPOT))
-        and (not limit or offer.price_micros_per_hour <= limit)
+        and (not limit or offer.price_micros_per_gpu_hour <= limit)
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from datetime import timedelta
-from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dstack._internal.core.models.backends.base import BackendType
@@ -20,20 +20,30 @@ from pydantic import (
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from servicekit.config import CommaSeparated, Settings
-from services.vmpool.machines.order_checks import LEGAL_GPU_COUNTS, micros_of, nearest_name
-from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers import dstack_config as config
 from services.vmpool.providers.dstack_provider import DstackProvider
 from services.vmpool.providers.rented_executor import ExecutorEnvironment, check_privileges, executor_environment
+from vocabulary.names import none_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Self
 
     from services.vmpool.providers.plugins import PoolContext
 
 BACKENDS = tuple(sorted(backend.value for backend in BackendType))
 """Those of the dstack client that is installed; `remote` are SSH fleets."""
+
+USUAL_BACKENDS = ("amddevcloud", "hotaisle")
+"""Where machines are rented if nobody says."""
+
+LIMITS_OF_THE_POOL = {
+    "VMPOOL_DSTACK_BACKENDS": "VMPOOL_BACKENDS",
+    "VMPOOL_DSTACK_GPU_COUNTS": "VMPOOL_GPUS_PER_MACHINE",
+    "VMPOOL_DSTACK_MAX_HOURLY_PRICE": "VMPOOL_MAX_PRICE (dollars of one GPU)",
+    "VMPOOL_DSTACK_SPOT_POLICY": "VMPOOL_SPOT_POLICY",
+}
+"""Settings of earlier versions that said what may be rented, with what says it now."""
 
 RENTED_GPU = {"EXECUTOR_DEVICE": "rocm"}
 """Nobody is to rent GPUs and get what the executor has without a word, which is the processor."""
@@ -58,10 +68,8 @@ class DstackSettings(Settings):
     project: Annotated[str, Field(pattern=r"^[a-zA-Z0-9][a-zA-Z0-9_-]*$")] = "main"
     token: Annotated[SecretStr, Field(validate_default=True)] = SecretStr("")
     """dstack's user token; `dstack server` prints the admin's when it starts."""
-    backends: Annotated[CommaSeparated[str], Field(min_length=1)] = Field(
-        default=("amddevcloud", "hotaisle"), validation_alias=AliasChoices("VMPOOL_DSTACK_BACKENDS", "DSTACK_BACKEND")
-    )
-    """Where machines may be rented."""
+    older_backends: CommaSeparated[str] = Field(default=(), validation_alias=AliasChoices("DSTACK_BACKEND"))
+    """Where machines may be rented, if VMPOOL_BACKENDS names no backend of dstack's."""
     amddevcloud_api_key: SecretStr = Field(
         default=SecretStr(""),
         validation_alias=AliasChoices("VMPOOL_DSTACK_AMDDEVCLOUD_API_KEY", "DSTACK_AMDDEVCLOUD_API_KEY"),
@@ -75,11 +83,6 @@ class DstackSettings(Settings):
     """The most machines that a fleet of our making may hold, whatever the pool's own limit."""
     create_fleet: bool = True
     """Whether a missing fleet is made."""
-    spot_policy: SpotPolicy = SpotPolicy.ON_DEMAND
-    max_hourly_price: Annotated[Decimal, Field(ge=0)] = Decimal(0)
-    """Dollars for one machine; 0: no limit."""
-    gpu_counts: Annotated[CommaSeparated[int], Field(min_length=1)] = (1,)
-    """GPUs of a machine: 1, 2, 4 or 8, several with commas between."""
     cpu: str = config.CPU
     """CPUs of a machine, as dstack writes ranges: `8..`, `x86:8..64`; `x86` unless an architecture is given."""
     memory: str = config.MEMORY
@@ -113,8 +116,6 @@ class DstackSettings(Settings):
     """For one request to dstack's server."""
     poll_interval: Positive = timedelta(seconds=2)
     """Between two looks at one machine."""
-    offers_lifetime: NotNegative = timedelta(seconds=30)
-    """How long offers are remembered."""
     start_timeout: Positive = timedelta(minutes=20)
     """From asking for a machine to a ready executor; a new machine boots and pulls the image."""
     stop_grace: Positive = timedelta(seconds=15)
@@ -131,7 +132,7 @@ class DstackSettings(Settings):
             return value
         return dict(_backend_and_seconds(item) for item in value.split(",") if item.strip())
 
-    @field_validator("backends")
+    @field_validator("older_backends")
     @classmethod
     def _known_backends(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(_known_backend(backend) for backend in value))
@@ -159,27 +160,20 @@ class DstackSettings(Settings):
         # Without an architecture dstack asks the image's registry for it on every plan.
         return known if ":" in known else f"x86:{known}"
 
-    @field_validator("gpu_counts")
-    @classmethod
-    def _legal_counts(cls, value: tuple[int, ...]) -> tuple[int, ...]:
-        for count in value:
-            if count not in LEGAL_GPU_COUNTS:
-                nearest = min(LEGAL_GPU_COUNTS, key=lambda legal: (abs(legal - count), -legal))
-                legal = ", ".join(map(str, LEGAL_GPU_COUNTS))
-                raise ValueError(f"must be one of {legal}; it is {count}, and the nearest is {nearest}")
-        return tuple(dict.fromkeys(value))
-
-    @field_validator("spot_policy", mode="before")
-    @classmethod
-    def _known_policy(cls, value: object) -> object:
-        return _known(value, tuple(policy.value for policy in SpotPolicy)) if isinstance(value, str) else value
-
     @field_validator("token")
     @classmethod
     def _has_token(cls, value: SecretStr) -> SecretStr:
         if not value.get_secret_value():
             raise ValueError("is empty: set it to a user's token of the dstack server")
         return value
+
+    @model_validator(mode="after")
+    def _no_limit_is_lost(self) -> Self:
+        """Refuse to rent without a limit that somebody has set by the name that it had in an earlier version."""
+        for old, new in LIMITS_OF_THE_POOL.items():
+            if old in os.environ:
+                raise ValueError(f"{old} is read no more: set {new} instead, which limits what every provider rents")
+        return self
 
     @model_validator(mode="after")
     def _real_sandbox(self) -> Self:
@@ -199,15 +193,15 @@ class DstackSettings(Settings):
             orphan_timeout=self.orphan_timeout,
         )
 
-    def market(self, gpu_types: tuple[str, ...]) -> config.Market:
-        """Which machines may be rented."""
+    def market(self, context: PoolContext) -> config.Market:
+        """Which machines may be rented, as the pool's settings say."""
         return config.Market(
-            backends=self.backends,
+            backends=_rented_backends(context.offers.backends) or self.older_backends or USUAL_BACKENDS,
             regions=self.regions,
-            gpu_types=gpu_types,
-            gpu_counts=self.gpu_counts,
-            spot_policy=self.spot_policy,
-            max_price_micros_per_hour=micros_of(self.max_hourly_price),
+            gpu_types=context.gpu_types,
+            gpu_counts=context.gpu_counts,
+            spot_policy=context.offers.spot,
+            max_price_micros_per_gpu_hour=context.offers.max_price_micros_per_gpu_hour,
             minimum_billed=self.minimum_billed,
             billing_increment=self.billing_increment,
             cpu=self.cpu,
@@ -215,11 +209,11 @@ class DstackSettings(Settings):
             disk=self.disk,
         )
 
-    def patience(self) -> config.Patience:
+    def patience(self, offers_lifetime: timedelta) -> config.Patience:
         """How often to look, and how long to wait."""
         return config.Patience(
             poll_interval=self.poll_interval,
-            offers_lifetime=self.offers_lifetime,
+            offers_lifetime=offers_lifetime,
             start_timeout=self.start_timeout,
             stop_grace=self.stop_grace,
             release_timeout=self.release_timeout,
@@ -237,14 +231,20 @@ class DstackSettings(Settings):
             data_dir=context.data_dir,
             server=self.server(),
             agent=self.agent(),
-            market=self.market(context.gpu_types),
+            market=self.market(context),
             fleet=config.Fleet(
                 self.fleet_name or context.pool_name, self.fleet_size, self.create_fleet, self.idle_duration
             ),
-            patience=self.patience(),
+            patience=self.patience(context.offer_lifetime),
             max_duration=self.max_duration,
             ends_with_pool=self.ends_with_pool,
         )
+
+
+def _rented_backends(preferred: Sequence[str]) -> tuple[str, ...]:
+    """The backends of dstack's that VMPOOL_BACKENDS names, by their own names or as `dstack/NAME`."""
+    named = [name.removeprefix(f"{DstackProvider.name}/") for name in preferred]
+    return tuple(dict.fromkeys(name for name in named if name in BACKENDS))
 
 
 def open_dstack(context: PoolContext) -> DstackProvider:
@@ -270,9 +270,7 @@ def _known_backend(backend: str) -> str:
 
 def _known(word: str, legal: tuple[str, ...]) -> str:
     if word not in legal:
-        raise ValueError(
-            f"must be one of {', '.join(legal)}; it is {word!r}, and the nearest is {nearest_name(word, legal)}"
-        )
+        raise ValueError(none_of(word, legal))
     return word
 
 

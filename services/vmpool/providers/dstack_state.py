@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from services.vmpool.providers.dstack_fault import fault_of, note_unknown_word
-from services.vmpool.providers.dstack_offer import micros_of
 from services.vmpool.providers.provider import Observation, ProviderState, Resource
+from vocabulary.money import micros_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,8 +13,8 @@ from dstack._internal.server.schemas.runs import ApplyRunPlanRequest, GetRunPlan
 
 from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers.dstack_name import run_name, tags_of
-from services.vmpool.providers.dstack_offer import dollars_of
 from services.vmpool.providers.dstack_run import TOKEN_VARIABLE
+from vocabulary.money import dollars_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ def plan_request(config: DstackConfig, gpu_count: int, *, in_fleet: bool = True)
         backends=list(market.backends),
         regions=list(market.regions) or None,
         spot_policy=market.spot_policy.value,
-        max_price=_price(market.max_price_micros_per_hour),
+        max_price=_price(market.max_price_micros_per_hour(gpu_count)),
     )
     if not in_fleet:
         task.fleets = None
@@ -64,7 +64,9 @@ def machine_task(config: DstackConfig, order: Order) -> TaskConfiguration:
         backends=[order.backend] if order.backend else list(market.backends),
         regions=[order.region] if order.region else list(market.regions) or None,
         spot_policy=(SpotPolicy.SPOT if order.spot else SpotPolicy.ON_DEMAND).value,
-        max_price=_price(_lower_limit(order.max_price_micros_per_hour, market.max_price_micros_per_hour)),
+        max_price=_price(
+            _lower_limit(order.max_price_micros_per_hour, market.max_price_micros_per_hour(order.gpu_count))
+        ),
         max_duration=math.ceil((order.max_duration or config.max_duration).total_seconds()),
     )
 

@@ -11,9 +11,9 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.config import Settings
-from services.vmpool.machines.order_checks import micros_of
 from services.vmpool.providers.local_config import LocalConfig
 from services.vmpool.providers.local_provider import LocalProvider
+from vocabulary.money import micros_of
 
 if TYPE_CHECKING:
     from services.vmpool.providers.plugins import PoolContext

@@ -6,15 +6,16 @@ reads settings of its own, by custom from `VMPOOL_<ITS NAME>_…`, and says what
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, cast
 
 from servicekit.plugins import PluginGroup
+from services.vmpool.policy.offer_choice import OfferPolicy
 from services.vmpool.providers.provider_set import ProviderSet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import timedelta
     from pathlib import Path
 
     from services.vmpool.providers.provider import MachineProvider
@@ -28,16 +29,20 @@ PROVIDERS = PluginGroup(
 
 @dataclass(frozen=True)
 class PoolContext:
-    """What every provider is told of its pool.
+    """What every provider is told of its pool: a fact that the pool has a setting for is no provider's setting.
 
     `pool_name` tells this pool's machines from those of others in the same account; `idle_timeout` is for backstops
-    that are to come later than the pool's own.
+    that are to come later than the pool's own. `offers` says what is taken of what a provider offers, `gpu_counts` how
+    many GPUs a machine may have, the usual number first, and `offer_lifetime` how long an offer may be remembered.
     """
 
     pool_name: str
     data_dir: Path
     gpu_types: tuple[str, ...]
     idle_timeout: timedelta
+    offers: OfferPolicy = field(default_factory=OfferPolicy)
+    gpu_counts: tuple[int, ...] = (1,)
+    offer_lifetime: timedelta = timedelta(seconds=15)
 
 
 def open_providers(names: Sequence[str], context: PoolContext) -> ProviderSet:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.cli.conftest import Answer, Stream
 from tests.cli.invocation import Run, wavepool
-from wavepool_client.commands.completion import USUAL_GPU_TYPES, complete_gpu_type, complete_machine
+from wavepool_client.commands.completion import complete_gpu_type, complete_machine
 
 if TYPE_CHECKING:
     from tests.cli.conftest import ScriptedGateway
@@ -224,12 +224,12 @@ def test_offers_are_listed_with_their_tariff_and_who_made_none(gateway: Scripted
 def test_shells_complete_what_the_gateway_knows(gateway: ScriptedGateway, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WAVEPOOL_ENDPOINT", gateway.endpoint)
     gateway.on("GET", MACHINES, Answer({"machines": [MACHINE, {**MACHINE, "id": "other"}]}))
-    gateway.on("GET", "/api/v1/offers", Answer({"offers": [{"gpu_type": "MI300X"}, {"gpu_type": "W7900"}]}))
+    gateway.on("GET", "/api/v1/gpu-types", Answer({"gpu_types": [{"gpu_type": "MI325X"}, {"gpu_type": "W7900"}]}))
     assert complete_machine("mach") == [(ID, "WARM 8 x MI300X")]
-    assert complete_gpu_type("mi") == ["MI300X"]
+    assert complete_gpu_type("mi") == ["MI325X"]
 
 
-def test_shells_complete_the_usual_gpus_where_nothing_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shells_complete_nothing_where_nothing_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WAVEPOOL_ENDPOINT", "http://127.0.0.1:1")
     assert complete_machine("") == []
-    assert complete_gpu_type("") == sorted(USUAL_GPU_TYPES)
+    assert complete_gpu_type("") == []

@@ -346,13 +346,13 @@ def test_fallbacks_go_along_in_their_order(gateway: ScriptedGateway, kernel: str
     assert (body["gpu_type"], body["fallback_gpu_types"]) == ("MI300X", ["MI250X", "MI210"])
 
 
-def test_help_tells_of_fallbacks_and_the_shell_completes_them() -> None:
+def test_help_tells_of_fallbacks_and_the_shell_completes_them(gateway: ScriptedGateway) -> None:
+    listed = [{"gpu_type": name} for name in ("MI300X", "MI250X", "MI210")]
+    gateway.on("GET", "/api/v1/gpu-types", Answer({"gpu_types": listed}))
     assert "--fallback-gpu" in wavepool("submit", "--help", environment={"COLUMNS": "120"}).out
     script = Path(sys.executable).with_name("wavepool")
     typed = {"_WAVEPOOL_COMPLETE": "complete_bash", "COMP_WORDS": "wavepool submit a.hip --fallback-gpu MI2"}
-    # Nothing listens on port 1, so the usual types are completed.
-    nowhere = {"COMP_CWORD": "4", "WAVEPOOL_ENDPOINT": "http://127.0.0.1:1"}
-    environment = {**os.environ, **typed, **nowhere}
+    environment = {**os.environ, **typed, "COMP_CWORD": "4", "WAVEPOOL_ENDPOINT": gateway.endpoint}
     done = subprocess.run([script], env=environment, capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["MI210", "MI250X"]
 

@@ -243,6 +243,7 @@ async def test_other_gpus_that_will_do_are_submitted_and_shown_again(
     web.script(FULL)
     await web.open()
     await web.page.click("#extras summary")
+    await expect(web.page.locator("#gpu-select option")).to_have_text(["MI300X", "MI300A", "MI250X", "MI210", "MI325X"])
     await web.page.select_option("#gpu-select", "MI250X")
     box = web.page.get_by_role("checkbox", name="MI210")
     await expect(web.page.get_by_role("checkbox", name="MI250X")).to_be_disabled()

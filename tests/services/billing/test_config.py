@@ -4,6 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from services.billing.config import BillingSettings
+from vocabulary.gpu_types import GPU_TYPES
 
 
 def test_defaults_are_the_published_ones() -> None:
@@ -11,7 +12,7 @@ def test_defaults_are_the_published_ones() -> None:
     assert settings.port == 50064
     assert settings.grant_micros() == 1_400_000_000
     assert settings.budget().threshold_permille == 800
-    assert settings.prices().price_of("MI300X") == 1_990_000
+    assert settings.prices().micros_per_hour == dict.fromkeys(GPU_TYPES, 1_990_000)
 
 
 def test_the_machine_budget_is_the_grant_unless_it_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -21,8 +22,30 @@ def test_the_machine_budget_is_the_grant_unless_it_is_set(monkeypatch: pytest.Mo
     assert BillingSettings().machine_budget_micros() == 0
 
 
-def test_every_gpu_type_of_the_field_has_a_price() -> None:
-    assert set(BillingSettings().prices().micros_per_hour) == {"MI300X", "MI210", "MI250X", "MI300A"}
+def test_the_price_list_has_what_the_pool_may_be_asked_for_and_the_default_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("VMPOOL_GPU_TYPES", "MI300X,MI325X")
+    monkeypatch.setenv("AMD_DEFAULT_GPU", "mi325x")
+    monkeypatch.setenv("BILLING_HOURLY_RATES", '{"mi325x": "2.29"}')
+    assert list(BillingSettings().prices().micros_per_hour.items()) == [("MI325X", 2_290_000), ("MI300X", 1_990_000)]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("BILLING_HOURLY_RATES", '{"MI32": 2}', "hourly_rates: must be one of MI300X, MI325X; .* nearest is MI325X"),
+        ("BILLING_HOURLY_RATES", '{"MI300X": 2}', "hourly_rates: leave MI300X out; .*BILLING_MI300X_HOURLY_RATE"),
+        ("VMPOOL_DEFAULT_GPU", "MI210", "VMPOOL_DEFAULT_GPU: must be one of MI300X, MI325X"),
+    ],
+)
+def test_prices_and_a_default_of_types_that_nobody_may_ask_for_are_refused(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
+) -> None:
+    monkeypatch.setenv("VMPOOL_GPU_TYPES", "MI300X,MI325X")
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ValidationError, match=said):
+        BillingSettings()
 
 
 def test_seed_names_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,7 +53,7 @@ def test_seed_names_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AMD_GRANT_CREDITS_TOTAL", "12.34")
     monkeypatch.setenv("AMD_COST_ALERT_THRESHOLD", "0.5")
     settings = BillingSettings()
-    assert settings.prices().price_of("MI300X") == 2_500_000
+    assert settings.prices().micros_per_hour["MI300X"] == 2_500_000
     assert settings.grant_micros() == 12_340_000
     assert settings.budget().threshold_permille == 500
 
@@ -38,13 +61,13 @@ def test_seed_names_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_our_names_win_over_seed_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AMD_MI300X_HOURLY_RATE", "2.50")
     monkeypatch.setenv("BILLING_MI300X_HOURLY_RATE", "3")
-    assert BillingSettings().prices().price_of("MI300X") == 3_000_000
+    assert BillingSettings().prices().micros_per_hour["MI300X"] == 3_000_000
 
 
 def test_other_prices_are_set_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BILLING_HOURLY_RATES", '{"MI210": "0.99"}')
-    prices = BillingSettings().prices()
-    assert (prices.price_of("MI210"), prices.price_of("MI250X")) == (990_000, 1_990_000)
+    prices = BillingSettings().prices().micros_per_hour
+    assert (prices["MI210"], prices["MI250X"]) == (990_000, 1_990_000)
 
 
 def test_a_negative_price_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.billing.v1 import billing_pb2 as pb
 
 from servicekit.errors import rpc_failure
+from vocabulary.gpu_types import GPU_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -137,7 +138,6 @@ async def test_refusals_have_the_statuses_of_the_proto(billing: BillingServiceAs
             grpc.StatusCode.NOT_FOUND,
             "",
         ),
-        (billing.GetPrice(pb.GetPriceRequest(gpu_type="H100")), grpc.StatusCode.NOT_FOUND, ""),
         (billing.GetBalance(pb.GetBalanceRequest(account_id="none")), grpc.StatusCode.NOT_FOUND, ""),
         (billing.CreateAccount(pb.CreateAccountRequest(name="ada")), grpc.StatusCode.ALREADY_EXISTS, ""),
         (billing.CreateAccount(pb.CreateAccountRequest(name="A b")), grpc.StatusCode.INVALID_ARGUMENT, "name"),
@@ -176,9 +176,10 @@ async def test_the_last_token_of_an_administrator_cannot_be_revoked(billing: Bil
     assert (refused.code, made.token_id in refused.message) == (grpc.StatusCode.FAILED_PRECONDITION, True)
 
 
-async def test_prices_are_told(billing: BillingServiceAsyncStub) -> None:
-    price = await billing.GetPrice(pb.GetPriceRequest(gpu_type="MI300X"))
-    assert price.price_micros_per_hour == 1_990_000
+async def test_the_price_list_has_every_gpu_type_that_may_be_asked_for(billing: BillingServiceAsyncStub) -> None:
+    listed = await billing.ListPrices(pb.ListPricesRequest())
+    prices = [(price.gpu_type, price.price_micros_per_hour) for price in listed.prices]
+    assert prices == [(gpu_type, 1_990_000) for gpu_type in GPU_TYPES]
 
 
 def usage(sequence: int = 1, seconds: int = 3600, price: int = 1_990_000) -> pb.RecordMachineUsageRequest:

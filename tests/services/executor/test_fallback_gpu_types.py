@@ -31,6 +31,7 @@ from services.vmpool.server import build as build_vmpool
 from tests.services.executor.client import QUICK
 from tests.services.scheduler.cluster import PROBLEM, PROBLEMS
 from tests.services.vmpool.scripted_provider import ScriptedProvider
+from vocabulary.money import price_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Coroutine
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 PATIENCE_SECONDS = 90.0
 SOLD_OUT = "no MI300X is left in atl1, says the cloud"
 MI300X_PRICE, MI210_PRICE = 1_990_000, 2_500_000
-MICROSECONDS_PER_HOUR = 3_600_000_000
 
 
 @dataclass
@@ -206,7 +206,7 @@ async def test_a_job_whose_gpu_type_is_sold_out_runs_on_its_fallback_and_pays_fo
 
     ended = events[-1].ended
     assert (ended.state, ended.machine_gpu_type) == (scheduler_pb2.JOB_STATE_FINISHED, "MI210")
-    microseconds = ended.result.billable.ToMicroseconds()
-    assert microseconds > 0
-    assert ended.cost_micros == balance.charged_micros == microseconds * MI210_PRICE // MICROSECONDS_PER_HOUR
+    billable = ended.result.billable.ToTimedelta()
+    assert billable > timedelta(0)
+    assert ended.cost_micros == balance.charged_micros == price_of(billable, MI210_PRICE)
     assert balance.held_micros == 0

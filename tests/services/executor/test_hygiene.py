@@ -187,8 +187,9 @@ async def test_a_run_whose_judge_hangs_until_the_runs_limit_is_a_fault_of_ours_a
     monkeypatch.setattr(judge, "TERM_GRACE_SECONDS", 0.2)
     monkeypatch.setattr(judge, "DEATH_SECONDS", 0.2)
     others = psutil.Process().children()
-    _, client = await start_executor(run_limit=2)
-    stream = client.stream(request(f"tell compiling\nwait {tmp_path / 'never'}"))
+    _, client = await start_executor()
+    source = f"tell compiling\nwait {tmp_path / 'never'}"
+    stream = client.stream(request(source, longest_run=timedelta(seconds=2)))
     await stream.reach("compiling")
     judges = [child for child in psutil.Process().children() if child not in others]
     with frozen(one.pid for one in judges):

@@ -19,6 +19,7 @@ from tests.services.executor.client import QUICK
 from tests.services.scheduler.jobs import a_queued_job
 from tests.services.vmpool.conftest import bench_on
 from tests.services.vmpool.scripted_provider import ScriptedProvider
+from vocabulary.limits import LONGEST_RUN
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -55,7 +56,7 @@ async def pool(start_executor: StartExecutor, tmp_path: Path) -> AsyncIterator[P
 
 
 async def test_a_holder_whose_slot_has_passed_to_another_is_refused_and_its_neighbour_is_not(pool: Pool) -> None:
-    executors = Executors()
+    executors = Executors(LONGEST_RUN)
 
     async def verdict(job: Job) -> int:
         assert job.lease is not None

@@ -129,11 +129,17 @@ async def test_cancelling_an_unknown_run_is_told(client: Client) -> None:
 
 
 async def test_a_run_that_takes_too_long_as_a_whole_is_ended(start_executor: StartExecutor, tmp_path: Path) -> None:
-    _, client = await start_executor(run_limit=0.4)
+    _, client = await start_executor()
 
-    events = await client.run(request(held(tmp_path / "never")))
+    events = await client.run(request(held(tmp_path / "never"), longest_run=timedelta(seconds=0.4)))
 
     assert events[-1].finished.verdict == run_event_pb2.VERDICT_TIME_LIMIT_EXCEEDED
+
+
+async def test_a_run_that_may_take_no_time_is_refused(client: Client) -> None:
+    refused = await refusal(client.run(request("finish ACCEPTED", longest_run=timedelta(0))))
+    assert refused.code is grpc.StatusCode.INVALID_ARGUMENT
+    assert refused.violations[0][0] == "longest_run"
 
 
 @pytest.mark.parametrize("source", ["tell compiling\ncrash", "babble", "tell compiling"])

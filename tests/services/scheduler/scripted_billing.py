@@ -8,6 +8,8 @@ from typing import Any
 import grpc
 from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc
 
+from vocabulary.gpu_types import GPU_TYPES
+
 PRICE_MICROS_PER_HOUR = 1_990_000
 
 
@@ -17,19 +19,20 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer):
     def __init__(self) -> None:
         self.refusals: dict[str, grpc.StatusCode] = {}
         self.prices: dict[str, int] = {}
-        self.unpriced: set[str] = set()
+        self.gpu_types: tuple[str, ...] = GPU_TYPES
         self.administrators: set[str] = set()
         self.lost_answers: set[str] = set()
         self.holds: dict[str, billing_pb2.ReserveCreditRequest] = {}
         self.settled: dict[str, billing_pb2.SettleChargeRequest] = {}
         self.settle_calls = 0
 
-    async def GetPrice(self, request: billing_pb2.GetPriceRequest, context: Any) -> billing_pb2.GetPriceResponse:
-        await self._maybe_refuse("GetPrice", context)
-        if request.gpu_type in self.unpriced:
-            await context.abort(grpc.StatusCode.NOT_FOUND, f"no price for {request.gpu_type}")
-        price = self.prices.get(request.gpu_type, PRICE_MICROS_PER_HOUR)
-        return billing_pb2.GetPriceResponse(gpu_type=request.gpu_type, price_micros_per_hour=price)
+    async def ListPrices(self, request: billing_pb2.ListPricesRequest, context: Any) -> billing_pb2.ListPricesResponse:
+        await self._maybe_refuse("ListPrices", context)
+        prices = [
+            billing_pb2.Price(gpu_type=one, price_micros_per_hour=self.prices.get(one, PRICE_MICROS_PER_HOUR))
+            for one in self.gpu_types
+        ]
+        return billing_pb2.ListPricesResponse(prices=prices)
 
     async def GetBalance(self, request: billing_pb2.GetBalanceRequest, context: Any) -> billing_pb2.GetBalanceResponse:
         await self._maybe_refuse("GetBalance", context)

@@ -19,8 +19,8 @@ from services.scheduler.admission import (
     fingerprint,
 )
 from services.scheduler.errors import InvalidSubmissionError, UnknownProblemError
-from services.scheduler.gpu_choice import GPU_TYPES
 from services.scheduler.spec import Mode, Texts, TimingMode
+from vocabulary.gpu_types import GPU_TYPES
 
 PARAMETERS = parse_signature("const float* input, float* output, size_t n", {"output": Initial.POISON}, frozenset())
 PROBLEMS = {
@@ -43,18 +43,18 @@ GOOD = Submission(
 
 def refusal(submission: Submission) -> dict[str, str]:
     with pytest.raises(InvalidSubmissionError) as caught:
-        admit(submission, PROBLEMS)
+        admit(submission, PROBLEMS, GPU_TYPES)
     return dict(caught.value.violations)
 
 
 def test_what_is_left_out_is_filled_in() -> None:
-    spec = admit(GOOD, PROBLEMS)
+    spec = admit(GOOD, PROBLEMS, GPU_TYPES)
     assert (spec.gpu_type, spec.dtype, spec.language) == ("MI300X", "float32", "hip")
 
 
 @pytest.mark.parametrize("gpu_type", [name.lower() for name in GPU_TYPES] + [" Mi300x "])
 def test_gpu_types_are_known_in_any_case(gpu_type: str) -> None:
-    assert admit(replace(GOOD, gpu_type=gpu_type), PROBLEMS).gpu_type == gpu_type.strip().upper()
+    assert admit(replace(GOOD, gpu_type=gpu_type), PROBLEMS, GPU_TYPES).gpu_type == gpu_type.strip().upper()
 
 
 def test_foreign_gpu_type_is_refused_with_the_legal_ones_and_the_nearest() -> None:
@@ -66,7 +66,7 @@ def test_foreign_gpu_type_is_refused_with_the_legal_ones_and_the_nearest() -> No
 
 
 def test_fallbacks_are_admitted_in_their_order_and_in_any_case() -> None:
-    spec = admit(replace(GOOD, fallback_gpu_types=("mi210 ", "Mi300a")), PROBLEMS)
+    spec = admit(replace(GOOD, fallback_gpu_types=("mi210 ", "Mi300a")), PROBLEMS, GPU_TYPES)
     assert spec.gpu_types == ("MI300X", "MI210", "MI300A")
 
 
@@ -92,7 +92,7 @@ def test_fallbacks_that_are_none_are_refused_with_the_fix(wanted: str, fallbacks
 
 @pytest.mark.parametrize("language", ["", "hip", "HIP", "hip-cpp", " Hip "])
 def test_what_front_ends_call_hip_is_hip(language: str) -> None:
-    assert admit(replace(GOOD, language=language), PROBLEMS).language == "hip"
+    assert admit(replace(GOOD, language=language), PROBLEMS, GPU_TYPES).language == "hip"
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_other_languages_are_refused_with_the_fix(language: str, fix: str) -> No
 
 @pytest.mark.parametrize(("dtype", "meant"), [("float32", "float32"), ("FP16", "float16"), ("half", "float16")])
 def test_dtypes_are_known_by_their_short_names(dtype: str, meant: str) -> None:
-    assert admit(replace(GOOD, dtype=dtype), PROBLEMS).dtype == meant
+    assert admit(replace(GOOD, dtype=dtype), PROBLEMS, GPU_TYPES).dtype == meant
 
 
 def test_dtype_that_the_problem_lacks_is_refused_with_those_that_it_has() -> None:
@@ -113,7 +113,7 @@ def test_dtype_that_the_problem_lacks_is_refused_with_those_that_it_has() -> Non
 
 
 def test_source_of_one_mebibyte_passes_and_one_more_byte_does_not() -> None:
-    admit(replace(GOOD, texts=Texts("x" * MAX_SOURCE_BYTES)), PROBLEMS)
+    admit(replace(GOOD, texts=Texts("x" * MAX_SOURCE_BYTES)), PROBLEMS, GPU_TYPES)
     assert "1,048,577 bytes" in refusal(replace(GOOD, texts=Texts("x" * (MAX_SOURCE_BYTES + 1))))["spec.source"]
     # Two bytes each in UTF-8.
     assert "spec.source" in refusal(replace(GOOD, texts=Texts("é" * (MAX_SOURCE_BYTES // 2 + 1))))
@@ -140,51 +140,53 @@ def test_everything_that_is_wrong_is_named_at_once() -> None:
 
 def test_unknown_problem_is_refused_with_the_nearest_names() -> None:
     with pytest.raises(UnknownProblemError, match="leaky-relu"):
-        admit(replace(GOOD, problem="leaky-rulu"), PROBLEMS)
+        admit(replace(GOOD, problem="leaky-rulu"), PROBLEMS, GPU_TYPES)
 
 
 def test_alias_becomes_the_slug_and_an_authors_own_name_stays() -> None:
-    assert admit(replace(GOOD, problem=" Matrix_Vector "), PROBLEMS).problem == "matrix-vector"
-    assert admit(replace(GOOD, problem="gemv"), PROBLEMS).problem == "matrix-vector"
+    assert admit(replace(GOOD, problem=" Matrix_Vector "), PROBLEMS, GPU_TYPES).problem == "matrix-vector"
+    assert admit(replace(GOOD, problem="gemv"), PROBLEMS, GPU_TYPES).problem == "matrix-vector"
     with pytest.raises(UnknownProblemError):
-        admit(replace(GOOD, problem="matmul"), PROBLEMS)
+        admit(replace(GOOD, problem="matmul"), PROBLEMS, GPU_TYPES)
     own = replace(GOOD, problem="gemv", texts=Texts("x", problem_def="class gemv(Problem): ..."))
-    assert admit(own, PROBLEMS).problem == "gemv"
+    assert admit(own, PROBLEMS, GPU_TYPES).problem == "gemv"
 
 
 def test_problem_may_be_left_out_for_the_sandbox_only() -> None:
-    assert admit(replace(GOOD, problem="", mode=Mode.SANDBOX), PROBLEMS).problem == ""
-    assert admit(replace(GOOD, problem="no-such", mode=Mode.SANDBOX), PROBLEMS).problem == ""
+    assert admit(replace(GOOD, problem="", mode=Mode.SANDBOX), PROBLEMS, GPU_TYPES).problem == ""
+    assert admit(replace(GOOD, problem="no-such", mode=Mode.SANDBOX), PROBLEMS, GPU_TYPES).problem == ""
     assert "SANDBOX" in refusal(replace(GOOD, problem=""))["spec.problem"]
 
 
 def test_fingerprint_tells_sources_and_specs_apart() -> None:
-    spec = admit(GOOD, PROBLEMS)
-    assert fingerprint(spec, Texts("a")) == fingerprint(admit(replace(GOOD, gpu_type="mi300x"), PROBLEMS), Texts("a"))
+    spec = admit(GOOD, PROBLEMS, GPU_TYPES)
+    assert fingerprint(spec, Texts("a")) == fingerprint(
+        admit(replace(GOOD, gpu_type="mi300x"), PROBLEMS, GPU_TYPES), Texts("a")
+    )
     assert fingerprint(spec, Texts("a")) != fingerprint(spec, Texts("b"))
     assert fingerprint(spec, Texts("a")) != fingerprint(replace(spec, priority=1), Texts("a"))
 
 
 def test_other_launch_plans_and_definitions_have_other_fingerprints() -> None:
-    spec = admit(GOOD, PROBLEMS)
+    spec = admit(GOOD, PROBLEMS, GPU_TYPES)
     texts = [Texts("a"), Texts("a", launch_plan="b"), Texts("a", problem_def="b"), Texts("ab")]
     assert len({fingerprint(spec, text) for text in texts}) == len(texts)
 
 
 def test_each_timing_mode_has_a_fingerprint_of_its_own() -> None:
-    spec = admit(GOOD, PROBLEMS)
+    spec = admit(GOOD, PROBLEMS, GPU_TYPES)
     timed = [spec, *(replace(spec, timing_mode=mode) for mode in TimingMode)]
     assert len({fingerprint(one, Texts("a")) for one in timed}) == 4
 
 
 def test_each_order_of_fallbacks_has_a_fingerprint_of_its_own() -> None:
-    spec = admit(GOOD, PROBLEMS)
+    spec = admit(GOOD, PROBLEMS, GPU_TYPES)
     choices = [(), ("MI210",), ("MI250X",), ("MI210", "MI250X"), ("MI250X", "MI210")]
     assert len({fingerprint(replace(spec, fallback_gpu_types=one), Texts("a")) for one in choices}) == len(choices)
 
 
 def test_keys_from_before_there_were_timing_modes_and_fallbacks_are_still_known() -> None:
-    spec = admit(GOOD, PROBLEMS)
+    spec = admit(GOOD, PROBLEMS, GPU_TYPES)
     before = {name: value for name, value in asdict(spec).items() if name not in {"timing_mode", "fallback_gpu_types"}}
     content = json.dumps([before, asdict(Texts("a"))], sort_keys=True).encode()
     assert fingerprint(spec, Texts("a")) == hashlib.sha256(content).hexdigest()
@@ -192,9 +194,9 @@ def test_keys_from_before_there_were_timing_modes_and_fallbacks_are_still_known(
 
 @pytest.mark.parametrize("mode", [Mode.BENCHMARK, Mode.FULL])
 def test_what_is_measured_may_be_timed_in_a_way_of_its_own(mode: Mode) -> None:
-    assert admit(replace(GOOD, mode=mode), PROBLEMS).timing_mode is None
+    assert admit(replace(GOOD, mode=mode), PROBLEMS, GPU_TYPES).timing_mode is None
     for timing_mode in TimingMode:
-        assert admit(replace(GOOD, mode=mode, timing_mode=timing_mode), PROBLEMS).timing_mode is timing_mode
+        assert admit(replace(GOOD, mode=mode, timing_mode=timing_mode), PROBLEMS, GPU_TYPES).timing_mode is timing_mode
 
 
 @pytest.mark.parametrize("mode", [Mode.CHECK, Mode.SAMPLE, Mode.SANDBOX])
@@ -208,7 +210,7 @@ def test_a_timing_mode_that_is_none_is_refused_with_those_that_are() -> None:
 
 
 def test_a_launch_plan_that_fits_its_problem_is_admitted() -> None:
-    admit(replace(GOOD, texts=Texts("kernels", launch_plan=PLAN)), PROBLEMS)
+    admit(replace(GOOD, texts=Texts("kernels", launch_plan=PLAN)), PROBLEMS, GPU_TYPES)
 
 
 @pytest.mark.parametrize(
@@ -226,8 +228,10 @@ def test_a_launch_plan_is_refused_at_the_place_that_is_wrong(plan: str, field: s
 
 def test_a_definition_stands_in_for_the_catalogue() -> None:
     texts = Texts("code", PLAN, "class Mine: pass")
-    assert admit(replace(GOOD, problem="of-my-own", dtype="int8", texts=texts), PROBLEMS).problem == "of-my-own"
-    assert admit(replace(GOOD, problem="", texts=texts), PROBLEMS).problem == ""
+    assert (
+        admit(replace(GOOD, problem="of-my-own", dtype="int8", texts=texts), PROBLEMS, GPU_TYPES).problem == "of-my-own"
+    )
+    assert admit(replace(GOOD, problem="", texts=texts), PROBLEMS, GPU_TYPES).problem == ""
 
 
 @pytest.mark.parametrize("definition", ["x" * (MAX_DEFINITION_BYTES + 1), " \n", "nul \0"])
@@ -260,7 +264,7 @@ def test_whole_programs_have_neither_plan_nor_definition() -> None:
 )
 def test_any_submission_is_either_admitted_in_canonical_words_or_refused_by_name(submission: Submission) -> None:
     try:
-        spec = admit(submission, PROBLEMS)
+        spec = admit(submission, PROBLEMS, GPU_TYPES)
     except (InvalidSubmissionError, UnknownProblemError) as error:
         refused: Exception = error
     else:

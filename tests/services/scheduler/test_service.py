@@ -11,6 +11,7 @@ from wavepool.scheduler.v1 import scheduler_pb2
 
 from servicekit.errors import RpcFailure, rpc_failure
 from tests.services.scheduler.cluster import ACCOUNT, Cluster, kinds, scripted_cluster
+from vocabulary.money import price_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -155,7 +156,7 @@ async def test_key_of_a_submission_with_other_fallbacks_is_refused(cluster: Clus
 
 
 async def test_a_fallback_without_a_price_is_refused_and_nothing_is_held(cluster: Cluster) -> None:
-    cluster.billing.unpriced = {"MI210"}
+    cluster.billing.gpu_types = ("MI300X", "MI250X")
     failed = await failure(cluster.submit(fallback_gpu_types=["MI250X", "MI210"]))
     assert failed.code is grpc.StatusCode.INVALID_ARGUMENT
     assert [name for name, _ in failed.violations] == ["spec.fallback_gpu_types"]
@@ -166,9 +167,20 @@ async def test_the_dearest_gpu_type_that_is_allowed_is_put_on_hold(cluster: Clus
     cluster.billing.prices = {"MI210": 1_000_000, "MI300A": 3_600_000}
     for number, fallbacks in enumerate([[], ["MI210"], ["MI210", "MI300A"]]):
         await cluster.submit(f"key {number}", fallback_gpu_types=fallbacks)
-    longest_run_hours = cluster.settings.longest_run / timedelta(hours=1)
-    held = [round(hold.amount_micros / longest_run_hours) for hold in cluster.billing.holds.values()]
-    assert held == [1_990_000, 1_990_000, 3_600_000]
+    held = [hold.amount_micros for hold in cluster.billing.holds.values()]
+    assert held == [price_of(cluster.settings.longest_run, price) for price in (1_990_000, 1_990_000, 3_600_000)]
+
+
+async def test_an_executor_is_told_the_longest_run_that_the_hold_is_for(tmp_path: Path) -> None:
+    async with scripted_cluster(tmp_path, longest_run=timedelta(minutes=7)) as cluster:
+        await cluster.pool.tell("machine-1", "WARM")
+        await cluster.start()
+        job = await cluster.submit()
+        await cluster.events_to_end(job.job_id)
+        (hold,) = cluster.billing.holds.values()
+        (request,) = cluster.executor.requests
+        assert request.longest_run.ToTimedelta() == timedelta(minutes=7)
+        assert hold.amount_micros == price_of(timedelta(minutes=7), 1_990_000)
 
 
 async def test_credit_that_does_not_suffice_is_said_and_nothing_is_stored(cluster: Cluster) -> None:
@@ -195,7 +207,7 @@ async def test_unknown_account_is_said_as_such(cluster: Cluster) -> None:
     assert (said.code, said.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, "account_id")
 
 
-@pytest.mark.parametrize("method", ["GetPrice", "ReserveCredit"])
+@pytest.mark.parametrize("method", ["ListPrices", "ReserveCredit"])
 async def test_billing_out_of_reach_is_unavailable_and_no_job_appears(cluster: Cluster, method: str) -> None:
     cluster.billing.refusals = {method: grpc.StatusCode.INTERNAL}
     assert (await failure(cluster.submit())).code is grpc.StatusCode.UNAVAILABLE
@@ -314,10 +326,14 @@ async def test_hanging_up_on_a_watch_does_not_cancel_the_job(cluster: Cluster) -
     assert not cluster.executor.cancels
 
 
-async def test_a_submission_that_names_no_gpu_gets_the_operator_s_default(cluster: Cluster) -> None:
-    assert (await cluster.submit("before")).spec.gpu_type == "MI300X"
-    await cluster.stop()
-    cluster.settings = cluster.settings.model_copy(update={"default_gpu": "MI210"})
-    await cluster.start(loops=False)
+async def test_a_submission_that_names_no_gpu_gets_the_first_of_the_price_list(cluster: Cluster) -> None:
+    cluster.billing.gpu_types = ("MI210", "MI300A")
     assert (await cluster.submit("after", gpu_type=" ")).spec.gpu_type == "MI210"
     assert (await cluster.submit("named", gpu_type="MI300A")).spec.gpu_type == "MI300A"
+
+
+async def test_a_gpu_type_may_be_asked_for_if_and_only_if_it_is_in_the_price_list(cluster: Cluster) -> None:
+    cluster.billing.gpu_types = ("MI300X", "MI325X")
+    assert (await cluster.submit("listed", gpu_type="mi325x")).spec.gpu_type == "MI325X"
+    said = await failure(cluster.submit("unlisted", gpu_type="MI210"))
+    assert list(said.violations) == [("spec.gpu_type", "'MI210' is none of MI300X, MI325X; the nearest is MI300X")]

@@ -69,7 +69,7 @@ def test_the_pool_policy_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VMPOOL_BACKENDS", "hotaisle, amddevcloud")
     monkeypatch.setenv("VMPOOL_MAX_PRICE", "2.50")
     monkeypatch.setenv("VMPOOL_SPOT_POLICY", "auto")
-    monkeypatch.setenv("VMPOOL_GPUS_PER_MACHINE", "8")
+    monkeypatch.setenv("VMPOOL_GPUS_PER_MACHINE", "8,1")
     limits = VmPoolSettings().limits()
     assert limits.retention.timeout_of("MI210") == timedelta(seconds=30)
     assert [window.counts for window in limits.keep_warm] == [(("MI300X", 1),)]
@@ -82,7 +82,7 @@ def test_the_pool_policy_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
         ("VMPOOL_KEEP_WARM", "Mo 08:00-18:00 UTC MI300X=1", "nearest is Mon"),
         ("VMPOOL_IDLE_TIMEOUTS", '{"MI301": 1}', "idle_timeouts: .*nearest is MI30"),
         ("VMPOOL_IDLE_TIMEOUTS", '{"MI300X": -1}', "idle_timeouts"),
-        ("VMPOOL_GPUS_PER_MACHINE", "9", "gpus_per_machine: must be one of 1, 2, 4, 8; .*nearest is 8"),
+        ("VMPOOL_GPUS_PER_MACHINE", "1,9", "gpus_per_machine: must be one of 1, 2, 4, 8; .*nearest is 8"),
         ("VMPOOL_SURPLUS_SHARE", "1.5", "surplus_share"),
         ("VMPOOL_MAX_PRICE", "-1", "max_price"),
         ("VMPOOL_SPOT_POLICY", "sometimes", "spot_policy"),

@@ -12,12 +12,12 @@ import pytest
 from services.vmpool import metrics
 from services.vmpool.errors import ProviderError
 from services.vmpool.keeping import strangers
-from services.vmpool.machines.cost import Tariff
 from services.vmpool.machines.machine import MachineState, Origin
 from services.vmpool.machines.machine_token import MachineTokens, kept_secret
 from services.vmpool.machines.stranger_policy import StrangerPolicy
 from services.vmpool.providers.provider import Observation, Order, ProviderState
 from tests.services.vmpool.conftest import a_request, bench_on
+from vocabulary.money import Tariff
 
 if TYPE_CHECKING:
     from pathlib import Path

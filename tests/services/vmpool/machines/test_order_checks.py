@@ -12,7 +12,6 @@ from services.vmpool.machines.order_checks import (
     check_gpu_count,
     check_gpu_type,
     check_max_price,
-    dollars,
 )
 
 GPU_TYPES = ("MI300X", "MI210", "MI250X", "MI300A")
@@ -75,8 +74,3 @@ def test_fallbacks_are_each_named_once_and_never_the_wanted_type() -> None:
     assert check_fallback_gpu_types(["mi210", "MI300X", "MI210", "MI300A"], "MI300X", GPU_TYPES) == ("MI210", "MI300A")
     with pytest.raises(InvalidFieldError, match=r"fallback_gpu_types: .*nearest is MI210"):
         check_fallback_gpu_types(["MI21"], "MI300X", GPU_TYPES)
-
-
-def test_dollars_hide_nothing() -> None:
-    assert (dollars(1_990_000), dollars(1), dollars(1_400_000_000)) == ("$1.99", "$0.000001", "$1,400.00")
-    assert (dollars(-1_990_000), dollars(-1)) == ("-$1.99", "-$0.000001")

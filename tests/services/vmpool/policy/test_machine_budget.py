@@ -3,10 +3,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from services.vmpool.machines.cost import Tariff
 from services.vmpool.machines.offer import Offer
 from services.vmpool.policy.machine_budget import Funds, funds_left, held_micros, reserve_micros
 from tests.services.vmpool.conftest import START, a_machine
+from vocabulary.money import Tariff
 
 if TYPE_CHECKING:
     from services.vmpool.machines.machine import Machine

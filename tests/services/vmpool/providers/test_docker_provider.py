@@ -261,7 +261,7 @@ def test_settings_are_read_by_name_with_commas_between(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("VOLUMES", "builds:/builds"), ("GPU_COUNT", "9"), ("MAX_CONTAINERS", "0"), ("HOURLY_RATE", "-1")],
+    [("VOLUMES", "builds:/builds"), ("MAX_CONTAINERS", "0"), ("HOURLY_RATE", "-1")],
 )
 def test_senseless_settings_are_refused_by_name(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(f"VMPOOL_DOCKER_{name}", value)

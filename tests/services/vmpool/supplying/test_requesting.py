@@ -130,7 +130,7 @@ async def test_bad_requests_are_refused_by_field_with_the_legal_values_and_the_n
         (
             asked(gpu_type="MI300"),
             "gpu_type",
-            "MI210, MI250X, MI300A; it is 'MI300', and the nearest is MI300X",
+            "MI300A, MI250X, MI210; it is 'MI300', and the nearest is MI300X",
         ),
         (asked(gpu_count=9), "gpu_count", "1, 2, 4, 8; it is 9, and the nearest is 8"),
         (asked(gpu_count=0), "gpu_count", "it is 0, and the nearest is 1"),

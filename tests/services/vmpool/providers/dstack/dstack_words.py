@@ -20,7 +20,7 @@ MARKET = config.Market(
     gpu_types=("MI300X", "MI210"),
     gpu_counts=(1,),
     spot_policy=SpotPolicy.ON_DEMAND,
-    max_price_micros_per_hour=0,
+    max_price_micros_per_gpu_hour=0,
     minimum_billed={"hotaisle": timedelta(hours=2)},
     billing_increment={"hotaisle": timedelta(minutes=1)},
 )

@@ -87,11 +87,11 @@ def test_a_missing_fleet_is_no_fault_where_it_may_be_made() -> None:
 def test_offers_are_told_with_prices_and_none_with_what_was_asked_for() -> None:
     offer = Offer("dstack", "MI300X", 1, 1_990_000, "amddevcloud", "atl1")
     assert doctor.offers_finding([offer], CONFIG).message == "1 x MI300X at amddevcloud atl1 for $1.99 an hour"
-    cheap = replace(CONFIG, market=market(max_price_micros_per_hour=1_500_000))
+    cheap = replace(CONFIG, market=market(max_price_micros_per_gpu_hour=1_500_000))
     finding = doctor.offers_finding([replace(offer, available=False)], cheap)
     assert not finding.ok
     assert finding.message.startswith(
-        "no on-demand machine of MI300X, MI210 with 1 GPUs below $1.50 can be had; listed"
+        "no on-demand machine of MI300X, MI210 with 1 GPUs below $1.50 per GPU hour can be had; listed"
     )
 
 
@@ -151,7 +151,7 @@ async def test_a_real_server_is_examined_and_faults_of_the_settings_end_the_star
 
     lacking = replace(config, market=market(backends=("amddevcloud", "runpod")))
     assert "runpod" in (await examined(lacking))["backends"].message
-    assert "VMPOOL_DSTACK_BACKENDS" in str(await refused(lacking))
+    assert "VMPOOL_BACKENDS" in str(await refused(lacking))
 
     fake_cloud.offer("amddevcloud", [])
     fake_cloud.offer("hotaisle", [])

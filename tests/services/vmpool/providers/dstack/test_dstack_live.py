@@ -53,7 +53,7 @@ async def executor_answers(provider: DstackProvider, machine_id: str) -> str:
 async def test_a_real_machine_is_rented_answers_and_is_given_back(tmp_path: Path) -> None:
     context = PoolContext("wavepool-live", tmp_path, ("MI300X",), timedelta(minutes=10))
     config = DstackSettings().config(context)
-    limited = replace(config.market, max_price_micros_per_hour=MOST_MICROS_PER_HOUR)
+    limited = replace(config.market, max_price_micros_per_gpu_hour=MOST_MICROS_PER_HOUR)
     provider = DstackProvider(replace(config, market=limited, max_duration=LONGEST_LIFE))
     await provider.start()
     offer = next(offer for offer in await provider.offers() if offer.available)

@@ -64,7 +64,7 @@ def test_an_order_without_a_place_leaves_that_to_the_settings() -> None:
     ("ordered", "set_", "sent"), [(0, 0, None), (2, 0, 2.0), (0, 3, 3.0), (2, 3, 2.0), (4, 3, 3.0)]
 )
 def test_the_lower_of_two_price_limits_holds(ordered: int, set_: int, sent: float | None) -> None:
-    config = replace(CONFIG, market=market(max_price_micros_per_hour=set_ * 1_000_000))
+    config = replace(CONFIG, market=market(max_price_micros_per_gpu_hour=set_ * 1_000_000))
     order = replace(ORDER, max_price_micros_per_hour=ordered * 1_000_000)
     assert submitted(order, config).configuration.max_price == sent
 
@@ -81,7 +81,7 @@ def test_a_plan_asks_for_every_type_of_the_pool_at_once() -> None:
 
 
 def test_the_fleet_holds_none_to_its_size_and_is_marked_as_ours() -> None:
-    config = replace(CONFIG, market=market(gpu_counts=(8, 1), max_price_micros_per_hour=2_500_000))
+    config = replace(CONFIG, market=market(gpu_counts=(8, 1), max_price_micros_per_gpu_hour=312_500))
     fleet = ApplyFleetPlanRequest.model_validate_json(create_request(config)).plan.spec.configuration
     assert (fleet.name, fleet.nodes.min, fleet.nodes.target, fleet.nodes.max) == ("wavepool", 0, 0, 8)
     assert [backend.value for backend in fleet.backends] == ["amddevcloud", "hotaisle"]

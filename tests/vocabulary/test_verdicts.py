@@ -1,0 +1,151 @@
+"""What every front end shows for every mode and verdict, numbers of newer programs and UNSPECIFIED included."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from wavepool.executor.v1.executor_pb2 import RunMode
+from wavepool.executor.v1.run_event_pb2 import VERDICT_ACCEPTED, Finished, Verdict
+from wavepool.scheduler.v1 import scheduler_pb2
+
+from gateway.enum_names import mode_name, verdict_name
+from gateway.frames import Setting, frame_of
+from gateway.verdicts import final_status
+from gateway.views import submission_detail_of
+from services.executor.core.failure import Failure
+from services.executor.core.job import CoreJob, Mode
+from services.executor.core.progress import Progress
+from services.executor.core.verdict import Verdict as JudgesVerdict
+from services.scheduler import outcome, wire
+from services.scheduler.job import JobState
+from tests.gateway.job_events import ended
+from vocabulary.verdicts import (
+    NOT_ABOUT_THE_SUBMISSION,
+    STATUS_OF_ACCEPTED_MODE,
+    STATUS_OF_SANDBOX_VERDICT,
+    STATUS_OF_VERDICT,
+    SUCCESSES,
+    status_of,
+)
+from wavepool_client.event_stream import Event
+from wavepool_client.exit_codes import ExitCode
+from wavepool_client.outcome import Result, result_of, result_of_submission
+
+WEB = Path(__file__).parents[2] / "web"
+UNKNOWN_TO_US = 99
+MODES = [*RunMode.values(), UNKNOWN_TO_US]
+VERDICTS = [*Verdict.values(), UNKNOWN_TO_US]
+NAMES = {name.removeprefix("VERDICT_") for name in Verdict.keys()}  # noqa: SIM118 - an enum wrapper, no dict
+STATUSES = {*SUCCESSES, *STATUS_OF_VERDICT.values(), *STATUS_OF_SANDBOX_VERDICT.values(), "FAILED"}
+
+
+def shown_in_the_stream(mode: int, verdict: int) -> tuple[str, dict[str, Any]]:
+    """The last event's name and data, as the gateway sends them to the page, the command and scripts."""
+    frame = frame_of(ended(1, Finished(verdict=verdict)), Setting(mode))  # type: ignore[arg-type]
+    assert frame is not None
+    return frame.status, {"id": "job_1", **frame.fields}
+
+
+def shown_of_the_submission(mode: int, verdict: int) -> dict[str, Any]:
+    """The submission as the gateway gives it later."""
+    job = scheduler_pb2.Job(job_id="job_1", state=scheduler_pb2.JOB_STATE_FINISHED, verdict=verdict)  # type: ignore[arg-type]
+    job.spec.mode = mode  # type: ignore[assignment]
+    job.result.verdict = verdict  # type: ignore[assignment]
+    job.end_time.GetCurrentTime()
+    return submission_detail_of(job).model_dump(mode="json")
+
+
+def shown_by_the_command(mode: int, verdict: int) -> list[Result]:
+    """What the command and the Python client make of the stream, and of the submission later."""
+    status, data = shown_in_the_stream(mode, verdict)
+    later = result_of_submission(shown_of_the_submission(mode, verdict))
+    assert later is not None
+    return [result_of("job_1", [Event(1, status, data)]), later]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_stream_submission_and_command_show_one_status(mode: int, verdict: int) -> None:
+    expected = status_of(verdict_name(verdict), mode_name(mode))
+    assert shown_in_the_stream(mode, verdict)[0] == expected
+    assert shown_of_the_submission(mode, verdict)["status"] == expected
+    assert [result.status for result in shown_by_the_command(mode, verdict)] == [expected] * 2
+
+
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("verdict", JudgesVerdict)
+def test_the_judge_says_the_status_that_front_ends_show(mode: Mode, verdict: JudgesVerdict) -> None:
+    failure = None if verdict is JudgesVerdict.ACCEPTED else Failure(verdict, "Why.")
+    finished = Progress(CoreJob("", mode), lambda _: None).finished(failure)
+    number = Verdict.Value(f"VERDICT_{verdict}")
+    assert finished.status == shown_in_the_stream(RunMode.Value(f"RUN_MODE_{mode.name}"), number)[0]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_a_success_is_shown_for_accepted_alone(mode: int, verdict: int) -> None:
+    is_accepted = verdict == VERDICT_ACCEPTED
+    assert (shown_in_the_stream(mode, verdict)[0] in SUCCESSES) == is_accepted
+    for result in shown_by_the_command(mode, verdict):
+        assert result.accepted == is_accepted
+        assert (result.exit_code is ExitCode.ACCEPTED) == is_accepted
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_what_the_scheduler_finishes_is_what_the_command_blames_on_the_submission(mode: int, verdict: int) -> None:
+    name = wire.verdict_name(verdict)
+    ending = outcome.ending_of(name, cancel_requested=name == "CANCELLED")
+    for result in shown_by_the_command(mode, verdict):
+        is_ours = result.exit_code is ExitCode.UNAVAILABLE
+        assert is_ours == (ending is None)
+    assert (ending is JobState.CANCELLED) == (name == "CANCELLED")
+
+
+@pytest.mark.parametrize(
+    ("mode", "verdict", "status"),
+    [
+        ("sandbox", "LAUNCH_ERROR", "SANDBOX_ERROR"),
+        ("sandbox", "MEMORY_LIMIT_EXCEEDED", "SANDBOX_ERROR"),
+        ("sandbox", "COMPILE_LIMIT", "COMPILE_ERROR"),
+        ("sandbox", "INFRA_ERROR", "ERROR"),
+        ("full", "LAUNCH_ERROR", "RUNTIME_ERROR"),
+        ("sample", "PRECISION", "FAILED"),
+        ("sample", "RUNTIME_ERROR", "RUNTIME_ERROR"),
+        ("check", "TIMING_INVALID", "ERROR"),
+        ("full", "UNSPECIFIED", "ERROR"),
+        ("full", "UNKNOWN_99", "ERROR"),
+        ("unknown_99", "WRONG_ANSWER", "WRONG_ANSWER"),
+    ],
+)
+def test_statuses_that_are_easily_mistaken(mode: str, verdict: str, status: str) -> None:
+    assert status_of(verdict, mode) == status
+
+
+def test_the_state_of_a_job_outranks_the_verdict_that_came_before_it() -> None:
+    full = RunMode.Value("RUN_MODE_FULL")
+    assert final_status(full, scheduler_pb2.JOB_STATE_CANCELLED, VERDICT_ACCEPTED) == "CANCELLED"
+    assert final_status(full, scheduler_pb2.JOB_STATE_FAILED, VERDICT_ACCEPTED) == "ERROR"
+
+
+def test_the_table_has_every_verdict_and_mode_of_the_protos_and_no_other() -> None:
+    assert set(STATUS_OF_VERDICT) | {"ACCEPTED"} == NAMES
+    assert set(STATUS_OF_ACCEPTED_MODE) == {mode_name(mode) for mode in RunMode.values() if mode}
+    assert set(STATUS_OF_ACCEPTED_MODE) == set(Mode)
+    assert STATUS_OF_SANDBOX_VERDICT.keys() | NOT_ABOUT_THE_SUBMISSION <= NAMES
+
+
+def test_a_judge_ends_with_every_verdict_but_those_that_only_readers_know() -> None:
+    assert set(JudgesVerdict) == NAMES - {"UNSPECIFIED", "UNSTABLE"}
+
+
+def test_the_page_has_a_title_for_every_status_and_calls_the_same_ones_good() -> None:
+    titles = re.search(r"const TITLES = \{(.*?)\n\};", (WEB / "outcome_view.js").read_text(), re.DOTALL)
+    good = re.search(r"const GOOD = new Set\(\[(.*?)\]\)", (WEB / "run_state.js").read_text())
+    assert titles
+    assert good
+    assert set(re.findall(r"^  (\w+):", titles[1], re.MULTILINE)) >= STATUSES
+    assert set(re.findall(r"\w+", good[1])) == SUCCESSES

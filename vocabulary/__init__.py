@@ -1,0 +1,1 @@
+"""Facts that several programs of Wavepool need, each in one place. Pure: imports only the standard library."""
