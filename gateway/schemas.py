@@ -18,6 +18,7 @@ from gateway.submission_fields import (
     Source,
     Timing,
 )
+from vocabulary.limits import DEFAULT_DTYPE
 
 
 class SubmissionRequest(BaseModel):
@@ -42,7 +43,7 @@ class SubmissionRequest(BaseModel):
     timing: Timing = None
     gpu_type: GpuType = ""
     fallback_gpu_types: FallbackGpuTypes = []
-    dtype: Annotated[str, Field(max_length=40)] = "float32"
+    dtype: Annotated[str, Field(max_length=40)] = DEFAULT_DTYPE
     language: Annotated[str, Field(max_length=40)] = "hip"
     priority: Annotated[
         int,

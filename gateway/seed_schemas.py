@@ -17,6 +17,7 @@ from gateway.submission_fields import (
     Source,
     Timing,
 )
+from vocabulary.limits import DEFAULT_DTYPE
 
 
 class AmdSubmitRequest(BaseModel):
@@ -34,7 +35,7 @@ class AmdSubmitRequest(BaseModel):
     timing: Timing = None
     gpu_type: GpuType = ""
     fallback_gpu_types: FallbackGpuTypes = []
-    dtype: Annotated[str, Field(max_length=40)] = "float32"
+    dtype: Annotated[str, Field(max_length=40)] = DEFAULT_DTYPE
     language: Annotated[str, Field(max_length=40)] = "hip"
     submission_id: Annotated[str, Field(max_length=200, description="An idempotency key.")] = ""
 
@@ -47,7 +48,7 @@ class DirectSubmitRequest(BaseModel):
     language: Annotated[str, Field(max_length=40)] = "hip"
     gpu_type: Annotated[GpuType, Field(alias="gpuType")] = ""
     fallback_gpu_types: Annotated[FallbackGpuTypes, Field(alias="fallbackGpuTypes")] = []
-    dtype: Annotated[str, Field(max_length=40)] = "float32"
+    dtype: Annotated[str, Field(max_length=40)] = DEFAULT_DTYPE
     problem_def: ProblemDefinition = ""
     launch_plan: LaunchPlan = None
     timing: Timing = None

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from difflib import get_close_matches
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from gateway.modes import Endpoint, Mode, TimingMode
-
-MAX_SOURCE_BYTES = 1024 * 1024
-MAX_DEFINITION_BYTES = 256 * 1024
-MAX_PLAN_BYTES = 64 * 1024
+from vocabulary.limits import MAX_DEFINITION_BYTES, MAX_PLAN_BYTES, MAX_SOURCE_BYTES
+from vocabulary.names import nearest_name
 
 EXAMPLE_SOURCE = """#include <hip/hip_runtime.h>
 
@@ -107,7 +104,7 @@ def _checked_timing(timing: object) -> object:
     if isinstance(timing, str) and timing in set(TimingMode):
         return timing
     told = str(timing)[:40]
-    nearest = get_close_matches(told.lower(), TimingMode, n=1, cutoff=0)[0]
+    nearest = nearest_name(told, list(TimingMode))
     raise ValueError(f"{told!r} is none of {', '.join(TimingMode)}; the nearest is {nearest}")
 
 

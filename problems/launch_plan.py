@@ -20,13 +20,13 @@ import numpy as np
 
 from problems.integer_expression import Expression, ExpressionError, Shape, parse
 from problems.signature import DTYPES
+from vocabulary.limits import MAX_PLAN_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from problems.signature import Parameter
 
-MAX_PLAN_BYTES = 64 << 10
 MAX_LAUNCHES = 64
 MAX_SCRATCH_BUFFERS = 16
 MAX_SCRATCH_BYTES = 1 << 30

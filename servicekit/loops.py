@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from datetime import timedelta
+from typing import Protocol
 
 from servicekit.logging import get_logger
 from servicekit.metrics import counter
-
-if TYPE_CHECKING:
-    from datetime import timedelta
+from vocabulary.backoff import Backoff
 
 log = get_logger(__name__)
 failures = counter("wavepool_loop_failures", "Passes of a background loop that ended with an error.", ("loop",))
 
-MAX_BACKOFF_SECONDS = 30.0
+LONGEST_PAUSE = timedelta(seconds=30)
 
 
 class Loop(Protocol):
@@ -37,7 +36,8 @@ async def run_loop(loop: Loop, interval: timedelta, wake: asyncio.Event | None =
     An error is logged and counted, and the next pass waits longer each time, up to 30 s. Ends only by cancellation.
     """
     seconds = interval.total_seconds()
-    backoff = min(seconds, 1.0)
+    backoff = Backoff(first=2 * min(interval, timedelta(seconds=1)), longest=LONGEST_PAUSE)
+    failed = 0
     wake = wake or asyncio.Event()
     while True:
         # A pass that never waits, woken by itself, must not keep everything else from running.
@@ -46,12 +46,12 @@ async def run_loop(loop: Loop, interval: timedelta, wake: asyncio.Event | None =
         pause = seconds
         try:
             await loop.run_once()
-            backoff = min(seconds, 1.0)
+            failed = 0
         except Exception as error:
             failures.labels(loop.name).inc()
             log.exception("loop failed", extra={"loop": loop.name}, exc_info=error)
-            backoff = min(backoff * 2, MAX_BACKOFF_SECONDS)
-            pause = backoff
+            failed += 1
+            pause = backoff.pause(failed).total_seconds()
         with suppress(TimeoutError):
             # Not wait_for: on Python 3.11 it swallows a cancellation that comes together with the wake.
             async with asyncio.timeout(pause):

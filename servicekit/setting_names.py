@@ -11,11 +11,12 @@ import json
 import os
 import re
 import sys
-from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from vocabulary.names import nearest_name
 
 if TYPE_CHECKING:
     import logging
@@ -129,8 +130,7 @@ def _nearest(name: str, known: Sequence[str]) -> str:
     """The known name of the same prefix that is like it in what follows; empty if none is."""
     prefix = next(prefix for prefix in PREFIXES if name.startswith(prefix))
     after = {other.removeprefix(prefix): other for other in known if other.startswith(prefix)}
-    near = get_close_matches(name.removeprefix(prefix), after, n=1, cutoff=_ALIKE)
-    return after[near[0]] if near else ""
+    return after.get(nearest_name(name.removeprefix(prefix), list(after), _ALIKE), "")
 
 
 def _class_named(name: str, source: Path) -> ast.ClassDef:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import signal
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING
+
+from vocabulary.backoff import Backoff
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
     from pathlib import Path
 
-FIRST_DELAY_SECONDS = 0.2
-LONGEST_DELAY_SECONDS = 10.0
+RESTARTS = Backoff(first=timedelta(seconds=0.2), longest=timedelta(seconds=10))
 STABLE_SECONDS = 30.0
 """A program that ran this long starts again as quickly as one that never died."""
 STARTS_BEFORE_READY = 3
@@ -41,7 +43,7 @@ class Program:
 
 def restart_delay(crashes: int) -> float:
     """Seconds to wait before the start that follows the given number of crashes in a row (from 1)."""
-    return min(FIRST_DELAY_SECONDS * 2 ** (crashes - 1), LONGEST_DELAY_SECONDS)
+    return RESTARTS.pause(crashes).total_seconds()
 
 
 def crashes_in_a_row(before: int, ran_seconds: float) -> int:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from wavepool.executor.v1 import executor_pb2
 
 from problems import catalogue as catalogue_module
-from problems.launch_plan import MAX_PLAN_BYTES
 from services.executor.authorization import Caller
 from services.executor.core.job import CoreJob, Mode
 from services.executor.core.timing_mode import TimingMode
@@ -17,7 +16,7 @@ from services.executor.errors import InvalidFieldError, UnknownProblemError
 from services.executor.lease import Lease
 from services.executor.run import RunSpec
 from services.executor.slot import EIGHTHS_OF_A_GPU, Slot, places
-from vocabulary.limits import LONGEST_RUN
+from vocabulary.limits import DEFAULT_DTYPE, LONGEST_RUN, MAX_DEFINITION_BYTES, MAX_PLAN_BYTES, MAX_SOURCE_BYTES
 
 if TYPE_CHECKING:
     from google.protobuf.timestamp_pb2 import Timestamp
@@ -25,10 +24,7 @@ if TYPE_CHECKING:
     from problems.catalogue import Catalogue
     from problems.definition import Problem, SizeSet
 
-MAX_SOURCE_BYTES = 1 << 20
-MAX_DEFINITION_BYTES = 256 << 10
 MAX_RUN_ID_CHARACTERS = 128
-DEFAULT_DTYPE = "float32"
 
 _MODES = {
     executor_pb2.RUN_MODE_CHECK: Mode.CHECK,

@@ -12,6 +12,7 @@ from problems.launch_plan import LaunchPlanError, parse_plan
 from services.scheduler.errors import InvalidSubmissionError, UnknownProblemError
 from services.scheduler.gpu_choice import wanted_gpu_type, wrong_gpu_types
 from services.scheduler.spec import JobSpec, Mode, TimingMode
+from vocabulary.limits import DEFAULT_DTYPE, MAX_DEFINITION_BYTES, MAX_SOURCE_BYTES
 from vocabulary.names import known_name
 
 if TYPE_CHECKING:
@@ -20,14 +21,11 @@ if TYPE_CHECKING:
     from problems.signature import Parameter
     from services.scheduler.spec import Texts
 
-MAX_SOURCE_BYTES = 1 << 20
-MAX_DEFINITION_BYTES = 256 << 10
 MAX_NAME_CHARACTERS = 100
 MAX_KEY_CHARACTERS = 128
 MIN_PRIORITY, MAX_PRIORITY = -100, 100
 MAX_PRIORITY_FOR_EVERYBODY = 0
 """Above it, an account needs the right to go before others."""
-DEFAULT_DTYPE = "float32"
 LANGUAGE = "hip"
 TIMED_MODES = (Mode.BENCHMARK, Mode.FULL)
 # What front ends send for HIP; Tensara's calls a HIP kernel's language by its C++ dialect.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from datetime import datetime, timedelta
+from vocabulary.backoff import Backoff
 
-FIRST_PAUSE_SECONDS = 0.05
-LONGEST_PAUSE_SECONDS = 1.0
+if TYPE_CHECKING:
+    from datetime import datetime
+
+BACKOFF = Backoff(first=timedelta(seconds=0.05), longest=timedelta(seconds=1))
 
 
 class Patience:
@@ -17,12 +19,12 @@ class Patience:
     def __init__(self, window: timedelta) -> None:
         self._window = window
         self._failing_since: datetime | None = None
-        self._pause_seconds = FIRST_PAUSE_SECONDS
+        self._failures = 0
 
     def contact(self) -> None:
         """Something came through: the window begins anew with the next failure."""
         self._failing_since = None
-        self._pause_seconds = FIRST_PAUSE_SECONDS
+        self._failures = 0
 
     def pause(self, failed: datetime) -> float | None:
         """Seconds to wait before the next try, after one that failed; None: give up.
@@ -32,5 +34,5 @@ class Patience:
         self._failing_since = self._failing_since or failed
         if failed - self._failing_since >= self._window:
             return None
-        pause, self._pause_seconds = self._pause_seconds, min(self._pause_seconds * 2, LONGEST_PAUSE_SECONDS)
-        return pause
+        self._failures += 1
+        return BACKOFF.pause(self._failures).total_seconds()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 from servicekit.logging import get_logger
@@ -10,6 +11,7 @@ from services.scheduler import metrics, payloads
 from services.scheduler.errors import BillingUnreachableError
 from services.scheduler.job import JobState
 from services.scheduler.pool import LeaseGoneError, PoolUnreachableError
+from vocabulary.backoff import Backoff
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -26,8 +28,7 @@ log = get_logger(__name__)
 
 T = TypeVar("T")
 
-FIRST_PAUSE_SECONDS = 0.05
-LONGEST_PAUSE_SECONDS = 5.0
+BACKOFF = Backoff(first=timedelta(seconds=0.05), longest=timedelta(seconds=5))
 # A job's end waits this long for its lease to be given back; after that the release goes on beside other work.
 RELEASE_SECONDS = 1.0
 
@@ -103,10 +104,10 @@ class Settler:
 
 async def _until_reached(call: Callable[[], Awaitable[T]], unreachable: type[Exception]) -> T:
     """What `call` answers, called again after a pause for as long as it raises `unreachable`."""
-    pause = FIRST_PAUSE_SECONDS
+    failures = 0
     while True:
         try:
             return await call()
         except unreachable:
-            await asyncio.sleep(pause)
-            pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+            failures += 1
+            await asyncio.sleep(BACKOFF.pause(failures).total_seconds())

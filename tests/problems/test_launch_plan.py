@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.launch_plan import MAX_LAUNCHES, MAX_PLAN_BYTES, LaunchLimits, LaunchPlanError, parse_plan, shape_of
+from problems.launch_plan import MAX_LAUNCHES, LaunchLimits, LaunchPlanError, parse_plan, shape_of
 from problems.signature import Initial, parse_signature
 from problems.sized_launch import scratch_bytes, sized_launches
+from vocabulary.limits import MAX_PLAN_BYTES
 
 PARAMETERS = parse_signature(
     "const float* input, float* output, const int* shape, int ndim, size_t n, float alpha",

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from services.executor.core.cpp_tokens import with_plain_line_ends
-
-MAX_SOURCE_BYTES = 1 << 20
+from vocabulary.limits import MAX_SOURCE_BYTES
 
 # Comments, raw strings, strings and characters: what looks like code in them is none.
 _NOT_CODE = re.compile(

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from vocabulary.backoff import Backoff
+
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
 FIRST_PAUSE = timedelta(seconds=1)
 LONGEST_PAUSE = timedelta(seconds=30)
 """A machine that is not released yet may cost money: it is not left alone for longer."""
-_MOST_DOUBLINGS = 16
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class StepPauses:
         failed = self._failed.get(machine_id)
         if failed is None or failed.state is not state:
             return True
-        pause = min(FIRST_PAUSE * 2 ** min(failed.count - 1, _MOST_DOUBLINGS), LONGEST_PAUSE)
+        pause = Backoff(FIRST_PAUSE, LONGEST_PAUSE).pause(failed.count)
         # Either way: a clock that was set back must not make it longer.
         return abs(now - failed.time) >= pause
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from services.vmpool.fault import OF_NO_USE, WANTS_OPERATOR, Fault
 from services.vmpool.machines.machine import ON_THE_WAY
 from services.vmpool.machines.offer import Source
+from vocabulary.backoff import Backoff
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +23,6 @@ LONGEST_BACKOFF = timedelta(minutes=5)
 FIRST_SETTINGS_BACKOFF = timedelta(minutes=10)
 LONGEST_SETTINGS_BACKOFF = timedelta(hours=6)
 """Of faults that want the operator: another try is likely to fail too, and may cost what a cloud bills at least."""
-_MOST_DOUBLINGS = 16
 _NO_FAILURE = frozenset({Fault.NONE, Fault.EXPIRED})
 
 
@@ -44,10 +44,10 @@ class Failures:
     @property
     def retry_time(self) -> datetime:
         """When the next start is worth a try, unless the operator acts before."""
-        first, longest = FIRST_BACKOFF, LONGEST_BACKOFF
+        backoff = Backoff(FIRST_BACKOFF, LONGEST_BACKOFF)
         if self.wants_operator:
-            first, longest = FIRST_SETTINGS_BACKOFF, LONGEST_SETTINGS_BACKOFF
-        return self.last_time + min(first * 2 ** min(self.count - 1, _MOST_DOUBLINGS), longest)
+            backoff = Backoff(FIRST_SETTINGS_BACKOFF, LONGEST_SETTINGS_BACKOFF)
+        return self.last_time + backoff.pause(self.count)
 
     @property
     def wants_operator(self) -> bool:

@@ -6,11 +6,13 @@ import asyncio
 import time
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Self
 
 from servicekit.logging import get_logger
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
+from vocabulary.backoff import Backoff
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,9 +24,7 @@ log = get_logger(__name__)
 
 START_SECONDS = 30.0
 """A provider that has not started by then counts as refused, so that the others need not wait for it."""
-FIRST_RETRY_SECONDS = 10.0
-LONGEST_RETRY_SECONDS = 300.0
-_MOST_DOUBLINGS = 16
+RETRIES = Backoff(first=timedelta(seconds=10), longest=timedelta(minutes=5))
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,7 @@ class _Refusal:
     @property
     def retry_seconds(self) -> float:
         """When to try again, on the monotonic clock."""
-        pause = FIRST_RETRY_SECONDS * 2 ** min(self.count - 1, _MOST_DOUBLINGS)
-        return self.monotonic_seconds + min(pause, LONGEST_RETRY_SECONDS)
+        return self.monotonic_seconds + RETRIES.pause(self.count).total_seconds()
 
 
 class ProviderSet:

@@ -15,12 +15,14 @@ import os
 import stat
 import tempfile
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import asyncssh
 
 from servicekit.logging import get_logger
+from vocabulary.backoff import Backoff
 
 if TYPE_CHECKING:
     from services.vmpool.providers.ssh_key import HostKeyPins
@@ -34,8 +36,7 @@ CONNECT_SECONDS = 10.0
 KEEPALIVE_SECONDS = 3.0
 KEEPALIVES_MISSED = 3
 """A connection that is silent for so many keepalives is made anew; our heartbeat has noticed by then too."""
-FIRST_PAUSE_SECONDS = 0.2
-LONGEST_PAUSE_SECONDS = 5.0
+BACKOFF = Backoff(first=timedelta(seconds=0.2), longest=timedelta(seconds=5))
 LONGEST_SOCKET_NAME = 50
 LONGEST_SOCKET_PATH = 107
 """Bytes of a unix socket's path: `sun_path` of unix(7), less the closing NUL."""
@@ -148,19 +149,19 @@ class SshCarrier:
     async def _keep_up(self, carried: _Carried, before: _Carried | None) -> None:
         if before is not None:
             await before.end()
-        target, pause = carried.target, FIRST_PAUSE_SECONDS
+        target, failures = carried.target, 0
         while True:
             try:
                 async with contextlib.AsyncExitStack() as stack:
                     connection = await self._forward(carried, stack)
-                    pause = FIRST_PAUSE_SECONDS
+                    failures = 0
                     carried.is_up()
                     await connection.wait_closed()
                 carried.is_down("its SSH connection broke")
             except (OSError, asyncssh.Error, TimeoutError) as error:
                 carried.is_down(f"SSH to {target.host}:{target.ssh_port}: {str(error) or type(error).__name__}")
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+            failures += 1
+            await asyncio.sleep(BACKOFF.pause(failures).total_seconds())
 
     async def _forward(self, carried: _Carried, stack: contextlib.AsyncExitStack) -> asyncssh.SSHClientConnection:
         async with asyncio.timeout(CONNECT_SECONDS):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.local.program import LONGEST_DELAY_SECONDS, crashes_in_a_row, how_it_ended, restart_delay, tail
+from cli.local.program import RESTARTS, crashes_in_a_row, how_it_ended, restart_delay, tail
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @given(st.integers(1, 200))
 def test_delays_grow_up_to_a_limit(crashes: int) -> None:
-    assert 0 < restart_delay(crashes) <= restart_delay(crashes + 1) <= LONGEST_DELAY_SECONDS
+    assert 0 < restart_delay(crashes) <= restart_delay(crashes + 1) <= RESTARTS.longest.total_seconds()
 
 
 def test_a_program_that_ran_for_long_starts_again_as_quickly_as_at_first() -> None:

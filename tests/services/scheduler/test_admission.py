@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 from problems.signature import Initial, parse_signature
 from services.scheduler.admission import (
-    MAX_DEFINITION_BYTES,
-    MAX_SOURCE_BYTES,
     TIMED_MODES,
     PosedProblem,
     Submission,
@@ -21,6 +19,7 @@ from services.scheduler.admission import (
 from services.scheduler.errors import InvalidSubmissionError, UnknownProblemError
 from services.scheduler.spec import Mode, Texts, TimingMode
 from vocabulary.gpu_types import GPU_TYPES
+from vocabulary.limits import MAX_DEFINITION_BYTES, MAX_SOURCE_BYTES
 
 PARAMETERS = parse_signature("const float* input, float* output, size_t n", {"output": Initial.POISON}, frozenset())
 PROBLEMS = {
