@@ -22,12 +22,12 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from problems.catalogue import Catalogue
-from services.executor.core.build import Builder, Unit
-from services.executor.core.cache import CompileCache
-from services.executor.core.harness import expected_declaration, harness_source
-from services.executor.core.isa import IsaReporter
-from services.executor.core.limits import StageLimits
+from problems.library.catalogue import Catalogue
+from services.executor.core.compile.build import Builder, Unit
+from services.executor.core.compile.cache import CompileCache
+from services.executor.core.compile.harness import expected_declaration, harness_source
+from services.executor.core.compile.isa import IsaReporter
+from services.executor.core.model.limits import StageLimits
 from services.executor.devices.cpu import toolchain
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.cpu.prepare import prepare

@@ -1,12 +1,12 @@
 """What a submission at GPU sizes costs its host: CPU seconds, wall time, bytes copied and memory, for every problem.
 
-`python benchmarks/gpu_session.py` measures the steps of a call as the judge makes them, at the largest size up to
-64 MiB and in CPU seconds of this machine: D inputs are drawn and copied; R they are made again as a device drew them;
-L memory of their size is copied; C a whole output is copied back and compared with the fp64 reference; T an output is
+`python benchmarks/gpu_session.py` measures the steps of a call as the judge makes them, at the largest size up to 64
+MiB and in CPU seconds of this machine: D inputs are drawn and copied; R they are made again as a device drew them; L
+memory of their size is copied; C a whole output is copied back and compared with the fp64 reference; T an output is
 copied alone. These are scaled by bytes to the GPU sizes, as is G, the digest of an output, measured at 16 MiB. A is
 what an answer costs to compare: C, and R if the device drew its inputs; or, if the problem has parts
-(`problems/parts.py`), what a part of the GPU case itself takes, measured. I is L if the device draws the inputs, else
-D. For each GPU case, in CPU seconds, one step after the other:
+(`problems/kit/parts.py`), what a part of the GPU case itself takes, measured. I is L if the device draws the inputs,
+else D. For each GPU case, in CPU seconds, one step after the other:
 
     to record     3 D; none if the sizes are known without the values
     to check      D + C, and T for a second call with the same inputs, if the problem is deterministic
@@ -22,12 +22,11 @@ D. For each GPU case, in CPU seconds, one step after the other:
     1 chain       I for it and for each of two empty ones; A + T + G for each of 32 links, or of 9 where the arrays of
                   all take over 256 MiB
 
-Steps of several calls are done side by side (`core/side_by_side.py`): D and A of calls that the host draws, of the
-repeated ones, and A and G of what is kept, of replayed calls and of links. On the 8 cores of the aim
-k = min(8, 4 GiB / bytes of the case) are at once (3 of the repeated ones, one of cases below 1 MiB), which divides the
-wall time of each k by 1 + (k - 1) E. E is measured here: how much faster two threads draw and compare two calls of this
-problem than one thread does, less 1. That eight share memory as well as two is not known. The machine runs nothing
-else.
+Steps of several calls are done side by side (`core/check/side_by_side.py`): D and A of calls that the host draws, of
+the repeated ones, and A and G of what is kept, of replayed calls and of links. On the 8 cores of the aim k = min(8, 4
+GiB / bytes of the case) are at once (3 of the repeated ones, one of cases below 1 MiB), which divides the wall time of
+each k by 1 + (k - 1) E. E is measured here: how much faster two threads draw and compare two calls of this problem than
+one thread does, less 1. That eight share memory as well as two is not known. The machine runs nothing else.
 
     kernel s    = sum over the GPU cases of calls * max(floor, bytes / bandwidth, operations / peak) on an MI300X; calls
                   are 3 (10 + 100), fewer if a session's take over 10 s, the links, and those replayed (24 of a
@@ -64,30 +63,30 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from problems.comparison import compare
-from problems.definition import SizeSet
-from problems.freivalds import check_product
-from services.executor.core.case_judge import LARGE_BYTES, SIDE_BY_SIDE_BYTES, WHOLLY_COMPARED_FLOPS, CaseJudge
-from services.executor.core.case_result import work_of
-from services.executor.core.chain import GPU_CHAINS
-from services.executor.core.chain_arithmetic import digest_of, remade, remade_at
-from services.executor.core.chain_rules import redraw_rules
-from services.executor.core.installation import catalogue
+from problems.kit.comparison import compare
+from problems.kit.definition import SizeSet
+from problems.kit.freivalds import check_product
+from services.executor.core.audit.chain import GPU_CHAINS
+from services.executor.core.audit.revealing import calls_to_replay
+from services.executor.core.check.case_judge import LARGE_BYTES, SIDE_BY_SIDE_BYTES, WHOLLY_COMPARED_FLOPS, CaseJudge
+from services.executor.core.check.chain_arithmetic import digest_of, remade, remade_at
+from services.executor.core.check.chain_rules import redraw_rules
+from services.executor.core.check.side_by_side import share_of
 from services.executor.core.launching.understanding import RECORDINGS
-from services.executor.core.revealing import calls_to_replay
-from services.executor.core.roofline import floor_of, peak_of, roofs_of
-from services.executor.core.seeds import RunSeed
-from services.executor.core.side_by_side import share_of
-from services.executor.core.stopping import GPU_PROFILE
-from services.executor.core.timed_calls import COMPARED_ANSWERS, FEWEST_REPEATED, is_enough, most_repeated
+from services.executor.core.measure.timed_calls import COMPARED_ANSWERS, FEWEST_REPEATED, is_enough, most_repeated
+from services.executor.core.model.roofline import floor_of, peak_of, roofs_of
+from services.executor.core.model.seeds import RunSeed
+from services.executor.core.run.case_result import work_of
+from services.executor.core.run.installation import catalogue
+from services.executor.core.timing.stopping import GPU_PROFILE
 from services.executor.sandboxes.kernel_calls import FREED_BYTES_KEPT, keep_freed_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from problems.definition import Case, Part, Problem
-    from problems.distributions import Unmade
-    from services.executor.core.roofline import Roofs
+    from problems.kit.definition import Case, Part, Problem
+    from problems.kit.distributions import Unmade
+    from services.executor.core.model.roofline import Roofs
 
 HOST_CORES = 8
 AIM_CPU_SECONDS, AIM_MEDIAN_SECONDS, AIM_WORST_SECONDS = 60.0, 30.0, 90.0

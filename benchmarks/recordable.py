@@ -19,14 +19,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from services.executor.core.benchmark_result import Timing
-from services.executor.core.failure import Failure
-from services.executor.core.installation import Options, default_cache_folder, open_equipment
-from services.executor.core.job import CoreJob, Mode
+from services.executor.core.commands.record_command import recorded
 from services.executor.core.launching.recording import NotRecordableError
-from services.executor.core.record_command import recorded
-from services.executor.core.run import run
-from services.executor.core.verdict import Verdict
+from services.executor.core.model.failure import Failure
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.installation import Options, default_cache_folder, open_equipment
+from services.executor.core.run.one_run import run
+from services.executor.core.timing.benchmark_result import Timing
 from services.executor.devices.nvidia.gpu import Gpu as NvidiaGpu
 from services.executor.devices.nvidia.nvidia_device import NvidiaDevice
 from services.executor.devices.rocm.gpu import Gpu as RocmGpu
@@ -35,7 +35,7 @@ from services.executor.devices.rocm.rocm_device import RocmDevice
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from services.executor.core.equipment import Equipment
+    from services.executor.core.run.equipment import Equipment
 
 _ROOT = Path(__file__).parents[1]
 _MARK = "// problem: "
@@ -46,7 +46,7 @@ _ABSENT = {"nvidia": NvidiaDevice(_HOPPER), "rocm": RocmDevice(_MI300X)}
 
 def sources() -> Iterator[tuple[str, str, Path]]:
     """The kind, problem and path of each source."""
-    for path in sorted(_ROOT.glob("problems/*/solution.hip")):
+    for path in sorted(_ROOT.glob("problems/catalogue/*/solution.hip")):
         yield "reference", path.parent.name, path
     for path in sorted(_ROOT.glob("tests/honest/*.hip")):
         yield "honest kernel", path.read_text("utf-8").partition("\n")[0].removeprefix(_MARK), path

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from services.executor.core.certify.known_times import NoTimeError, Row, measured
 from services.executor.core.certify.steps import TRUE_US
-from services.executor.core.installation import Options, default_cache_folder, open_equipment
+from services.executor.core.run.installation import Options, default_cache_folder, open_equipment
 from services.executor.devices.sim.sim_device import SimulatedGpu
 
 

@@ -26,7 +26,7 @@ import grpc
 from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
-from services.vmpool.providers.local_keeper import free_port
+from services.vmpool.providers.local.keeper import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence

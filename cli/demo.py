@@ -42,7 +42,7 @@ PROBLEM = "leaky-relu"
 READY_SECONDS = 90.0
 GRACE_SECONDS = 10.0
 PATIENCE_SECONDS = 20.0
-RIGHT = Path(__file__).parents[1] / "problems" / PROBLEM / "solution.hip"
+RIGHT = Path(__file__).parents[1] / "problems" / "catalogue" / PROBLEM / "solution.hip"
 WRONG = Path(__file__).with_name("demo_wrong.hip")
 
 

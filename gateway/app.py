@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
-from gateway import problem_responses
 from gateway.auth import Authenticator
-from gateway.body_limit import BodyLimit
 from gateway.dependencies import Gateway
-from gateway.hub import Hub
-from gateway.open_calls import OpenCalls
-from gateway.request_scope import RequestScope
-from gateway.route_docs import describe
+from gateway.http import problem_responses
+from gateway.http.body_limit import BodyLimit
+from gateway.http.request_scope import RequestScope
+from gateway.http.route_docs import describe
+from gateway.machines.open_calls import OpenCalls
 from gateway.routes import (
     account,
     amd,
@@ -29,6 +28,7 @@ from gateway.routes import (
     tokens,
 )
 from gateway.routes.pages import pages
+from gateway.submissions.hub import Hub
 from gateway.upstreams import open_upstreams
 
 if TYPE_CHECKING:

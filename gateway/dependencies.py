@@ -10,10 +10,10 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads it at run time
 
 from gateway.auth import Account, Authenticator
-from gateway.problems import Problem, ProblemError
-from gateway.recent_jobs import RecentJobs
-from gateway.sse import EventStream
-from gateway.visible_jobs import VisibleJobs
+from gateway.http.problems import Problem, ProblemError
+from gateway.http.sse import EventStream
+from gateway.submissions.recent_jobs import RecentJobs
+from gateway.submissions.visible_jobs import VisibleJobs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from wavepool.scheduler.v1.scheduler_pb2 import Job
 
     from gateway.config import GatewaySettings
-    from gateway.hub import Hub
-    from gateway.open_calls import OpenCalls
+    from gateway.machines.open_calls import OpenCalls
+    from gateway.submissions.hub import Hub
     from gateway.upstreams import Upstreams
 
 bearer = HTTPBearer(auto_error=False, description="An API token; `wavepool up` prints the first one.")

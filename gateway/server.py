@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 import uvicorn
 from sse_starlette.sse import AppStatus
 
-from gateway.http_connection import HttpConnection
+from gateway.http.connection import HttpConnection
 
 if TYPE_CHECKING:
     import socket

@@ -1,1 +1,1 @@
-"""The problem catalogue: the format, its loader, and one folder for each problem."""
+"""The problems: `catalogue/` has one folder for each; beside it, what they are written and loaded with."""

@@ -15,6 +15,7 @@ from math import log
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
+from services.vmpool.capacity.sizer import ordered_machine
 from services.vmpool.machines.lease import StartKind, start_kind
 from services.vmpool.machines.machine import Machine, MachineState
 from services.vmpool.machines.offer import Offer
@@ -23,7 +24,6 @@ from services.vmpool.policy.machine_budget import Funds
 from services.vmpool.policy.offer_choice import Market
 from services.vmpool.policy.packing import Demand, Pace
 from services.vmpool.policy.sizing import Limits, Plan, Pool, machines_wanted, pool_needs
-from services.vmpool.supplying.sizer import ordered_machine
 from vocabulary.money import Tariff
 
 if TYPE_CHECKING:

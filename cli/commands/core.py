@@ -63,7 +63,7 @@ def lint(context: typer.Context) -> None:
     Takes slugs, or all where none is given. Needs no running Wavepool.
     """
     worst = 0
-    for words in (("problems.lint",), ("services.executor.core", "lint")):
+    for words in (("problems.library.lint",), ("services.executor.core", "lint")):
         command = [sys.executable, "-m", *words, *context.args]
         status = _status_of(command)
         worst = max(worst, status)

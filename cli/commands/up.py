@@ -103,7 +103,7 @@ def _announce(stack: Stack, supervisor: Supervisor) -> None:
     token = (stack.data_dir / TOKEN_FILE).read_text(encoding="utf-8").strip()
     say(f"\nopen    {stack.endpoint}/#token={token}")
     command = "wavepool" if shutil.which("wavepool") else str(Path(sys.executable).with_name("wavepool"))
-    say(f"submit  {command} submit problems/leaky-relu/solution.hip --problem leaky-relu")
+    say(f"submit  {command} submit problems/catalogue/leaky-relu/solution.hip --problem leaky-relu")
     say(f"stop    Ctrl-C, or {command} down")
 
 

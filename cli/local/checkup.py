@@ -33,7 +33,7 @@ MIB = 1024 * 1024
 LEAST_DISK_MIB = 512
 """Databases, logs and builds of a day's work; the compiler's cache is filled before."""
 TRIAL_SECONDS = 300
-TRIAL_KERNEL = Path(__file__).parents[2] / "problems" / "vector-addition" / "solution.hip"
+TRIAL_KERNEL = Path(__file__).parents[2] / "problems" / "catalogue" / "vector-addition" / "solution.hip"
 TRIAL = ("-m", "services.executor.core", "bench", str(TRIAL_KERNEL), "--problem", "vector-addition", "--mode", "check")
 DEVICE_LIBRARY_REMEDY = (
     "functions like sinf are counted as calls; for exact figures install Debian's rocm-device-libs or ROCm, or run"

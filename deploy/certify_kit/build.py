@@ -23,7 +23,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from services.executor.core.chain_arithmetic import BROUGHT
+from services.executor.core.check.chain_arithmetic import BROUGHT
 from services.executor.devices.cpu.prepare import prepare
 
 ROOT = Path(__file__).parents[2]

@@ -10,9 +10,9 @@ from fastapi import APIRouter, Query
 from wavepool.billing.v1.billing_pb2 import GetBalanceRequest, ListPostingsRequest
 
 from gateway.dependencies import TheAccount, TheGateway
-from gateway.schemas import Costs, Me
+from gateway.submissions.schemas import Costs, Me
+from gateway.submissions.views import costs_of
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
-from gateway.views import costs_of
 
 router = APIRouter(tags=["account"])
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 from wavepool.scheduler.v1.scheduler_pb2 import JobSpec
 
-from gateway import intake
 from gateway.dependencies import TheAccount, TheGateway
-from gateway.json_route import JsonRoute
-from gateway.modes import Endpoint, timing_mode_to_proto
-from gateway.route_docs import STREAM, problems
-from gateway.seed_schemas import AmdSubmitRequest
-from gateway.submission_fields import plan_text
-from gateway.views import submission_path
+from gateway.http.json_route import JsonRoute
+from gateway.http.route_docs import STREAM, problems
+from gateway.submissions import intake
+from gateway.submissions.seed_schemas import AmdSubmitRequest
+from gateway.submissions.views import submission_path
+from gateway.words.modes import Endpoint, timing_mode_to_proto
+from gateway.words.submission_fields import plan_text
 
 router = APIRouter(prefix="/api/amd", tags=["seed-compatible"], route_class=JsonRoute)
 

@@ -9,10 +9,10 @@ from wavepool.billing.v1.billing_pb2 import ListPricesRequest
 from wavepool.scheduler.v1.scheduler_pb2 import GetProblemRequest, ListProblemsRequest
 
 from gateway.dependencies import TheAccount, TheGateway
-from gateway.route_docs import problems
-from gateway.schemas import GpuTypes, ProblemDetail, ProblemList
+from gateway.http.route_docs import problems
+from gateway.submissions.schemas import GpuTypes, ProblemDetail, ProblemList
+from gateway.submissions.views import gpu_types_of, problem_detail_of, problem_summary_of
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
-from gateway.views import gpu_types_of, problem_detail_of, problem_summary_of
 
 DtypeQuery = Annotated[str, Query(max_length=40, description="The element type of signature and starter.")]
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Response
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 
 from gateway.dependencies import TheGateway
-from gateway.route_docs import NOT_READY
+from gateway.http.route_docs import NOT_READY
 
 router = APIRouter(tags=["health"])
 

@@ -13,13 +13,13 @@ from wavepool.vmpool.v1.vmpool_pb2 import (
     StopMachineRequest,
 )
 
-from gateway import machine_desk
 from gateway.dependencies import TheAdmin, TheGateway, TheVisibleJobs
-from gateway.json_route import JsonRoute
-from gateway.machine_schemas import Machine, MachineList, MachineOrder, OrderedMachine
-from gateway.machine_views import failures_of, machine_of, machine_path, stopped_of
-from gateway.route_docs import LOG, MACHINE_STREAM, NO_MORE_EVENTS, problems
-from gateway.sse import EventStream, resume_point
+from gateway.http.json_route import JsonRoute
+from gateway.http.route_docs import LOG, MACHINE_STREAM, NO_MORE_EVENTS, problems
+from gateway.http.sse import EventStream, resume_point
+from gateway.machines import desk as machine_desk
+from gateway.machines.schemas import Machine, MachineList, MachineOrder, OrderedMachine
+from gateway.machines.views import failures_of, machine_of, machine_path, stopped_of
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 
 router = APIRouter(prefix="/machines", tags=["machines"], route_class=JsonRoute)

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Query
 from wavepool.vmpool.v1.vmpool_pb2 import DiagnoseProvidersRequest, ListOffersRequest, ResumeRentingRequest
 
 from gateway.dependencies import TheAccount, TheAdmin, TheGateway
-from gateway.machine_schemas import OfferList, ProviderDiagnosis, ResumedRenting
-from gateway.machine_views import diagnosis_of, offers_of, stopped_of
-from gateway.route_docs import problems
+from gateway.http.route_docs import problems
+from gateway.machines.schemas import OfferList, ProviderDiagnosis, ResumedRenting
+from gateway.machines.views import diagnosis_of, offers_of, stopped_of
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 
 router = APIRouter(tags=["machines"])

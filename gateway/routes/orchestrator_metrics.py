@@ -10,8 +10,8 @@ from wavepool.scheduler.v1.scheduler_pb2 import GetQueueMetricsRequest
 from wavepool.vmpool.v1.vmpool_pb2 import GetPoolMetricsRequest, ListMachinesRequest
 
 from gateway.dependencies import TheAccount, TheGateway
-from gateway.machine_views import machine_of
-from gateway.seed_schemas import OrchestratorMetrics, VmPoolEntry
+from gateway.machines.views import machine_of
+from gateway.submissions.seed_schemas import OrchestratorMetrics, VmPoolEntry
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from vocabulary.money import dollars_of
 

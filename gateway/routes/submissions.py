@@ -7,25 +7,25 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query, Response
 from wavepool.scheduler.v1.scheduler_pb2 import Job, JobSpec, ListJobsRequest
 
-from gateway import intake
-from gateway.compilation import compiled_of, listing_of
 from gateway.dependencies import TheAccount, TheGateway
-from gateway.json_route import JsonRoute
-from gateway.modes import timing_mode_to_proto
-from gateway.problems import Problem, ProblemError
-from gateway.route_docs import NOTHING_LEFT, REPORT, STREAM, problems
-from gateway.run_frames import isa_fields
-from gateway.schemas import (
+from gateway.http.json_route import JsonRoute
+from gateway.http.problems import Problem, ProblemError
+from gateway.http.route_docs import NOTHING_LEFT, REPORT, STREAM, problems
+from gateway.http.sse import resume_point
+from gateway.submissions import intake
+from gateway.submissions.compilation import compiled_of, listing_of
+from gateway.submissions.run_frames import isa_fields
+from gateway.submissions.schemas import (
     Submission,
     SubmissionDetail,
     SubmissionIsa,
     SubmissionPage,
     SubmissionRequest,
 )
-from gateway.sse import resume_point
-from gateway.submission_fields import plan_text
+from gateway.submissions.views import is_over, submission_detail_of, submission_of, submission_path
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
-from gateway.views import is_over, submission_detail_of, submission_of, submission_path
+from gateway.words.modes import timing_mode_to_proto
+from gateway.words.submission_fields import plan_text
 
 router = APIRouter(prefix="/submissions", tags=["submissions"], route_class=JsonRoute)
 

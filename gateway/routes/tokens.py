@@ -8,11 +8,11 @@ from fastapi import APIRouter, Query, Response
 from wavepool.billing.v1.billing_pb2 import CreateTokenRequest, ListTokensRequest, RevokeTokenRequest
 
 from gateway.dependencies import TheAdmin, TheGateway
-from gateway.json_route import JsonRoute
-from gateway.route_docs import problems
-from gateway.schemas import NewToken, TokenList, TokenRequest
+from gateway.http.json_route import JsonRoute
+from gateway.http.route_docs import problems
+from gateway.submissions.schemas import NewToken, TokenList, TokenRequest
+from gateway.submissions.views import token_of
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
-from gateway.views import token_of
 
 router = APIRouter(prefix="/tokens", tags=["tokens"], route_class=JsonRoute)
 

@@ -15,13 +15,13 @@ from pydantic_settings import SettingsConfigDict
 
 from servicekit.boxes import BoxSettings
 from servicekit.config import ServiceSettings
-from services.executor.authorization import Tokens
-from services.executor.core.installation import default_cache_folder
+from services.executor.core.run.installation import default_cache_folder
 from services.executor.devices.plugins import device_names
-from services.executor.fence_file import FenceFile
-from services.executor.kept_secret import kept_secret
-from services.executor.runs import Capacity
-from services.executor.signing import Signer
+from services.executor.leases.authorization import Tokens
+from services.executor.leases.fence_file import FenceFile
+from services.executor.machine.kept_secret import kept_secret
+from services.executor.machine.signing import Signer
+from services.executor.runs.all_runs import Capacity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +53,7 @@ class ExecutorSettings(BoxSettings, ServiceSettings):
     work_dir: Path = Field(default_factory=lambda: Path(tempfile.gettempdir()))
     """Where runs have their folders while they last."""
     forbidden_file: Path | None = None
-    """Adds to the rules of what submissions may not use (core/forbidden.toml), or changes them."""
+    """Adds to the rules of what submissions may not use (core/compile/forbidden.toml), or changes them."""
     torch_python: Path | None = None
     """The Python that problem definitions of submissions run on, with torch; unset: what deploy/setup-torch made."""
     token: str = ""

@@ -10,37 +10,37 @@ from typing import TYPE_CHECKING
 import grpc
 from wavepool.executor.v1 import executor_pb2_grpc
 
-from problems.definition import SizeSet
+from problems.kit.definition import SizeSet
 from servicekit import logging
 from servicekit.clock import SystemClock
 from servicekit.plugins import BrokenPluginError, UnknownPluginError
 from servicekit.server import PortTakenError, ServiceServer
 from servicekit.setting_names import warn_of_settings
 from servicekit.storage import has_room
-from services.executor import errors
-from services.executor.capabilities import Capabilities
 from services.executor.config import CapacityError, ExecutorSettings
-from services.executor.core.canary import canary_job
-from services.executor.core.forbidden import ForbiddenRulesError, rules
-from services.executor.core.installation import catalogue
+from services.executor.core.compile.forbidden import ForbiddenRulesError, rules
 from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
-from services.executor.core.scratch import memory_parent, sweep
+from services.executor.core.run.installation import catalogue
+from services.executor.core.sandbox.canary import canary_job
+from services.executor.core.sandbox.scratch import memory_parent, sweep
 from services.executor.devices.device import ToolchainError
 from services.executor.devices.others_in_sight import refusal
 from services.executor.devices.plugins import device_named
-from services.executor.execution import EndReason
-from services.executor.hygiene import Hygiene
-from services.executor.inventory import InventoryReader
-from services.executor.judge_nursery import JudgeNursery
-from services.executor.judge_pool import JudgePool
-from services.executor.pool_watch import PoolGoneError, PoolWatch
-from services.executor.runs import Runs
+from services.executor.judges.nursery import JudgeNursery
+from services.executor.judges.pool import JudgePool
+from services.executor.leases import errors
+from services.executor.machine.inventory import InventoryReader
+from services.executor.machine.pool_watch import PoolGoneError, PoolWatch
+from services.executor.machine.signing import SigningKeyError
+from services.executor.runs.all_runs import Runs
+from services.executor.runs.execution import EndReason
+from services.executor.runs.hygiene import Hygiene
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.gaps import shows_all_nodes
 from services.executor.sandboxes.sandbox import SandboxError
 from services.executor.service import ExecutorServicer
-from services.executor.signing import SigningKeyError
-from services.executor.wire import RunDecoder
+from services.executor.wire.capabilities import Capabilities
+from services.executor.wire.requests import RunDecoder
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -48,9 +48,9 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from servicekit.errors import ErrorMap
-    from services.executor.core.job import CoreJob
-    from services.executor.judge import Judge
-    from services.executor.signing import Signer
+    from services.executor.core.model.job import CoreJob
+    from services.executor.judges.judge import Judge
+    from services.executor.machine.signing import Signer
 
 log = logging.get_logger(__name__)
 

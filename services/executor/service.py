@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc
 
-from services.executor.core.events import Finished
-from services.executor.core.report import signed_statement
-from services.executor.errors import InvalidFieldError
-from services.executor.wire import instant
-from services.executor.wire_events import run_event_to_proto
+from services.executor.core.model.events import Finished
+from services.executor.core.model.report import signed_statement
+from services.executor.leases.errors import InvalidFieldError
+from services.executor.wire.events import run_event_to_proto
+from services.executor.wire.requests import instant
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     import grpc
     from wavepool.executor.v1 import run_event_pb2
 
-    from services.executor.authorization import Caller, Tokens
-    from services.executor.capabilities import Capabilities
-    from services.executor.pool_watch import PoolWatch
-    from services.executor.run import Run, RunEvent
-    from services.executor.runs import Runs
-    from services.executor.signing import Signer
-    from services.executor.wire import RunDecoder
+    from services.executor.leases.authorization import Caller, Tokens
+    from services.executor.machine.pool_watch import PoolWatch
+    from services.executor.machine.signing import Signer
+    from services.executor.runs.all_runs import Runs
+    from services.executor.runs.run import Run, RunEvent
+    from services.executor.wire.capabilities import Capabilities
+    from services.executor.wire.requests import RunDecoder
 
     Context = grpc.aio.ServicerContext[object, object]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import grpc
 from wavepool.scheduler.v1 import scheduler_pb2_grpc
 
-from problems.catalogue import Catalogue
+from problems.library.catalogue import Catalogue
 from servicekit import logging
 from servicekit.channels import open_channel
 from servicekit.clock import Clock, SystemClock
@@ -17,37 +17,37 @@ from servicekit.database import Database, migrate
 from servicekit.loops import Loop, run_loop
 from servicekit.server import ServiceServer
 from servicekit.setting_names import warn_of_settings
-from services.scheduler import errors
-from services.scheduler.admission import PosedProblem
-from services.scheduler.attempt import Links
-from services.scheduler.billing import Billing
-from services.scheduler.canceller import Canceller
-from services.scheduler.carrier import Carrier
 from services.scheduler.config import SchedulerSettings
-from services.scheduler.demand import DemandReporter
-from services.scheduler.dispatcher import Dispatcher
-from services.scheduler.event_hub import EventHub
-from services.scheduler.executors import Executors
-from services.scheduler.forecast import RUNS_REMEMBERED, Forecast
-from services.scheduler.intake import Intake, IntakePolicy
-from services.scheduler.inventory import Inventory
-from services.scheduler.job import JobState
-from services.scheduler.machine_follower import MachineFollower
-from services.scheduler.pool import Pool
-from services.scheduler.provisioning import ProvisioningReporter
-from services.scheduler.rescuer import Rescuer
+from services.scheduler.jobs import errors
+from services.scheduler.jobs.admission import PosedProblem
+from services.scheduler.jobs.job import JobState
+from services.scheduler.peers.billing import Billing
+from services.scheduler.peers.executors import Executors
+from services.scheduler.peers.pool import Pool
+from services.scheduler.queue.demand import DemandReporter
+from services.scheduler.queue.event_hub import EventHub
+from services.scheduler.queue.forecast import RUNS_REMEMBERED, Forecast
+from services.scheduler.queue.intake import Intake, IntakePolicy
+from services.scheduler.queue.inventory import Inventory
+from services.scheduler.queue.provisioning import ProvisioningReporter
+from services.scheduler.queue.waiting import WaitingJobs
+from services.scheduler.runs.attempt import Links
+from services.scheduler.runs.canceller import Canceller
+from services.scheduler.runs.carrier import Carrier
+from services.scheduler.runs.dispatcher import Dispatcher
+from services.scheduler.runs.machine_follower import MachineFollower
+from services.scheduler.runs.rescuer import Rescuer
+from services.scheduler.runs.settler import Settler
+from services.scheduler.runs.watcher import UnannouncedEvents, Watcher
 from services.scheduler.service import SchedulerServicer
-from services.scheduler.settler import Settler
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
-from services.scheduler.waiting import WaitingJobs
-from services.scheduler.watcher import UnannouncedEvents, Watcher
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Coroutine, Mapping
 
-    from problems.definition import CatalogueEntry
+    from problems.kit.definition import CatalogueEntry
 
 MIGRATIONS = "services.scheduler:migrations"
 # A stream of machines that broke is opened again after this.

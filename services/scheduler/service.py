@@ -6,24 +6,25 @@ from typing import TYPE_CHECKING
 
 from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
 
-from problems.aliases import nearest_slugs, resolved_slug
-from problems.element_types import DEFAULT
-from problems.variants import UnknownElementTypeError
-from services.scheduler import metrics, wire
-from services.scheduler.errors import InvalidFieldError, JobNotFoundError, UnknownProblemError
-from services.scheduler.job import IN_FLIGHT_STATES, OVER_STATES, UNSEEN_STATES, WAITING_STATES, Job, JobState
-from services.scheduler.listing import JobFilter, PageEnd
-from services.scheduler.page_token import page_end, page_token
+from problems.kit.element_types import DEFAULT
+from problems.library.aliases import nearest_slugs, resolved_slug
+from problems.library.variants import UnknownElementTypeError
+from services.scheduler import metrics
+from services.scheduler.jobs.errors import InvalidFieldError, JobNotFoundError, UnknownProblemError
+from services.scheduler.jobs.job import IN_FLIGHT_STATES, OVER_STATES, UNSEEN_STATES, WAITING_STATES, Job, JobState
+from services.scheduler.jobs.listing import JobFilter, PageEnd
+from services.scheduler.wire import messages as wire
+from services.scheduler.wire.page_token import page_end, page_token
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-    from problems.definition import CatalogueEntry
-    from services.scheduler.canceller import Canceller
-    from services.scheduler.intake import Intake
+    from problems.kit.definition import CatalogueEntry
+    from services.scheduler.queue.intake import Intake
+    from services.scheduler.runs.canceller import Canceller
+    from services.scheduler.runs.watcher import Watcher
     from services.scheduler.store.job_reader import JobReader
     from services.scheduler.store.job_store import JobStore
-    from services.scheduler.watcher import Watcher
 
 DEFAULT_PAGE_SIZE = 20
 MAX_PAGE_SIZE = 200

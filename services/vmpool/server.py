@@ -20,20 +20,23 @@ from servicekit.server import ServiceServer, WrongSettingsError
 from servicekit.setting_names import warn_of_settings
 from servicekit.tenure import DatabaseTakenError, tenure
 from services.vmpool import errors
+from services.vmpool.capacity.funding import BillingFunding
+from services.vmpool.capacity.leasing import Leasing
+from services.vmpool.capacity.offer_board import OfferBoard
+from services.vmpool.capacity.requesting import Requesting
+from services.vmpool.capacity.scope_checks import check_preferences
+from services.vmpool.capacity.sizer import Facts, Sizer
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.feed import Feed
-from services.vmpool.keeping.driver import MachineDriver, Senses
-from services.vmpool.keeping.executor_client import ExecutorClient
-from services.vmpool.keeping.health_book import HealthBook
-from services.vmpool.keeping.pruner import Pruner
-from services.vmpool.keeping.reconciler import Reconciler
-from services.vmpool.keeping.strangers import Strangers
+from services.vmpool.lifecycle.driver import MachineDriver, Senses
+from services.vmpool.lifecycle.executor_client import ExecutorClient
+from services.vmpool.lifecycle.health_book import HealthBook
+from services.vmpool.lifecycle.pruner import Pruner
+from services.vmpool.lifecycle.reconciler import Reconciler
+from services.vmpool.lifecycle.strangers import Strangers
 from services.vmpool.machines.machine_token import MachineTokens
 from services.vmpool.policy.demand_board import DemandBoard
 from services.vmpool.providers.plugins import PoolContext, open_providers
-from services.vmpool.reporting.log_reader import LogReader
-from services.vmpool.reporting.usage_reporter import UsageReporter
-from services.vmpool.reporting.watching import Watching
 from services.vmpool.service import Pool, VmPoolServicer
 from services.vmpool.store.event_log import EventLog
 from services.vmpool.store.history_store import HistoryStore
@@ -41,12 +44,9 @@ from services.vmpool.store.lease_store import LeaseStore
 from services.vmpool.store.machine_store import MachineStore
 from services.vmpool.store.pace_store import PaceStore
 from services.vmpool.store.usage_store import UsageStore
-from services.vmpool.supplying.funding import BillingFunding
-from services.vmpool.supplying.leasing import Leasing
-from services.vmpool.supplying.offer_board import OfferBoard
-from services.vmpool.supplying.requesting import Requesting
-from services.vmpool.supplying.scope_checks import check_preferences
-from services.vmpool.supplying.sizer import Facts, Sizer
+from services.vmpool.telemetry.log_reader import LogReader
+from services.vmpool.telemetry.usage_reporter import UsageReporter
+from services.vmpool.telemetry.watching import Watching
 
 if TYPE_CHECKING:
     import asyncio
@@ -55,9 +55,9 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from servicekit.errors import ErrorMap
     from servicekit.tenure import Tenure
-    from services.vmpool.keeping.executor_client import Executors
+    from services.vmpool.capacity.funding import Funding
+    from services.vmpool.lifecycle.executor_client import Executors
     from services.vmpool.providers.provider_set import ProviderSet
-    from services.vmpool.supplying.funding import Funding
 
 log = logging.get_logger(__name__)
 

@@ -11,11 +11,11 @@ from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from servicekit.proto_time import instant_to_proto
 from services.vmpool import wire
+from services.vmpool.capacity.offering import offering_of
 from services.vmpool.machines.machine import Halt
 from services.vmpool.machines.order_checks import check_gpu_type
-from services.vmpool.reporting.diagnosing import findings_of, stopped_findings
-from services.vmpool.reporting.log_tail import check_tail_lines
-from services.vmpool.supplying.offering import offering_of
+from services.vmpool.telemetry.diagnosing import findings_of, stopped_findings
+from services.vmpool.telemetry.log_tail import check_tail_lines
 from services.vmpool.wire_machine import event_to_proto, machine_to_proto
 from services.vmpool.wire_operators import (
     failures_to_proto,
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
     import grpc
 
     from servicekit.clock import Clock
+    from services.vmpool.capacity.leasing import Leasing
+    from services.vmpool.capacity.requesting import Requesting
+    from services.vmpool.capacity.sizer import Sizer
     from services.vmpool.config import VmPoolSettings
     from services.vmpool.policy.demand_board import DemandBoard
     from services.vmpool.providers.provider_set import ProviderSet
-    from services.vmpool.reporting.log_reader import LogReader
-    from services.vmpool.reporting.watching import Watching
     from services.vmpool.store.history_store import HistoryStore
     from services.vmpool.store.lease_store import LeaseStore
     from services.vmpool.store.machine_store import MachineStore
-    from services.vmpool.supplying.leasing import Leasing
-    from services.vmpool.supplying.requesting import Requesting
-    from services.vmpool.supplying.sizer import Sizer
+    from services.vmpool.telemetry.log_reader import LogReader
+    from services.vmpool.telemetry.watching import Watching
 
     Context = grpc.aio.ServicerContext[object, object]
 

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
 from servicekit.proto_time import duration_to_proto
+from services.vmpool.capacity.machine_request import MachineRequest
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.policy.offer_choice import SpotPolicy
-from services.vmpool.supplying.machine_request import MachineRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime, timedelta
 
+    from services.vmpool.capacity.offering import Offering
     from services.vmpool.machines.offer import Offer, Source
     from services.vmpool.policy.failures import Failures
     from services.vmpool.providers.diagnosis import ProviderFinding
-    from services.vmpool.supplying.offering import Offering
 
 
 _SPOT_POLICIES: Mapping[int, SpotPolicy] = {

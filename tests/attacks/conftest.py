@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from problems.catalogue import load_problem
-from services.executor.core.benchmark_result import Timing
+from problems.library.catalogue import load_problem
 from services.executor.core.certify.kernel_runs import FEW_CALLS
 from services.executor.core.certify.known_times import smallest_case_of
-from services.executor.core.job import CoreJob
-from services.executor.core.run import run
-from services.executor.core.statistics import geometric_mean
-from services.executor.core.verdict import Verdict
+from services.executor.core.model.job import CoreJob
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.one_run import run
+from services.executor.core.timing.benchmark_result import Timing
+from services.executor.core.timing.statistics import geometric_mean
 from services.executor.devices.sim.sim_device import SimulatedGpu
 from tests.attacks.manifest import Outcome
 from tests.services.executor.core.conftest import (  # noqa: F401 - fixtures, found by their names
@@ -38,15 +38,15 @@ from tests.services.executor.core.conftest import (  # noqa: F401 - fixtures, fo
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
-    from problems.definition import Problem
-    from services.executor.core.benchmark_result import BenchmarkResult
-    from services.executor.core.equipment import Equipment
-    from services.executor.core.events import Finished
+    from problems.kit.definition import Problem
+    from services.executor.core.model.events import Finished
+    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.timing.benchmark_result import BenchmarkResult
     from tests.attacks.manifest import Attempt
 
     Attack = Callable[..., Awaitable[Finished]]
 
-PROBLEMS = Path(__file__).parents[2] / "problems"
+PROBLEMS = Path(__file__).parents[2] / "problems" / "catalogue"
 MOST_GAIN = 0.95
 """A VALID time below this share of the honest one is a hole."""
 MOST_GAIN_ON_CPU = 2 / 3

@@ -19,20 +19,20 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from problems.definition import Case
-from services.executor.core.benchmark_result import Timing
+from problems.kit.definition import Case
 from services.executor.core.certify.known_times import with_case
-from services.executor.core.installation import catalogue
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.verdict import Verdict
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.installation import catalogue
+from services.executor.core.timing.benchmark_result import Timing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from problems.definition import Problem
-    from services.executor.core.equipment import Equipment
-    from services.executor.core.events import Finished
-    from services.executor.core.limits import StageLimits
+    from problems.kit.definition import Problem
+    from services.executor.core.model.events import Finished
+    from services.executor.core.model.limits import StageLimits
+    from services.executor.core.run.equipment import Equipment
 
 FOLDER = Path(__file__).parent
 

@@ -10,14 +10,14 @@ import secrets
 import socket
 from typing import TYPE_CHECKING
 
-from services.executor.core.seeds import RunSeed
-from services.executor.core.verdict import Verdict
+from services.executor.core.model.seeds import RunSeed
+from services.executor.core.model.verdict import Verdict
 from tests.attacks.manifest import attempt_named
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from services.executor.core.events import Finished
+    from services.executor.core.model.events import Finished
     from tests.attacks.manifest import Attempt
 
     # An attempt, the run's seed (empty for one of its own), and what replaces the @NAMES@ in its source.

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core import benchmarking, roofline
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.run import run
-from services.executor.core.stopping import CPU_PROFILE
-from services.executor.core.verdict import Verdict
+from services.executor.core.model import roofline
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run import benchmarking
+from services.executor.core.run.one_run import run
+from services.executor.core.timing.stopping import CPU_PROFILE
 from tests.attacks.conftest import MOST_GAIN_ON_CPU, PROBLEMS, require_no_gain, share_of_honest
 from tests.attacks.manifest import attempt_named
 from tests.attacks.staged import STAGED
@@ -20,8 +21,8 @@ from tests.attacks.staged import STAGED
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from services.executor.core.equipment import Equipment
-    from services.executor.core.events import Event, Finished
+    from services.executor.core.model.events import Event, Finished
+    from services.executor.core.run.equipment import Equipment
     from tests.attacks.conftest import Attack
     from tests.attacks.manifest import Attempt
 

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core import scratch
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.run import run
-from services.executor.core.verdict import Verdict
-from services.executor.sandboxes.file_tree import remove_tree
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.one_run import run
+from services.executor.core.sandbox import scratch
+from services.executor.sandboxes.limits.file_tree import remove_tree
 from tests.attacks.conftest import PROBLEMS
 from tests.conftest import torch_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from services.executor.core.equipment import Equipment
+    from services.executor.core.run.equipment import Equipment
 
 STRANGERS_UID = 4242
 SYSTEM_PYTHON = "/usr/bin/python3"

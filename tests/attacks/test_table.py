@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from services.executor.core.job import Mode
-from services.executor.core.verdict import Verdict
+from services.executor.core.model.job import Mode
+from services.executor.core.model.verdict import Verdict
 from tests.attacks.manifest import DEVICES, FOLDER, attack_folders, attempts, title_of
 
 KNOWN_ATTACKS = 37

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli.commands.core import COMMANDS
-from services.executor.core.command_line import parser
+from services.executor.core.commands.command_line import parser
 from tests.cli.invocation import wavepool
 
 

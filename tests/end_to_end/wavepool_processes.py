@@ -36,7 +36,7 @@ def kernel(name: str) -> str:
 
 
 def reference(problem: str) -> str:
-    return (ROOT / "problems" / problem / "solution.hip").read_text()
+    return (ROOT / "problems" / "catalogue" / problem / "solution.hip").read_text()
 
 
 def until(question: Callable[[], T | None], what: str, seconds: float = PATIENCE_SECONDS) -> T:

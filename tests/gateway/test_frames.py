@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from wavepool.executor.v1 import executor_pb2, run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 
-from gateway.end_frames import end_frame
-from gateway.frames import Frame, Setting, encode, frame_of
-from gateway.run_frames import isa_fields
+from gateway.submissions.end_frames import end_frame
+from gateway.submissions.frames import Frame, Setting, encode, frame_of
+from gateway.submissions.run_frames import isa_fields
 from tests.gateway.arbitrary_messages import messages
 from tests.gateway.job_events import (
     ACCEPTED,

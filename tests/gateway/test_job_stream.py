@@ -10,8 +10,8 @@ import grpc
 import pytest
 from wavepool.executor.v1 import executor_pb2, run_event_pb2
 
-from gateway.frames import Setting
-from gateway.job_stream import FellBehindError, JobStream
+from gateway.submissions.frames import Setting
+from gateway.submissions.job_stream import FellBehindError, JobStream
 from tests.gateway.job_events import ACCEPTED, ended, event, queued
 from tests.gateway.running_gateway import DEADLINE_SECONDS
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from gateway.json_values import from_json, json_safe, to_json
+from gateway.words.json_values import from_json, json_safe, to_json
 
 
 @pytest.mark.parametrize(

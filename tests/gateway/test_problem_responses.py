@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import pytest
 
-from gateway.body_limit import MAX_BODY_BYTES
+from gateway.http.body_limit import MAX_BODY_BYTES
 from tests.gateway.refusals import refusal
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from wavepool.executor.v1 import executor_pb2
 from wavepool.scheduler.v1.scheduler_pb2 import JOB_STATE_QUEUED, Job, JobSpec
 
-from gateway.recent_jobs import RecentJobs
+from gateway.submissions.recent_jobs import RecentJobs
 
 
 def job(number: int, account_id: str = "acc_user") -> Job:

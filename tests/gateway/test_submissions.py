@@ -13,7 +13,7 @@ import pytest
 from wavepool.executor.v1 import executor_pb2, run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 
-from gateway.compilation import MOST_LISTING_BYTES
+from gateway.submissions.compilation import MOST_LISTING_BYTES
 from tests.gateway.job_events import ended, event, queued, whole_run
 from tests.gateway.refusals import refusal
 from tests.gateway.scripted_services import ADMIN_TOKEN

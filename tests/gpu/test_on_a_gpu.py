@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from problems.definition import SizeSet
-from services.executor.core.canary import canary_job
+from problems.kit.definition import SizeSet
 from services.executor.core.certify import judgements, sources
 from services.executor.core.certify.results import Outcome
-from services.executor.core.installation import Options, catalogue, open_equipment
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.run import run
-from services.executor.core.verdict import Verdict
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.installation import Options, catalogue, open_equipment
+from services.executor.core.run.one_run import run
+from services.executor.core.sandbox.canary import canary_job
 from tests.attacks.manifest import PARTS_OF_STAGED, Attempt, attempts
 from tests.attacks.staged import STAGED
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from services.executor.core.equipment import Equipment
-    from services.executor.core.events import Finished
+    from services.executor.core.model.events import Finished
+    from services.executor.core.run.equipment import Equipment
 
 # What a run may take, and a little.
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(1800)]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core.limits import StageLimits
+from services.executor.core.model.limits import StageLimits
 from tests.attacks.conftest import problem_named
 from tests.services.executor.core.conftest import (  # noqa: F401 - fixtures, found by their names
     builds,
@@ -16,7 +16,7 @@ from tests.services.executor.core.conftest import (  # noqa: F401 - fixtures, fo
 )
 
 if TYPE_CHECKING:
-    from services.executor.core.equipment import Equipment
+    from services.executor.core.run.equipment import Equipment
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from problems.catalogue import ON_SIZES, Catalogue
+from problems.library.catalogue import ON_SIZES, Catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 PROBLEM = """
 import numpy as np
 
-from problems.definition import Difficulty
-from problems.elementwise import Elementwise
-from problems.rounding import EXACT
+from problems.kit.definition import Difficulty
+from problems.families.elementwise import Elementwise
+from problems.kit.rounding import EXACT
 
 
 class Twice(Elementwise):

@@ -9,12 +9,12 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.comparison import compare
-from problems.definition import SizeSet
-from problems.lazy import Call
+from problems.kit.comparison import compare
+from problems.kit.definition import SizeSet
+from problems.library.lazy import Call
 
 if TYPE_CHECKING:
-    from problems.catalogue import Catalogue
+    from problems.library.catalogue import Catalogue
 
 Inputs = dict[str, Any]
 Outputs = NDArray[Any] | Mapping[str, NDArray[Any]]

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from problems.aliases import ALIASES, nearest_slugs, resolved_slug, squeezed
-from problems.catalogue import Catalogue
+from problems.library.aliases import ALIASES, nearest_slugs, resolved_slug, squeezed
+from problems.library.catalogue import Catalogue
 
 
 @pytest.fixture(scope="module")

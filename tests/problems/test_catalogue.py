@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from problems.catalogue import BrokenProblemError, Catalogue, UnknownProblemError, load_problem
-from problems.definition import SizeSet
-from problems.rounding import EXACT
-from problems.text_lint import constants_of
+from problems.kit.definition import SizeSet
+from problems.kit.rounding import EXACT
+from problems.library.catalogue import BrokenProblemError, Catalogue, UnknownProblemError, load_problem
+from problems.library.text_lint import constants_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,7 +132,7 @@ def test_every_run_has_cases_of_odd_sizes(catalogue: Catalogue, slug: str) -> No
 
 def test_loading_needs_no_heavy_library() -> None:
     program = (
-        "import sys; from problems.catalogue import Catalogue; Catalogue.load()\n"
+        "import sys; from problems.library.catalogue import Catalogue; Catalogue.load()\n"
         "print([name for name in ('scipy', 'grpc', 'sqlalchemy', 'pydantic') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

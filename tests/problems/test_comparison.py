@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from problems.comparison import CHUNK_ELEMENTS, Comparison, compare
-from problems.definition import Tolerance
+from problems.kit.comparison import CHUNK_ELEMENTS, Comparison, compare
+from problems.kit.definition import Tolerance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from problems.correlation import correlate
+from problems.families.correlation import correlate
 
 SIDES = st.integers(1, 12)
 ODD = st.integers(0, 6).map(lambda half: 2 * half + 1)
@@ -37,7 +37,7 @@ def test_the_fourier_transform_gives_the_same(
     rng = np.random.default_rng(4)
     signal, window = rng.normal(size=shape), rng.normal(size=taps)
     direct = correlate(signal, window)
-    monkeypatch.setattr("problems.correlation._MAX_DIRECT_PRODUCTS", 0)
+    monkeypatch.setattr("problems.families.correlation._MAX_DIRECT_PRODUCTS", 0)
     by_fourier = correlate(signal, window)
     assert np.allclose(by_fourier, direct, rtol=0, atol=1e-12)
     assert not np.array_equal(by_fourier, direct)

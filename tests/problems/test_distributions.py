@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from problems.distributions import (
+from problems.kit.distributions import (
     TILE_ELEMENTS,
     Distribution,
     SizesOnly,
@@ -23,7 +23,7 @@ from problems.distributions import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from problems.catalogue import Catalogue
+    from problems.library.catalogue import Catalogue
 
 KINDS = st.sampled_from(list(Distribution))
 SEEDS = st.integers(0, 2**32 - 1)

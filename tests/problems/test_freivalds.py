@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from problems.comparison import compare
-from problems.factors import Factors
-from problems.freivalds import COMPARED_ROWS, GROUP_COLUMNS, check_product, suspicious_rows
-from problems.lazy import Call
-from problems.rounding import SUM, sum_condition
-from problems.variants import variant_of
+from problems.kit.comparison import compare
+from problems.kit.factors import Factors
+from problems.kit.freivalds import COMPARED_ROWS, GROUP_COLUMNS, check_product, suspicious_rows
+from problems.kit.rounding import SUM, sum_condition
+from problems.library.lazy import Call
+from problems.library.variants import variant_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from problems.catalogue import Catalogue
+    from problems.library.catalogue import Catalogue
 
 PACKED_PRODUCTS = ("mxfp4-gemm", "mxfp8-gemm", "nvfp4-gemm")
 PLAIN_PRODUCTS = (

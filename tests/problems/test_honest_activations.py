@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from problems.lazy import Call
+from problems.library.lazy import Call
 from tests.problems.honest import Inputs, mismatches, wrong_cases
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from problems.catalogue import Catalogue
+    from problems.library.catalogue import Catalogue
 
     Answer = Callable[[Inputs], NDArray[Any]]
 

@@ -9,16 +9,16 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from problems.comparison import compare
-from problems.definition import SizeSet
-from problems.lazy import Call
+from problems.kit.comparison import compare
+from problems.kit.definition import SizeSet
+from problems.library.lazy import Call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
-    from problems.catalogue import Catalogue
+    from problems.library.catalogue import Catalogue
 
 F = np.float32
 Inputs = dict[str, Any]

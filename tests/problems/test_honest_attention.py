@@ -11,7 +11,7 @@ from tests.problems.honest import Inputs, wrong_cases
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from problems.catalogue import Catalogue
+    from problems.library.catalogue import Catalogue
 
 F = np.float32
 PIECE = 16

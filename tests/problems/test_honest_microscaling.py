@@ -9,8 +9,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from problems.definition import SizeSet
-from problems.lazy import Call
+from problems.kit.definition import SizeSet
+from problems.library.lazy import Call
 from tests.problems.honest import Inputs, wrong_cases
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from problems.catalogue import Catalogue
+    from problems.library.catalogue import Catalogue
 
 F = np.float32
 FP4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6], F)

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from problems.lazy import Call
+from problems.library.lazy import Call
 from tests.problems.honest import Inputs, mismatches, wrong_cases
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from problems.catalogue import Catalogue
+    from problems.library.catalogue import Catalogue
 
     Answer = Callable[[Inputs], NDArray[Any]]
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.integer_expression import LARGEST, MAX_CHARACTERS, ExpressionError, Shape, parse
+from problems.kit.integer_expression import LARGEST, MAX_CHARACTERS, ExpressionError, Shape, parse
 
 SHAPE = Shape({"n": 1000, "dim": 1, "zero": 0}, {"input": 24}, {"shape": (2, 3, 4)})
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.launch_plan import MAX_LAUNCHES, LaunchLimits, LaunchPlanError, parse_plan, shape_of
-from problems.signature import Initial, parse_signature
-from problems.sized_launch import scratch_bytes, sized_launches
+from problems.kit.launch_plan import MAX_LAUNCHES, LaunchLimits, LaunchPlanError, parse_plan, shape_of
+from problems.kit.signature import Initial, parse_signature
+from problems.kit.sized_launch import scratch_bytes, sized_launches
 from vocabulary.limits import MAX_PLAN_BYTES
 
 PARAMETERS = parse_signature(

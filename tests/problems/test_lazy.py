@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from problems.distributions import TILE_ELEMENTS
-from problems.element_types import ELEMENT_TYPES
-from problems.lazy import Call, lazy_answers
-from problems.variants import variant_of
+from problems.kit.distributions import TILE_ELEMENTS
+from problems.kit.element_types import ELEMENT_TYPES
+from problems.library.lazy import Call, lazy_answers
+from problems.library.variants import variant_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from problems.catalogue import Catalogue
-    from problems.definition import Problem
+    from problems.kit.definition import Problem
+    from problems.library.catalogue import Catalogue
 
     Answers = dict[str, NDArray[np.float32]]
 

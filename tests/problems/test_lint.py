@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pytest
 
-from problems.catalogue import ON_SIZES, Catalogue, load_problem
-from problems.definition import Case, CatalogueEntry, Difficulty, Initial, Sizes, SizeSet, Tolerance
-from problems.distributions import Distribution
-from problems.domain import ANY, Domain
-from problems.elementwise import Elementwise, matrix_case
-from problems.lint import lint, main
-from problems.rounding import EXACT
+from problems.families.elementwise import Elementwise, matrix_case
+from problems.kit.definition import Case, CatalogueEntry, Difficulty, Initial, Sizes, SizeSet, Tolerance
+from problems.kit.distributions import Distribution
+from problems.kit.domain import ANY, Domain
+from problems.kit.rounding import EXACT
+from problems.library.catalogue import ON_SIZES, Catalogue, load_problem
+from problems.library.lint import lint, main
 from tests.problems.conftest import SOURCE, STATEMENT
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def test_an_output_that_starts_at_zero_must_be_said_to() -> None:
 
 
 def test_a_slow_reference_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("problems.case_lint.MAX_REFERENCE_SECONDS", 0.0)
+    monkeypatch.setattr("problems.library.case_lint.MAX_REFERENCE_SECONDS", 0.0)
     assert [finding.check for finding in lint(entry_of(Twice()))] == ["speed"]
 
 

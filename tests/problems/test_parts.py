@@ -7,10 +7,10 @@ from math import prod
 import numpy as np
 import pytest
 
-from problems import parts
-from problems.parts import some_elements, some_pieces, some_tile
-from problems.variants import variant_of
-from services.executor.core.installation import catalogue
+from problems.kit import parts
+from problems.kit.parts import some_elements, some_pieces, some_tile
+from problems.library.variants import variant_of
+from services.executor.core.run.installation import catalogue
 
 PROBLEMS = {slug: catalogue().get(slug).problem for slug in sorted(catalogue().problems)}
 WHOLE = {

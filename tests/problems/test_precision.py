@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from problems.catalogue import Catalogue
-from problems.comparison import BIAS_ELEMENTS, compare
-from problems.definition import Tolerance
-from problems.precision import precision_of
-from problems.rounding import SUM, sum_condition
+from problems.kit.comparison import BIAS_ELEMENTS, compare
+from problems.kit.definition import Tolerance
+from problems.kit.precision import precision_of
+from problems.kit.rounding import SUM, sum_condition
+from problems.library.catalogue import Catalogue
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

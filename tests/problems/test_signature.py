@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from problems.signature import DTYPES, Initial, Parameter, SignatureError, parse_signature
+from problems.kit.signature import DTYPES, Initial, Parameter, SignatureError, parse_signature
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,13 +6,13 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from problems.catalogue import BrokenProblemError, Catalogue
-from problems.comparison import compare
-from problems.definition import Problem
-from problems.element_types import ELEMENT_TYPES, source_with_element_type, underflow, with_element_type
-from problems.lazy import Call
-from problems.rounding import EXACT
-from problems.variants import UnknownElementTypeError, variant_of, variants_of
+from problems.kit.comparison import compare
+from problems.kit.definition import Problem
+from problems.kit.element_types import ELEMENT_TYPES, source_with_element_type, underflow, with_element_type
+from problems.kit.rounding import EXACT
+from problems.library.catalogue import BrokenProblemError, Catalogue
+from problems.library.lazy import Call
+from problems.library.variants import UnknownElementTypeError, variant_of, variants_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

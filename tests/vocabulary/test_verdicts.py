@@ -11,16 +11,17 @@ from wavepool.executor.v1.executor_pb2 import RunMode
 from wavepool.executor.v1.run_event_pb2 import VERDICT_ACCEPTED, Finished, Verdict
 from wavepool.scheduler.v1 import scheduler_pb2
 
-from gateway.enum_names import mode_name, verdict_name
-from gateway.frames import Setting, frame_of
-from gateway.verdicts import final_status
-from gateway.views import submission_detail_of
-from services.executor.core.failure import Failure
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.progress import Progress
-from services.executor.core.verdict import Verdict as JudgesVerdict
-from services.scheduler import outcome, wire
-from services.scheduler.job import JobState
+from gateway.submissions.frames import Setting, frame_of
+from gateway.submissions.verdicts import final_status
+from gateway.submissions.views import submission_detail_of
+from gateway.words.enum_names import mode_name, verdict_name
+from services.executor.core.check.progress import Progress
+from services.executor.core.model.failure import Failure
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.verdict import Verdict as JudgesVerdict
+from services.scheduler.jobs import outcome
+from services.scheduler.jobs.job import JobState
+from services.scheduler.wire import messages as wire
 from tests.gateway.job_events import ended
 from vocabulary.verdicts import (
     NOT_ABOUT_THE_SUBMISSION,

@@ -11,11 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from problems.catalogue import CatalogueError
-from problems.definition import SizeSet
-from problems.variants import UnknownElementTypeError, variant_of
+from problems.kit.definition import SizeSet
+from problems.library.catalogue import CatalogueError
+from problems.library.variants import UnknownElementTypeError, variant_of
 from servicekit.plugins import BrokenPluginError, UnknownPluginError
-from services.executor.core.bench import BAD_USAGE, INFRASTRUCTURE, bench
 from services.executor.core.certify.command import (
     QUICK_RUNS,
     QUICK_SAMPLE,
@@ -25,29 +24,30 @@ from services.executor.core.certify.command import (
     certify_step,
     choice_of,
 )
-from services.executor.core.command_line import parser
-from services.executor.core.compare_command import compare_files
-from services.executor.core.findings import Check
-from services.executor.core.forbidden import ForbiddenRulesError, rules
-from services.executor.core.installation import (
+from services.executor.core.check.side_by_side import share_machine
+from services.executor.core.commands.bench import BAD_USAGE, INFRASTRUCTURE, bench
+from services.executor.core.commands.command_line import parser
+from services.executor.core.commands.compare_command import compare_files
+from services.executor.core.commands.isa_command import isa
+from services.executor.core.commands.lint import lint
+from services.executor.core.commands.profile import profile
+from services.executor.core.commands.record_command import record
+from services.executor.core.commands.sanitize_command import check
+from services.executor.core.compile.forbidden import ForbiddenRulesError, rules
+from services.executor.core.model.findings import Check
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
+from services.executor.core.process.nursery import Nursery
+from services.executor.core.process.rehearsal import rehearse
+from services.executor.core.process.serve import serve
+from services.executor.core.run.installation import (
     Options,
     catalogue,
     open_equipment,
     remove_leftovers,
 )
-from services.executor.core.isa_command import isa
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.lint import lint
-from services.executor.core.nursery import Nursery
-from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
-from services.executor.core.profile import profile
-from services.executor.core.record_command import record
-from services.executor.core.rehearsal import rehearse
-from services.executor.core.sanitize_command import check
-from services.executor.core.sanitizing import CheckRequest
-from services.executor.core.serve import serve
-from services.executor.core.side_by_side import share_machine
-from services.executor.core.timing_mode import TimingMode
+from services.executor.core.sanitize.sanitizing import CheckRequest
+from services.executor.core.timing.timing_mode import TimingMode
 from services.executor.devices.device import ToolchainError
 from services.executor.devices.plugins import device_named
 from services.executor.sandboxes.choice import UnknownSandboxError, sandbox_setting
@@ -58,8 +58,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from problems.definition import Problem
-    from services.executor.core.equipment import Equipment
+    from problems.kit.definition import Problem
+    from services.executor.core.run.equipment import Equipment
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -9,14 +9,14 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from services.executor.sandboxes.limits.watchdog import Excess, Watchdog
 from services.executor.sandboxes.sandbox import Exit, SandboxError
-from services.executor.sandboxes.watchdog import Excess, Watchdog
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
     from datetime import timedelta
 
-    from services.executor.sandboxes.cgroup import CgroupCounters
+    from services.executor.sandboxes.limits.cgroup import CgroupCounters
     from services.executor.sandboxes.output import Capture
     from services.executor.sandboxes.sandbox import BoxedProcess, Command, Limits, OutputListener, Sandbox
 

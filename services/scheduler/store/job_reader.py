@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import func, literal, select, tuple_
 
 from servicekit.database import Instant
-from services.scheduler.job import UNSEEN_STATES, Job, JobEvent, JobState
+from services.scheduler.jobs.job import UNSEEN_STATES, Job, JobEvent, JobState
 from services.scheduler.store import statements
 from services.scheduler.store.rows import event_from_row, job_from_row
 from services.scheduler.store.tables import jobs
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from servicekit.database import Database
-    from services.scheduler.listing import JobFilter, PageEnd
+    from services.scheduler.jobs.listing import JobFilter, PageEnd
 
 # SQLite takes at most 32,766 parameters in a statement.
 IDS_IN_A_QUERY = 1000

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, select, text
 
-from services.scheduler.errors import StaleJobError
-from services.scheduler.job import Job, JobEvent, JobState
-from services.scheduler.spec import Texts
+from services.scheduler.jobs.errors import StaleJobError
+from services.scheduler.jobs.job import Job, JobEvent, JobState
+from services.scheduler.jobs.spec import Texts
 from services.scheduler.store import statements
 from services.scheduler.store.recent_sources import RecentSources
 from services.scheduler.store.rows import changed_columns, event_to_row, job_from_row, job_to_row

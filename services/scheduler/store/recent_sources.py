@@ -6,7 +6,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from services.scheduler.spec import Texts
+    from services.scheduler.jobs.spec import Texts
 
 MAX_CHARACTERS = 64 << 20
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from services.scheduler.job import Job, JobEvent, JobState
-from services.scheduler.spec import JobSpec, Lease, Mode, TimingMode
+from services.scheduler.jobs.job import Job, JobEvent, JobState
+from services.scheduler.jobs.spec import JobSpec, Lease, Mode, TimingMode
 
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping

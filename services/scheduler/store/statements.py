@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, func, insert, select, update
 
-from services.scheduler.job import IN_FLIGHT_STATES
+from services.scheduler.jobs.job import IN_FLIGHT_STATES
 from services.scheduler.store.tables import job_events, job_sources, jobs
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Select
     from sqlalchemy.sql.dml import ReturningUpdate
 
-    from services.scheduler.job import Job
+    from services.scheduler.jobs.job import Job
 
 INSERT_JOB = insert(jobs)
 INSERT_SOURCES = insert(job_sources)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.invocation import wavepool
 
-SOLUTION = Path(__file__).parents[3] / "problems" / "relu" / "solution.hip"
+SOLUTION = Path(__file__).parents[3] / "problems" / "catalogue" / "relu" / "solution.hip"
 COMMAND = [sys.executable, "-m", "wavepool_client.main", "core", "bench"]
 
 

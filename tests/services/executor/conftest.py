@@ -14,15 +14,15 @@ import pytest
 
 from servicekit.channels import open_channel
 from servicekit.clock import SystemClock
-from services.executor.capabilities import Capabilities
 from services.executor.config import ExecutorSettings
-from services.executor.core.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob, Mode
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.device import DeviceDescription, Toolchain
-from services.executor.inventory import InventoryReader
-from services.executor.judge import Judge
+from services.executor.judges.judge import Judge
+from services.executor.machine.inventory import InventoryReader
+from services.executor.machine.signing import Signer
 from services.executor.server import build_server
-from services.executor.signing import Signer
+from services.executor.wire.capabilities import Capabilities
 from tests.services.executor.client import ADMIN_TOKEN, LEASE_TOKEN, Client
 
 if TYPE_CHECKING:

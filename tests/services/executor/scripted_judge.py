@@ -21,9 +21,9 @@ import sys
 import time
 from pathlib import Path
 
-from services.executor.core.events import Checking, Compiling, Event, Finished, ProgramOutput
-from services.executor.core.jsonlines import UNKILLABLE_STATUS, decode_job, encode_event
-from services.executor.core.verdict import Verdict
+from services.executor.core.model.events import Checking, Compiling, Event, Finished, ProgramOutput
+from services.executor.core.model.jsonlines import UNKILLABLE_STATUS, decode_job, encode_event
+from services.executor.core.model.verdict import Verdict
 
 EVENTS: dict[str, Event] = {
     "compiling": Compiling("scripted 1.0", cached=False),

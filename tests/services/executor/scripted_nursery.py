@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import sys
 
-from services.executor.core.nursery import Nursery
+from services.executor.core.process.nursery import Nursery
 from tests.services.executor import scripted_judge
 
 

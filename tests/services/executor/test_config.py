@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from servicekit.config import settings_faults
 from services.executor.config import ExecutorSettings
-from services.executor.core.command_line import parser
-from services.executor.kept_secret import kept_secret
+from services.executor.core.commands.command_line import parser
+from services.executor.machine.kept_secret import kept_secret
 from services.executor.sandboxes.choice import SandboxSetting
 from services.executor.server import check_settings
 

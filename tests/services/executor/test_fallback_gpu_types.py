@@ -24,7 +24,7 @@ from services.scheduler.server import build as build_scheduler
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
-from services.vmpool.keeping.executor_client import ExecutorClient
+from services.vmpool.lifecycle.executor_client import ExecutorClient
 from services.vmpool.providers.provider import UNNAMED, Observation, ProviderState, Resource
 from services.vmpool.providers.provider_set import ProviderSet
 from services.vmpool.server import build as build_vmpool

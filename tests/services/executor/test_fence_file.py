@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.fence_file import FenceFile
+from services.executor.leases.fence_file import FenceFile
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,9 +10,9 @@ import psutil
 import pytest
 from wavepool.executor.v1 import run_event_pb2
 
-from services.executor import judge
 from services.executor.devices.inventory import DeviceFacts
-from services.executor.errors import ROOM_RETRY
+from services.executor.judges import judge
+from services.executor.leases.errors import ROOM_RETRY
 from tests.freezer import frozen
 from tests.services.executor.client import refusal, request, until
 from tests.services.executor.scripted_machine import ScriptedMachine, gpus

@@ -20,7 +20,7 @@ RUN = ("docker", "run", "--rm", "--read-only", "--tmpfs", "/tmp:exec,mode=1777")
 EXECUTOR = ("python", "-m", "services.executor")
 READY_SECONDS = 120
 CANARY = (
-    "{ echo '#define SCRUB_BYTES 8388608'; cat services/executor/core/canary.hip; } >/tmp/canary.hip"
+    "{ echo '#define SCRUB_BYTES 8388608'; cat services/executor/core/sandbox/canary.hip; } >/tmp/canary.hip"
     " && python -m services.executor.core bench /tmp/canary.hip --mode sandbox --cache-folder /tmp/builds --json"
 )
 

@@ -14,8 +14,8 @@ from services.executor.config import CapacityError, ExecutorSettings
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.inventory import DeviceFacts, UnreadFact
 from services.executor.devices.sim.sim_device import SimulatedGpu
-from services.executor.host_facts import mib_of, value_of
-from services.executor.inventory import InventoryReader
+from services.executor.machine.host_facts import mib_of, value_of
+from services.executor.machine.inventory import InventoryReader
 from tests.services.executor.client import QUICK, refusal, request, until
 from tests.services.executor.scripted_machine import ScriptedMachine, gpus
 

@@ -13,10 +13,10 @@ import pytest
 import uvloop
 
 from services.executor.config import ExecutorSettings
-from services.executor.core.events import Checking, Finished, ProgramOutput
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.verdict import Verdict
-from services.executor.judge_nursery import JudgeNursery
+from services.executor.core.model.events import Checking, Finished, ProgramOutput
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.verdict import Verdict
+from services.executor.judges.nursery import JudgeNursery
 from services.executor.sandboxes.process_tree import descendants
 from tests.services.executor.client import until
 from tests.services.executor.conftest import REPOSITORY
@@ -24,11 +24,11 @@ from tests.services.executor.conftest import REPOSITORY
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from services.executor.judge import Judge
+    from services.executor.judges.judge import Judge
 
 SCRIPTED = [sys.executable, "-m", "tests.services.executor.scripted_nursery"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
-SOLUTION = (REPOSITORY / "problems/leaky-relu/solution.hip").read_text()
+SOLUTION = (REPOSITORY / "problems/catalogue/leaky-relu/solution.hip").read_text()
 
 
 def script(*steps: str) -> CoreJob:
@@ -130,7 +130,7 @@ async def test_a_judge_that_another_kills_is_seen_as_gone(nursery: JudgeNursery,
 
 
 async def test_a_judge_that_is_deaf_is_killed(nursery: JudgeNursery, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("services.executor.judge.TERM_GRACE_SECONDS", 0.05)
+    monkeypatch.setattr("services.executor.judges.judge.TERM_GRACE_SECONDS", 0.05)
     judge = await nursery.start()
     events = judge.run(script("ignore-term", "tell checking", "wait /no/such/file"))
     assert isinstance(await anext(events), Checking)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core.events import Finished
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.verdict import Verdict
-from services.executor.judge import Judge
-from services.executor.judge_pool import JudgePool
+from services.executor.core.model.events import Finished
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.verdict import Verdict
+from services.executor.judges.judge import Judge
+from services.executor.judges.pool import JudgePool
 from tests.services.executor.client import until
 from tests.services.executor.conftest import JUDGE, REPOSITORY
 

@@ -12,9 +12,9 @@ import docker
 import pytest
 from wavepool.executor.v1 import executor_pb2
 
-from services.executor.sandboxes.box_owner import BoxOwner
-from services.executor.sandboxes.cgroup_place import cgroup_of
-from services.executor.sandboxes.docker_connection import OWNER_LABEL
+from services.executor.sandboxes.docker.connection import OWNER_LABEL
+from services.executor.sandboxes.docker.owner import BoxOwner
+from services.executor.sandboxes.limits.cgroup_place import cgroup_of
 from services.executor.sandboxes.process_tree import descendants
 from tests.services.executor.client import until
 from tests.services.executor.test_process import BOMB, SOLUTION, STUCK, TALKER, Executor, asked

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.errors import StaleLeaseError
-from services.executor.lease import Fence, Lease
-from services.executor.slot import Slot
+from services.executor.leases.errors import StaleLeaseError
+from services.executor.leases.lease import Fence, Lease
+from services.executor.leases.slot import Slot
 from services.vmpool.machines import slot as pool_slots
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

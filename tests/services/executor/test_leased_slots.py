@@ -10,9 +10,9 @@ import pytest
 
 from servicekit.channels import open_channel
 from servicekit.clock import ManualClock
-from services.scheduler.executors import Executors, RunRefusedError
-from services.scheduler.pool import Pool
-from services.scheduler.spec import Texts
+from services.scheduler.jobs.spec import Texts
+from services.scheduler.peers.executors import Executors, RunRefusedError
+from services.scheduler.peers.pool import Pool
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.providers.provider import Observation, ProviderState
 from tests.services.executor.client import QUICK
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from services.scheduler.job import Job
+    from services.scheduler.jobs.job import Job
     from tests.services.executor.client import StartExecutor
 
 MINUTE = timedelta(minutes=1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.pool_watch import RECHECK_SECONDS, PoolGoneError, PoolWatch
+from services.executor.machine.pool_watch import RECHECK_SECONDS, PoolGoneError, PoolWatch
 
 if TYPE_CHECKING:
     from tests.services.executor.client import StartExecutor

@@ -16,7 +16,7 @@ import pytest
 from wavepool.executor.v1 import executor_pb2, run_event_pb2
 
 from servicekit.channels import open_channel
-from services.executor.sandboxes.cgroup_place import cgroup_parents
+from services.executor.sandboxes.limits.cgroup_place import cgroup_parents
 from services.executor.sandboxes.process_tree import children, descendants
 from tests.services.executor.client import LEASE_TOKEN, Client, name_of, request, until
 from wavepool_client.verification import check_source, parse, report_of, verify
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator
 
 REPOSITORY = Path(__file__).parents[3]
-SOLUTION = (REPOSITORY / "problems/leaky-relu/solution.hip").read_text()
+SOLUTION = (REPOSITORY / "problems/catalogue/leaky-relu/solution.hip").read_text()
 SIGNATURE = 'extern "C" void solution(const float* input, float alpha, float* output, size_t n, size_t m)'
 WRONG = f"#include <hip/hip_runtime.h>\n{SIGNATURE} {{}}\n"
 STUCK = f"#include <hip/hip_runtime.h>\n{SIGNATURE} {{ volatile int i = 0; while (true) i = i + 1; }}\n"

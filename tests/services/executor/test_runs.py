@@ -10,7 +10,7 @@ import grpc
 import pytest
 from wavepool.executor.v1 import executor_pb2, run_event_pb2
 
-from services.executor import judge
+from services.executor.judges import judge
 from tests.services.executor.client import QUICK, Client, held, name_of, refusal, request
 
 if TYPE_CHECKING:

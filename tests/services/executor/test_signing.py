@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.signing import Signer, SigningKeyError, signed_bytes
+from services.executor.machine.signing import Signer, SigningKeyError, signed_bytes
 from wavepool_client.verification import NotVerifiedError, parse, verify
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from services.executor.slot import Slot, free_place, places
+from services.executor.leases.slot import Slot, free_place, places
 
 SIZES = (1, 2, 4, 8, 16)
 

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 from wavepool.executor.v1 import executor_pb2
 
-from problems.definition import SizeSet
-from services.executor.authorization import Caller
-from services.executor.core.installation import catalogue
-from services.executor.core.timing_mode import TimingMode
-from services.executor.wire import RunDecoder
+from problems.kit.definition import SizeSet
+from services.executor.core.run.installation import catalogue
+from services.executor.core.timing.timing_mode import TimingMode
+from services.executor.leases.authorization import Caller
+from services.executor.wire.requests import RunDecoder
 from tests.services.executor.client import request
 
 FULL = executor_pb2.RUN_MODE_FULL

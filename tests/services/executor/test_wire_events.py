@@ -10,14 +10,14 @@ from typing import get_args
 import pytest
 from wavepool.executor.v1 import run_event_pb2
 
-from services.executor.core import events
-from services.executor.core.benchmark_result import Band, BenchmarkResult, Bound, ReplacedSample, Timing
-from services.executor.core.isa_report import IsaReport, KernelHint, KernelReport
-from services.executor.core.verdict import Verdict
-from services.executor.run import RunEvent
-from services.executor.wire_benchmark import benchmarked_to_proto
-from services.executor.wire_events import run_event_to_proto
-from services.executor.wire_isa import listing_to_proto
+from services.executor.core.model import events
+from services.executor.core.model.isa_report import IsaReport, KernelHint, KernelReport
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.timing.benchmark_result import Band, BenchmarkResult, Bound, ReplacedSample, Timing
+from services.executor.runs.run import RunEvent
+from services.executor.wire.benchmark import benchmarked_to_proto
+from services.executor.wire.events import run_event_to_proto
+from services.executor.wire.isa import listing_to_proto
 
 TIME = datetime(2026, 1, 1, 12, 30, tzinfo=UTC)
 BROKEN = "kernel \ud800 output"

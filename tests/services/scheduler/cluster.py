@@ -15,8 +15,8 @@ from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc
 from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
-from problems.definition import CatalogueEntry
-from problems.signature import Initial, parse_signature
+from problems.kit.definition import CatalogueEntry
+from problems.kit.signature import Initial, parse_signature
 from servicekit.clock import SystemClock
 from servicekit.database import Database, migrate
 from services.scheduler.config import SchedulerSettings

@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from services.scheduler.job import Job, JobState, Outcome
-from services.scheduler.spec import JobSpec, Lease, Mode
+from services.scheduler.jobs.job import Job, JobState, Outcome
+from services.scheduler.jobs.spec import JobSpec, Lease, Mode
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 LEASE = Lease(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.scheduler.batching import MAX_WAITING, batches
+from services.scheduler.queue.batching import MAX_WAITING, batches
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

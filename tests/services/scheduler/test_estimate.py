@@ -5,7 +5,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.scheduler.estimate import percentile, wait_estimate
+from services.scheduler.jobs.estimate import percentile, wait_estimate
 
 SECOND = timedelta(seconds=1)
 RUNS = [SECOND * n for n in (1, 2, 3, 4, 10)]

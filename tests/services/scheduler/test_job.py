@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from services.scheduler.errors import IllegalMoveError
-from services.scheduler.job import LEGAL_MOVES, OVER_STATES, Job, JobState, Outcome
+from services.scheduler.jobs.errors import IllegalMoveError
+from services.scheduler.jobs.job import LEGAL_MOVES, OVER_STATES, Job, JobState, Outcome
 from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
 
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.scheduler import ordering
-from services.scheduler.admission import MAX_PRIORITY, MIN_PRIORITY
+from services.scheduler.jobs.admission import MAX_PRIORITY, MIN_PRIORITY
+from services.scheduler.queue import ordering
 from tests.services.scheduler.jobs import START, a_queued_job
 
 if TYPE_CHECKING:
     from random import Random
 
-    from services.scheduler.job import Job
+    from services.scheduler.jobs.job import Job
 
 POINT = timedelta(seconds=1)
 PRIORITIES = st.integers(MIN_PRIORITY, MAX_PRIORITY)

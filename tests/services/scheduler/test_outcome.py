@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from wavepool.executor.v1 import run_event_pb2
 
-from services.scheduler.job import JobState
-from services.scheduler.outcome import ending_of
-from services.scheduler.wire import verdict_name
+from services.scheduler.jobs.job import JobState
+from services.scheduler.jobs.outcome import ending_of
+from services.scheduler.wire.messages import verdict_name
 
 OURS = {"INFRA_ERROR", "UNSPECIFIED"}
 ABOUT_THE_SUBMISSION = sorted(

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.scheduler.errors import InvalidFieldError
-from services.scheduler.job import JobState
-from services.scheduler.listing import JobFilter, PageEnd
-from services.scheduler.page_token import page_end, page_token
+from services.scheduler.jobs.errors import InvalidFieldError
+from services.scheduler.jobs.job import JobState
+from services.scheduler.jobs.listing import JobFilter, PageEnd
+from services.scheduler.wire.page_token import page_end, page_token
 from tests.services.scheduler.jobs import START
 
 FILTER = JobFilter("account-1", frozenset({JobState.QUEUED}), "leaky-relu")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from services.scheduler.patience import Patience
+from services.scheduler.runs.patience import Patience
 from tests.services.scheduler.jobs import START
 
 SECOND = timedelta(seconds=1)

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.scheduler.placement import (
+from services.scheduler.queue.placement import (
     MachineOffer,
     MachineStage,
     awaited_machines,

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from services.scheduler.racing import first_result, uncut
+from services.scheduler.queue.racing import first_result, uncut
 
 
 async def test_first_to_end_decides_and_the_others_are_cancelled() -> None:

@@ -12,9 +12,9 @@ from wavepool.scheduler.v1 import scheduler_pb2
 
 from servicekit.clock import SystemClock
 from servicekit.database import Database, migrate
-from services.scheduler.job import JobState
+from services.scheduler.jobs.job import JobState
+from services.scheduler.jobs.spec import Texts
 from services.scheduler.server import MIGRATIONS
-from services.scheduler.spec import Texts
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
 from tests.services.scheduler.cluster import ACCOUNT, is_run, kinds, until
@@ -24,7 +24,7 @@ from tests.services.scheduler.scripted_executor import PASSING, TOKEN, compiling
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from services.scheduler.job import Job
+    from services.scheduler.jobs.job import Job
     from tests.services.scheduler.cluster import Cluster
 
 PASSED = ["queued", "provisioning", "compiling", "checking", "test_result", "test_result", "ended"]

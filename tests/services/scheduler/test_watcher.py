@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.scheduler.errors import StoppingError
-from services.scheduler.event_hub import MAX_PENDING_EVENTS, EventHub
-from services.scheduler.job import JobEvent
-from services.scheduler.watcher import UnannouncedEvents, Watcher
+from services.scheduler.jobs.errors import StoppingError
+from services.scheduler.jobs.job import JobEvent
+from services.scheduler.queue.event_hub import MAX_PENDING_EVENTS, EventHub
+from services.scheduler.runs.watcher import UnannouncedEvents, Watcher
 from tests.services.scheduler.jobs import START
 
 if TYPE_CHECKING:

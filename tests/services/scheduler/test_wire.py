@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from problems.catalogue import Catalogue
-from services.scheduler.wire import problem_to_proto
+from problems.library.catalogue import Catalogue
+from services.scheduler.wire.messages import problem_to_proto
 
 
 def test_a_problem_comes_in_the_element_type_that_is_asked_for() -> None:

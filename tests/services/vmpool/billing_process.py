@@ -8,7 +8,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from services.vmpool.providers.local_keeper import free_port
+from services.vmpool.providers.local.keeper import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -10,8 +10,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from services.vmpool.providers.local_config import LocalConfig
-from services.vmpool.providers.local_provider import LocalProvider
+from services.vmpool.providers.local.config import LocalConfig
+from services.vmpool.providers.local.provider import LocalProvider
 from services.vmpool.providers.provider import Observation, Order, ProviderState
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from wavepool.vmpool.v1 import vmpool_pb2 as pb
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from servicekit.channels import open_channel
-from services.vmpool.providers.local_keeper import free_port
+from services.vmpool.providers.local.keeper import free_port
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping

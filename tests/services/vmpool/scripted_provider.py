@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from services.vmpool.errors import ProviderError
-from services.vmpool.keeping.executor_client import ExecutorUnreachableError, Health
+from services.vmpool.lifecycle.executor_client import ExecutorUnreachableError, Health
 from services.vmpool.machines.machine import Inventory
 from services.vmpool.providers.provider import UNNAMED, Observation, Offer, ProviderState, Resource
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
-from services.vmpool.keeping.executor_client import ExecutorClient, ExecutorUnreachableError
+from services.vmpool.lifecycle.executor_client import ExecutorClient, ExecutorUnreachableError
 from services.vmpool.machines.machine_token import SECRET_FILE
 from tests.dstack_lab.fixtures import cloud_of_module, dstack_server, fake_cloud, lab_client, run_key
 from tests.services.vmpool.billing_process import billing_process

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
-from services.vmpool.providers.docker_containers import POOL_LABEL
+from services.vmpool.providers.docker.containers import POOL_LABEL
 from tests.services.vmpool.pool_process import DEADLINE_SECONDS, PoolProcess, leased, machines, seen_in
 from tests.services.vmpool.providers.docker_machines import CONFIG, container_plan
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from services.vmpool.providers.docker_containers import ContainerPlan
+    from services.vmpool.providers.docker.containers import ContainerPlan
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(300)]
 

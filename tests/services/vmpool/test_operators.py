@@ -10,11 +10,11 @@ import grpc
 import pytest
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
+from services.vmpool.capacity import offering
 from services.vmpool.errors import ProviderError
 from services.vmpool.machines.machine import MachineState
 from services.vmpool.providers.diagnosis import ProviderFinding
-from services.vmpool.reporting import diagnosing
-from services.vmpool.supplying import offering
+from services.vmpool.telemetry import diagnosing
 from tests.services.vmpool.grpc_failures import failure
 from tests.services.vmpool.scripted_provider import ScriptedProvider
 

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from servicekit.clock import ManualClock
+from services.vmpool.capacity.machine_request import MachineRequest
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.errors import (
     LeaseEndedError,
@@ -24,7 +25,6 @@ from services.vmpool.errors import (
 from services.vmpool.machines.machine import OVER, Halt
 from services.vmpool.machines.usage_fact import next_fact
 from services.vmpool.providers.provider import Observation, ProviderState
-from services.vmpool.supplying.machine_request import MachineRequest
 from tests.services.vmpool.conftest import Bench, a_request, bench_on
 from tests.services.vmpool.scripted_provider import ScriptedProvider
 

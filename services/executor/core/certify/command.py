@@ -22,7 +22,7 @@ from services.executor.core.certify.report import report_of, without_home
 from services.executor.core.certify.results import ExitStatus, Outcome, exit_status
 from services.executor.core.certify.sources import ROOT, sources_for
 from services.executor.core.certify.steps import Choice, Section
-from services.executor.core.jsonlines import plain
+from services.executor.core.model.jsonlines import plain
 from services.executor.sandboxes.kernel_calls import die_with
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from services.executor.core.certify.steps import Step
-    from services.executor.core.installation import Options
+    from services.executor.core.run.installation import Options
 
 RUNS = 8
 QUICK_SAMPLE, QUICK_RUNS = 2, 3

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 from services.executor.core.certify import judgements
 from services.executor.core.certify.known_times import NoTimeError, with_case
 from services.executor.core.certify.results import Outcome, StepResult
-from services.executor.core.installation import catalogue, find_problem
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.run import run
-from services.executor.core.timing_mode import TimingMode
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.run.installation import catalogue, find_problem
+from services.executor.core.run.one_run import run
+from services.executor.core.timing.timing_mode import TimingMode
 from services.executor.devices.device import BuildKind, ToolchainError
 from services.executor.devices.nvidia.toolchain import cuda
 from services.executor.devices.rocm.toolchain import rocm
@@ -29,8 +29,8 @@ from services.executor.devices.rocm.toolchain import rocm
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from problems.definition import Case, Problem
-    from services.executor.core.equipment import Equipment
+    from problems.kit.definition import Case, Problem
+    from services.executor.core.run.equipment import Equipment
     from services.executor.devices.device import DeviceDescription
 
 _PROGRAM = Path(__file__).with_name("independent.hip")

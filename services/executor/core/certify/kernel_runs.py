@@ -8,25 +8,25 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from problems.definition import SizeSet
-from services.executor.core.cache import CompileCache
-from services.executor.core.canary import canary_job
+from problems.kit.definition import SizeSet
+from services.executor.core.call.trusted_runner import trusted_runner
 from services.executor.core.certify import judgements, sources
 from services.executor.core.certify.known_times import NoTimeError, measured, smallest_case_of
 from services.executor.core.certify.results import Outcome, StepResult
-from services.executor.core.flushing import calibrated_flush, flush_profile
-from services.executor.core.installation import catalogue
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.limits import StageLimits
-from services.executor.core.run import run
-from services.executor.core.stopping import GPU_PROFILE
-from services.executor.core.trusted_runner import trusted_runner
+from services.executor.core.compile.cache import CompileCache
+from services.executor.core.model.flushing import calibrated_flush, flush_profile
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.limits import StageLimits
+from services.executor.core.run.installation import catalogue
+from services.executor.core.run.one_run import run
+from services.executor.core.sandbox.canary import canary_job
+from services.executor.core.timing.stopping import GPU_PROFILE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from services.executor.core.equipment import Equipment
-    from services.executor.core.events import Event, Finished
+    from services.executor.core.model.events import Event, Finished
+    from services.executor.core.run.equipment import Equipment
 
 FEW_CALLS = replace(GPU_PROFILE, max_samples=20, max_wall_seconds=600, warm_up_cap_seconds=600, warm_up_most_calls=30)
 """Of a simulated GPU, whose calls take the host's time."""

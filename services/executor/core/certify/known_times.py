@@ -12,16 +12,16 @@ import statistics
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
-from services.executor.core.installation import find_problem
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.run import run
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.run.installation import find_problem
+from services.executor.core.run.one_run import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from problems.definition import Case, Problem
-    from services.executor.core.equipment import Equipment
-    from services.executor.core.events import Finished
+    from problems.kit.definition import Case, Problem
+    from services.executor.core.model.events import Finished
+    from services.executor.core.run.equipment import Equipment
 
 PROBLEM = "vector-addition"
 AIM_TRUTH_PERCENT = 1.0

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 from services.executor.core.certify.results import Figure, Outcome, StepResult
-from services.executor.core.chain_arithmetic import require_library
+from services.executor.core.check.chain_arithmetic import require_library
 from services.executor.devices.cpu.toolchain import compiler
 from services.executor.devices.device import ToolchainError
 from services.executor.devices.instruments import Instruments, Versioned

@@ -37,7 +37,7 @@ class Sources:
 
 def sources_for(device: str, *, simulated: bool) -> Sources:
     """All there are for a device; of attacks on a simulated one those that have a time to forge."""
-    references = sorted(path.parent.name for path in ROOT.glob("problems/*/solution.hip"))
+    references = sorted(path.parent.name for path in ROOT.glob("problems/catalogue/*/solution.hip"))
     honest = sorted(path.stem for path in HONEST.glob("*.hip"))
     return Sources(references, honest, _attack_names(device, simulated=simulated))
 

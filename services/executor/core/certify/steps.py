@@ -39,7 +39,7 @@ TITLES = {
     Section.INDEPENDENT: "Our times beside those of a program without our code",
     Section.OVERHEAD: "What a whole submission takes, by stage",
 }
-# Wall time; what takes longer hangs. A run's own limits end it earlier (core/limits.py), but a driver may not let them.
+# Wall time; what takes longer hangs. A run's own limits (core/model/limits.py) end it earlier, if the driver lets them.
 _SECONDS = {
     Section.ENVIRONMENT: 5 * MINUTE,
     Section.SANDBOX: 10 * MINUTE,

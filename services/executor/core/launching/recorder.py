@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from services.executor.core.boxes import run_to_end
-from services.executor.core.build import install
-from services.executor.core.endings import strain
+from services.executor.core.compile.build import install
+from services.executor.core.compile.object_symbols import object_symbols
 from services.executor.core.launching.recording import (
     MOST_BYTES,
     NotRecordableError,
@@ -23,8 +22,9 @@ from services.executor.core.launching.recording import (
 )
 from services.executor.core.launching.symbol_names import named_as_in
 from services.executor.core.launching.understanding import RECORDINGS, DifferingError, understood
-from services.executor.core.object_symbols import object_symbols
-from services.executor.core.scratch import ScratchFolder
+from services.executor.core.sandbox.boxes import run_to_end
+from services.executor.core.sandbox.endings import strain
+from services.executor.core.sandbox.scratch import ScratchFolder
 from services.executor.devices.device import NOT_RECORDABLE, RECORDER, REPLAYER
 from services.executor.sandboxes.box_files import LeftFileError, read_left
 from services.executor.sandboxes.gaps import Gap
@@ -33,11 +33,11 @@ from services.executor.sandboxes.sandbox import Command, Mount
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from problems.definition import Case, Problem
-    from services.executor.core.cache import CachedBuild
+    from problems.kit.definition import Case, Problem
+    from services.executor.core.compile.cache import CachedBuild
     from services.executor.core.launching.program import LaunchProgram
     from services.executor.core.launching.recording import Recording
-    from services.executor.core.run_place import Provisions
+    from services.executor.core.sandbox.run_place import Provisions
     from services.executor.sandboxes.sandbox import Limits
 
 _MAGIC = 0x3152504B50505721

@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from problems.chaining import FIXED
-from problems.definition import Case, Difficulty, Problem, Sizes, SizeSet, Tolerance
-from problems.element_types import is_floating
+from problems.kit.chaining import FIXED
+from problems.kit.definition import Case, Difficulty, Problem, Sizes, SizeSet, Tolerance
+from problems.kit.element_types import is_floating
+from services.executor.core.call.runner_claims import NEVER_ENDING
 from services.executor.core.problem_host.description import CaseLimits, CaseSize, Description, case_values
 from services.executor.core.problem_host.host import TooMuchError, definition_failure, shown
-from services.executor.core.runner_claims import NEVER_ENDING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from problems.signature import Parameter
+    from problems.kit.signature import Parameter
     from services.executor.core.problem_host.host import ProblemHost
 
 _SEED_LIMIT = 1 << 31

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
-from problems.signature import DTYPES, Initial, Parameter
+from problems.kit.signature import DTYPES, Initial, Parameter
 from services.executor.core.problem_host.host import definition_failure
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from services.executor.core.boxes import end_of, running
-from services.executor.core.failure import Failure, InfrastructureFailure
-from services.executor.core.private_socket import PrivateSocket
+from services.executor.core.model.failure import Failure, InfrastructureFailure
+from services.executor.core.model.verdict import Verdict
 from services.executor.core.problem_host.boxed.framing import FramingError, receive, send
 from services.executor.core.problem_host.interpreter import BOXED
-from services.executor.core.verdict import Verdict
+from services.executor.core.sandbox.boxes import end_of, running
+from services.executor.core.sandbox.private_socket import PrivateSocket
 from services.executor.sandboxes.box_files import write_source
 from services.executor.sandboxes.sandbox import Command, Limits, Mount
 

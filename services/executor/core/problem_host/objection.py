@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from services.executor.core.events import Mismatch, WrongAnswer
-from services.executor.core.failure import Failure
+from services.executor.core.model.events import Mismatch, WrongAnswer
+from services.executor.core.model.failure import Failure
+from services.executor.core.model.verdict import Verdict
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
 from services.executor.core.problem_host.host import shown
-from services.executor.core.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
-    from problems.definition import Case, Problem
+    from problems.kit.definition import Case, Problem
 
 _MOST_SHOWN = 10
 _SMALL = 0.1

@@ -1,5 +1,5 @@
 // The arithmetic of the chained audit: how an input follows from the outputs before it. The judge makes the same bits on
-// the host (services/executor/core/chain_arithmetic.cpp), so all of it is arithmetic on unsigned 64-bit integers.
+// the host (services/executor/core/check/chain_arithmetic.cpp), so all of it is arithmetic on unsigned 64-bit integers.
 #pragma once
 
 #include <cstdint>

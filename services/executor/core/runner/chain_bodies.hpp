@@ -132,7 +132,7 @@ struct DrawIntegers {
 };
 
 // Small floats with the bits of `first`; `second` is their width, and the magnitude of NaN, which becomes the one below
-// (`Codes` in problems/distributions.py). 0 has no sign.
+// (`Codes` in problems/kit/distributions.py). 0 has no sign.
 struct DrawCodes {
   Target target;
   WAVEPOOL_BOTH std::uint64_t value(std::uint64_t at, const Key& key) const {

@@ -1,5 +1,5 @@
 // What the judge and the runner say to each other: docs/protocols.md, "Judge and runner".
-// The Python side is services/executor/core/messages.py and layout.py. Little endian, no padding of the compiler's own.
+// The Python side is services/executor/core/model/messages.py and layout.py. Little endian, no padding of the compiler's own.
 #pragma once
 
 #include <cstdint>

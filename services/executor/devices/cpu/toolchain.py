@@ -148,7 +148,7 @@ def cache_folder() -> Path:
 
 
 CORE = PACKAGE.parent.parent / "core"
-JUDGE_SOURCE = CORE / "chain_arithmetic.cpp"
+JUDGE_SOURCE = CORE / "check" / "chain_arithmetic.cpp"
 
 
 def runner_sources() -> list[Path]:

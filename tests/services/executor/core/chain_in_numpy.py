@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from problems.distributions import TILE_ELEMENTS, Codes, Form
-from services.executor.core.layout import LinkRule, RuleKind
+from problems.kit.distributions import TILE_ELEMENTS, Codes, Form
+from services.executor.core.call.layout import LinkRule, RuleKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

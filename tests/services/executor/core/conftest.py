@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from services.executor.core.cache import CompileCache
-from services.executor.core.equipment import Equipment
-from services.executor.core.installation import find_problem
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.limits import StageLimits
-from services.executor.core.run import run
-from services.executor.core.stopping import CPU_PROFILE
+from services.executor.core.compile.cache import CompileCache
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.limits import StageLimits
+from services.executor.core.run.equipment import Equipment
+from services.executor.core.run.installation import find_problem
+from services.executor.core.run.one_run import run
+from services.executor.core.timing.stopping import CPU_PROFILE
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.device import ToolchainError
 from services.executor.sandboxes.choice import choose_sandbox
@@ -25,7 +25,7 @@ from tests.kept_builds import LIMIT_BYTES, kept_folder
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from services.executor.core.events import Event, Finished
+    from services.executor.core.model.events import Event, Finished
 
 # Time on a shared machine says nothing about an invariant.
 settings.register_profile("core", deadline=None)

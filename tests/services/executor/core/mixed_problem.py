@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.definition import Case, Difficulty, Problem, Sizes, SizeSet, Tolerance
-from problems.distributions import SizesOnly
-from problems.signature import Initial
+from problems.kit.definition import Case, Difficulty, Problem, Sizes, SizeSet, Tolerance
+from problems.kit.distributions import SizesOnly
+from problems.kit.signature import Initial
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,21 +5,21 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from services.executor.core.build import Unit
-from services.executor.core.checking import Checker
-from services.executor.core.harness import expected_declaration, harness_source
-from services.executor.core.job import Mode
-from services.executor.core.run_place import open_place
-from services.executor.core.seeds import RunSeed
-from services.executor.core.session import RunnerSession
-from services.executor.core.trusted_runner import trusted_runner
+from services.executor.core.call.session import RunnerSession
+from services.executor.core.call.trusted_runner import trusted_runner
+from services.executor.core.check.checking import Checker
+from services.executor.core.compile.build import Unit
+from services.executor.core.compile.harness import expected_declaration, harness_source
+from services.executor.core.model.job import Mode
+from services.executor.core.model.seeds import RunSeed
+from services.executor.core.sandbox.run_place import open_place
 from services.executor.devices.device import BuildKind
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from problems.definition import Problem
-    from services.executor.core.equipment import Equipment
+    from problems.kit.definition import Problem
+    from services.executor.core.run.equipment import Equipment
 
 
 @asynccontextmanager

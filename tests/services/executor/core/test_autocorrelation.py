@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.autocorrelation import FEWEST, correlation_time
+from services.executor.core.timing.autocorrelation import FEWEST, correlation_time
 from services.executor.devices.sim.noise import MODELS
 
 

@@ -5,7 +5,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
-from services.executor.core.cache import CachedBuild, CompileCache
+from services.executor.core.compile.cache import CachedBuild, CompileCache
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,27 +5,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from problems.catalogue import Catalogue
-from problems.definition import SizeSet
-from problems.element_types import DEFAULT, ELEMENT_TYPES, source_with_element_type
-from problems.signature import parse_signature
-from services.executor.core import case_judge
-from services.executor.core.case_judge import CaseJudge, guard_band
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.layout import GUARD_BYTES, RuleKind
-from services.executor.core.run import run
-from services.executor.core.seeds import RunSeed
-from services.executor.core.verdict import Verdict
+from problems.kit.definition import SizeSet
+from problems.kit.element_types import DEFAULT, ELEMENT_TYPES, source_with_element_type
+from problems.kit.signature import parse_signature
+from problems.library.catalogue import Catalogue
+from services.executor.core.call.layout import GUARD_BYTES, RuleKind
+from services.executor.core.check import case_judge
+from services.executor.core.check.case_judge import CaseJudge, guard_band
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.seeds import RunSeed
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.one_run import run
 from tests.services.executor.core.conftest import SUBMISSIONS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from problems.definition import Case
-    from problems.element_types import ElementType
-    from problems.signature import Parameter
-    from services.executor.core.case_judge import Trial
-    from services.executor.core.equipment import Equipment
+    from problems.kit.definition import Case
+    from problems.kit.element_types import ElementType
+    from problems.kit.signature import Parameter
+    from services.executor.core.check.case_judge import Trial
+    from services.executor.core.run.equipment import Equipment
 
 PROBLEM = Catalogue.load().get("vector-addition").problem
 CALLS = range(24)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.benchmark_result import Timing
-from services.executor.core.case_timing import (
+from services.executor.core.timing.benchmark_result import Timing
+from services.executor.core.timing.case_timing import (
     LAUNCHED_BY_SUBMISSION,
     WIDEST_INTERVAL,
     TimingFacts,

@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from problems.catalogue import load_problem
-from problems.chaining import FIXED
-from services.executor.core.case_judge import CaseJudge
-from services.executor.core.chain import CPU_CHAINS, ChainProfile, audit_case, quiet_null_ns
-from services.executor.core.chain_audit import CPU_CHAIN_RULE, audited_call_ns, shortfall
-from services.executor.core.failure import Failure
-from services.executor.core.seeds import RunSeed
-from services.executor.core.trusted_runner import trusted_runner
-from services.executor.core.verdict import Verdict
+from problems.kit.chaining import FIXED
+from problems.library.catalogue import load_problem
+from services.executor.core.audit.chain import CPU_CHAINS, ChainProfile, audit_case, quiet_null_ns
+from services.executor.core.audit.chain_audit import CPU_CHAIN_RULE, audited_call_ns, shortfall
+from services.executor.core.call.trusted_runner import trusted_runner
+from services.executor.core.check.case_judge import CaseJudge
+from services.executor.core.model.failure import Failure
+from services.executor.core.model.seeds import RunSeed
+from services.executor.core.model.verdict import Verdict
 from tests.services.executor.core.conftest import SUBMISSIONS
 from tests.services.executor.core.mixed_problem import MIXED_SOLUTION, MixedProblem
 from tests.services.executor.core.runner_pair import runner_pair
 
 if TYPE_CHECKING:
-    from services.executor.core.chain import ChainAudit
-    from services.executor.core.equipment import Equipment
+    from services.executor.core.audit.chain import ChainAudit
+    from services.executor.core.run.equipment import Equipment
 
-PROBLEMS = Path(__file__).parents[4] / "problems"
+PROBLEMS = Path(__file__).parents[4] / "problems" / "catalogue"
 LIMITS = (CPU_CHAINS, CPU_CHAIN_RULE)
 # Long enough for several links to be alike, and for links to be left out.
 LONG = replace(CPU_CHAINS, links=12, most_chains=1)

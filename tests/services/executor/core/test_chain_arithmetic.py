@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from problems.chaining import FIXED, MANTISSAS, ROLL, SIGNS, SYMMETRIC, ChainRule, Change, integers, weights
-from problems.definition import Case
-from problems.distributions import (
+from problems.kit.chaining import FIXED, MANTISSAS, ROLL, SIGNS, SYMMETRIC, ChainRule, Change, integers, weights
+from problems.kit.definition import Case
+from problems.kit.distributions import (
     SPANS,
     WHOLE_SPAN,
     Codes,
@@ -30,22 +30,30 @@ from problems.distributions import (
     some_codes,
     whole_numbers,
 )
-from problems.signature import Initial
-from services.executor.core.chain_arithmetic import digest_of, draw_rule, first_key, mixed, next_key, remade, remade_at
-from services.executor.core.chain_rules import link_rules, redraw_rules
-from services.executor.core.checking import Checker
-from services.executor.core.layout import LinkRule, RuleKind, read_records
-from services.executor.core.seeds import RunSeed
-from services.executor.core.session import Commitment
-from services.executor.core.trusted_runner import trusted_runner
+from problems.kit.signature import Initial
+from services.executor.core.call.layout import LinkRule, RuleKind, read_records
+from services.executor.core.call.session import Commitment
+from services.executor.core.call.trusted_runner import trusted_runner
+from services.executor.core.check.chain_arithmetic import (
+    digest_of,
+    draw_rule,
+    first_key,
+    mixed,
+    next_key,
+    remade,
+    remade_at,
+)
+from services.executor.core.check.chain_rules import link_rules, redraw_rules
+from services.executor.core.check.checking import Checker
+from services.executor.core.model.seeds import RunSeed
 from tests.services.executor.core import chain_in_numpy
 from tests.services.executor.core.mixed_problem import MixedProblem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from services.executor.core.equipment import Equipment
-    from services.executor.core.session import RunnerSession
+    from services.executor.core.call.session import RunnerSession
+    from services.executor.core.run.equipment import Equipment
 
 LINKS = 3
 FLOATS = ("float", "double", "half", "__hip_bfloat16")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.chain_audit import (
+from services.executor.core.audit.chain_audit import (
     CPU_CHAIN_RULE,
     GPU_CHAIN_RULE,
     ChainMeasurement,

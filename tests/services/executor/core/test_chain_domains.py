@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.catalogue import Catalogue
-from problems.domain import ANY, Domain
-from problems.planting import planted
-from services.executor.core.chain_arithmetic import remade
-from services.executor.core.chain_domains import free_bits, within_blocks
-from services.executor.core.chain_rules import confined, link_rules
-from services.executor.core.layout import LinkRule, RuleKind
+from problems.kit.domain import ANY, Domain
+from problems.kit.planting import planted
+from problems.library.catalogue import Catalogue
+from services.executor.core.call.layout import LinkRule, RuleKind
+from services.executor.core.check.chain_arithmetic import remade
+from services.executor.core.check.chain_domains import free_bits, within_blocks
+from services.executor.core.check.chain_rules import confined, link_rules
 
 PIXELS, PROBABILITIES = Domain(0.0, 255.0), Domain(2.0**-10, 1.0)
 DTYPES = [np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)]

@@ -6,13 +6,13 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from services.executor.core import chain
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.run import run
-from services.executor.core.verdict import Verdict
+from services.executor.core.audit import chain
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.one_run import run
 
 if TYPE_CHECKING:
-    from services.executor.core.equipment import Equipment
+    from services.executor.core.run.equipment import Equipment
 
 RUNNER = Path(chain.__file__).with_name("runner")
 HEADERS = ("chain_arithmetic.hpp", "protocol.hpp", "parallel.hpp", "chain_bodies.hpp", "chain_rules.hpp")

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.catalogue import Catalogue
-from problems.chaining import FIXED, MANTISSAS, integers
-from problems.signature import Initial
-from services.executor.core.chain_rules import CannotChainError, link_rules
-from services.executor.core.layout import LinkRule, RuleKind
+from problems.kit.chaining import FIXED, MANTISSAS, integers
+from problems.kit.signature import Initial
+from problems.library.catalogue import Catalogue
+from services.executor.core.call.layout import LinkRule, RuleKind
+from services.executor.core.check.chain_rules import CannotChainError, link_rules
 from tests.services.executor.core.mixed_problem import MixedProblem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from problems.chaining import ChainRule
+    from problems.kit.chaining import ChainRule
 
 CATALOGUE = Catalogue.load()
 RNG = np.random.default_rng(5)

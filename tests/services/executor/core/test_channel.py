@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core.channel import Channel, ChannelClosedError
-from services.executor.core.messages import Order, ProtocolError, order_bytes
+from services.executor.core.model.messages import Order, ProtocolError, order_bytes
+from services.executor.core.sandbox.channel import Channel, ChannelClosedError
 from tests.services.executor.core.owning_box import OWNING
 
 if TYPE_CHECKING:

@@ -3,20 +3,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from problems.catalogue import load_problem
-from problems.definition import SizeSet
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.run import run
-from services.executor.core.seeds import RunSeed
-from services.executor.core.verdict import Verdict
+from problems.kit.definition import SizeSet
+from problems.library.catalogue import load_problem
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.seeds import RunSeed
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.one_run import run
 from tests.services.executor.core.conftest import SUBMISSIONS
 from tests.services.executor.core.runner_pair import runner_pair
 
 if TYPE_CHECKING:
-    from services.executor.core.equipment import Equipment
+    from services.executor.core.run.equipment import Equipment
 
 
-PROBLEMS = Path(__file__).parents[4] / "problems"
+PROBLEMS = Path(__file__).parents[4] / "problems" / "catalogue"
 
 
 async def test_reading_what_nobody_wrote_is_nondeterministic(equipment: Equipment) -> None:

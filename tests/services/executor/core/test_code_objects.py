@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from services.executor.core.code_objects import code_objects, require_unchanged
-from services.executor.core.failure import InfrastructureFailure
-from services.executor.core.verdict import Verdict
+from services.executor.core.compile.code_objects import code_objects, require_unchanged
+from services.executor.core.model.failure import InfrastructureFailure
+from services.executor.core.model.verdict import Verdict
 
 ALLOC, EXECUTABLE = 0x2, 0x4
 

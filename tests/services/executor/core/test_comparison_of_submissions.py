@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.compare_command import compare_files
-from services.executor.core.comparison_of_submissions import (
+from services.executor.core.commands.compare_command import compare_files
+from services.executor.core.commands.comparison_of_submissions import (
     NotComparableError,
     Order,
     TimedCase,

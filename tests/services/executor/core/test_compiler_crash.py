@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from services.executor.core.build import Builder, Unit
-from services.executor.core.failure import Failure
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.limits import StageLimits
-from services.executor.core.run import run
-from services.executor.core.verdict import Verdict
+from services.executor.core.compile.build import Builder, Unit
+from services.executor.core.model.failure import Failure
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.limits import StageLimits
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.one_run import run
 from services.executor.devices.device import BuildKind, DeviceDescription, Toolchain
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import Command, Mount
 
 if TYPE_CHECKING:
-    from services.executor.core.cache import CompileCache
-    from services.executor.core.equipment import Equipment
+    from services.executor.core.compile.cache import CompileCache
+    from services.executor.core.run.equipment import Equipment
 
 # Clang's own way to have itself crash.
 CRASHING = """

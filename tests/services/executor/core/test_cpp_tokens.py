@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.cpp_tokens import Header, Name, words
+from services.executor.core.compile.cpp_tokens import Header, Name, words
 
 
 def names(source: str) -> list[str]:

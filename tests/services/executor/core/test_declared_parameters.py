@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.catalogue import load_problem
-from problems.signature import Initial, parse_signature
-from services.executor.core.declared_parameters import signature_hint
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.run import run
-from services.executor.core.verdict import Verdict
+from problems.kit.signature import Initial, parse_signature
+from problems.library.catalogue import load_problem
+from services.executor.core.compile.declared_parameters import signature_hint
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.one_run import run
 
 if TYPE_CHECKING:
-    from services.executor.core.equipment import Equipment
+    from services.executor.core.run.equipment import Equipment
 
-PROBLEMS = Path(__file__).parents[4] / "problems"
+PROBLEMS = Path(__file__).parents[4] / "problems" / "catalogue"
 PARAMETERS = parse_signature(
     "const float* input, float* output, size_t n, float alpha", {"output": Initial.POISON}, frozenset()
 )

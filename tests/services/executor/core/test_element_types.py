@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.run import JobError, run
-from services.executor.core.verdict import Verdict
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.one_run import JobError, run
 
 if TYPE_CHECKING:
-    from services.executor.core.equipment import Equipment
-    from services.executor.core.events import Event
+    from services.executor.core.model.events import Event
+    from services.executor.core.run.equipment import Equipment
 
 RELU = """
 #include <hip/hip_runtime.h>

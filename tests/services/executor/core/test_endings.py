@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.endings import (
+from services.executor.core.model.limits import StageLimits
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.sandbox.endings import (
     DEVICE_FAULT,
     build_limit_failure,
     may_be_the_machines,
@@ -15,8 +17,6 @@ from services.executor.core.endings import (
     runner_failure,
     strain,
 )
-from services.executor.core.limits import StageLimits
-from services.executor.core.verdict import Verdict
 from services.executor.sandboxes.sandbox import Exit
 from tests.conftest import ROCM
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.finding_text import kernel_name, text_of
-from services.executor.core.findings import Access, Check, Finding, merged, read_findings
+from services.executor.core.model.findings import Access, Check, Finding, merged, read_findings
+from services.executor.core.sanitize.finding_text import kernel_name, text_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.flushing import CPU_FLUSH, FlushProfile, calibrated_flush
-from services.executor.core.trusted_runner import trusted_runner
+from services.executor.core.call.trusted_runner import trusted_runner
+from services.executor.core.model.flushing import CPU_FLUSH, FlushProfile, calibrated_flush
 
 if TYPE_CHECKING:
-    from services.executor.core.equipment import Equipment
+    from services.executor.core.run.equipment import Equipment
 
 MIB = 1 << 20
 PROFILE = FlushProfile(first_bytes=MIB, most_bytes=64 * MIB, probe_bytes=MIB // 2)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core.cpp_tokens import words
-from services.executor.core.failure import Failure
-from services.executor.core.forbidden import (
+from services.executor.core.compile.cpp_tokens import words
+from services.executor.core.compile.forbidden import (
     ForbiddenRulesError,
     check_build,
     check_source,
@@ -17,8 +16,9 @@ from services.executor.core.forbidden import (
     rules,
     rules_for,
 )
-from services.executor.core.object_symbols import object_symbols
-from services.executor.core.verdict import Verdict
+from services.executor.core.compile.object_symbols import object_symbols
+from services.executor.core.model.failure import Failure
+from services.executor.core.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,7 +83,7 @@ def test_sorts_of_ones_own_are_allowed(source: str) -> None:
 
 
 def test_no_source_of_ours_is_refused() -> None:
-    sources = list(REPOSITORY.glob("problems/*/*.hip"))
+    sources = list(REPOSITORY.glob("problems/catalogue/*/*.hip"))
     assert len(sources) >= 32
     for path in sources:
         check_source(path.read_text(), SORTING)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import re
 
-from problems.signature import Initial, parse_signature
-from services.executor.core.harness import expected_declaration, harness_source
+from problems.kit.signature import Initial, parse_signature
+from services.executor.core.compile.harness import expected_declaration, harness_source
 
 SIGNATURE = "const float* x, half alpha, uint8_t flag, float* y, const int* shape, size_t n"
 

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core.benchmark_result import Timing
-from services.executor.core.idle_work import LEAST_CPU_NS, IdleMeter, IdleTime, idle_doubt, works_when_idle
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.run import run
-from services.executor.core.sessions import SessionRule
-from services.executor.core.verdict import Verdict
+from services.executor.core.call.idle_work import LEAST_CPU_NS, IdleMeter, IdleTime, idle_doubt, works_when_idle
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.one_run import run
+from services.executor.core.timing.benchmark_result import Timing
+from services.executor.core.timing.sessions import SessionRule
 from tests.services.executor.core.conftest import SUBMISSIONS
 
 if TYPE_CHECKING:
-    from services.executor.core.equipment import Equipment
-    from services.executor.core.events import Benchmarked
+    from services.executor.core.model.events import Benchmarked
+    from services.executor.core.run.equipment import Equipment
 
 SECOND_NS = 10**9
 HONEST = (SUBMISSIONS / "call_counter.hip").read_text().replace("if (++calls > 10) return;", "")

@@ -10,27 +10,27 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from services.executor.core import isa
-from services.executor.core.cache import CompileCache
-from services.executor.core.events import Compiled, Finished
-from services.executor.core.isa import MAX_SHOWN_KERNELS, IsaReporter, shown
-from services.executor.core.isa_report import IsaReport, KernelHint, KernelReport
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.jsonlines import decode_event, encode_event, plain
-from services.executor.core.run import run
-from services.executor.core.verdict import Verdict
+from services.executor.core.compile import isa
+from services.executor.core.compile.cache import CompileCache
+from services.executor.core.compile.isa import MAX_SHOWN_KERNELS, IsaReporter, shown
+from services.executor.core.model.events import Compiled, Finished
+from services.executor.core.model.isa_report import IsaReport, KernelHint, KernelReport
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.jsonlines import decode_event, encode_event, plain
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.one_run import run
 from services.executor.devices.device import Toolchain, ToolchainError
 from services.executor.devices.gfx942.inspector import Gfx942Inspector
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import Command, Mount
 
 if TYPE_CHECKING:
-    from services.executor.core.equipment import Equipment
-    from services.executor.core.events import Event
+    from services.executor.core.model.events import Event
+    from services.executor.core.run.equipment import Equipment
 
 KERNEL = KernelReport(8, 16, 0, 0, 0, 0, 8, "_Z1k", 3, hints=(KernelHint("spills", 4, "what", "why", "advice"),))
 REPORT = IsaReport("clang", "note", {"k": KERNEL})
-SOLUTION = (Path(__file__).parents[4] / "problems" / "vector-addition" / "solution.hip").read_text()
+SOLUTION = (Path(__file__).parents[4] / "problems" / "catalogue" / "vector-addition" / "solution.hip").read_text()
 MATRIX_CORE_SOURCE = """#include <hip/hip_runtime.h>
 typedef _Float16 half4 __attribute__((ext_vector_type(4)));
 typedef float floats __attribute__((ext_vector_type(4)));

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from services.executor.core.build import Builder, Unit
-from services.executor.core.cache import CompileCache
-from services.executor.core.events import Compiling
-from services.executor.core.limits import StageLimits
+from services.executor.core.compile.build import Builder, Unit
+from services.executor.core.compile.cache import CompileCache
+from services.executor.core.model.events import Compiling
+from services.executor.core.model.limits import StageLimits
 from services.executor.devices.device import BuildKind, DeviceDescription, Toolchain
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import Command, Mount
 from tests.kept_builds import REPOSITORY, kept_folder
 
 if TYPE_CHECKING:
-    from services.executor.core.events import Event
+    from services.executor.core.model.events import Event
 
 
 @dataclass(frozen=True)

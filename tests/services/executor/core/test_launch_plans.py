@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from services.executor.core import benchmarking
-from services.executor.core.benchmark_result import Timing
-from services.executor.core.case_timing import BUSY, LAUNCHED_BY_SUBMISSION
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.launched_problem import launched
+from services.executor.core.audit.timing_audit import CPU_RULE
+from services.executor.core.call.session import RunnerSession
+from services.executor.core.launching.launched_problem import launched
 from services.executor.core.launching.program import described
-from services.executor.core.run import JobError, run
-from services.executor.core.session import RunnerSession
-from services.executor.core.timing_audit import CPU_RULE
-from services.executor.core.verdict import Verdict
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run import benchmarking
+from services.executor.core.run.one_run import JobError, run
+from services.executor.core.timing.benchmark_result import Timing
+from services.executor.core.timing.case_timing import BUSY, LAUNCHED_BY_SUBMISSION
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
-    from services.executor.core import events
-    from services.executor.core.equipment import Equipment
+    from services.executor.core.model import events
+    from services.executor.core.run.equipment import Equipment
 
 PLANS = Path(__file__).parent / "launch_plans"
 ADD = """

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.signature import Initial, parse_signature
-from services.executor.core.layout import GUARD_BYTES, MOST_ARGUMENTS, PAGE_BYTES, layout_of, plan_bytes
+from problems.kit.signature import Initial, parse_signature
+from services.executor.core.call.layout import GUARD_BYTES, MOST_ARGUMENTS, PAGE_BYTES, layout_of, plan_bytes
 
 PARAMETERS = parse_signature(
     "const float* x, const int* shape, size_t n, double alpha, uint8_t* y", {"y": Initial.ZERO}, frozenset({"shape"})

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from problems.catalogue import Catalogue
-from problems.definition import CatalogueEntry, Tolerance
-from services.executor.core.lint import faults_of, lazy_passes, lint
+from problems.kit.definition import CatalogueEntry, Tolerance
+from problems.library.catalogue import Catalogue
+from services.executor.core.commands.lint import faults_of, lazy_passes, lint
 from tests.services.executor.core.mixed_problem import MIXED_SOLUTION, MixedProblem
 
 if TYPE_CHECKING:
-    from services.executor.core.equipment import Equipment
+    from services.executor.core.run.equipment import Equipment
 
 SLUGS = sorted(Catalogue.load().problems)
 IN_ALL_TYPES = {

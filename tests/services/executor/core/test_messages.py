@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core import runner_claims
-from services.executor.core.endings import DEVICE_FAULT
-from services.executor.core.messages import (
+from services.executor.core.call import runner_claims
+from services.executor.core.call.runner_claims import claimed_failure, may_be_the_machines
+from services.executor.core.model.messages import (
     REPLY_BYTES,
     Order,
     ProtocolError,
@@ -19,8 +19,8 @@ from services.executor.core.messages import (
     order_bytes,
     reply_from_bytes,
 )
-from services.executor.core.runner_claims import claimed_failure, may_be_the_machines
-from services.executor.core.verdict import Verdict
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.sandbox.endings import DEVICE_FAULT
 from tests.conftest import ROCM
 
 MARK = 0x31525057

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core import events
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.playground import LineTeller
-from services.executor.core.run import run
-from services.executor.core.verdict import Verdict
+from services.executor.core.model import events
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.one_run import run
+from services.executor.core.run.playground import LineTeller
 
 if TYPE_CHECKING:
-    from services.executor.core.equipment import Equipment
+    from services.executor.core.run.equipment import Equipment
 
 PROGRAM = """
 #include <hip/hip_runtime.h>

@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core.installation import catalogue
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.run import run
-from services.executor.core.verdict import Verdict
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.installation import catalogue
+from services.executor.core.run.one_run import run
 from tests.services.executor.core.conftest import SUBMISSIONS
 
 if TYPE_CHECKING:
-    from services.executor.core.equipment import Equipment
-    from services.executor.core.events import Finished
+    from services.executor.core.model.events import Finished
+    from services.executor.core.run.equipment import Equipment
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core.private_socket import KEY_BYTES, PrivateSocket
+from services.executor.core.sandbox.private_socket import KEY_BYTES, PrivateSocket
 from tests.services.executor.core.owning_box import OWNING, OwningBox
 
 if TYPE_CHECKING:

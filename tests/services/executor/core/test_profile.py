@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.profile import profile
+from services.executor.core.commands.profile import profile
+from services.executor.core.model.job import CoreJob, Mode
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.rocm.kernel_trace import FILE_NAME, read_trace
 from services.executor.sandboxes.sandbox import Command, Mount
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from services.executor.core.equipment import Equipment
+    from services.executor.core.run.equipment import Equipment
     from services.executor.devices.profiling import Dispatch
 
 REPOSITORY = Path(__file__).parents[4]
-SOURCE = (REPOSITORY / "problems/relu/solution.hip").read_text()
+SOURCE = (REPOSITORY / "problems/catalogue/relu/solution.hip").read_text()
 PROFILER = f"""#!/bin/sh
 "$@"
 status=$?

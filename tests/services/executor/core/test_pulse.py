@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.executor.core.events import BenchmarkProgress, BenchmarkStage
-from services.executor.core.progress import Pulse
+from services.executor.core.check.progress import Pulse
+from services.executor.core.model.events import BenchmarkProgress, BenchmarkStage
 
 if TYPE_CHECKING:
-    from services.executor.core.events import Event
+    from services.executor.core.model.events import Event
 
 PLACE = BenchmarkProgress(BenchmarkStage.MEASURING, 1, 3, 2, "n = 5", 4)
 

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core import forbidden
-from services.executor.core.admission import admit
-from services.executor.core.contract import unit_of
-from services.executor.core.equipment import Equipment
-from services.executor.core.installation import catalogue, find_problem
-from services.executor.core.rehearsal import rehearse
+from services.executor.core.compile import forbidden
+from services.executor.core.launching.contract import unit_of
+from services.executor.core.problem_host.admission import admit
+from services.executor.core.process.rehearsal import rehearse
+from services.executor.core.run.equipment import Equipment
+from services.executor.core.run.installation import catalogue, find_problem
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.device import Toolchain, ToolchainError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from services.executor.core.cache import CompileCache
+    from services.executor.core.compile.cache import CompileCache
 
 
 class WithoutCompiler(CpuDevice):

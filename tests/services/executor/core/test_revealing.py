@@ -8,38 +8,39 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from problems.definition import Case
-from problems.parts import FEWEST_PIECES
-from services.executor.core import case_judge, revealing
-from services.executor.core.benchmark_result import Timing
+from problems.kit.definition import Case
+from problems.kit.parts import FEWEST_PIECES
+from services.executor.core.audit import revealing
+from services.executor.core.audit.revealing import REPLAY_SECONDS, REPLAYED_CALLS, calls_to_replay, reveal
+from services.executor.core.call.session import Commitment, RunnerSession
+from services.executor.core.call.trusted_runner import trusted_runner
 from services.executor.core.certify.known_times import smallest_case_of, with_case
-from services.executor.core.chain_rules import redraw_rules
-from services.executor.core.checking import Checker
-from services.executor.core.failure import Failure
-from services.executor.core.installation import catalogue, find_problem
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.measuring import Measurement
-from services.executor.core.revealing import REPLAY_SECONDS, REPLAYED_CALLS, calls_to_replay, reveal
-from services.executor.core.run import run
-from services.executor.core.seeds import RunSeed
-from services.executor.core.session import Commitment, RunnerSession
-from services.executor.core.sessions import GPU_SESSIONS
-from services.executor.core.stopping import GPU_PROFILE, StopReason
-from services.executor.core.timed_calls import COMPARED_ANSWERS
-from services.executor.core.timing_mode import TimingMode
-from services.executor.core.trusted_runner import trusted_runner
-from services.executor.core.verdict import Verdict
+from services.executor.core.check import case_judge
+from services.executor.core.check.chain_rules import redraw_rules
+from services.executor.core.check.checking import Checker
+from services.executor.core.measure.measuring import Measurement
+from services.executor.core.measure.timed_calls import COMPARED_ANSWERS
+from services.executor.core.model.failure import Failure
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.seeds import RunSeed
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.installation import catalogue, find_problem
+from services.executor.core.run.one_run import run
+from services.executor.core.timing.benchmark_result import Timing
+from services.executor.core.timing.sessions import GPU_SESSIONS
+from services.executor.core.timing.stopping import GPU_PROFILE, StopReason
+from services.executor.core.timing.timing_mode import TimingMode
 from services.executor.devices.sim.sim_device import SimulatedGpu
 from tests.services.executor.core.runner_pair import runner_pair
 from tests.services.executor.core.test_simulated_gpu import FIXED, HONEST
 
 if TYPE_CHECKING:
-    from problems.definition import Problem
-    from services.executor.core.case_judge import CaseJudge
-    from services.executor.core.equipment import Equipment
-    from services.executor.core.events import Finished
-    from services.executor.core.limits import StageLimits
-    from services.executor.core.session import CallTimes
+    from problems.kit.definition import Problem
+    from services.executor.core.call.session import CallTimes
+    from services.executor.core.check.case_judge import CaseJudge
+    from services.executor.core.model.events import Finished
+    from services.executor.core.model.limits import StageLimits
+    from services.executor.core.run.equipment import Equipment
 
 SHORT = replace(FIXED, max_samples=12, warm_up_most_calls=3)
 LARGE: dict[str, dict[str, Any]] = {

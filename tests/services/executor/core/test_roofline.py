@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.benchmark_result import Bound
-from services.executor.core.roofline import (
+from services.executor.core.model.roofline import (
     Roofs,
     Work,
     bound_of,
@@ -17,6 +16,7 @@ from services.executor.core.roofline import (
     roofs_note,
     roofs_of,
 )
+from services.executor.core.timing.benchmark_result import Bound
 
 MI300X = roofs_of("gfx942", "AMD Instinct MI300X (SPX/NPS1)")
 assert MI300X is not None

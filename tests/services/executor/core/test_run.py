@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, cast
 import psutil
 import pytest
 
-from services.executor.core import events, scratch
-from services.executor.core.benchmark_result import Bound, Timing
-from services.executor.core.case_timing import LAUNCHED_BY_SUBMISSION
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.run import JobError, run
-from services.executor.core.scratch import memory_parent
-from services.executor.core.session import RunnerSession
-from services.executor.core.verdict import Verdict
+from services.executor.core.call.session import RunnerSession
+from services.executor.core.model import events
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.one_run import JobError, run
+from services.executor.core.sandbox import scratch
+from services.executor.core.sandbox.scratch import memory_parent
+from services.executor.core.timing.benchmark_result import Bound, Timing
+from services.executor.core.timing.case_timing import LAUNCHED_BY_SUBMISSION
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.device import DeviceDescription, Toolchain, ToolchainError
 from services.executor.sandboxes.choice import choose_sandbox
@@ -27,7 +28,7 @@ from tests.services.executor.core.mixed_problem import MIXED_SOLUTION, MixedProb
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from services.executor.core.equipment import Equipment
+    from services.executor.core.run.equipment import Equipment
     from services.executor.sandboxes.sandbox import BoxedProcess
 
 HONEST = (SUBMISSIONS / "call_counter.hip").read_text().replace("if (++calls > 10) return;", "")

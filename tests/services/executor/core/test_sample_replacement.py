@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.sample_replacement import MOST_REPLACED, Cause, replaceable
+from services.executor.core.check.sample_replacement import MOST_REPLACED, Cause, replaceable
 from services.executor.devices.instruments import Reading
 
 readings = st.builds(

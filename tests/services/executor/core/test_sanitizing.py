@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from problems.definition import SizeSet
-from services.executor.core.failure import Failure
-from services.executor.core.findings import Check, Finding
-from services.executor.core.sanitizing import CheckRequest, findings_of
-from services.executor.core.verdict import Verdict
+from problems.kit.definition import SizeSet
+from services.executor.core.model.failure import Failure
+from services.executor.core.model.findings import Check, Finding
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.sanitize.sanitizing import CheckRequest, findings_of
 from services.executor.sandboxes.launch_order import Hold
-from services.executor.sandboxes.process_sandbox import open_process_sandbox
+from services.executor.sandboxes.process.sandbox import open_process_sandbox
 
 if TYPE_CHECKING:
-    from services.executor.core.equipment import Equipment
+    from services.executor.core.run.equipment import Equipment
     from services.executor.devices.cpu.cpu_device import CpuDevice
 
 FLAWED = Path(__file__).parents[1] / "devices" / "cpu" / "flawed"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core.scratch import ScratchFolder, sweep
+from services.executor.core.sandbox.scratch import ScratchFolder, sweep
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _HOLDER = """
 import sys, signal
 from pathlib import Path
-from services.executor.core.scratch import ScratchFolder
+from services.executor.core.sandbox.scratch import ScratchFolder
 folder = ScratchFolder(Path(sys.argv[1]))
 print(folder.path, flush=True)
 signal.pause()

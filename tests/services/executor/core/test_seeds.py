@@ -5,7 +5,7 @@ import hashlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.seeds import RunSeed
+from services.executor.core.model.seeds import RunSeed
 
 labels = st.tuples(st.sampled_from(["inputs", "poison"]), st.integers(0, 2**40), st.integers(0, 2**40))
 

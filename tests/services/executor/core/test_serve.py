@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from services.executor.core import events
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.jsonlines import decode_event, encode_job
-from services.executor.core.verdict import Verdict
+from services.executor.core.model import events
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.jsonlines import decode_event, encode_job
+from services.executor.core.model.verdict import Verdict
 from tests.services.executor.core.conftest import SUBMISSIONS
 
 if TYPE_CHECKING:

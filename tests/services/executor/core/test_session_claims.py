@@ -17,18 +17,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from problems.catalogue import load_problem
-from services.executor.core.chain import CPU_CHAINS, audit_case
-from services.executor.core.chain_audit import CPU_CHAIN_RULE
-from services.executor.core.channel import Channel
-from services.executor.core.checking import Checker
-from services.executor.core.failure import Failure
-from services.executor.core.limits import StageLimits
-from services.executor.core.messages import Order, Reply, Step
-from services.executor.core.scratch import ScratchFolder
-from services.executor.core.seeds import RunSeed
-from services.executor.core.session import RunnerSession
-from services.executor.core.verdict import Verdict
+from problems.library.catalogue import load_problem
+from services.executor.core.audit.chain import CPU_CHAINS, audit_case
+from services.executor.core.audit.chain_audit import CPU_CHAIN_RULE
+from services.executor.core.call.session import RunnerSession
+from services.executor.core.check.checking import Checker
+from services.executor.core.model.failure import Failure
+from services.executor.core.model.limits import StageLimits
+from services.executor.core.model.messages import Order, Reply, Step
+from services.executor.core.model.seeds import RunSeed
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.sandbox.channel import Channel
+from services.executor.core.sandbox.scratch import ScratchFolder
 from services.executor.sandboxes.sandbox import Command, Exit
 from tests.services.executor.core.test_chain import PROBLEMS
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from services.executor.core.installation import Options, share_for
-from services.executor.core.limits import Share, StageLimits
+from services.executor.core.model.limits import Share, StageLimits
+from services.executor.core.run.installation import Options, share_for
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.device import BuildKind
 from services.executor.devices.rocm.rocm_device import RocmDevice

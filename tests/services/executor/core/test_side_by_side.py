@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.side_by_side import (
+from services.executor.core.check.side_by_side import (
     MOST_BYTES,
     MOST_THREADS,
     at_once,

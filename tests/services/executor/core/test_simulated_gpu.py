@@ -7,22 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from problems import parts
-from problems.distributions import Distribution
-from services.executor.core import benchmarking, case_judge, chain
-from services.executor.core.benchmark_result import Timing
-from services.executor.core.case_judge import CaseJudge
+from problems.kit import parts
+from problems.kit.distributions import Distribution
+from services.executor.core.audit import chain
+from services.executor.core.call.session import RunnerSession
 from services.executor.core.certify.known_times import smallest_case_of, with_case
-from services.executor.core.device_properties import host_memory_doubt, properties_from, with_properties
-from services.executor.core.failure import InfrastructureFailure
-from services.executor.core.installation import catalogue, find_problem
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.run import run
-from services.executor.core.session import RunnerSession
-from services.executor.core.stopping import GPU_PROFILE
-from services.executor.core.timed_calls import COMPARED_ANSWERS
-from services.executor.core.timing_mode import TimingMode
-from services.executor.core.verdict import Verdict
+from services.executor.core.check import case_judge
+from services.executor.core.check.case_judge import CaseJudge
+from services.executor.core.measure.timed_calls import COMPARED_ANSWERS
+from services.executor.core.model.failure import InfrastructureFailure
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run import benchmarking
+from services.executor.core.run.device_properties import host_memory_doubt, properties_from, with_properties
+from services.executor.core.run.installation import catalogue, find_problem
+from services.executor.core.run.one_run import run
+from services.executor.core.timing.benchmark_result import Timing
+from services.executor.core.timing.stopping import GPU_PROFILE
+from services.executor.core.timing.timing_mode import TimingMode
 from services.executor.devices.nvidia.nvidia_device import NvidiaDevice
 from services.executor.devices.plugins import device_named
 from services.executor.devices.sim.gpu import CACHE_BYTES, HOT_SHARE
@@ -33,11 +35,11 @@ from tests.services.executor.core.test_launch_plans import ADD, plan_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from services.executor.core.benchmark_result import BenchmarkResult
-    from services.executor.core.case_result import CaseTimes
-    from services.executor.core.chain import ChainAudit
-    from services.executor.core.equipment import Equipment
-    from services.executor.core.events import Finished
+    from services.executor.core.audit.chain import ChainAudit
+    from services.executor.core.model.events import Finished
+    from services.executor.core.run.case_result import CaseTimes
+    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.timing.benchmark_result import BenchmarkResult
 
 HONEST = (SUBMISSIONS / "call_counter.hip").read_text().replace("if (++calls > 10) return;", "")
 CALLS = 20

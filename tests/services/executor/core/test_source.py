@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.source import code_of, source_fault
+from services.executor.core.compile.source import code_of, source_fault
 from vocabulary.limits import MAX_SOURCE_BYTES
 
 DECLARATION = 'extern "C" void solution(float* y)'

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.session import CallTimes
-from services.executor.core.spans import SPAN_RULE, Spans, span_fault, spans_of
+from services.executor.core.call.session import CallTimes
+from services.executor.core.call.spans import SPAN_RULE, Spans, span_fault, spans_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.statistics import (
+from services.executor.core.timing.statistics import (
     correlated_ranks,
     geometric_mean,
     median_ranks,

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.autocorrelation import correlation_time
-from services.executor.core.sessions import score
-from services.executor.core.statistics import relative_half_width, summarise
-from services.executor.core.stopping import (
+from services.executor.core.timing.autocorrelation import correlation_time
+from services.executor.core.timing.sessions import score
+from services.executor.core.timing.statistics import relative_half_width, summarise
+from services.executor.core.timing.stopping import (
     CPU_PROFILE,
     GPU_PROFILE,
     StoppingProfile,

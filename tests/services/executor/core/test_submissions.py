@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core.installation import catalogue
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.run import run
-from services.executor.core.verdict import Verdict
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.installation import catalogue
+from services.executor.core.run.one_run import run
 from tests.services.executor.core.conftest import SUBMISSIONS, find_problem
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from problems.definition import Case
-    from services.executor.core.equipment import Equipment
-    from services.executor.core.events import Event, Finished
+    from problems.kit.definition import Case
+    from services.executor.core.model.events import Event, Finished
+    from services.executor.core.run.equipment import Equipment
 
     Submit = Callable[..., Awaitable[Finished]]
 

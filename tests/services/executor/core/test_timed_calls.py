@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.catalogue import load_problem
-from problems.parts import FEWEST_PIECES
-from services.executor.core import timed_calls
-from services.executor.core.case_judge import CaseJudge
-from services.executor.core.checking import Checker
-from services.executor.core.failure import Failure
-from services.executor.core.seeds import RunSeed
-from services.executor.core.timed_calls import COMPARED_ANSWERS, check_repeatedly, place_of
-from services.executor.core.verdict import Verdict
+from problems.kit.parts import FEWEST_PIECES
+from problems.library.catalogue import load_problem
+from services.executor.core.check.case_judge import CaseJudge
+from services.executor.core.check.checking import Checker
+from services.executor.core.measure import timed_calls
+from services.executor.core.measure.timed_calls import COMPARED_ANSWERS, check_repeatedly, place_of
+from services.executor.core.model.failure import Failure
+from services.executor.core.model.seeds import RunSeed
+from services.executor.core.model.verdict import Verdict
 from tests.services.executor.core.conftest import SUBMISSIONS
 from tests.services.executor.core.runner_pair import runner_pair
 
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from services.executor.core.case_judge import Trial
-    from services.executor.core.equipment import Equipment
+    from services.executor.core.check.case_judge import Trial
+    from services.executor.core.run.equipment import Equipment
 
-ADDITION = load_problem(Path(__file__).parents[4] / "problems" / "vector-addition").problem
+ADDITION = load_problem(Path(__file__).parents[4] / "problems" / "catalogue" / "vector-addition").problem
 
 
 def _kept(lots: tuple[float, ...], places: int = COMPARED_ANSWERS) -> tuple[int, ...]:

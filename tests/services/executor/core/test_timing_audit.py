@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.roofline import Work, roofs_of
-from services.executor.core.timing_audit import (
+from services.executor.core.audit.timing_audit import (
     CPU_RULE,
     AuditRule,
     floor_fault,
     no_time,
     too_short,
 )
+from services.executor.core.model.roofline import Work, roofs_of
 
 if TYPE_CHECKING:
     from random import Random

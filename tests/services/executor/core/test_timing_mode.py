@@ -5,26 +5,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core import benchmarking
-from services.executor.core.bench_table import table_of
-from services.executor.core.case_timing import CACHES_MAY_BE_WARM
-from services.executor.core.events import Benchmarking
-from services.executor.core.flushing import CPU_FLUSH, Flush
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.jsonlines import decode_job, encode_job
-from services.executor.core.run import JobError, run
-from services.executor.core.session import RunnerSession
-from services.executor.core.stopping import CPU_PROFILE, GPU_PROFILE
-from services.executor.core.timing_mode import TimingMode, default_mode, profile_in
-from services.executor.core.verdict import Verdict
+from services.executor.core.call.session import RunnerSession
+from services.executor.core.commands.bench_table import table_of
+from services.executor.core.model.events import Benchmarking
+from services.executor.core.model.flushing import CPU_FLUSH, Flush
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.jsonlines import decode_job, encode_job
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run import benchmarking
+from services.executor.core.run.one_run import JobError, run
+from services.executor.core.timing.case_timing import CACHES_MAY_BE_WARM
+from services.executor.core.timing.stopping import CPU_PROFILE, GPU_PROFILE
+from services.executor.core.timing.timing_mode import TimingMode, default_mode, profile_in
 from tests.services.executor.core.conftest import SUBMISSIONS
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
-    from services.executor.core.equipment import Equipment
-    from services.executor.core.events import Event
+    from services.executor.core.model.events import Event
+    from services.executor.core.run.equipment import Equipment
 
 
 def test_a_device_has_its_own_mode_and_takes_the_others() -> None:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from services.executor.core.events import Finished
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.jsonlines import UNKILLABLE_STATUS, decode_event, encode_job
-from services.executor.core.run import run
-from services.executor.core.verdict import Verdict
+from services.executor.core.model.events import Finished
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.jsonlines import UNKILLABLE_STATUS, decode_event, encode_job
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.one_run import run
 from services.executor.sandboxes import running_box
 from services.executor.sandboxes.running_box import DEATH_SECONDS
 from tests.freezer import frozen
@@ -26,7 +26,7 @@ from tests.freezer import frozen
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from services.executor.core.equipment import Equipment
+    from services.executor.core.run.equipment import Equipment
 
 pytestmark = pytest.mark.freezer
 

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core.canary import canary_job
+from services.executor.core.call.runner_claims import NO_DEVICE_MEMORY
+from services.executor.core.call.trusted_runner import at_our_fault
 from services.executor.core.certify.known_times import smallest_case_of, with_case
-from services.executor.core.channel import IN_BOX
-from services.executor.core.endings import DEVICE_FAULT, device_fault
-from services.executor.core.failure import InfrastructureFailure
-from services.executor.core.installation import find_problem
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.run import run
-from services.executor.core.runner_claims import NO_DEVICE_MEMORY
-from services.executor.core.trusted_runner import at_our_fault
-from services.executor.core.verdict import Verdict
+from services.executor.core.model.failure import InfrastructureFailure
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.installation import find_problem
+from services.executor.core.run.one_run import run
+from services.executor.core.sandbox.canary import canary_job
+from services.executor.core.sandbox.channel import IN_BOX
+from services.executor.core.sandbox.endings import DEVICE_FAULT, device_fault
 from services.executor.devices.sim.sim_device import SimulatedGpu
 from tests.conftest import torch_program
 from tests.services.executor.core.test_chain import PROBLEMS
@@ -27,8 +27,8 @@ from tests.services.executor.core.test_chain import PROBLEMS
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
-    from problems.definition import Problem
-    from services.executor.core.equipment import Equipment
+    from problems.kit.definition import Problem
+    from services.executor.core.run.equipment import Equipment
     from services.executor.sandboxes.sandbox import (
         BoxedProcess,
         Command,

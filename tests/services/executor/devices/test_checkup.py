@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from servicekit.storage import IMAGE_GB
 from services.executor.devices.checkup import GB, room_for_image
-from services.vmpool.providers.dstack_config import DISK
+from services.vmpool.providers.dstack.config import DISK
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.launch_order import Hold
-from services.executor.sandboxes.process_sandbox import open_process_sandbox
+from services.executor.sandboxes.process.sandbox import open_process_sandbox
 from services.executor.sandboxes.sandbox import Command, Limits
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.sandboxes.bubblewrap_sandbox import BubblewrapSandbox
-from services.executor.sandboxes.docker_sandbox import DockerSandbox, open_docker_sandbox
-from services.executor.sandboxes.file_tree import remove_tree
+from services.executor.sandboxes.bubblewrap.sandbox import BubblewrapSandbox
+from services.executor.sandboxes.docker.sandbox import DockerSandbox, open_docker_sandbox
 from services.executor.sandboxes.gaps import Gap
 from services.executor.sandboxes.launch_order import Hold
-from services.executor.sandboxes.process_sandbox import open_process_sandbox
+from services.executor.sandboxes.limits.file_tree import remove_tree
+from services.executor.sandboxes.process.sandbox import open_process_sandbox
 from tests.services.executor.sandboxes.box import Box
 
 if TYPE_CHECKING:

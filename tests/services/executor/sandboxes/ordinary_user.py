@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 if sys.version_info < (3, 11):  # noqa: UP036  the system's Python may be older than ours
     sys.exit(3)
 
-from services.executor.core.limits import StageLimits
+from services.executor.core.model.limits import StageLimits
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.launch_order import Hold
-from services.executor.sandboxes.process_sandbox import open_process_sandbox
+from services.executor.sandboxes.process.sandbox import open_process_sandbox
 from services.executor.sandboxes.sandbox import Command, Limits, Mount
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.sandboxes.cgroup import Cgroup, limit_cpu, remove_leftover_cgroups
+from services.executor.sandboxes.limits.cgroup import Cgroup, limit_cpu, remove_leftover_cgroups
 
 if TYPE_CHECKING:
     from pathlib import Path

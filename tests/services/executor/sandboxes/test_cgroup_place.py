@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.sandboxes.cgroup_place import are_limited_in_cpu, cgroup_parents, hand_down_controllers
+from services.executor.sandboxes.limits.cgroup_place import are_limited_in_cpu, cgroup_parents, hand_down_controllers
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from services.executor.sandboxes import choice, docker_sandbox
+from services.executor.sandboxes import choice
 from services.executor.sandboxes.choice import choose_sandbox
+from services.executor.sandboxes.docker import sandbox as docker_sandbox
 from services.executor.sandboxes.sandbox import Command, SandboxError
 from tests.services.executor.sandboxes.box import GENEROUS
 

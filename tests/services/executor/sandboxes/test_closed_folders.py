@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.executor.sandboxes.launch_order import Hold
-from services.executor.sandboxes.process_sandbox import open_process_sandbox
+from services.executor.sandboxes.process.sandbox import open_process_sandbox
 from services.executor.sandboxes.sandbox import SandboxError
 from tests.services.executor.sandboxes.box import Box
 

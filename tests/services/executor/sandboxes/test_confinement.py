@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from services.executor.sandboxes.confinement import seen_inside
 from services.executor.sandboxes.launch_order import Hold
+from services.executor.sandboxes.process.confinement import seen_inside
 
 MOUNTS = [("/data/jobs/7", "/build", True), ("/opt/zig", "/toolchain", False), ("/x", "/build-cache", False)]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core.private_socket import PrivateSocket, peer_pid
+from services.executor.core.sandbox.private_socket import PrivateSocket, peer_pid
 from services.executor.sandboxes.gaps import Gap
 from services.executor.sandboxes.sandbox import SandboxError
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.sandboxes.box_user import BoxUser
-from services.executor.sandboxes.cgroup_place import cgroup_parents
+from services.executor.sandboxes.limits.box_user import BoxUser
+from services.executor.sandboxes.limits.cgroup_place import cgroup_parents
 from services.executor.sandboxes.running_box import RunningBox
 from services.executor.sandboxes.sandbox import Mount, SandboxError
 from tests.services.executor.sandboxes.box import SHORT_WALL, processes_with, until

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.sandboxes.file_tree import folder_exceeds, remove_tree
+from services.executor.sandboxes.limits.file_tree import folder_exceeds, remove_tree
 
 if TYPE_CHECKING:
     from pathlib import Path

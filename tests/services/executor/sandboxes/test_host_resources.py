@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from services.executor.sandboxes.host_resources import may_change_users
+from services.executor.sandboxes.limits.host_resources import may_change_users
 
 STATUS = "Name:\tpython\nUid:\t0\t0\t0\t0\nCapEff:\t{:016x}\n"
 ALL = (1 << 41) - 1

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.sandboxes.bubblewrap_sandbox import BubblewrapSandbox
+from services.executor.sandboxes.bubblewrap.sandbox import BubblewrapSandbox
 from services.executor.sandboxes.gaps import Gap
-from services.executor.sandboxes.process_sandbox import ProcessSandbox
+from services.executor.sandboxes.process.sandbox import ProcessSandbox
 from tests.services.executor.sandboxes.box import (
     FEW_PROCESSES,
     GENEROUS,
@@ -24,7 +24,7 @@ from tests.services.executor.sandboxes.box import (
 )
 
 if TYPE_CHECKING:
-    from services.executor.sandboxes.cgroup import CgroupCounters
+    from services.executor.sandboxes.limits.cgroup import CgroupCounters
     from services.executor.sandboxes.sandbox import Stream
     from tests.services.executor.sandboxes.box import Box
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.sandboxes.memory_use import memory_kib
+from services.executor.sandboxes.limits.memory_use import memory_kib
 from services.executor.sandboxes.process_tree import children
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core.limits import StageLimits
+from services.executor.core.model.limits import StageLimits
 from services.executor.devices.device import BuildKind
 from services.executor.devices.rocm import toolchain
 from services.executor.devices.rocm.sysfs import SYS, TOPOLOGY, gpu_mounts

@@ -13,7 +13,7 @@ from datetime import timedelta
 from pathlib import Path
 import uvloop
 from services.executor.sandboxes.launch_order import Hold
-from services.executor.sandboxes.process_sandbox import open_process_sandbox
+from services.executor.sandboxes.process.sandbox import open_process_sandbox
 from services.executor.sandboxes.sandbox import Command, Limits
 
 async def main():

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from servicekit.database import Database, migrate
-from services.scheduler.event_hub import EventHub
+from services.scheduler.queue.event_hub import EventHub
 from services.scheduler.server import MIGRATIONS
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore

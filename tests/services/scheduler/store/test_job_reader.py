@@ -3,13 +3,13 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from services.scheduler.job import JobState
-from services.scheduler.listing import JobFilter, PageEnd
-from services.scheduler.spec import Texts
+from services.scheduler.jobs.job import JobState
+from services.scheduler.jobs.listing import JobFilter, PageEnd
+from services.scheduler.jobs.spec import Texts
 from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
 
 if TYPE_CHECKING:
-    from services.scheduler.job import Job
+    from services.scheduler.jobs.job import Job
     from services.scheduler.store.job_reader import JobReader
     from services.scheduler.store.job_store import JobStore
 

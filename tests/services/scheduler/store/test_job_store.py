@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 
-from services.scheduler.errors import StaleJobError
-from services.scheduler.job import Job, JobEvent, JobState
-from services.scheduler.spec import Texts, TimingMode
+from services.scheduler.jobs.errors import StaleJobError
+from services.scheduler.jobs.job import Job, JobEvent, JobState
+from services.scheduler.jobs.spec import Texts, TimingMode
 from services.scheduler.store import tables
 from services.scheduler.store.job_store import JobStore
 from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from servicekit.database import Database
-    from services.scheduler.event_hub import EventHub
+    from services.scheduler.queue.event_hub import EventHub
     from services.scheduler.store.job_reader import JobReader
 
 LIMIT = 20

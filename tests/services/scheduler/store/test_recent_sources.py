@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from services.scheduler.spec import Texts
+from services.scheduler.jobs.spec import Texts
 from services.scheduler.store.recent_sources import RecentSources
 
 

@@ -11,7 +11,7 @@ import orjson
 import pytest
 from wavepool.executor.v1 import executor_pb2, inventory_pb2
 
-from services.vmpool.keeping.executor_client import inventory_from_proto
+from services.vmpool.lifecycle.executor_client import inventory_from_proto
 from services.vmpool.machines.inventory_change import inventory_change
 from services.vmpool.machines.machine import Inventory, MachineState
 from services.vmpool.store.event_log import EventLog

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.vmpool.capacity.sizer import ordered_machine
 from services.vmpool.machines.machine import ON_THE_WAY, READY, Machine, MachineState
 from services.vmpool.machines.offer import Offer
 from services.vmpool.policy.machine_budget import Funds, funds_left
@@ -16,7 +17,6 @@ from services.vmpool.policy.offer_choice import Market
 from services.vmpool.policy.packing import Demand, Pace
 from services.vmpool.policy.retention import Retention, paid_until
 from services.vmpool.policy.sizing import Limits, Plan, Pool, machines_wanted, pool_needs
-from services.vmpool.supplying.sizer import ordered_machine
 from tests.services.vmpool.conftest import START, a_machine
 
 GPU_TYPES = ("MI300X", "MI210")

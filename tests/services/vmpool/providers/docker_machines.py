@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from services.vmpool.providers.docker_containers import ContainerPlan
-from services.vmpool.providers.docker_provider import DockerConfig, DockerProvider
+from services.vmpool.providers.docker.containers import ContainerPlan
+from services.vmpool.providers.docker.provider import DockerConfig, DockerProvider
 from tests.services.vmpool.local_machines import TINY_EXECUTOR
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-from services.vmpool.providers import local_keeper
+from services.vmpool.providers.local import keeper as local_keeper
 
 DEADLINE_SECONDS = 30
 PROGRAM = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")

@@ -19,10 +19,10 @@ from pydantic import ValidationError
 
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
-from services.vmpool.keeping.executor_client import ExecutorClient, ExecutorUnreachableError
-from services.vmpool.providers.docker_containers import COMMAND_NOT_RUN, TIMED_OUT, ContainerPlan, observed
-from services.vmpool.providers.docker_provider import DockerProvider
-from services.vmpool.providers.docker_settings import DockerSettings
+from services.vmpool.lifecycle.executor_client import ExecutorClient, ExecutorUnreachableError
+from services.vmpool.providers.docker.containers import COMMAND_NOT_RUN, TIMED_OUT, ContainerPlan, observed
+from services.vmpool.providers.docker.provider import DockerProvider
+from services.vmpool.providers.docker.settings import DockerSettings
 from services.vmpool.providers.provider import Observation, Order, ProviderState
 from tests.services.vmpool.providers.docker_machines import CONFIG, container_plan, docker_machines
 

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from servicekit.config import settings_faults
-from services.vmpool.providers.docker_settings import DockerSettings
+from services.vmpool.providers.docker.settings import DockerSettings
 from services.vmpool.providers.provider import Order
 
 ORDER = Order("mach_1", "MI300X", 1, "a-token")

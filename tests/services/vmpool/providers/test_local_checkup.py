@@ -4,10 +4,10 @@ import socket
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from services.vmpool.providers import local_checkup
 from services.vmpool.providers.diagnosis import Diagnosable
-from services.vmpool.providers.local_checkup import findings_on
-from services.vmpool.providers.local_provider import LocalProvider
+from services.vmpool.providers.local import checkup as local_checkup
+from services.vmpool.providers.local.checkup import findings_on
+from services.vmpool.providers.local.provider import LocalProvider
 from tests.services.vmpool.local_machines import local_config
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pytest
 
     from services.vmpool.providers.diagnosis import ProviderFinding
-    from services.vmpool.providers.local_config import LocalConfig
+    from services.vmpool.providers.local.config import LocalConfig
 
 
 def found(config: LocalConfig, check: str) -> ProviderFinding:

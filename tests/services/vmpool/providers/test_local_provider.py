@@ -8,9 +8,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from services.vmpool.keeping.executor_client import ExecutorClient, ExecutorUnreachableError, Health
-from services.vmpool.providers import local_keeper
-from services.vmpool.providers.local_provider import LocalProvider
+from services.vmpool.lifecycle.executor_client import ExecutorClient, ExecutorUnreachableError, Health
+from services.vmpool.providers.local import keeper as local_keeper
+from services.vmpool.providers.local.provider import LocalProvider
 from services.vmpool.providers.provider import ProviderState
 from tests.services.vmpool.local_machines import (
     DEADLINE_SECONDS,

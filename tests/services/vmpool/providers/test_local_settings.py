@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from pydantic import ValidationError
 
-from services.vmpool.providers.local_settings import LocalSettings
+from services.vmpool.providers.local.settings import LocalSettings
 
 
 def test_a_local_machine_costs_nothing_unless_the_operator_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

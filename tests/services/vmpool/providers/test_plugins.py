@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from servicekit.plugins import BrokenPluginError, UnknownPluginError
+from services.vmpool.capacity.offering import offering_of
 from services.vmpool.errors import ProviderError
 from services.vmpool.machines.machine import MachineState
-from services.vmpool.providers.local_provider import LocalProvider
+from services.vmpool.providers.local.provider import LocalProvider
 from services.vmpool.providers.plugins import PoolContext, open_providers
 from services.vmpool.providers.provider_set import ProviderSet
-from services.vmpool.reporting.diagnosing import findings_of
-from services.vmpool.supplying.offering import offering_of
+from services.vmpool.telemetry.diagnosing import findings_of
 from tests.services.vmpool.conftest import bench_on
 from tests.services.vmpool.scripted_provider import ScriptedProvider
 

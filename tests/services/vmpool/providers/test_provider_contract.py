@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 
 from services.vmpool.errors import ProviderError
-from services.vmpool.keeping.executor_client import ExecutorClient, ExecutorUnreachableError
+from services.vmpool.lifecycle.executor_client import ExecutorClient, ExecutorUnreachableError
 from services.vmpool.providers.provider import MachineProvider, Order, ProviderState, Resource
 from tests.dstack_lab.fixtures import cloud_of_module, dstack_server, fake_cloud, lab_client, run_key
 from tests.services.vmpool.local_machines import DEADLINE_SECONDS, local_config, local_machines

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.executor.config import ExecutorSettings
-from services.vmpool.providers.docker_settings import DockerSettings
-from services.vmpool.providers.dstack_settings import DstackSettings
+from services.vmpool.providers.docker.settings import DockerSettings
+from services.vmpool.providers.dstack.settings import DstackSettings
 from services.vmpool.providers.plugins import PoolContext
 from services.vmpool.providers.provider import Order
 

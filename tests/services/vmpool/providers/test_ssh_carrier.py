@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.vmpool.keeping.executor_client import ExecutorClient, ExecutorUnreachableError
-from services.vmpool.providers.local_keeper import free_port
-from services.vmpool.providers.ssh_carrier import SshCarrier, SshTarget
-from services.vmpool.providers.ssh_key import HostKeyPins, own_key, public_line
+from services.vmpool.lifecycle.executor_client import ExecutorClient, ExecutorUnreachableError
+from services.vmpool.providers.local.keeper import free_port
+from services.vmpool.providers.ssh.carrier import SshCarrier, SshTarget
+from services.vmpool.providers.ssh.key import HostKeyPins, own_key, public_line
 from tests.services.vmpool.local_machines import TINY_EXECUTOR
 from tests.services.vmpool.providers.real_sshd import DEADLINE_SECONDS, RealSshd, until_open
 

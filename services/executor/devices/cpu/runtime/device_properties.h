@@ -1,5 +1,5 @@
 // The names of all that a device says of itself: fields of hipDeviceProp_t, and attributes.
-// A GPU is asked for them by core/device_properties.hip, and the recorder is told its answers.
+// A GPU is asked for them by core/run/device_properties.hip, and the recorder is told its answers.
 #pragma once
 
 #define WAVEPOOL_PROPERTIES(F)                                                                                    \

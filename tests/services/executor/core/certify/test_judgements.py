@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from services.executor.core.benchmark_result import Timing
 from services.executor.core.certify import judgements
 from services.executor.core.certify.known_times import Row
 from services.executor.core.certify.results import Outcome
-from services.executor.core.events import Benchmarked, Finished
-from services.executor.core.flushing import Flush
-from services.executor.core.verdict import Verdict
+from services.executor.core.model.events import Benchmarked, Finished
+from services.executor.core.model.flushing import Flush
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.timing.benchmark_result import Timing
 from services.executor.devices.cpu.cpu_device import CpuDevice
 
 RIGHT = Finished(Verdict.ACCEPTED, "CHECKED", "All 5 cases are right.")

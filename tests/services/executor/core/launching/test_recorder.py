@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core.build import install
-from services.executor.core.checking import Checker
-from services.executor.core.contract import unit_of
-from services.executor.core.failure import Failure
-from services.executor.core.installation import catalogue, find_problem
-from services.executor.core.job import CoreJob, Mode
+from services.executor.core.call.session import RunnerSession
+from services.executor.core.check.checking import Checker
+from services.executor.core.compile.build import install
+from services.executor.core.launching.contract import unit_of
 from services.executor.core.launching.program import (
     Copy,
     Fill,
@@ -29,11 +27,13 @@ from services.executor.core.launching.program import (
 )
 from services.executor.core.launching.recorder import programs_of
 from services.executor.core.launching.recording import NotRecordableError
-from services.executor.core.run import run
-from services.executor.core.run_place import open_place
-from services.executor.core.seeds import RunSeed
-from services.executor.core.session import RunnerSession
-from services.executor.core.verdict import Verdict
+from services.executor.core.model.failure import Failure
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.seeds import RunSeed
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.installation import catalogue, find_problem
+from services.executor.core.run.one_run import run
+from services.executor.core.sandbox.run_place import open_place
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.cpu.toolchain import PACKAGE
 from services.executor.devices.device import REPLAYER
@@ -41,8 +41,8 @@ from services.executor.devices.device import REPLAYER
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
 
-    from services.executor.core.cache import CachedBuild
-    from services.executor.core.equipment import Equipment
+    from services.executor.core.compile.cache import CachedBuild
+    from services.executor.core.run.equipment import Equipment
     from services.executor.devices.device import DeviceDescription
 
 ADD = """#include <hip/hip_runtime.h>

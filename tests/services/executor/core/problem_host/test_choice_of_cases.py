@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from services.executor.core.failure import Failure
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.posed_problem import posed
+from services.executor.core.model.failure import Failure
+from services.executor.core.model.job import CoreJob, Mode
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
+from services.executor.core.problem_host.posed_problem import posed
 from tests.conftest import torch_program
 
 if TYPE_CHECKING:
-    from services.executor.core.equipment import Equipment
+    from services.executor.core.run.equipment import Equipment
 
 pytestmark = pytest.mark.torch
 

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core import events
-from services.executor.core.job import CoreJob, Mode
-from services.executor.core.jsonlines import decode_event, encode_event
-from services.executor.core.posed_problem import MISSING_TORCH
+from services.executor.core.model import events
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.jsonlines import decode_event, encode_event
+from services.executor.core.model.verdict import Verdict
 from services.executor.core.problem_host import interpreter
 from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
-from services.executor.core.run import JobError, run
-from services.executor.core.verdict import Verdict
+from services.executor.core.problem_host.posed_problem import MISSING_TORCH
+from services.executor.core.run.one_run import JobError, run
 from tests.conftest import torch_program
 
 if TYPE_CHECKING:
-    from services.executor.core.equipment import Equipment
+    from services.executor.core.run.equipment import Equipment
 
 # torch alone may take two minutes to load where many processes wait for a core.
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(300)]

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from services.executor.core.failure import Failure
+from services.executor.core.model.failure import Failure
+from services.executor.core.model.verdict import Verdict
 from services.executor.core.problem_host.boxed.framing import FramingError, receive
 from services.executor.core.problem_host.description import CaseLimits, CaseSize, Description
 from services.executor.core.problem_host.objection import _told
-from services.executor.core.verdict import Verdict
 
 if TYPE_CHECKING:
     from services.executor.core.problem_host.host import ProblemHost

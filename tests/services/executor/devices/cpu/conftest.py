@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core.cache import CachedBuild, CompileCache
+from services.executor.core.compile.cache import CachedBuild, CompileCache
 from services.executor.devices.cpu import kernel_forms
 from services.executor.devices.cpu.build import build
 from services.executor.devices.cpu.cpu_device import CpuDevice

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from services.executor.core.compiler_text import compile_error
+from services.executor.core.compile.compiler_text import compile_error
 from services.executor.devices.cpu.contract import contract_violation, line_of
 from services.executor.devices.cpu.host_module import HostModule, host_module_from_text
 from services.executor.devices.device import BuildKind

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 KERNELS = Path(__file__).parent / "kernels"
-PROBLEMS = Path(__file__).parents[5] / "problems"
+PROBLEMS = Path(__file__).parents[5] / "problems" / "catalogue"
 HEADER = "#include <hip/hip_runtime.h>\n"
 
 

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from problems.catalogue import Catalogue
-from services.executor.core.build import Builder
-from services.executor.core.cache import CompileCache
-from services.executor.core.canary import canary_job
+from problems.library.catalogue import Catalogue
 from services.executor.core.certify.sources import refused_on
-from services.executor.core.contract import unit_of
-from services.executor.core.device_properties import properties_source
-from services.executor.core.failure import Failure
-from services.executor.core.forbidden import check_build, rules, rules_for
-from services.executor.core.installation import Options, open_equipment
+from services.executor.core.commands.record_command import recorded
+from services.executor.core.compile.build import Builder
+from services.executor.core.compile.cache import CompileCache
+from services.executor.core.compile.forbidden import check_build, rules, rules_for
+from services.executor.core.launching.contract import unit_of
 from services.executor.core.launching.program import Launch, LaunchProgram
-from services.executor.core.limits import StageLimits
-from services.executor.core.record_command import recorded
-from services.executor.core.verdict import Verdict
+from services.executor.core.model.failure import Failure
+from services.executor.core.model.limits import StageLimits
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.device_properties import properties_source
+from services.executor.core.run.installation import Options, open_equipment
+from services.executor.core.sandbox.canary import canary_job
 from services.executor.devices.cpu.toolchain import PACKAGE
 from services.executor.devices.device import BuildKind
 from services.executor.devices.nvidia import toolchain
@@ -36,15 +36,15 @@ from services.executor.sandboxes.sandbox import Mount
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from services.executor.core.build import Unit
-    from services.executor.core.cache import CachedBuild
+    from services.executor.core.compile.build import Unit
+    from services.executor.core.compile.cache import CachedBuild
 
     Build = Callable[[Unit], Awaitable[CachedBuild]]
 
 # A cold build takes 18 s of a processor, and minutes where many processes wait for it.
 pytestmark = pytest.mark.timeout(300)
 
-PROBLEMS = Path(__file__).parents[5] / "problems"
+PROBLEMS = Path(__file__).parents[5] / "problems" / "catalogue"
 HOPPER = Gpu(0, "A Test H100", "9.0", 80_000, 132)
 
 

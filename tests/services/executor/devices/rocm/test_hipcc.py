@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.executor.core.certify.sources import HONEST, ROOT, refused_on
-from services.executor.core.verdict import Verdict
+from services.executor.core.model.verdict import Verdict
 from services.executor.devices.rocm import toolchain
 from tests.attacks.manifest import attempts
 from tests.conftest import ROCM
@@ -81,7 +81,7 @@ def _refused(sources: Collection[Path], folder: Path) -> tuple[set[Path], str]:
 
 def test_references_and_what_people_write_compile(tmp_path: Path) -> None:
     honest = [path for path in HONEST.glob("*.hip") if path.stem not in refused_on("rocm")]
-    assert _refused([*ROOT.glob("problems/*/solution.hip"), *honest], tmp_path) == (set(), "")
+    assert _refused([*ROOT.glob("problems/catalogue/*/solution.hip"), *honest], tmp_path) == (set(), "")
 
 
 @pytest.mark.parametrize("name", sorted(refused_on("rocm")))

@@ -12,25 +12,25 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.recordable import sources
-from problems.signature import Parameter
-from services.executor.core.build import install
-from services.executor.core.cache import CompileCache
-from services.executor.core.channel import Channel
-from services.executor.core.contract import unit_of
-from services.executor.core.equipment import Equipment
-from services.executor.core.failure import Failure, InfrastructureFailure
-from services.executor.core.installation import find_problem
-from services.executor.core.job import CoreJob, Mode
+from problems.kit.signature import Parameter
+from services.executor.core.call.layout import GUARD_BYTES, layout_of, plan_bytes
+from services.executor.core.call.session import RunnerSession
+from services.executor.core.call.trusted_runner import trusted_runner
+from services.executor.core.commands.record_command import recorded
+from services.executor.core.compile.build import install
+from services.executor.core.compile.cache import CompileCache
+from services.executor.core.launching.contract import unit_of
 from services.executor.core.launching.program import LaunchProgram, program_bytes
 from services.executor.core.launching.recording import NotRecordableError
-from services.executor.core.layout import GUARD_BYTES, layout_of, plan_bytes
-from services.executor.core.limits import StageLimits
-from services.executor.core.record_command import recorded
-from services.executor.core.run import run
-from services.executor.core.scratch import ScratchFolder
-from services.executor.core.session import RunnerSession
-from services.executor.core.trusted_runner import trusted_runner
-from services.executor.core.verdict import Verdict
+from services.executor.core.model.failure import Failure, InfrastructureFailure
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.limits import StageLimits
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.equipment import Equipment
+from services.executor.core.run.installation import find_problem
+from services.executor.core.run.one_run import run
+from services.executor.core.sandbox.channel import Channel
+from services.executor.core.sandbox.scratch import ScratchFolder
 from services.executor.devices.device import REPLAYER
 from services.executor.devices.rocm import toolchain
 from services.executor.sandboxes.choice import choose_sandbox

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from services.executor.core.build import Builder, Unit
-from services.executor.core.cache import CompileCache
-from services.executor.core.failure import Failure
-from services.executor.core.limits import StageLimits
-from services.executor.core.verdict import Verdict
+from services.executor.core.compile.build import Builder, Unit
+from services.executor.core.compile.cache import CompileCache
+from services.executor.core.model.failure import Failure
+from services.executor.core.model.limits import StageLimits
+from services.executor.core.model.verdict import Verdict
 from services.executor.devices.device import BuildKind, ToolchainError
 from services.executor.devices.instruments import Firmware, Instruments, Versioned
 from services.executor.devices.rocm import toolchain

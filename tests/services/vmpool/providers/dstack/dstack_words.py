@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from services.vmpool.policy.offer_choice import SpotPolicy
-from services.vmpool.providers import dstack_config as config
-from services.vmpool.providers.dstack_name import run_name, tags_of
+from services.vmpool.providers.dstack import config
+from services.vmpool.providers.dstack.name import run_name, tags_of
 from services.vmpool.providers.provider import Order
 
 ORDER = Order("mach_01J9Z3", "MI300X", 1, "secret")

@@ -10,8 +10,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from services.vmpool.providers import dstack_config as config
-from services.vmpool.providers.dstack_provider import DstackProvider
+from services.vmpool.providers.dstack import config
+from services.vmpool.providers.dstack.provider import DstackProvider
 from services.vmpool.providers.provider import UNNAMED, Order
 from tests.services.vmpool.local_machines import TINY_EXECUTOR
 from tests.services.vmpool.providers.dstack.dstack_words import CONFIG

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from services.vmpool.errors import ProviderError
-from services.vmpool.providers.dstack_client import DstackClient
-from services.vmpool.providers.dstack_provider import DstackProvider
+from services.vmpool.providers.dstack.client import DstackClient
+from services.vmpool.providers.dstack.provider import DstackProvider
 from tests.dstack_lab.amddevcloud_api import CLOUD_KEY
 from tests.dstack_lab.fixtures import cloud_of_module, fake_cloud, lab_client, run_key
 from tests.dstack_lab.prepared import prepared_data
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
-    from services.vmpool.providers import dstack_config as config
+    from services.vmpool.providers.dstack import config
     from tests.dstack_lab.client import LabClient
     from tests.dstack_lab.fake_cloud import FakeCloud
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.vmpool.providers.dstack_client import DstackClient
-from services.vmpool.providers.dstack_config import Server
-from services.vmpool.providers.dstack_refusal import RefusedError
+from services.vmpool.providers.dstack.client import DstackClient
+from services.vmpool.providers.dstack.config import Server
+from services.vmpool.providers.dstack.refusal import RefusedError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.vmpool.keeping.executor_client import ExecutorClient, ExecutorUnreachableError
-from services.vmpool.providers.dstack_provider import DstackProvider
-from services.vmpool.providers.dstack_settings import DstackSettings
+from services.vmpool.lifecycle.executor_client import ExecutorClient, ExecutorUnreachableError
+from services.vmpool.providers.dstack.provider import DstackProvider
+from services.vmpool.providers.dstack.settings import DstackSettings
 from services.vmpool.providers.plugins import PoolContext
 from services.vmpool.providers.provider import Order, ProviderState
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.vmpool.errors import ProviderError
-from services.vmpool.providers import dstack_looks
-from services.vmpool.providers.dstack_looks import Looks
+from services.vmpool.providers.dstack import looks as dstack_looks
+from services.vmpool.providers.dstack.looks import Looks
 from services.vmpool.providers.provider import Observation, ProviderState
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from servicekit import database
 from servicekit.clock import SystemClock
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.fault import Fault
-from services.vmpool.keeping.executor_client import ExecutorClient
+from services.vmpool.lifecycle.executor_client import ExecutorClient
 from services.vmpool.machines.machine import MachineState
 from services.vmpool.policy.sizing import Demand
-from services.vmpool.providers.dstack_provider import DstackProvider
+from services.vmpool.providers.dstack.provider import DstackProvider
 from services.vmpool.providers.provider_set import ProviderSet
 from services.vmpool.server import VmPool, build
 from tests.dstack_lab.fixtures import cloud_of_module, dstack_server, fake_cloud, lab_client, run_key

@@ -12,9 +12,9 @@ import pytest
 
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
-from services.vmpool.keeping.executor_client import ExecutorClient, ExecutorUnreachableError
-from services.vmpool.providers.dstack_provider import DstackProvider
-from services.vmpool.providers.dstack_release import INSTANCE_PREFIX
+from services.vmpool.lifecycle.executor_client import ExecutorClient, ExecutorUnreachableError
+from services.vmpool.providers.dstack.provider import DstackProvider
+from services.vmpool.providers.dstack.release import INSTANCE_PREFIX
 from services.vmpool.providers.provider import ProviderState
 from tests.dstack_lab.client import FINAL, until
 from tests.dstack_lab.fixtures import cloud_of_module, dstack_server, fake_cloud, lab_client, run_key
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from services.vmpool.keeping.executor_client import Health
-    from services.vmpool.providers.dstack_config import DstackConfig
+    from services.vmpool.lifecycle.executor_client import Health
+    from services.vmpool.providers.dstack.config import DstackConfig
     from tests.dstack_lab.client import LabClient
     from tests.dstack_lab.fake_cloud import FakeCloud
     from tests.dstack_lab.server import DstackServer

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from services.vmpool.fault import Fault
-from services.vmpool.providers.dstack_refusal import refusal
+from services.vmpool.providers.dstack.refusal import refusal
 
 PATH = "/api/project/main/runs/apply"
 

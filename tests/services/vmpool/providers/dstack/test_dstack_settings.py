@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from servicekit.config import settings_faults
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.policy.offer_choice import SpotPolicy
-from services.vmpool.providers.dstack_settings import DstackSettings
+from services.vmpool.providers.dstack.settings import DstackSettings
 from services.vmpool.providers.plugins import PoolContext
 
 CONTEXT = PoolContext("wavepool", Path("data"), ("MI300X",), timedelta(minutes=10))

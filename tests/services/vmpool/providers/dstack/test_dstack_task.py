@@ -11,14 +11,14 @@ from dstack._internal.core.models.resources import GPUSpec
 from dstack._internal.server.schemas.fleets import ApplyFleetPlanRequest
 from dstack._internal.server.schemas.runs import ApplyRunPlanRequest, GetRunPlanRequest
 
-from services.vmpool.providers.dstack_fleet import create_request
-from services.vmpool.providers.dstack_task import plan_request, submit_request
+from services.vmpool.providers.dstack.fleet import create_request
+from services.vmpool.providers.dstack.task import plan_request, submit_request
 from tests.services.vmpool.providers.dstack.dstack_words import CONFIG, ORDER, market
 
 if TYPE_CHECKING:
     from dstack._internal.core.models.runs import RunSpec
 
-    from services.vmpool.providers.dstack_config import DstackConfig
+    from services.vmpool.providers.dstack.config import DstackConfig
     from services.vmpool.providers.provider import Order
 
 

@@ -1,0 +1,1 @@
+"""How HTTP is spoken here: connections, bodies, errors, event streams."""

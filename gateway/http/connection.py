@@ -1,0 +1,141 @@
+"""One client's connection: what a request may look like, and by when it must be there.
+
+The HTTP server by itself waits for ever for the rest of a request that was begun, and takes a head of any size that
+arrives at once. Here a client has a deadline for the head of each request and one for its body, however it spreads its
+bytes; a head is limited in size and in headers, and must leave no doubt about where its body ends.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, cast
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from gateway.http.problem_responses import problem_response
+from gateway.http.problems import Problem
+from gateway.http.request_scope import SECURITY_HEADERS
+from servicekit.logging import get_logger
+from servicekit.request_id import set_request_id
+
+if TYPE_CHECKING:
+    import asyncio
+    from datetime import timedelta
+
+    from uvicorn.protocols.http.h11_impl import RequestResponseCycle
+
+    from gateway.config import GatewaySettings
+
+log = get_logger(__name__)
+
+MAX_HEAD_BYTES = 16 * 1024
+"""Of a request's first line and headers; what other servers commonly take."""
+MAX_HEADERS = 100
+HEAD_TOO_LARGE = f"Send at most {MAX_HEAD_BYTES} bytes of headers (with the URL), and at most {MAX_HEADERS} headers."
+CAN_ANSWER = (h11.IDLE, h11.SEND_RESPONSE)
+
+
+class StrictParser(h11.Connection):
+    """Reads requests, and refuses those that the limits exclude; `violation` is what was wrong with the last one."""
+
+    violation: h11.RemoteProtocolError | None = None
+
+    def next_event(self) -> Any:  # noqa: ANN401 - events, and classes that stand for none
+        """What the client did next; raises h11.RemoteProtocolError."""
+        try:
+            event = super().next_event()
+            if isinstance(event, h11.Request):
+                _check_head(event)
+        except h11.RemoteProtocolError as error:
+            self.violation = error
+            raise
+        return event
+
+
+class HttpConnection(H11Protocol):
+    """The server makes one for each connection."""
+
+    def __init__(self, settings: GatewaySettings, **server: Any) -> None:  # noqa: ANN401 - passed through
+        super().__init__(**server)
+        self.conn: h11.Connection = StrictParser(h11.SERVER, MAX_HEAD_BYTES)
+        self._deadlines: dict[object, tuple[timedelta, str]] = {
+            h11.IDLE: (settings.head_deadline, "The request's headers did not arrive in time."),
+            h11.SEND_BODY: (settings.body_deadline, "The request's body did not arrive in time."),
+        }
+        self._awaited: object = None
+        self._deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:  # noqa: ANN401 - the base narrows what asyncio's protocols take
+        """The first request is awaited from now on."""
+        super().connection_made(transport)
+        self._await_rest()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Nothing is awaited any more."""
+        self._set_deadline(None)
+        super().connection_lost(exc)
+
+    def handle_events(self) -> None:
+        """Take what has arrived, and await what is missing."""
+        super().handle_events()
+        self._await_rest()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what cannot be read, and close."""
+        violation = self.conn.violation if isinstance(self.conn, StrictParser) else None
+        status = violation.error_status_hint if violation else HTTPStatus.BAD_REQUEST
+        is_too_large = status == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+        self._refuse(status, HEAD_TOO_LARGE if is_too_large else f"The request cannot be read: {violation or msg}.")
+
+    def _await_rest(self) -> None:
+        """A deadline counts from the moment at which the client owes a head, or a body, and no byte moves it."""
+        awaited = (self.conn.their_state, self.cycle)
+        if awaited != self._awaited:
+            self._awaited = awaited
+            self._set_deadline(self._deadlines.get(self.conn.their_state))
+
+    def _set_deadline(self, deadline: tuple[timedelta, str] | None) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+        if deadline is not None and not self.transport.is_closing():
+            after, said = deadline
+            self._deadline = self.loop.call_later(
+                after.total_seconds(),
+                self._refuse,
+                HTTPStatus.REQUEST_TIMEOUT,
+                f"{said} Send it within {after.total_seconds():g} s.",
+            )
+
+    def _refuse(self, status: int, detail: str) -> None:
+        """Answer with a problem, unless an answer has begun, and close."""
+        set_request_id(None)
+        log.info("a connection is closed", extra={"status": status, "reason": detail, "client": self.client})
+        # There is none before the first request.
+        cycle = cast("RequestResponseCycle | None", self.cycle)
+        in_request = cycle is not None and not cycle.response_complete
+        if self.conn.our_state in CAN_ANSWER:
+            self._answer(Problem(status, detail), self.scope["path"] if in_request else "")
+        if cycle is not None:
+            # The application hears that the client is gone, and what it still says is dropped.
+            cycle.disconnected = True
+            cycle.message_event.set()
+        self.transport.close()
+
+    def _answer(self, problem: Problem, path: str) -> None:
+        response = problem_response(problem, path)
+        response.headers.update({"Connection": "close", **SECURITY_HEADERS})
+        head = h11.Response(status_code=problem.status, headers=response.raw_headers, reason=problem.title.encode())
+        for event in (head, h11.Data(data=bytes(response.body)), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+
+
+def _check_head(request: h11.Request) -> None:
+    names = [name for name, _ in request.headers]
+    size_bytes = len(request.target) + sum(len(name) + len(value) for name, value in request.headers)
+    if size_bytes > MAX_HEAD_BYTES or len(names) > MAX_HEADERS:
+        raise h11.RemoteProtocolError(HEAD_TOO_LARGE, HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+    if b"content-length" in names and b"transfer-encoding" in names:
+        # Two servers in a row that read such a request differently take its body for the next request.
+        raise h11.RemoteProtocolError("it has Content-Length and Transfer-Encoding; send one of them")

@@ -1,0 +1,140 @@
+"""What the interface's documentation says of failures."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel, Field
+
+from gateway.http.problems import PROBLEM_MEDIA_TYPE, SEED_PREFIXES
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+Responses = dict[int | str, dict[str, Any]]
+
+
+class FieldProblem(BaseModel):
+    """A field that is wrong, and what to do about it."""
+
+    field: str
+    message: str
+
+
+class ProblemDocument(BaseModel):
+    """A failed request, as in RFC 9457."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    instance: str
+    request_id: str
+    errors: list[FieldProblem]
+
+
+class SeedProblem(BaseModel):
+    """A failed request of a seed-compatible route; only `error` is always there."""
+
+    error: str
+    details: str | None = None
+    errors: list[FieldProblem] = []
+    missing: Annotated[list[str], Field(description="Required fields that are missing or empty, with 400.")] = []
+    status: Annotated[str, Field(description="`RATE_LIMIT_EXCEEDED`, with 429.")] = ""
+    retry_after: Annotated[float | None, Field(description="Seconds, with 429.")] = None
+
+
+MEANINGS = {
+    400: "The body is not JSON; on a seed-compatible route also: a required field is missing.",
+    401: "No token, or one that is unknown or revoked.",
+    402: "The credit does not cover the worst case.",
+    403: "The token is not an administrator's, and what is asked for needs one.",
+    404: "There is no such thing in your account, or at all.",
+    408: "The body did not arrive in time; the connection is closed.",
+    409: "The idempotency key was used with other content, the pool may start no other machine, or the token is the "
+    "last one of all administrators.",
+    413: "The body is larger than 2 MiB.",
+    415: "The body is not `application/json`.",
+    422: "A field is wrong; `errors` names each, and the fix.",
+    429: "Too many submissions in flight, or nobody has such a machine now; `Retry-After` tells when to try again.",
+    500: "A fault of ours; the logs have it under the request's id.",
+    503: "A service behind the gateway cannot be reached; nothing was changed. Try again.",
+    504: "A service behind the gateway did not answer in time. Try again.",
+}
+WITH_A_TOKEN = (401, 500, 503, 504)
+"""What any request that needs a token may be answered, beside what its route names."""
+WITH_A_BODY = (400, 408, 413, 415, 422)
+WITH_PARAMETERS = (422,)
+
+
+STREAM: Responses = {
+    200: {
+        "description": "The submission's events, each with an id to resume from.",
+        "content": {"text/event-stream": {}},
+    }
+}
+MACHINE_STREAM: Responses = {
+    200: {
+        "description": "The machine's events, each with an id to resume from.",
+        "content": {"text/event-stream": {}},
+    }
+}
+NO_MORE_EVENTS: Responses = {204: {"description": "Its provider has taken it back, and you have seen its last event."}}
+LOG: Responses = {200: {"description": "The log, as it comes.", "content": {"text/plain": {}}}}
+REPORT: Responses = {200: {"description": "A DSSE envelope.", "content": {"application/json": {}}}}
+NOT_READY: Responses = {
+    503: {"description": "`services` tells which one is missing.", "content": {"application/json": {}}}
+}
+NOTHING_LEFT: Responses = {204: {"description": "It is over, and you have seen its last event."}}
+
+
+def problems(*statuses: int) -> Responses:
+    """The `responses` of a route that may fail with these statuses, beside those that `describe` sees by itself."""
+    return {status: {"description": MEANINGS[status]} for status in statuses}
+
+
+def describe(app: FastAPI) -> None:
+    """Make the application's OpenAPI document say of failures what is so, instead of what the framework would say."""
+
+    def document() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = _with_problems(
+                get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+            )
+        return app.openapi_schema
+
+    app.openapi = document
+
+
+def _with_problems(document: dict[str, Any]) -> dict[str, Any]:
+    schemas = document["components"]["schemas"]
+    for name in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(name, None)
+    for model in (ProblemDocument, SeedProblem):
+        schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
+        schemas.update(schema.pop("$defs"))
+        schemas[model.__name__] = schema
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            _add_problems(path, operation)
+    return document
+
+
+def _add_problems(path: str, operation: dict[str, Any]) -> None:
+    """The failures that follow from what the operation takes, and for all its failures the form of their bodies."""
+    responses = operation["responses"]
+    # The framework's own, which is of another form.
+    if "application/json" in responses.get("422", {}).get("content", {}):
+        del responses["422"]
+    for key, statuses in (("security", WITH_A_TOKEN), ("requestBody", WITH_A_BODY), ("parameters", WITH_PARAMETERS)):
+        for status in statuses if operation.get(key) else ():
+            responses.setdefault(str(status), {"description": MEANINGS[status]})
+    model, media_type = (
+        (SeedProblem, "application/json") if path.startswith(SEED_PREFIXES) else (ProblemDocument, PROBLEM_MEDIA_TYPE)
+    )
+    for status, response in responses.items():
+        if int(status) >= HTTPStatus.BAD_REQUEST and "content" not in response:
+            response["content"] = {media_type: {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}}
+    operation["responses"] = dict(sorted(responses.items()))

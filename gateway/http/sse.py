@@ -1,0 +1,83 @@
+"""The event stream's transport: heartbeats, headers, resume points, and an end for clients that stopped reading."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from sse_starlette.sse import SendTimeoutError
+
+from gateway.http.problems import FieldError, Problem, ProblemError
+from gateway.words.json_values import to_json
+from servicekit.logging import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+    from datetime import timedelta
+
+    from starlette.types import Receive, Scope, Send
+
+log = get_logger(__name__)
+
+RETRY = b"retry: 2000\n\n"
+"""How long a client waits before it connects again, in milliseconds."""
+HEADERS = {"Cache-Control": "no-cache, no-transform"}
+
+
+class EventStream(EventSourceResponse):
+    """A response that streams frames, with a heartbeat beside them."""
+
+    def __init__(
+        self,
+        frames: AsyncIterator[bytes],
+        heartbeat_interval: timedelta,
+        send_timeout: timedelta,
+        headers: Mapping[str, str] | None = None,
+        submission_id: str = "",
+    ) -> None:
+        """`submission_id` goes into every heartbeat, if the stream is that of a submission."""
+        super().__init__(  # pyright: ignore[reportUnknownMemberType] - its annotation has a bare dict
+            _opened(frames),
+            headers={**HEADERS, **(headers or {})},
+            ping=heartbeat_interval.total_seconds(),
+            ping_message_factory=partial(heartbeat, submission_id),
+            send_timeout=send_timeout.total_seconds(),
+            sep="\n",
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Stream until the last frame, or until the client is gone or has stopped reading."""
+        try:
+            await super().__call__(scope, receive, send)
+        except SendTimeoutError:
+            log.info("a client stopped reading; it can resume")
+
+
+def heartbeat(submission_id: str = "") -> ServerSentEvent:
+    """Tells a client that the connection lives; it has no id, so it moves no resume point."""
+    identity = {"submission_id": submission_id} if submission_id else {}
+    data = {"status": "heartbeat", **identity, "timestamp": time.time_ns() // 1_000_000}
+    return ServerSentEvent(to_json(data).decode(), event="heartbeat", sep="\n")
+
+
+def resume_point(last_event_id: str | None, after: str | None) -> int:
+    """The sequence number after which a client wants events; the header is newer than the query of the same URL.
+
+    Raises ProblemError when it is not a whole number from 0.
+    """
+    field, text = ("Last-Event-ID", last_event_id) if last_event_id else ("after", after)
+    if not text:
+        return 0
+    if not (text.isascii() and text.isdigit()) or len(text) > len(str(2**62)):
+        raise ProblemError(
+            Problem(422, "The resume point is not an event id.", (FieldError(field, "send the id of the last event"),))
+        )
+    return min(int(text), 2**62)
+
+
+async def _opened(frames: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield RETRY
+    async for data in frames:
+        yield data

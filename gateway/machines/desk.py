@@ -1,0 +1,100 @@
+"""Asks vmpool for machines, and opens their streams."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import grpc
+from google.protobuf.duration_pb2 import Duration
+from starlette.responses import Response, StreamingResponse
+from wavepool.vmpool.v1 import vmpool_pb2
+
+from gateway.http.problems import ProblemError, problem_of_rpc
+from gateway.machines.schemas import SpotChoice
+from gateway.machines.views import machine_frame
+from gateway.submissions.frames import encode
+from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from vocabulary.money import micros_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Iterable
+
+    from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
+
+    from gateway.machines.open_calls import OpenCalls
+    from gateway.machines.schemas import MachineOrder
+    from gateway.submissions.visible_jobs import VisibleJobs
+
+FIELD_NAMES = {
+    "max_price_micros_per_hour": "max_price_usd_per_hour",
+    "max_duration": "max_duration_seconds",
+    "request_id": "Idempotency-Key",
+    "spot_policy": "spot",
+}
+SPOT_POLICIES = {
+    None: vmpool_pb2.SPOT_POLICY_UNSPECIFIED,
+    SpotChoice.ON_DEMAND: vmpool_pb2.SPOT_POLICY_ON_DEMAND,
+    SpotChoice.SPOT: vmpool_pb2.SPOT_POLICY_SPOT,
+    SpotChoice.AUTO: vmpool_pb2.SPOT_POLICY_AUTO,
+}
+LOG_HEADERS = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
+"""Pieces are to go through as they come."""
+
+
+async def order(
+    vmpool: VmPoolServiceAsyncStub, body: MachineOrder, request_id: str
+) -> vmpool_pb2.RequestMachineResponse:
+    """Ask for a machine. Raises ProblemError, in the words of the body."""
+    duration = Duration()
+    duration.FromTimedelta(timedelta(seconds=body.max_duration_seconds))
+    request = vmpool_pb2.RequestMachineRequest(
+        request_id=request_id,
+        gpu_type=body.gpu_type,
+        gpu_count=body.gpu_count,
+        provider=body.provider,
+        backend=body.backend,
+        region=body.region,
+        spot_policy=SPOT_POLICIES[body.spot],
+        max_price_micros_per_hour=micros_of(body.max_price_usd_per_hour),
+        max_duration=duration,
+        force_new=body.force_new,
+        reason=body.reason,
+    )
+    try:
+        return await vmpool.RequestMachine(request, timeout=CALL_TIMEOUT_SECONDS)
+    except grpc.aio.AioRpcError as error:
+        raise ProblemError(problem_of_rpc(error, FIELD_NAMES)) from error
+
+
+async def frames(
+    vmpool: VmPoolServiceAsyncStub, calls: OpenCalls, jobs: VisibleJobs, machine_id: str, after_seq: int
+) -> AsyncGenerator[bytes]:
+    """A machine's encoded frames after `after_seq`, until its provider has taken it back; they name `jobs` alone."""
+    request = vmpool_pb2.WatchMachinesRequest(machine_id=machine_id, after_seq=after_seq)
+    async for answer in calls.answers(vmpool.WatchMachines(request)):
+        event = answer.event
+        event.reason = await jobs.shown(event.reason)
+        await jobs.hide_others(event.machine)
+        yield encode(event.seq, machine_frame(event))
+
+
+async def listed(encoded: Iterable[bytes]) -> AsyncGenerator[bytes]:
+    """Frames that are there already."""
+    for frame in encoded:
+        yield frame
+
+
+async def log_text(
+    vmpool: VmPoolServiceAsyncStub, calls: OpenCalls, request: vmpool_pb2.GetMachineLogsRequest
+) -> Response:
+    """A machine's log as a response that begins once it is known that there is one. Raises AioRpcError."""
+    pieces = calls.answers(vmpool.GetMachineLogs(request))
+    first = await anext(pieces, vmpool_pb2.GetMachineLogsResponse())
+
+    async def text() -> AsyncGenerator[bytes]:
+        yield first.data
+        async for piece in pieces:
+            yield piece.data
+
+    return StreamingResponse(text(), headers=LOG_HEADERS, media_type="text/plain")

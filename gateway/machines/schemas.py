@@ -1,0 +1,181 @@
+"""The bodies of the machines' part of our HTTP interface."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gateway.words.submission_fields import GpuType
+
+MOST_USD = 1_000_000
+LONGEST_SECONDS = 10**11
+MOST_GPUS = 2**31 - 1
+"""Far beyond what is sensible: the pool says what is, and with which values nearby. These keep numbers in range."""
+
+
+class SpotChoice(StrEnum):
+    """Whether a machine may be one that its provider can take away."""
+
+    ON_DEMAND = "on-demand"
+    SPOT = "spot"
+    AUTO = "auto"
+
+
+class Machine(BaseModel):
+    """A machine of the pool."""
+
+    id: str
+    state: Annotated[
+        str,
+        Field(
+            description="REQUESTED, PROVISIONING, STARTING, WARM, BUSY, DRAINING, or over: STOPPED, FAILED, LOST.",
+        ),
+    ]
+    provider: str
+    backend: Annotated[str, Field(description="The provider's own word for where it is; empty where it has none.")]
+    region: str
+    spot: Annotated[bool, Field(description="Its provider may take it away at any time.")]
+    gpu_type: Annotated[str, Field(description="What was asked for; `device` is what it really is.")]
+    gpu_count: int
+    device: Annotated[str, Field(description="`rocm`, `nvidia`, or `cpu`, whose times rank beside no GPU's.")]
+    device_title: str
+    architecture: str
+    memory_mib: int
+    compute_units: int
+    free_eighths: int
+    leased_eighths: int
+    price_usd_per_hour: float
+    minimum_billed_seconds: Annotated[float, Field(description="The least time that is billed.")]
+    billing_increment_seconds: Annotated[float, Field(description="Beyond that, time is billed in steps of these.")]
+    cost_usd: Annotated[float, Field(description="Up to now; final once `release_time` is set.")]
+    jobs_run: int
+    origin: Annotated[str, Field(description="What it was started for: DEMAND, REQUEST, SCHEDULE, or ADOPTED.")]
+    request_id: str
+    max_price_usd_per_hour: Annotated[float, Field(description="What its order allowed; 0: no limit.")]
+    max_duration_seconds: Annotated[float, Field(description="Its provider ends it after that time; 0: no limit.")]
+    reason: Annotated[str, Field(description="Why it is in its state.")]
+    provider_stage: Annotated[str, Field(description="The provider's own word for what it is doing.")]
+    fault: Annotated[str | None, Field(description="What went wrong, in a word that tells what to do next.")]
+    exit_status: Annotated[int | None, Field(description="The executor's, where it ended by itself.")]
+    sandbox: Annotated[str, Field(description="What holds the code of strangers there, such as `bubblewrap`.")]
+    sandbox_gaps: Annotated[list[str], Field(description="What that does not hold back or count, in sentences.")]
+    torch_version: Annotated[
+        str | None, Field(description="What evaluates problem definitions; null: they are not evaluated there.")
+    ]
+    signing_public_key: Annotated[str, Field(description="Ed25519, in hex: what its reports are signed with.")]
+    create_time: datetime | None
+    ready_time: datetime | None
+    last_used_time: datetime | None
+    end_time: datetime | None
+    release_time: Annotated[datetime | None, Field(description="When its provider had taken it back.")]
+
+
+class ProviderFailure(BaseModel):
+    """A provider that made no offers, or did not start, and why, in its own words."""
+
+    provider: str
+    message: str
+
+
+class StoppedSource(BaseModel):
+    """Where nothing is rented any more, as too many machines in a row cost money and ran nothing."""
+
+    provider: str
+    backend: str
+    gpu_type: str
+    message: Annotated[str, Field(description="What the last of them came to, and what to do.")]
+
+
+class ResumedRenting(BaseModel):
+    """What is rented from again."""
+
+    resumed_sources: list[StoppedSource]
+
+
+class MachineList(BaseModel):
+    """The pool; machines that are over come last."""
+
+    machines: list[Machine]
+    refused_providers: Annotated[
+        list[ProviderFailure], Field(description="Those that did not start; they are tried again.")
+    ]
+    stopped_sources: Annotated[
+        list[StoppedSource], Field(description="Nothing is rented there until `POST /providers/resume`.")
+    ]
+
+
+class MachineOrder(BaseModel):
+    """A machine to ask for. What is left out is the pool's choice."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        allow_inf_nan=False,
+        json_schema_extra={"examples": [{"gpu_type": "MI300X", "max_price_usd_per_hour": 3.0}]},
+    )
+
+    gpu_type: GpuType = ""
+    gpu_count: Annotated[int, Field(strict=True, ge=-MOST_GPUS, le=MOST_GPUS, description="1, 2, 4 or 8.")] = 1
+    provider: Annotated[str, Field(max_length=100)] = ""
+    backend: Annotated[str, Field(max_length=100, description="As `GET /offers` has them.")] = ""
+    region: Annotated[str, Field(max_length=100, description="As `GET /offers` has them.")] = ""
+    spot: Annotated[SpotChoice | None, Field(description="As the pool is set up, where left out.")] = None
+    max_price_usd_per_hour: Annotated[
+        float, Field(strict=True, ge=-MOST_USD, le=MOST_USD, description="Of the whole machine; 0: no limit.")
+    ] = 0.0
+    max_duration_seconds: Annotated[
+        float,
+        Field(
+            strict=True, ge=-LONGEST_SECONDS, le=LONGEST_SECONDS, description="Its provider ends it then; 0: no limit."
+        ),
+    ] = 0.0
+    force_new: Annotated[bool, Field(strict=True, description="A new machine, even if one stands ready.")] = False
+    reason: Annotated[str, Field(max_length=200, description="For people.")] = ""
+
+
+class OrderedMachine(BaseModel):
+    """The machine that an order came to."""
+
+    machine: Machine
+    started: Annotated[bool, Field(description="False: it stood ready, or was on its way, for others.")]
+    events_url: str
+
+
+class Offer(BaseModel):
+    """A kind of machine that can be had."""
+
+    provider: str
+    backend: str
+    region: str
+    gpu_type: str
+    gpu_count: int
+    spot: bool
+    price_usd_per_hour: Annotated[float, Field(description="Of the whole machine.")]
+    minimum_billed_seconds: float
+    billing_increment_seconds: float
+    available: Annotated[bool, Field(description="False: the provider lists it, and has none now.")]
+
+
+class OfferList(BaseModel):
+    """What can be had, cheapest per GPU first."""
+
+    offers: list[Offer]
+    failures: list[ProviderFailure]
+
+
+class ProviderFinding(BaseModel):
+    """What a provider found when it looked at one thing."""
+
+    provider: str
+    check: str
+    ok: bool
+    message: str
+    remedy: Annotated[str, Field(description="What to do about it, where there is something to do.")]
+
+
+class ProviderDiagnosis(BaseModel):
+    """All that the providers looked at."""
+
+    findings: list[ProviderFinding]

@@ -1,0 +1,121 @@
+"""vmpool's messages as the bodies and frames of our HTTP interface."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gateway.machines import schemas
+from gateway.submissions.frames import Frame
+from gateway.words.enum_names import machine_fault_name, machine_origin_name, machine_state_name
+from gateway.words.machine_figures import machine_figures
+from gateway.words.proto_time import instant_of, milliseconds_of, seconds_of
+from vocabulary.money import dollars_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wavepool.vmpool.v1 import vmpool_pb2
+
+
+def machine_path(machine_id: str) -> str:
+    """Where a machine is to be found."""
+    return f"/api/v1/machines/{machine_id}"
+
+
+def machine_of(machine: vmpool_pb2.Machine) -> schemas.Machine:
+    """A machine of the pool."""
+    return schemas.Machine(
+        **machine_figures(machine),
+        state=machine_state_name(machine.state),
+        free_eighths=machine.free_eighths,
+        leased_eighths=machine.leased_eighths,
+        cost_usd=dollars_of(machine.cost_micros),
+        jobs_run=machine.jobs_run,
+        origin=machine_origin_name(machine.origin),
+        request_id=machine.request_id,
+        max_price_usd_per_hour=dollars_of(machine.max_price_micros_per_hour),
+        max_duration_seconds=seconds_of(machine.max_duration),
+        reason=machine.reason,
+        provider_stage=machine.provider_stage,
+        fault=machine_fault_name(machine.fault) if machine.fault else None,
+        exit_status=machine.exit_status if machine.HasField("exit_status") else None,
+        sandbox=machine.sandbox,
+        sandbox_gaps=list(machine.inventory.sandbox_gaps),
+        torch_version=machine.inventory.torch_version or None,
+        signing_public_key=machine.signing_public_key,
+        create_time=instant_of(machine.create_time),
+        ready_time=instant_of(machine.ready_time),
+        last_used_time=instant_of(machine.last_used_time),
+        end_time=instant_of(machine.end_time),
+        release_time=instant_of(machine.release_time),
+    )
+
+
+def machine_frame(event: vmpool_pb2.MachineEvent) -> Frame:
+    """What became of a machine; the last one says that its provider has taken it back."""
+    fields: dict[str, Any] = {
+        "timestamp": milliseconds_of(event.time),
+        "previous_state": machine_state_name(event.previous_state),
+        "reason": event.reason,
+        "stage": event.provider_stage,
+        "elapsed_seconds": seconds_of(event.elapsed),
+        "estimate_seconds": seconds_of(event.estimate) if event.HasField("estimate") else None,
+        "estimate_p90_seconds": seconds_of(event.estimate_p90) if event.HasField("estimate_p90") else None,
+        "machine": machine_of(event.machine).model_dump(mode="json"),
+    }
+    if event.machine.HasField("release_time"):
+        fields["final"] = True
+    return Frame(machine_state_name(event.machine.state), fields)
+
+
+def offers_of(answer: vmpool_pb2.ListOffersResponse) -> schemas.OfferList:
+    """What can be had."""
+    return schemas.OfferList(
+        offers=[
+            schemas.Offer(
+                provider=offer.provider,
+                backend=offer.backend,
+                region=offer.region,
+                gpu_type=offer.gpu_type,
+                gpu_count=offer.gpu_count,
+                spot=offer.spot,
+                price_usd_per_hour=dollars_of(offer.price_micros_per_hour),
+                minimum_billed_seconds=seconds_of(offer.minimum_billed),
+                billing_increment_seconds=seconds_of(offer.billing_increment),
+                available=offer.available,
+            )
+            for offer in answer.offers
+        ],
+        failures=failures_of(answer.failures),
+    )
+
+
+def failures_of(failures: Iterable[vmpool_pb2.ProviderFailure]) -> list[schemas.ProviderFailure]:
+    """What providers said of why there is nothing to be had."""
+    return [schemas.ProviderFailure(provider=failure.provider, message=failure.message) for failure in failures]
+
+
+def stopped_of(stopped: Iterable[vmpool_pb2.StoppedSource]) -> list[schemas.StoppedSource]:
+    """What nothing is rented from."""
+    return [
+        schemas.StoppedSource(
+            provider=source.provider, backend=source.backend, gpu_type=source.gpu_type, message=source.message
+        )
+        for source in stopped
+    ]
+
+
+def diagnosis_of(answer: vmpool_pb2.DiagnoseProvidersResponse) -> schemas.ProviderDiagnosis:
+    """What the providers found."""
+    return schemas.ProviderDiagnosis(
+        findings=[
+            schemas.ProviderFinding(
+                provider=found.provider,
+                check=found.check,
+                ok=found.ok,
+                message=found.message,
+                remedy=found.remedy,
+            )
+            for found in answer.findings
+        ]
+    )

@@ -1,0 +1,51 @@
+"""What the compilers made of a submission, from the events that it has so far."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING
+
+import grpc
+from wavepool.scheduler.v1.scheduler_pb2 import WatchJobRequest
+
+from gateway.http.problems import ProblemError, problem_of_rpc
+from gateway.upstreams import CALL_TIMEOUT_SECONDS
+
+if TYPE_CHECKING:
+    from wavepool.executor.v1.run_event_pb2 import Compiled
+    from wavepool.scheduler.v1.scheduler_pb2 import Job
+
+    from gateway.auth import Account
+    from gateway.upstreams import Upstreams
+
+MOST_LISTING_BYTES = 256 << 10
+"""What an executor sends at most; of anything longer the beginning is shown."""
+
+
+async def compiled_of(upstreams: Upstreams, account: Account, job: Job) -> Compiled | None:
+    """The COMPILED event of the job's last attempt, None where it has none yet. Raises ProblemError."""
+    found: Compiled | None = None
+    if job.last_seq == 0:
+        return found
+    request = WatchJobRequest(account_id=account.account_id, job_id=job.job_id, after_seq=0)
+    call = upstreams.scheduler.WatchJob(request, timeout=CALL_TIMEOUT_SECONDS)
+    try:
+        async for response in call:
+            if response.event.run.HasField("compiled"):
+                found = response.event.run.compiled
+            if response.event.seq >= job.last_seq:
+                break
+    except grpc.aio.AioRpcError as error:
+        raise ProblemError(problem_of_rpc(error)) from error
+    finally:
+        call.cancel()
+    return found
+
+
+def listing_of(compiled: Compiled) -> str:
+    """The ISA listing as text; empty where there is none, or none that can be read."""
+    try:
+        data = zlib.decompressobj().decompress(compiled.isa_listing_zlib, MOST_LISTING_BYTES)
+    except zlib.error:
+        return ""
+    return data.decode(errors="replace")

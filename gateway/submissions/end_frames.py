@@ -1,0 +1,122 @@
+"""The last frame of a job, by how it was asked to run and what came of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from wavepool.executor.v1.executor_pb2 import RUN_MODE_SAMPLE, RUN_MODE_SANDBOX
+from wavepool.executor.v1.run_event_pb2 import VERDICT_UNSPECIFIED
+from wavepool.scheduler.v1.scheduler_pb2 import JOB_STATE_CANCELLED
+
+from gateway.submissions.run_frames import benchmarked_fields, isa_fields, test_entries
+from gateway.submissions.verdicts import final_status
+from gateway.words.enum_names import verdict_name
+from gateway.words.json_values import from_json
+from gateway.words.proto_time import seconds_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from wavepool.executor.v1.run_event_pb2 import Finished, WrongAnswer
+
+
+def end_frame(mode: int, state: int, result: Finished) -> tuple[str, dict[str, Any]]:
+    """The status and the fields of a job's last frame."""
+    status = final_status(mode, state, result.verdict)
+    if mode == RUN_MODE_SANDBOX:
+        specific = _sandbox_fields(result)
+    elif mode == RUN_MODE_SAMPLE and result.HasField("sample"):
+        specific = _sample_fields(result)
+    else:
+        specific = _test_fields(status, result)
+    return status, {**_verdict_fields(state, result), **specific}
+
+
+def _verdict_fields(state: int, result: Finished) -> dict[str, Any]:
+    cancelled = state == JOB_STATE_CANCELLED and result.verdict == VERDICT_UNSPECIFIED
+    return {
+        "verdict": "CANCELLED" if cancelled else verdict_name(result.verdict),
+        "message": result.message or ("The submission was cancelled." if cancelled else ""),
+        "details": result.details,
+        "reason": result.reason,
+        "stdout": result.stdout,
+        "stderr": result.stderr,
+        "has_report": bool(result.signed_report),
+        "billable_seconds": seconds_of(result.billable),
+    }
+
+
+def _test_fields(status: str, result: Finished) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "test_results": test_entries(result.test_results),
+        "passed_tests": result.passed_tests,
+        "total_tests": result.total_tests,
+    }
+    if result.HasField("wrong_answer"):
+        fields["debug_info"] = debug_info(result.wrong_answer, result.message)
+    if result.HasField("isa"):
+        fields |= isa_fields(result.isa)
+    if result.HasField("benchmarked"):
+        key = "test_results" if status == "BENCHMARKED" else "benchmark_results"
+        fields |= benchmarked_fields(result.benchmarked, key)
+        fields["total_tests"] = result.total_tests or fields["total_tests"]
+    return fields
+
+
+def _sandbox_fields(result: Finished) -> dict[str, Any]:
+    if not result.HasField("program"):
+        return {}
+    program = result.program
+    return {
+        "stdout": program.stdout,
+        "stderr": program.stderr,
+        "return_code": program.return_code,
+        "truncated": program.truncated,
+    }
+
+
+def _sample_fields(result: Finished) -> dict[str, Any]:
+    sample = result.sample
+    return {
+        "input": from_json(sample.input_json),
+        "output": _outputs(sample.output_json),
+        "expected_output": _outputs(sample.expected_output_json),
+        "debug_info": debug_info(result.wrong_answer, result.message) if result.HasField("wrong_answer") else {},
+    }
+
+
+def _outputs(text: str) -> Any:  # noqa: ANN401 - JSON has no narrower type
+    """The one output's value; several outputs as `{multi, names, values}`."""
+    parsed = from_json(text)
+    if not isinstance(parsed, dict):
+        return parsed
+    values = cast("Mapping[str, Any]", parsed)
+    if len(values) == 1:
+        return next(iter(values.values()))
+    return {"multi": True, "names": list(values), "values": list(values.values())}
+
+
+def debug_info(wrong: WrongAnswer, message: str) -> dict[str, Any]:
+    """How the outputs differ; the first mismatches are keyed by their index, such as "(3, 17)"."""
+    differences: dict[str, dict[str, Any]] = {}
+    for mismatch in wrong.first_mismatches:
+        key = _index_key(mismatch.index)
+        unique = key if key not in differences else f"{key} {mismatch.output}"
+        differences[unique] = {
+            "expected": mismatch.expected,
+            "actual": mismatch.actual,
+            "diff": mismatch.difference,
+            "output": mismatch.output,
+        }
+    return {
+        "max_difference": wrong.max_difference,
+        "mean_difference": wrong.mean_difference,
+        "mismatch_count": wrong.mismatch_count,
+        "element_count": wrong.element_count,
+        "sample_differences": differences,
+        "message": message,
+    }
+
+
+def _index_key(index: Sequence[int]) -> str:
+    return f"({', '.join(str(place) for place in index)})"

@@ -1,0 +1,69 @@
+"""Hands submissions to the scheduler, for all routes that take them."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import grpc
+from wavepool.scheduler.v1.scheduler_pb2 import CancelJobRequest, GetJobRequest, SubmitJobRequest
+
+from gateway.http.problems import FieldError, ProblemError, problem_of_rpc
+from gateway.upstreams import CALL_TIMEOUT_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wavepool.scheduler.v1.scheduler_pb2 import Job, JobSpec
+
+    from gateway.auth import Account
+    from gateway.upstreams import Upstreams
+
+NOT_ENOUGH_CREDIT = {grpc.StatusCode.FAILED_PRECONDITION: 402}
+SEED_ERRORS_OF_SUBMIT = {
+    grpc.StatusCode.NOT_FOUND: "Problem not found",
+    grpc.StatusCode.FAILED_PRECONDITION: "Not enough credit",
+}
+SEED_ERRORS_OF_JOB = {grpc.StatusCode.NOT_FOUND: "Submission not found"}
+
+
+async def submit(
+    upstreams: Upstreams,
+    account: Account,
+    spec: JobSpec,
+    idempotency_key: str = "",
+    field_names: Mapping[str, str] | None = None,
+) -> Job:
+    """Submit a job; without a key of the client's own, a fresh one makes our own retries safe.
+
+    `field_names` says what the client calls the fields of JobSpec. Raises ProblemError.
+    """
+    key = idempotency_key or str(uuid.uuid4())
+    request = SubmitJobRequest(account_id=account.account_id, spec=spec, idempotency_key=key)
+    try:
+        return (await upstreams.scheduler.SubmitJob(request, timeout=CALL_TIMEOUT_SECONDS)).job
+    except grpc.aio.AioRpcError as error:
+        names = {"idempotency_key": "Idempotency-Key", **(field_names or {})}
+        problem = problem_of_rpc(error, names, NOT_ENOUGH_CREDIT, SEED_ERRORS_OF_SUBMIT)
+        if error.code() is grpc.StatusCode.NOT_FOUND and not problem.errors:
+            problem = replace(problem, errors=(FieldError(names.get("problem", "problem"), problem.detail),))
+        raise ProblemError(problem) from error
+
+
+async def job_of(upstreams: Upstreams, account: Account, job_id: str) -> Job:
+    """One of the account's jobs. Raises ProblemError."""
+    request = GetJobRequest(account_id=account.account_id, job_id=job_id)
+    try:
+        return (await upstreams.scheduler.GetJob(request, timeout=CALL_TIMEOUT_SECONDS)).job
+    except grpc.aio.AioRpcError as error:
+        raise ProblemError(problem_of_rpc(error, seed_errors=SEED_ERRORS_OF_JOB)) from error
+
+
+async def cancel(upstreams: Upstreams, account: Account, job_id: str) -> Job:
+    """Cancel one of the account's jobs; one that is over stays as it is. Raises ProblemError."""
+    request = CancelJobRequest(account_id=account.account_id, job_id=job_id)
+    try:
+        return (await upstreams.scheduler.CancelJob(request, timeout=CALL_TIMEOUT_SECONDS)).job
+    except grpc.aio.AioRpcError as error:
+        raise ProblemError(problem_of_rpc(error, seed_errors=SEED_ERRORS_OF_JOB)) from error

@@ -1,0 +1,162 @@
+"""One job's frames, read once from the scheduler and followed by any number of clients.
+
+Theory of operation. A reader task watches the job from its first event, encodes each event once and appends it to a
+list that all clients share; a client is only a place in that list, so a thousand of them cost a thousand integers.
+The list is bounded: the reader keeps pace with the fastest client, and never runs more than a window ahead of it;
+frames that the fastest client has read are let go once they fill the window. A client that needs one of those has
+fallen behind: its stream ends, and it resumes with `Last-Event-ID`. Reading from the first event on, also when every
+client resumes later, makes the frames of a resumed stream the same bytes as those of the first.
+
+When the scheduler goes away the reader tries again from the last event that it has, for as long as anybody follows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+import grpc
+
+from gateway.submissions.frames import Frame, Setting, encode, frame_of
+from servicekit.logging import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable
+    from datetime import timedelta
+
+    from wavepool.scheduler.v1.scheduler_pb2 import JobEvent
+
+    WatchEvents = Callable[[int], AsyncGenerator[JobEvent]]
+    """Streams a job's events after a sequence number, and may end at any time."""
+
+log = get_logger(__name__)
+
+FINAL_CODES = frozenset(
+    {
+        grpc.StatusCode.NOT_FOUND,
+        grpc.StatusCode.INVALID_ARGUMENT,
+        grpc.StatusCode.PERMISSION_DENIED,
+        grpc.StatusCode.UNIMPLEMENTED,
+    }
+)
+"""Trying again changes nothing about these."""
+
+
+class FellBehindError(Exception):
+    """A client needs a frame that is no longer kept."""
+
+
+class JobStream:
+    """The frames of one job. `run` reads them; `follow` gives them to one client."""
+
+    def __init__(
+        self, job_id: str, watch: WatchEvents, setting: Setting, window_bytes: int, retry_pause: timedelta
+    ) -> None:
+        self._job_id = job_id
+        self._watch = watch
+        self._setting = setting
+        self._window_bytes = window_bytes
+        self._retry_pause = retry_pause
+        self._frames: deque[tuple[int, bytes]] = deque()
+        self._first = 0
+        self._furthest = 0
+        self._kept_bytes = 0
+        self._unread_bytes = 0
+        self._last_seq = 0
+        self._is_over = False
+        self._dropped_seq = 0
+        self._changed = asyncio.Event()
+        self._has_room = asyncio.Event()
+
+    def can_serve(self, after_seq: int) -> bool:
+        """Whether every frame after `after_seq` is still to be had here."""
+        return self._dropped_seq <= after_seq
+
+    async def run(self) -> None:
+        """Read until the job's last event."""
+        try:
+            while not self._is_over:
+                await self._read_once()
+                if not self._is_over:
+                    await asyncio.sleep(self._retry_pause.total_seconds())
+        except Exception:
+            log.exception("a job's events could not be shown")
+            self._end_with_error("The stream broke through a fault of ours; the submission goes on.")
+
+    def end(self) -> None:
+        """End the stream here, in good order: clients get what was read, and resume elsewhere."""
+        self._is_over = True
+        self._wake()
+
+    async def follow(self, after_seq: int) -> AsyncGenerator[bytes]:
+        """The encoded frames after `after_seq`, until the last. Raises FellBehindError when one is no longer kept."""
+        if not self.can_serve(after_seq):
+            raise FellBehindError
+        place = self._first
+        while True:
+            changed = self._changed
+            while place < self._first + len(self._frames):
+                if place < self._first:
+                    raise FellBehindError
+                seq, data = self._frames[place - self._first]
+                self._note_read(place, len(data))
+                place += 1
+                if seq > after_seq:
+                    yield data
+            if self._is_over:
+                return
+            await changed.wait()
+
+    async def _read_once(self) -> None:
+        try:
+            async with aclosing(self._watch(self._last_seq)) as events:
+                async for event in events:
+                    if event.seq > self._last_seq:
+                        self._take(event)
+                        await self._room()
+        except grpc.aio.AioRpcError as error:
+            if error.code() in FINAL_CODES:
+                self._end_with_error(error.details() or "The events of this submission cannot be read.")
+                return
+            log.warning("the scheduler's event stream broke; trying again", extra={"code": error.code().name})
+
+    def _take(self, event: JobEvent) -> None:
+        self._last_seq = event.seq
+        self._setting = self._setting.after(event)
+        self._is_over = event.HasField("ended")
+        frame = frame_of(event, self._setting)
+        if frame is not None:
+            self._append(event.seq, encode(event.seq, frame))
+
+    def _append(self, seq: int, data: bytes) -> None:
+        self._frames.append((seq, data))
+        self._kept_bytes += len(data)
+        self._unread_bytes += len(data)
+        while self._kept_bytes > self._window_bytes and self._first < self._furthest:
+            self._dropped_seq, dropped = self._frames.popleft()
+            self._kept_bytes -= len(dropped)
+            self._first += 1
+        self._wake()
+
+    def _note_read(self, place: int, size_bytes: int) -> None:
+        if place == self._furthest:
+            self._furthest += 1
+            self._unread_bytes -= size_bytes
+            self._has_room.set()
+
+    async def _room(self) -> None:
+        while self._unread_bytes > self._window_bytes:
+            self._has_room.clear()
+            await self._has_room.wait()
+
+    def _end_with_error(self, message: str) -> None:
+        self._is_over = True
+        fields = {"submission_id": self._job_id, "verdict": "INFRA_ERROR", "message": message, "details": ""}
+        # No id: the job has no such event, and a client that resumes must not skip one.
+        self._append(self._last_seq + 1, encode(None, Frame("ERROR", fields)))
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()

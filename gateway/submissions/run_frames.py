@@ -1,0 +1,213 @@
+"""Frames of the steps that happen on the machine, and the parts that they share with a job's last frame."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from gateway.words.enum_names import bound_name, timing_name
+from gateway.words.proto_time import seconds_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from wavepool.executor.v1.run_event_pb2 import (
+        Band,
+        Benchmarked,
+        BenchmarkResult,
+        Checked,
+        Compiled,
+        IsaReport,
+        KernelHint,
+        KernelReport,
+        TestResult,
+    )
+
+NS_PER_MS = 1e6
+CI_CONFIDENCE = 0.95
+SPREAD = ("min", "p5", "p25", "p75", "p95", "p99", "max", "mad")
+INSTRUMENTS = ("clock_mhz", "temperature_celsius", "power_watts")
+TENSARAS_NAMES: dict[Literal["clock_mhz", "temperature_celsius"], str] = {
+    "clock_mhz": "sm_clock_mhz",
+    "temperature_celsius": "temp_c",
+}
+MAX_RUNS_SHOWN = 100
+"""A case may have 2,000 samples; a frame shows at most so many of them, evenly spaced."""
+
+
+def test_entry(result: TestResult) -> dict[str, Any]:
+    """One test case's outcome."""
+    return {"test_id": result.test_id, "name": result.name, "status": "PASSED" if result.passed else "FAILED"}
+
+
+def test_entries(results: Iterable[TestResult]) -> list[dict[str, Any]]:
+    """All test cases' outcomes."""
+    return [test_entry(result) for result in results]
+
+
+def compiled_fields(compiled: Compiled) -> dict[str, Any]:
+    """Fields of COMPILED."""
+    return {
+        "warnings": compiled.warnings,
+        "duration_ms": seconds_of(compiled.duration) * 1000,
+        "cached": compiled.cached,
+        **isa_fields(compiled.isa),
+    }
+
+
+def isa_fields(isa: IsaReport) -> dict[str, Any]:
+    """What the MI300X's compiler makes of the source, with or without such a GPU."""
+    return {
+        "isa": {kernel.name: kernel_entry(kernel) for kernel in isa.kernels},
+        "isa_toolchain": isa.toolchain or None,
+        "isa_note": isa.note or None,
+    }
+
+
+def kernel_entry(kernel: KernelReport) -> dict[str, Any]:
+    """What one kernel needs of a compute unit, and what its author could do better."""
+    return {
+        "vgpr": kernel.vgpr,
+        "sgpr": kernel.sgpr,
+        "agpr": kernel.agpr,
+        "lds_bytes": kernel.lds_bytes,
+        "scratch_bytes": kernel.scratch_bytes,
+        "spills": kernel.spills,
+        "occupancy": kernel.occupancy,
+        "symbol": kernel.symbol,
+        "line": kernel.line or None,
+        "vgpr_spills": kernel.vgpr_spills,
+        "limited_by": kernel.limited_by or None,
+        "block_threads": kernel.block_threads or None,
+        "block_threads_known": kernel.block_threads_known,
+        "dynamic_lds": kernel.dynamic_lds,
+        "mfma": kernel.mfma,
+        "instructions": kernel.instructions,
+        "uncounted": list(kernel.uncounted),
+        "hints": [hint_entry(hint) for hint in kernel.hints],
+    }
+
+
+def hint_entry(hint: KernelHint) -> dict[str, Any]:
+    """One piece of advice; without a line it is about the whole kernel."""
+    return {
+        "subject": hint.subject,
+        "line": hint.line or None,
+        "what": hint.what,
+        "why": hint.why,
+        "advice": hint.advice,
+    }
+
+
+def checked_fields(checked: Checked) -> dict[str, Any]:
+    """Fields of CHECKED."""
+    return {
+        "test_results": test_entries(checked.test_results),
+        "passed_tests": checked.passed_tests,
+        "total_tests": checked.total_tests,
+    }
+
+
+def benchmark_entry(result: BenchmarkResult, max_runs: int = 0) -> dict[str, Any]:
+    """One test case's times, with up to `max_runs` of its samples."""
+    return {
+        "name": result.name,
+        "test_id": result.test_id,
+        "runtime_ms": result.runtime_ns / NS_PER_MS,
+        "gflops": result.gflops,
+        "gbytes_per_second": result.gbytes_per_second,
+        "percent_of_roof": result.percent_of_roof or None,
+        "bound": bound_name(result.bound) if result.bound else None,
+        "timing": timing_name(result.timing),
+        "unproven_because": result.unproven_because or None,
+        "shown_interval": result.shown_interval or None,
+        **spread_fields(result, max_runs),
+        **evidence_fields(result),
+    }
+
+
+def spread_fields(result: BenchmarkResult, max_runs: int) -> dict[str, Any]:
+    """How the samples of a case lie, and how sure its time is."""
+    shown = _evenly_spaced(result.sample_ns, max_runs)
+    return {
+        "ci": {
+            "low_ms": result.ci_low_ns / NS_PER_MS,
+            "high_ms": result.ci_high_ns / NS_PER_MS,
+            "confidence": CI_CONFIDENCE,
+        },
+        "samples": result.samples,
+        "converged": result.converged,
+        "stopped_by": result.stopped_by,
+        **{f"{name}_ms": getattr(result, f"{name}_ns") / NS_PER_MS for name in SPREAD},
+        "bimodality": _known(result, "bimodality"),
+        "correlation_time": result.correlation_time,
+        "session_medians_ms": [ns / NS_PER_MS for ns in result.session_median_ns],
+        "disagreement": result.disagreement,
+        "runs": [{"run_index": index, "runtime_ms": ns / NS_PER_MS} for index, ns in shown],
+    }
+
+
+def evidence_fields(result: BenchmarkResult) -> dict[str, Any]:
+    """What bears a case's time out, and in which state the device was."""
+    metrics = {name: _band(getattr(result, name)) for name in INSTRUMENTS if result.HasField(name)}
+    return {
+        "audit_ratio": _known(result, "audit_ratio"),
+        "audited_calls": result.audited_calls,
+        "null_ms": result.null_ns / NS_PER_MS,
+        "floor_ms": _milliseconds(_known(result, "floor_ns")),
+        "hot_ms": _milliseconds(_known(result, "hot_ns")),
+        "first_call_ms": result.first_call_ns / NS_PER_MS,
+        "stream_span_ms": _milliseconds(_known(result, "stream_span_ns")),
+        "device_span_ms": _milliseconds(_known(result, "device_span_ns")),
+        "flush_bytes": result.flush_bytes,
+        "arithmetic_intensity": _known(result, "arithmetic_intensity"),
+        "replaced_samples": len(result.replaced),
+        "gpu_metrics": metrics | _flat_metrics(result),
+    }
+
+
+def benchmarked_fields(benchmarked: Benchmarked, results_key: str) -> dict[str, Any]:
+    """Fields of BENCHMARKED, and of ACCEPTED, which calls the results `benchmark_results`."""
+    return {
+        results_key: [benchmark_entry(result) for result in benchmarked.results],
+        "avg_runtime_ms": benchmarked.mean_runtime_ns / NS_PER_MS,
+        "avg_gflops": benchmarked.mean_gflops,
+        "total_tests": len(benchmarked.results),
+        "timing": timing_name(benchmarked.timing),
+        "unproven_because": benchmarked.unproven_because or None,
+        "shown_interval": benchmarked.shown_interval or None,
+        "converged": benchmarked.converged,
+        "simulated": benchmarked.simulated,
+        "timing_mode": benchmarked.timing_mode or None,
+        "flush_verified": benchmarked.flush_verified if benchmarked.HasField("flush_verified") else None,
+    }
+
+
+def _known(result: BenchmarkResult, name: str) -> float | None:
+    # The stubs know each field by its own literal.
+    return getattr(result, name) if cast("Any", result).HasField(name) else None
+
+
+def _milliseconds(ns: float | None) -> float | None:
+    return None if ns is None else ns / NS_PER_MS
+
+
+def _band(band: Band) -> dict[str, float]:
+    # Events of before means were kept have the median alone.
+    return {"low": band.low, "median": band.median, "high": band.high, "mean": band.mean or band.median}
+
+
+def _flat_metrics(result: BenchmarkResult) -> dict[str, float]:
+    """The same by the names that charts of Tensara's front ends read."""
+    flat: dict[str, float] = {}
+    for name, theirs in TENSARAS_NAMES.items():
+        if result.HasField(name):
+            band = _band(getattr(result, name))
+            flat |= {f"{theirs}_min": band["low"], f"{theirs}_max": band["high"], f"{theirs}_mean": band["mean"]}
+    return flat
+
+
+def _evenly_spaced(samples: Sequence[float], count: int) -> list[tuple[int, float]]:
+    if not samples or not count:
+        return []
+    step = max(1, -(-len(samples) // count))
+    return [(index, samples[index]) for index in range(0, len(samples), step)]

@@ -1,0 +1,52 @@
+"""Whose jobs a text may name: what the pool says of its machines has the ids of everybody's jobs in it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from gateway.http.problems import ProblemError
+from gateway.submissions import intake
+
+if TYPE_CHECKING:
+    from wavepool.vmpool.v1.vmpool_pb2 import Machine
+
+    from gateway.auth import Account
+    from gateway.upstreams import Upstreams
+
+JOB_ID = re.compile(r"job_[0-9A-Z]+")
+HIDDEN = "(of another account)"
+
+
+class VisibleJobs:
+    """The jobs whose ids an account may see: its own; all of them for an administrator."""
+
+    def __init__(self, upstreams: Upstreams, account: Account) -> None:
+        self._upstreams = upstreams
+        self._account = account
+        self._visible: dict[str, bool] = {}
+
+    async def shown(self, text: str) -> str:
+        """The text with every other job's id hidden."""
+        if self._account.admin:
+            return text
+        for job_id in set(JOB_ID.findall(text)):
+            if not await self._is_visible(job_id):
+                text = re.sub(rf"{job_id}\b", HIDDEN, text)
+        return text
+
+    async def hide_others(self, machine: Machine) -> Machine:
+        """The same machine, whose words name no job of another account any more."""
+        machine.reason = await self.shown(machine.reason)
+        return machine
+
+    async def _is_visible(self, job_id: str) -> bool:
+        if job_id not in self._visible:
+            try:
+                await intake.job_of(self._upstreams, self._account, job_id)
+            except ProblemError:
+                # Also if the scheduler is away: an id that may be another's stays hidden.
+                self._visible[job_id] = False
+            else:
+                self._visible[job_id] = True
+        return self._visible[job_id]

@@ -1,0 +1,1 @@
+"""The words of the interface: names of enums, instants, amounts, fields that bodies share."""

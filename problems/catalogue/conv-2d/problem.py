@@ -1,0 +1,97 @@
+"""2D convolution."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from problems.families.correlation import correlate, correlation_part
+from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet
+from problems.kit.distributions import Distribution, any_distribution
+from problems.kit.domain import ANY_SCALE
+from problems.kit.rounding import SUM, sum_condition
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from problems.kit.domain import Domain
+
+
+def _case(image: tuple[int, int], taps: tuple[int, int], distribution: Distribution) -> Case:
+    sizes = {"H": image[0], "W": image[1], "Kh": taps[0], "Kw": taps[1]}
+    labels = [f"{name}={size}" for name, size in sizes.items()]
+    return Case(", ".join([*labels, distribution.value]), {**sizes, "distribution": distribution})
+
+
+class Conv2d(Problem):
+    """An image under a sliding filter of odd sides."""
+
+    slug = "conv-2d"
+    title = "2D Convolution"
+    domains: ClassVar[Mapping[str, Domain]] = {"A": ANY_SCALE, "B": ANY_SCALE}
+    difficulty = Difficulty.MEDIUM
+    tags = ("convolution", "image")
+    dtypes = ("float32", "float16", "bfloat16")
+    signature = "const float* A, const float* B, float* C, size_t H, size_t W, size_t Kh, size_t Kw"
+    outputs: ClassVar[Mapping[str, Initial]] = {"C": Initial.ZERO}
+    nondeterministic = True
+    tolerance = SUM
+    sizes = Sizes(
+        cpu=(
+            _case((192, 256), (5, 5), Distribution.UNIFORM),
+            _case((127, 131), (9, 9), Distribution.WIDE),
+            _case((97, 61), (3, 17), Distribution.POSITIVE),
+            _case((33, 29), (31, 31), Distribution.SMALL),
+        ),
+        gpu=(
+            _case((4096, 4096), (9, 9), Distribution.UNIFORM),
+            _case((8192, 8192), (11, 11), Distribution.POSITIVE),
+            _case((16_384, 16_384), (13, 13), Distribution.WIDE),
+            _case((1024, 1024), (31, 31), Distribution.SMALL),
+            _case((2048, 2048), (63, 63), Distribution.UNIFORM),
+            _case((4096, 4096), (127, 127), Distribution.NORMAL),
+        ),
+    )
+    time_limit_seconds = 20.0
+
+    def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
+        sides, filters = (61, 97, 129, 193), (1, 3, 7, 11)
+        if size_set is SizeSet.GPU:
+            sides, filters = (1021, 2049, 3001, 4093), (7, 9, 15, 33)
+        height, width = (int(side) for side in rng.choice(sides, 2))
+        taps = (int(rng.choice(filters)), int(rng.choice(filters)))
+        return _case((height, width), taps, any_distribution(rng))
+
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        sizes = {name: case.values[name] for name in ("H", "W", "Kh", "Kw")}
+        distribution = case.values["distribution"]
+        image = self.sample(distribution, (sizes["H"], sizes["W"]), rng)
+        return {"A": image, "B": self.sample(distribution, (sizes["Kh"], sizes["Kw"]), rng, spike=1.0), **sizes}
+
+    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return {"C": (case.values["H"], case.values["W"])}
+
+    def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        return {"C": correlate(inputs["A"], inputs["B"], case.values.get("inside"))}
+
+    def condition(
+        self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
+    ) -> dict[str, NDArray[Any]]:
+        absolute = correlate(np.abs(inputs["A"]), np.abs(inputs["B"]), case.values.get("inside"))
+        return {"C": sum_condition(np.abs(absolute), case.values["Kh"] * case.values["Kw"])}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        (shape,) = self.output_shapes(case).values()
+        return correlation_part(case, ("A", "C"), shape, (case.values["Kh"], case.values["Kw"]), rng)
+
+    def flops(self, case: Case) -> float:
+        return 2.0 * case.values["H"] * case.values["W"] * case.values["Kh"] * case.values["Kw"]
+
+    def bytes(self, case: Case) -> float:
+        return 4.0 * (2 * case.values["H"] * case.values["W"] + case.values["Kh"] * case.values["Kw"])
+
+
+PROBLEM = Conv2d()

@@ -1,0 +1,91 @@
+"""3D convolution of a cube."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from problems.families.correlation import correlate, correlation_part
+from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet
+from problems.kit.distributions import Distribution, any_distribution
+from problems.kit.domain import ANY_SCALE
+from problems.kit.rounding import SUM, sum_condition
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from problems.kit.domain import Domain
+
+
+def _case(size: int, taps: int, distribution: Distribution) -> Case:
+    return Case(f"D=H=W={size}, K={taps}, {distribution}", {"size": size, "K": taps, "distribution": distribution})
+
+
+class ConvSquare3d(Problem):
+    """A cube under a sliding cubic filter of odd side."""
+
+    slug = "conv-square-3d"
+    title = "3D Convolution of a Cube"
+    domains: ClassVar[Mapping[str, Domain]] = {"A": ANY_SCALE, "B": ANY_SCALE}
+    difficulty = Difficulty.HARD
+    tags = ("convolution",)
+    dtypes = ("float32", "float16", "bfloat16")
+    signature = "const float* A, const float* B, float* C, size_t size, size_t K"
+    outputs: ClassVar[Mapping[str, Initial]] = {"C": Initial.ZERO}
+    nondeterministic = True
+    tolerance = SUM
+    sizes = Sizes(
+        cpu=(
+            _case(48, 3, Distribution.UNIFORM),
+            _case(31, 5, Distribution.WIDE),
+            _case(37, 7, Distribution.POSITIVE),
+            _case(13, 9, Distribution.SMALL),
+        ),
+        gpu=(
+            _case(64, 3, Distribution.UNIFORM),
+            _case(32, 9, Distribution.POSITIVE),
+            _case(96, 11, Distribution.WIDE),
+            _case(128, 5, Distribution.SMALL),
+            _case(256, 7, Distribution.NORMAL),
+            _case(512, 9, Distribution.UNIFORM),
+        ),
+    )
+    time_limit_seconds = 20.0
+
+    def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
+        sizes, taps = ((17, 29, 33, 41), (1, 3, 5)) if size_set is SizeSet.CPU else ((61, 97, 127, 131), (3, 7, 9))
+        return _case(int(rng.choice(sizes)), int(rng.choice(taps)), any_distribution(rng))
+
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        size, taps, distribution = case.values["size"], case.values["K"], case.values["distribution"]
+        cube = self.sample(distribution, (size,) * 3, rng)
+        return {"A": cube, "B": self.sample(distribution, (taps,) * 3, rng, spike=1.0), "size": size, "K": taps}
+
+    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return {"C": (case.values["size"],) * 3}
+
+    def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        return {"C": correlate(inputs["A"], inputs["B"], case.values.get("inside"))}
+
+    def condition(
+        self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
+    ) -> dict[str, NDArray[Any]]:
+        absolute = correlate(np.abs(inputs["A"]), np.abs(inputs["B"]), case.values.get("inside"))
+        # By Fourier transform, the smallest of them may come out just below zero.
+        return {"C": sum_condition(np.abs(absolute), case.values["K"] ** 3)}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        (shape,) = self.output_shapes(case).values()
+        return correlation_part(case, ("A", "C"), shape, (case.values["K"],) * 3, rng)
+
+    def flops(self, case: Case) -> float:
+        return 2.0 * case.values["size"] ** 3 * case.values["K"] ** 3
+
+    def bytes(self, case: Case) -> float:
+        return 4.0 * (2 * case.values["size"] ** 3 + case.values["K"] ** 3)
+
+
+PROBLEM = ConvSquare3d()

@@ -1,0 +1,84 @@
+"""Cumulative sum."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from problems.kit.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
+from problems.kit.distributions import Distribution, any_distribution
+from problems.kit.domain import ANY_SCALE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from problems.kit.domain import Domain
+
+
+def _case(n: int, distribution: Distribution) -> Case:
+    return Case(f"N={n}, {distribution.value}", {"N": n, "distribution": distribution})
+
+
+class Cumsum(Problem):
+    """The inclusive prefix sum."""
+
+    slug = "cumsum"
+    title = "Cumulative Sum"
+    domains: ClassVar[Mapping[str, Domain]] = {"input": ANY_SCALE}
+    difficulty = Difficulty.MEDIUM
+    tags = ("scan",)
+    signature = "const float* input, float* output, size_t N"
+    outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.POISON}
+    nondeterministic = True
+    tolerance = Tolerance(
+        2.0,
+        "2 units of eps * sqrt(i + 1) * (sum of the absolute values up to i): any order of fp32 additions, also one "
+        "running sum.",
+    )
+    sizes = Sizes(
+        cpu=(
+            _case(65_536, Distribution.NORMAL),
+            _case(100_003, Distribution.POSITIVE),
+            _case(131_071, Distribution.WIDE),
+            _case(1_025, Distribution.SMALL),
+        ),
+        gpu=(
+            _case(65_536, Distribution.NORMAL),
+            _case(131_072, Distribution.POSITIVE),
+            _case(262_144, Distribution.WIDE),
+            _case(524_288, Distribution.SMALL),
+            _case(1_048_576, Distribution.UNIFORM),
+        ),
+    )
+
+    def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
+        lengths = (1_023, 32_771, 65_535, 99_991) if size_set is SizeSet.CPU else (65_537, 262_147, 1_048_573)
+        return _case(int(rng.choice(lengths)), any_distribution(rng))
+
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        n = case.values["N"]
+        return {"input": self.sample(case.values["distribution"], (n,), rng, spike=64.0), "N": n}
+
+    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return {"output": (case.values["N"],)}
+
+    def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        return {"output": np.cumsum(inputs["input"], dtype=np.float64)}
+
+    def condition(
+        self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
+    ) -> dict[str, NDArray[Any]]:
+        absolute = np.cumsum(np.abs(inputs["input"]), dtype=np.float64)
+        return {"output": absolute * np.sqrt(np.arange(1.0, absolute.size + 1.0))}
+
+    def flops(self, case: Case) -> float:
+        return float(case.values["N"])
+
+    def bytes(self, case: Case) -> float:
+        return 8.0 * case.values["N"]
+
+
+PROBLEM = Cumsum()

@@ -1,0 +1,84 @@
+"""A diagonal matrix times a matrix."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
+from problems.kit.distributions import Distribution, any_distribution
+from problems.kit.domain import ANY_SCALE
+from problems.kit.parts import some_pieces, within
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from problems.kit.domain import Domain
+
+
+def _case(n: int, m: int, distribution: Distribution) -> Case:
+    return Case(f"{n} x {n}x{m}, {distribution.value}", {"n": n, "m": m, "distribution": distribution})
+
+
+class DiagonalMatmul(Problem):
+    """Each row of B times its element of the diagonal."""
+
+    slug = "diagonal-matmul"
+    title = "Diagonal Matrix Multiplication"
+    domains: ClassVar[Mapping[str, Domain]] = {"diagonal_a": ANY_SCALE, "input_b": ANY_SCALE}
+    difficulty = Difficulty.EASY
+    tags = ("linear-algebra", "element-wise")
+    dtypes = ("float32", "float16", "bfloat16")
+    signature = "const float* diagonal_a, const float* input_b, float* output_c, size_t n, size_t m"
+    outputs: ClassVar[Mapping[str, Initial]] = {"output_c": Initial.POISON}
+    tolerance = Tolerance(1.0, "1 unit of eps * |output|: one fp32 product, correctly rounded, errs by half of that.")
+    sizes = Sizes(
+        cpu=(
+            _case(256, 256, Distribution.UNIFORM),
+            _case(127, 509, Distribution.WIDE),
+            _case(1021, 33, Distribution.SMALL),
+            _case(64, 512, Distribution.NORMAL),
+        ),
+        gpu=(
+            _case(2048, 2048, Distribution.UNIFORM),
+            _case(4096, 4096, Distribution.WIDE),
+            _case(6144, 6144, Distribution.NORMAL),
+            _case(8192, 4096, Distribution.SMALL),
+        ),
+    )
+
+    def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
+        sides = (61, 127, 251, 333) if size_set is SizeSet.CPU else (2053, 4093, 6151)
+        n, m = (int(side) for side in rng.choice(sides, 2))
+        return _case(n, m, any_distribution(rng))
+
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        n, m, distribution = (case.values[name] for name in ("n", "m", "distribution"))
+        diagonal = self.sample(distribution, (n,), rng, spike=64.0)
+        return {"diagonal_a": diagonal, "input_b": self.sample(distribution, (n, m), rng, spike=64.0), "n": n, "m": m}
+
+    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return {"output_c": (case.values["n"], case.values["m"])}
+
+    def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        return {"output_c": inputs["diagonal_a"].astype(np.float64)[:, None] * inputs["input_b"]}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        rows = some_pieces(case.values["n"], case.values["m"], rng)
+        if rows is None:
+            return None
+        places = within(rows, case.values["m"])
+        return Part(case, {"diagonal_a": rows, "input_b": places, "output_c": places})
+
+    def flops(self, case: Case) -> float:
+        return float(case.values["n"] * case.values["m"])
+
+    def bytes(self, case: Case) -> float:
+        n, m = case.values["n"], case.values["m"]
+        return 4.0 * (n + 2 * n * m)
+
+
+PROBLEM = DiagonalMatmul()

@@ -1,0 +1,81 @@
+"""Histogram of an image."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from problems.kit.chaining import integers
+from problems.kit.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
+from problems.kit.rounding import EXACT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from problems.kit.chaining import ChainRule
+
+
+def _case(height: int, width: int, num_bins: int, values: str) -> Case:
+    name = f"{height}x{width}, bins={num_bins}, {values}"
+    return Case(name, {"height": height, "width": width, "num_bins": num_bins, "values": values})
+
+
+class Histogram(Problem):
+    """How many pixels fall into each bin."""
+
+    slug = "histogram"
+    title = "Histogram"
+    difficulty = Difficulty.EASY
+    tags = ("image", "atomics")
+    signature = "const float* image, int num_bins, float* histogram, size_t height, size_t width"
+    chain: ClassVar[Mapping[str, ChainRule]] = {"image": integers(0, 10)}
+    outputs: ClassVar[Mapping[str, Initial]] = {"histogram": Initial.ZERO}
+    tolerance = EXACT
+    sizes = Sizes(
+        cpu=(
+            _case(256, 384, 256, "whole"),
+            _case(301, 257, 64, "fractional"),
+            _case(512, 512, 128, "skewed"),
+            _case(7, 4099, 10, "whole"),
+        ),
+        gpu=tuple(
+            _case(height, width, num_bins, values)
+            for height, width in ((2560, 1440), (3840, 2160), (4096, 4096))
+            for num_bins, values in ((64, "whole"), (128, "skewed"), (256, "fractional"))
+        ),
+    )
+
+    def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
+        lengths = (127, 211, 383, 509) if size_set is SizeSet.CPU else (1079, 1921, 2161, 4093)
+        height, width = (int(length) for length in rng.choice(lengths, 2))
+        return _case(height, width, int(rng.choice((31, 100, 255))), str(rng.choice(("whole", "fractional", "skewed"))))
+
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        height, width, num_bins = (case.values[name] for name in ("height", "width", "num_bins"))
+        image = rng.random((height, width), np.float32)
+        if case.values["values"] == "skewed":
+            image = image**4
+        image = np.minimum(image * np.float32(num_bins), np.nextafter(np.float32(num_bins), np.float32(0)))
+        if case.values["values"] == "whole":
+            image = np.floor(image)
+        return {"image": image, "num_bins": num_bins, "height": height, "width": width}
+
+    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return {"histogram": (case.values["num_bins"],)}
+
+    def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        num_bins = case.values["num_bins"]
+        bins = np.clip(np.floor(inputs["image"]), 0, num_bins - 1).astype(np.int64)
+        return {"histogram": np.bincount(bins.reshape(-1), minlength=num_bins).astype(np.float64)}
+
+    def flops(self, case: Case) -> float:
+        return float(case.values["height"] * case.values["width"])
+
+    def bytes(self, case: Case) -> float:
+        return 4.0 * (case.values["height"] * case.values["width"] + case.values["num_bins"])
+
+
+PROBLEM = Histogram()

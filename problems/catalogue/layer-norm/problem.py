@@ -1,0 +1,106 @@
+"""Layer normalization."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from problems.families.normalization import standardized, standardized_condition
+from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
+from problems.kit.distributions import Distribution
+from problems.kit.parts import some_pieces, within
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+_AXES = (1, 2, 3)
+
+
+def _case(shape: tuple[int, int, int, int], distribution: Distribution) -> Case:
+    values = dict(zip(("B", "F", "D1", "D2"), shape, strict=True))
+    labels = [f"{name}={size}" for name, size in values.items()]
+    return Case(", ".join([*labels, distribution.value]), {**values, "distribution": distribution})
+
+
+class LayerNorm(Problem):
+    """Each of B items is brought to mean 0 and variance 1, then scaled and shifted."""
+
+    slug = "layer-norm"
+    title = "Layer Normalization"
+    difficulty = Difficulty.MEDIUM
+    tags = ("normalization", "reduction")
+    dtypes = ("float32", "float16", "bfloat16")
+    signature = (
+        "const float* X, const float* gamma, const float* beta, float* Y, size_t B, size_t F, size_t D1, size_t D2"
+    )
+    outputs: ClassVar[Mapping[str, Initial]] = {"Y": Initial.POISON}
+    nondeterministic = True
+    tolerance = Tolerance(
+        2.0,
+        "2 units of eps * (|beta| + |gamma| * r * (|x - mean| + sqrt(n) * mean|x|) + sqrt(n) * |gamma| * |x - mean| * "
+        "r^3 * mean(x^2)), r = 1 / sqrt(variance + 1e-5): any order of the two sums, also of E[x^2] - E[x]^2.",
+    )
+    sizes = Sizes(
+        cpu=(
+            _case((4, 16, 32, 32), Distribution.NORMAL),
+            _case((3, 7, 31, 17), Distribution.POSITIVE),
+            _case((16, 8, 16, 16), Distribution.UNIFORM),
+            _case((2, 5, 63, 65), Distribution.LARGE),
+        ),
+        gpu=(
+            _case((16, 64, 32, 32), Distribution.NORMAL),
+            _case((32, 128, 64, 64), Distribution.UNIFORM),
+            _case((8, 256, 128, 128), Distribution.POSITIVE),
+            _case((4, 512, 32, 32), Distribution.NORMAL),
+        ),
+    )
+
+    def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
+        batches, features, sides = (1, 3, 5), (3, 11, 13), (19, 31, 33)
+        if size_set is SizeSet.GPU:
+            batches, features, sides = (3, 7, 17), (61, 127, 129), (31, 63, 65)
+        shape = (*(int(rng.choice(choices)) for choices in (batches, features, sides, sides)),)
+        distributions = [Distribution.NORMAL, Distribution.UNIFORM, Distribution.POSITIVE, Distribution.LARGE]
+        return _case((shape[0], shape[1], shape[2], shape[3]), Distribution(str(rng.choice(distributions))))
+
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        sizes = {name: case.values[name] for name in ("B", "F", "D1", "D2")}
+        shape = (sizes["B"], sizes["F"], sizes["D1"], sizes["D2"])
+        return {
+            "X": self.sample(case.values["distribution"], shape, rng, spike=16.0),
+            "gamma": self.sample(Distribution.NORMAL, shape[1:], rng, spike=4.0),
+            "beta": self.sample(Distribution.NORMAL, shape[1:], rng, spike=4.0),
+            **sizes,
+        }
+
+    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return {"Y": (case.values["B"], case.values["F"], case.values["D1"], case.values["D2"])}
+
+    def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        x = inputs["X"].astype(np.float64)
+        return {"Y": standardized(x, _AXES) * inputs["gamma"] + inputs["beta"]}
+
+    def condition(
+        self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
+    ) -> dict[str, NDArray[Any]]:
+        scaled = np.abs(inputs["gamma"]) * standardized_condition(inputs["X"].astype(np.float64), _AXES)
+        return {"Y": np.abs(inputs["beta"]) + scaled}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        items, *sides = self.output_shapes(case)["Y"]
+        chosen = some_pieces(items, prod(sides), rng)
+        return None if chosen is None else Part(case, dict.fromkeys("XY", within(chosen, *sides)))
+
+    def flops(self, case: Case) -> float:
+        return 8.0 * prod(self.output_shapes(case)["Y"])
+
+    def bytes(self, case: Case) -> float:
+        shape = self.output_shapes(case)["Y"]
+        return 4.0 * (2 * prod(shape) + 2 * prod(shape[1:]))
+
+
+PROBLEM = LayerNorm()

@@ -1,0 +1,93 @@
+"""Log-softmax of the rows of a matrix."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
+from problems.kit.distributions import Distribution, any_distribution, scaled
+from problems.kit.parts import some_pieces, within
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+_SCALE = 3.0
+
+
+def _case(rows: int, columns: int, distribution: Distribution) -> Case:
+    return Case(f"{rows}x{columns}, {distribution.value}", {"M": rows, "N": columns, "distribution": distribution})
+
+
+class LogSoftmax(Problem):
+    """`x - log(sum of exp(x))`, along the rows."""
+
+    slug = "log-softmax"
+    title = "Log Softmax"
+    difficulty = Difficulty.EASY
+    tags = ("reduction", "activation")
+    dtypes = ("float32", "float16", "bfloat16")
+    signature = "const float* input, float* output, size_t M, size_t N"
+    outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.POISON}
+    nondeterministic = True
+    tolerance = Tolerance(
+        4.0,
+        "4 units of eps * (|y| + |x| + |max x| + sqrt(n)): the differences round, a fast exponential may take x off by "
+        "an eps of itself, and the sum of n terms may be added in any order.",
+    )
+    sizes = Sizes(
+        cpu=(
+            _case(32, 1024, Distribution.NORMAL),
+            _case(65, 509, Distribution.WIDE),
+            _case(3, 4099, Distribution.UNIFORM),
+            _case(251, 64, Distribution.SMALL),
+        ),
+        gpu=(
+            _case(4096, 4096, Distribution.NORMAL),
+            _case(6144, 4096, Distribution.UNIFORM),
+            _case(4096, 7168, Distribution.WIDE),
+            _case(4096, 8192, Distribution.SMALL),
+            _case(8192, 8192, Distribution.NORMAL),
+        ),
+    )
+
+    def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
+        rows, columns = ((3, 31, 127), (61, 513, 1021)) if size_set is SizeSet.CPU else ((4093, 4099), (4091, 8209))
+        return _case(int(rng.choice(rows)), int(rng.choice(columns)), any_distribution(rng))
+
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        shape = (case.values["M"], case.values["N"])
+        values = self.sample(case.values["distribution"], shape, rng, spike=4.0)
+        return {"input": scaled(values, _SCALE), "M": shape[0], "N": shape[1]}
+
+    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return {"output": (case.values["M"], case.values["N"])}
+
+    def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        x = inputs["input"].astype(np.float64)
+        above = x - x.max(axis=1, keepdims=True)
+        return {"output": above - np.log(np.exp(above).sum(axis=1, keepdims=True))}
+
+    def condition(
+        self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
+    ) -> dict[str, NDArray[Any]]:
+        x = inputs["input"].astype(np.float64)
+        largest = np.abs(x.max(axis=1, keepdims=True))
+        return {"output": np.abs(expected["output"]) + np.abs(x) + largest + sqrt(x.shape[1])}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        rows = some_pieces(case.values["M"], case.values["N"], rng)
+        return None if rows is None else Part(case, dict.fromkeys(("input", "output"), within(rows, case.values["N"])))
+
+    def flops(self, case: Case) -> float:
+        return 5.0 * case.values["M"] * case.values["N"]
+
+    def bytes(self, case: Case) -> float:
+        return 8.0 * case.values["M"] * case.values["N"]
+
+
+PROBLEM = LogSoftmax()

@@ -1,0 +1,63 @@
+"""A batch of matrices times one matrix."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from problems.families.matrix_products import MatrixProduct, hidden_lengths
+from problems.kit.definition import Case, Difficulty, Initial, Sizes, SizeSet
+from problems.kit.distributions import Distribution, any_distribution
+from problems.kit.domain import ANY_SCALE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+
+    from problems.kit.domain import Domain
+
+
+def _case(n: int, m: int, k: int, last: int, distribution: Distribution) -> Case:
+    values = {"n": n, "m": m, "k": k, "l": last, "distribution": distribution}
+    return Case(f"{n}x{m}x{k} x {k}x{last}, {distribution.value}", values)
+
+
+class Matmul3d(MatrixProduct):
+    """`C[i] = A[i] B` for each of n matrices."""
+
+    slug = "matmul-3d"
+    title = "3D Tensor-Matrix Multiplication"
+    domains: ClassVar[Mapping[str, Domain]] = {"A": ANY_SCALE, "B": ANY_SCALE}
+    difficulty = Difficulty.HARD
+    tags = ("linear-algebra", "gemm")
+    dtypes = ("float32", "float16", "bfloat16")
+    signature = "const float* A, const float* B, float* C, size_t n, size_t m, size_t k, size_t l"
+    outputs: ClassVar[Mapping[str, Initial]] = {"C": Initial.ZERO}
+    sizes = Sizes(
+        cpu=(
+            _case(3, 32, 48, 64, Distribution.UNIFORM),
+            _case(2, 31, 67, 33, Distribution.NORMAL),
+            _case(5, 17, 129, 61, Distribution.WIDE),
+            _case(1, 65, 65, 65, Distribution.SMALL),
+        ),
+        gpu=(
+            _case(32, 4096, 4096, 4096, Distribution.UNIFORM),
+            _case(16, 8192, 8192, 4096, Distribution.NORMAL),
+            _case(64, 4096, 4096, 8192, Distribution.WIDE),
+            _case(8, 8192, 8192, 8192, Distribution.SMALL),
+        ),
+    )
+
+    def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
+        n, m, k, last = hidden_lengths(size_set, rng, 4)
+        return _case(min(n, 31) // 8, m, k, last, any_distribution(rng))
+
+    def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        n, m, k, last = (case.values[name] for name in ("n", "m", "k", "l"))
+        return {"A": (n, m, k), "B": (k, last)}
+
+    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return {"C": (case.values["n"], case.values["m"], case.values["l"])}
+
+
+PROBLEM = Matmul3d()

@@ -1,0 +1,100 @@
+"""Matrix multiplication."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet
+from problems.kit.distributions import Distribution, any_distribution
+from problems.kit.domain import ANY_SCALE
+from problems.kit.factors import Factors
+from problems.kit.parts import grid, some_tile, within
+from problems.kit.rounding import SUM, sum_condition
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from problems.kit.domain import Domain
+
+
+def _case(m: int, n: int, k: int, distribution: Distribution) -> Case:
+    name = f"{m}x{k} x {k}x{n}, {distribution.value}"
+    return Case(name, {"m": m, "n": n, "k": k, "distribution": distribution})
+
+
+class MatrixMultiplication(Problem):
+    """`C = A B` with A of m x k, B of k x n."""
+
+    slug = "matrix-multiplication"
+    title = "Matrix Multiplication"
+    domains: ClassVar[Mapping[str, Domain]] = {"input_a": ANY_SCALE, "input_b": ANY_SCALE}
+    difficulty = Difficulty.MEDIUM
+    tags = ("linear-algebra", "gemm")
+    dtypes = ("float32", "float16", "bfloat16")
+    signature = "const float* input_a, const float* input_b, float* output_c, size_t m, size_t n, size_t k"
+    outputs: ClassVar[Mapping[str, Initial]] = {"output_c": Initial.ZERO}
+    nondeterministic = True
+    tolerance = SUM
+    sizes = Sizes(
+        cpu=(
+            _case(128, 128, 128, Distribution.UNIFORM),
+            _case(256, 192, 160, Distribution.NORMAL),
+            _case(127, 65, 93, Distribution.WIDE),
+            _case(1, 129, 257, Distribution.SMALL),
+        ),
+        gpu=(
+            _case(4096, 4096, 4096, Distribution.UNIFORM),
+            _case(8192, 4096, 8192, Distribution.NORMAL),
+            _case(4096, 8192, 4096, Distribution.WIDE),
+            _case(8192, 8192, 8192, Distribution.UNIFORM),
+        ),
+    )
+    time_limit_seconds = 20.0
+
+    def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
+        lengths = (61, 97, 131, 193) if size_set is SizeSet.CPU else (2049, 3001, 4093, 4100)
+        m, n, k = (int(length) for length in rng.choice(lengths, 3))
+        return _case(m, n, k, any_distribution(rng))
+
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        m, n, k, distribution = (case.values[name] for name in ("m", "n", "k", "distribution"))
+        a, b = self.sample(distribution, (m, k), rng), self.sample(distribution, (k, n), rng)
+        return {"input_a": a, "input_b": b, "m": m, "n": n, "k": k}
+
+    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return {"output_c": (case.values["m"], case.values["n"])}
+
+    def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        return {"output_c": inputs["input_a"].astype(np.float64) @ inputs["input_b"].astype(np.float64)}
+
+    def condition(
+        self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
+    ) -> dict[str, NDArray[Any]]:
+        # The bound needs no more than single precision: it is a sum of positive terms.
+        absolute = np.abs(inputs["input_a"]) @ np.abs(inputs["input_b"])
+        return {"output_c": sum_condition(absolute.astype(np.float64), case.values["k"])}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        m, n, k = (int(case.values[name]) for name in ("m", "n", "k"))
+        tile = some_tile(m, k, n, rng)
+        if tile is None:
+            return None
+        places = {"input_a": within(tile.rows, k), "input_b": grid(np.arange(k), tile.columns, n)}
+        return Part(case, {**places, "output_c": grid(tile.rows, tile.columns, n)})
+
+    def factors(self, case: Case, inputs: Mapping[str, Any]) -> Factors:
+        return Factors("output_c", inputs["input_a"], inputs["input_b"])
+
+    def flops(self, case: Case) -> float:
+        return 2.0 * case.values["m"] * case.values["n"] * case.values["k"]
+
+    def bytes(self, case: Case) -> float:
+        m, n, k = (case.values[name] for name in ("m", "n", "k"))
+        return 4.0 * (m * k + k * n + m * n)
+
+
+PROBLEM = MatrixMultiplication()

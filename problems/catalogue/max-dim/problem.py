@@ -1,0 +1,32 @@
+"""Maximum along one dimension."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from problems.families.along_dim import AlongDim, in_float64
+from problems.kit.definition import Case, Difficulty
+from problems.kit.rounding import EXACT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+
+class MaxDim(AlongDim):
+    """The maximum along `dim`, which stays with length 1."""
+
+    slug = "max-dim"
+    title = "Maximum Over Dimension"
+    difficulty = Difficulty.EASY
+    tags = ("reduction",)
+    dtypes = ("float32", "float16", "bfloat16")
+    tolerance = EXACT
+    flops_per_element = 1.0
+
+    def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        return {"output": in_float64(inputs).max(axis=case.values["dim"], keepdims=True)}
+
+
+PROBLEM = MaxDim()

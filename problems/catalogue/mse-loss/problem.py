@@ -1,0 +1,97 @@
+"""Mean squared error."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from problems.kit.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
+from problems.kit.distributions import Distribution, any_distribution
+from problems.kit.rounding import sum_condition
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+_SPIKE = 64.0
+"""Its square outweighs a row of ordinary terms; beside larger ones, one running accumulator would lose those."""
+
+_MOST_IN_A_ROW = 1 << 16
+"""Terms that one accumulator may take. A bound that grew with 10^8 of them would be wider than the means of different
+inputs lie apart: any constant would pass."""
+
+
+def _case(shape: tuple[int, ...], distribution: Distribution) -> Case:
+    return Case(f"shape={shape}, {distribution.value}", {"shape": shape, "distribution": distribution})
+
+
+class MseLoss(Problem):
+    """The mean of the squared differences of two tensors: one number."""
+
+    slug = "mse-loss"
+    title = "Mean Squared Error"
+    difficulty = Difficulty.EASY
+    tags = ("loss", "reduction")
+    signature = "const float* predictions, const float* targets, float* output, const size_t* shape, size_t ndim"
+    outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.ZERO}
+    host_readable = frozenset({"shape"})
+    nondeterministic = True
+    tolerance = Tolerance(
+        2.0,
+        "2 units of eps * (1 + sqrt(min(n, 65536))) * mean: n positive terms in any order, but not all one by one "
+        "where they are very many; each difference and square rounded.",
+    )
+    sizes = Sizes(
+        cpu=(
+            _case((256, 256), Distribution.NORMAL),
+            _case((31, 37, 41), Distribution.WIDE),
+            _case((5, 7, 11, 13), Distribution.UNIFORM),
+            _case((3, 4, 5, 6, 7), Distribution.SMALL),
+        ),
+        gpu=(
+            _case((4096, 4096), Distribution.NORMAL),
+            _case((8192, 8192), Distribution.UNIFORM),
+            _case((512, 512, 512), Distribution.WIDE),
+            _case((64, 64, 64, 64), Distribution.SMALL),
+            _case((32, 32, 32, 32, 32), Distribution.NORMAL),
+        ),
+    )
+
+    def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
+        lengths = (13, 37, 41) if size_set is SizeSet.CPU else (127, 131, 257)
+        shape = tuple(int(length) for length in rng.choice(lengths, 3))
+        return _case(shape, any_distribution(rng))
+
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        shape, distribution = case.values["shape"], case.values["distribution"]
+        return {
+            "predictions": self.sample(distribution, shape, rng, _SPIKE),
+            "targets": self.sample(distribution, shape, rng, spike=1.0),
+            "shape": np.array(shape, np.uint64),
+            "ndim": len(shape),
+        }
+
+    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return {"output": (1,)}
+
+    def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        differences = np.subtract(inputs["predictions"], inputs["targets"], dtype=np.float64)
+        return {"output": np.square(differences).mean(keepdims=True).reshape(1)}
+
+    def condition(
+        self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
+    ) -> dict[str, NDArray[Any]]:
+        mean = expected["output"]
+        return {"output": mean + sum_condition(mean, min(prod(case.values["shape"]), _MOST_IN_A_ROW))}
+
+    def flops(self, case: Case) -> float:
+        return 3.0 * prod(case.values["shape"])
+
+    def bytes(self, case: Case) -> float:
+        return 8.0 * prod(case.values["shape"]) + 4.0
+
+
+PROBLEM = MseLoss()

@@ -1,0 +1,72 @@
+"""NVFP4 quantization."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from problems.families.block_inputs import nv_input
+from problems.families.microscaling import E2M1, E4M3, NV_BLOCK, nv_quantized, tile_places, tiled, tiled_size
+from problems.families.quantization import QUANTIZE_SIZES, blocks_part, hidden_matrix
+from problems.kit.chaining import rolled
+from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, SizeSet
+from problems.kit.rounding import EXACT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from problems.kit.chaining import ChainRule
+
+_BLOCKS = "blocks"
+"""Of a part: its scales do not lie in tiles."""
+
+
+class Nvfp4Quantize(Problem):
+    """16 neighbours of a row share an 8-bit scale, which lie in tiles; the matrix has one scale more."""
+
+    slug = "nvfp4-quantize"
+    title = "NVFP4 Quantization"
+    difficulty = Difficulty.MEDIUM
+    tags = ("quantization", "low-precision")
+    signature = "const float16* a, const float sf_g, uint8_t* q, float8* scale, size_t m, size_t k"
+    # Whether a number is clear of where rounding turns hangs on the block that it is in.
+    chain: ClassVar[Mapping[str, ChainRule]] = {"a": rolled(NV_BLOCK)}
+    outputs: ClassVar[Mapping[str, Initial]] = {"q": Initial.POISON, "scale": Initial.ZERO}
+    tolerance = EXACT
+    sizes = QUANTIZE_SIZES
+
+    def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
+        return hidden_matrix(size_set, NV_BLOCK, rng)
+
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        sides = {name: case.values[name] for name in ("m", "k")}
+        matrix = self.sample(case.values["distribution"], (sides["m"], sides["k"]), rng, spike=60.0)
+        halfs, scale = nv_input(matrix.astype(np.float16))
+        return {"a": halfs, "sf_g": scale, **sides}
+
+    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        m, k = case.values["m"], case.values["k"]
+        return {"q": (m, k // 2), "scale": (tiled_size(m, k // NV_BLOCK),)}
+
+    def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        codes, scales = nv_quantized(inputs["a"], inputs["sf_g"])
+        return {"q": E2M1.stored(codes), "scale": E4M3.decode(scales if _BLOCKS in case.values else tiled(scales))}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        part = blocks_part(case, NV_BLOCK, E2M1, tile_places, rng, "a")
+        return part and replace(part, case=replace(part.case, values={**part.case.values, _BLOCKS: True}))
+
+    def flops(self, case: Case) -> float:
+        return 2.0 * case.values["m"] * case.values["k"]
+
+    def bytes(self, case: Case) -> float:
+        written = sum(prod(shape) for shape in self.output_shapes(case).values())
+        return float(2 * case.values["m"] * case.values["k"] + written)
+
+
+PROBLEM = Nvfp4Quantize()

@@ -1,0 +1,75 @@
+"""The product of two polynomials over a finite field."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from problems.families.finite_field import MERSENNE_31, residues
+from problems.kit.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
+from problems.kit.rounding import EXACT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+_LOW_BITS = 16
+_MOST_COEFFICIENTS = 1024
+
+
+def _case(n: int) -> Case:
+    return Case(f"n = {n}, random", {"n": n})
+
+
+def _power_case(exponent: int) -> Case:
+    return Case(f"n = 2^{exponent}, random", {"n": 2**exponent})
+
+
+class PolyMultiplyFf(Problem):
+    """Coefficients modulo 2^31 - 1; the product has 2 n - 1 of them."""
+
+    slug = "poly-multiply-ff"
+    title = "Polynomial Multiplication in a Finite Field"
+    difficulty = Difficulty.MEDIUM
+    tags = ("cryptography", "convolution")
+    signature = "const uint32_t* d_input1, const uint32_t* d_input2, uint32_t* d_output, size_t n"
+    outputs: ClassVar[Mapping[str, Initial]] = {"d_output": Initial.POISON}
+    tolerance = EXACT
+    sizes = Sizes(
+        cpu=(_power_case(6), _power_case(8), _case(509), _case(131)),
+        gpu=(_power_case(6), _power_case(8), _power_case(10)),
+    )
+
+    def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
+        del size_set
+        return _case(int(rng.choice((61, 127, 257, 641, _MOST_COEFFICIENTS - 3))))
+
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        n = case.values["n"]
+        return {
+            "d_input1": residues(MERSENNE_31, (n,), rng, np.uint32),
+            "d_input2": residues(MERSENNE_31, (n,), rng, np.uint32),
+            "n": n,
+        }
+
+    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return {"d_output": (2 * case.values["n"] - 1,)}
+
+    def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        """In two halves: 1,024 products of 15 or 16 bits with 31 stay below 2^57, where whole ones would overflow."""
+        one, other = inputs["d_input1"].astype(np.uint64), inputs["d_input2"].astype(np.uint64)
+        prime, low_bits = np.uint64(MERSENNE_31), np.uint64(_LOW_BITS)
+        high = np.convolve(one >> low_bits, other) % prime
+        low = np.convolve(one & np.uint64(2**_LOW_BITS - 1), other)
+        return {"d_output": (((high << low_bits) + low) % prime).astype(np.uint32)}
+
+    def flops(self, case: Case) -> float:
+        return 2.0 * case.values["n"] ** 2
+
+    def bytes(self, case: Case) -> float:
+        return 4.0 * (4 * case.values["n"] - 1)
+
+
+PROBLEM = PolyMultiplyFf()

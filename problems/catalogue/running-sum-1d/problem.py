@@ -1,0 +1,98 @@
+"""The sum over a sliding window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from problems.kit.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
+from problems.kit.distributions import Distribution, any_distribution
+from problems.kit.domain import ANY
+from problems.kit.rounding import SUM, sum_condition
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from problems.kit.domain import Domain
+
+
+def _case(n: int, window: int, distribution: Distribution) -> Case:
+    return Case(f"N={n}, W={window}, {distribution.value}", {"N": n, "W": window, "distribution": distribution})
+
+
+class RunningSum1d(Problem):
+    """The sum of the W elements around each, those beyond the ends being 0."""
+
+    slug = "running-sum-1d"
+    title = "1D Running Sum"
+    domains: ClassVar[Mapping[str, Domain]] = {"input": ANY}
+    difficulty = Difficulty.EASY
+    tags = ("scan", "convolution")
+    dtypes = ("float32", "float16", "bfloat16")
+    signature = "const float* input, size_t W, float* output, size_t N"
+    outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.POISON}
+    nondeterministic = True
+    tolerance = SUM
+    sizes = Sizes(
+        cpu=(
+            _case(16_384, 127, Distribution.NORMAL),
+            _case(10_007, 511, Distribution.POSITIVE),
+            _case(8_191, 63, Distribution.WIDE),
+            _case(777, 1_021, Distribution.SMALL),
+        ),
+        gpu=(
+            _case(65_536, 8_191, Distribution.NORMAL),
+            _case(32_768, 8_191, Distribution.POSITIVE),
+            _case(131_072, 8_191, Distribution.WIDE),
+            _case(524_288, 8_191, Distribution.UNIFORM),
+        ),
+    )
+
+    def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
+        lengths, windows = (
+            ((1_009, 5_003, 8_193), (1, 61, 255))
+            if size_set is SizeSet.CPU
+            else (
+                (65_537, 99_991, 262_147),
+                (4_095, 8_189),
+            )
+        )
+        return _case(int(rng.choice(lengths)), int(rng.choice(windows)), any_distribution(rng))
+
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        n = case.values["N"]
+        values = self.sample(case.values["distribution"], (n,), rng, spike=64.0)
+        return {"input": values, "W": case.values["W"], "N": n}
+
+    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return {"output": (case.values["N"],)}
+
+    def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        return {"output": _sums(inputs["input"].astype(np.float64), case.values["W"])}
+
+    def condition(
+        self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
+    ) -> dict[str, NDArray[Any]]:
+        absolute = _sums(np.abs(inputs["input"]).astype(np.float64), case.values["W"])
+        return {"output": sum_condition(absolute, case.values["W"])}
+
+    def flops(self, case: Case) -> float:
+        # One addition and one subtraction as the window moves on.
+        return 2.0 * case.values["N"]
+
+    def bytes(self, case: Case) -> float:
+        return 8.0 * case.values["N"]
+
+
+def _sums(values: NDArray[np.float64], window: int) -> NDArray[np.float64]:
+    """By differences of prefix sums, whose errors in fp64 are far below any in fp32."""
+    prefix = np.concatenate([[0.0], np.cumsum(values)])
+    places = np.arange(values.size)
+    first = np.maximum(places - window // 2, 0)
+    return prefix[np.minimum(places + window // 2 + 1, values.size)] - prefix[first]
+
+
+PROBLEM = RunningSum1d()

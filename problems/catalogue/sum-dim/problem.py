@@ -1,0 +1,43 @@
+"""Sum along one dimension."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from problems.families.along_dim import AlongDim, in_float64
+from problems.kit.definition import Case, Difficulty, Initial
+from problems.kit.rounding import SUM, sum_condition
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+
+class SumDim(AlongDim):
+    """The sum along `dim`, which stays with length 1."""
+
+    slug = "sum-dim"
+    title = "Sum Over Dimension"
+    difficulty = Difficulty.EASY
+    tags = ("reduction",)
+    dtypes = ("float32", "float16", "bfloat16")
+    outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.ZERO}
+    nondeterministic = True
+    tolerance = SUM
+    flops_per_element = 1.0
+
+    def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        return {"output": in_float64(inputs).sum(axis=case.values["dim"], keepdims=True)}
+
+    def condition(
+        self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
+    ) -> dict[str, NDArray[Any]]:
+        dim = case.values["dim"]
+        absolute = np.abs(in_float64(inputs)).sum(axis=dim, keepdims=True)
+        return {"output": sum_condition(absolute, case.values["shape"][dim])}
+
+
+PROBLEM = SumDim()

@@ -1,0 +1,35 @@
+"""Multiplication of symmetric matrices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from problems.families.matrix_products import SquareProduct
+from problems.kit.chaining import SYMMETRIC
+from problems.kit.distributions import Form, formed
+from problems.kit.domain import AS_A_WHOLE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from problems.kit.chaining import ChainRule
+    from problems.kit.definition import Case
+    from problems.kit.domain import Domain
+
+
+class SymmetricMatmul(SquareProduct):
+    """`C = A B` with A and B equal to their transposes; C need not be."""
+
+    slug = "symmetric-matmul"
+    title = "Symmetric Matrix Multiplication"
+    chain: ClassVar[Mapping[str, ChainRule]] = {"input_a": SYMMETRIC, "input_b": SYMMETRIC}
+    domains: ClassVar[Mapping[str, Domain]] = {"input_a": AS_A_WHOLE, "input_b": AS_A_WHOLE}
+
+    def draw(self, name: str, shape: tuple[int, ...], case: Case, rng: np.random.Generator) -> NDArray[np.float32]:
+        return formed(super().draw(name, shape, case, rng), Form.SYMMETRIC)
+
+
+PROBLEM = SymmetricMatmul()

@@ -1,0 +1,49 @@
+"""The hyperbolic tangent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from problems.families.elementwise import Elementwise
+from problems.kit.chaining import ROLL
+from problems.kit.definition import Case, Difficulty, Tolerance
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from problems.kit.chaining import ChainRule
+
+
+class Tanh(Elementwise):
+    """`(exp(x) - exp(-x)) / (exp(x) + exp(-x))`."""
+
+    slug = "tanh"
+    title = "Tanh"
+    difficulty = Difficulty.EASY
+    tags = ("element-wise", "activation")
+    dtypes = ("float32", "float16", "bfloat16")
+    tolerance = Tolerance(
+        8.0,
+        "8 units of eps * (|y| + (1 + |x|) * (1 - y^2)): the quotients of exponentials may be taken as they stand, "
+        "though digits cancel near 0, and a fast exponential may take x off by an eps of itself.",
+    )
+    flops_per_element = 5.0
+    scale = 2.0
+    spike = 16.0
+    limit = 40.0
+    # New mantissas would go beyond the limit.
+    chain: ClassVar[Mapping[str, ChainRule]] = {"input": ROLL}
+
+    def apply(self, x: NDArray[np.float64], case: Case) -> NDArray[np.float64]:
+        return np.tanh(x)
+
+    def magnitude(self, x: NDArray[np.float64], y: NDArray[np.float64], case: Case) -> NDArray[np.float64]:
+        # 1 - y^2 without the cancellation.
+        return np.abs(y) + (1.0 + np.abs(x)) / np.square(np.cosh(x))
+
+
+PROBLEM = Tanh()

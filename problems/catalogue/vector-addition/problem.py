@@ -1,0 +1,89 @@
+"""Vector addition."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
+from problems.kit.distributions import Distribution, any_distribution
+from problems.kit.domain import ANY_SCALE
+from problems.kit.parts import some_elements
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from problems.kit.domain import Domain
+
+
+def _case(n: int, distribution: Distribution, label: str = "") -> Case:
+    return Case(f"n = {label or n}, {distribution.value}", {"n": n, "distribution": distribution})
+
+
+def _power(exponent: int, distribution: Distribution) -> Case:
+    return _case(1 << exponent, distribution, f"2^{exponent}")
+
+
+class VectorAddition(Problem):
+    """The sum of two vectors."""
+
+    slug = "vector-addition"
+    title = "Vector Addition"
+    domains: ClassVar[Mapping[str, Domain]] = {"d_input1": ANY_SCALE, "d_input2": ANY_SCALE}
+    difficulty = Difficulty.EASY
+    tags = ("element-wise",)
+    dtypes = ("float32", "float16", "bfloat16")
+    signature = "const float* d_input1, const float* d_input2, float* d_output, size_t n"
+    outputs: ClassVar[Mapping[str, Initial]] = {"d_output": Initial.POISON}
+    tolerance = Tolerance(1.0, "1 unit of eps * |sum|: one fp32 addition, correctly rounded, errs by half of that.")
+    sizes = Sizes(
+        cpu=(
+            _case(1 << 18, Distribution.NORMAL, "2^18"),
+            _case(100_003, Distribution.WIDE),
+            _case(65_537, Distribution.SMALL),
+            _case(63, Distribution.UNIFORM),
+        ),
+        gpu=(
+            _power(20, Distribution.NORMAL),
+            _power(22, Distribution.WIDE),
+            _power(23, Distribution.SMALL),
+            _power(25, Distribution.UNIFORM),
+            _power(26, Distribution.LARGE),
+            _power(28, Distribution.NORMAL),
+            _power(30, Distribution.UNIFORM),
+        ),
+    )
+
+    def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
+        lengths = (99_991, 131_071, 131_073, 196_613) if size_set is SizeSet.CPU else (1_048_573, 4_194_319, 16_777_259)
+        return _case(int(rng.choice(lengths)), any_distribution(rng))
+
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        n, distribution = case.values["n"], case.values["distribution"]
+        return {
+            "d_input1": self.sample(distribution, (n,), rng),
+            "d_input2": self.sample(distribution, (n,), rng),
+            "n": n,
+        }
+
+    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return {"d_output": (case.values["n"],)}
+
+    def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        return {"d_output": np.add(inputs["d_input1"], inputs["d_input2"], dtype=np.float64)}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        places = some_elements(case.values["n"], rng)
+        return None if places is None else Part(case, {"d_input1": places, "d_input2": places, "d_output": places})
+
+    def flops(self, case: Case) -> float:
+        return float(case.values["n"])
+
+    def bytes(self, case: Case) -> float:
+        return 12.0 * case.values["n"]
+
+
+PROBLEM = VectorAddition()

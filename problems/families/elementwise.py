@@ -1,0 +1,105 @@
+"""What the element-wise problems on an n x m matrix share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from problems.kit.definition import Case, Initial, Part, Problem, Sizes, SizeSet
+from problems.kit.distributions import SPIKE_FACTOR, Distribution, any_distribution, scaled
+from problems.kit.domain import ANY
+from problems.kit.parts import some_elements
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from problems.kit.domain import Domain
+
+FLOAT_BYTES = 4
+
+_HIDDEN_ROWS = {SizeSet.CPU: (1, 61, 127, 257), SizeSet.GPU: (4093, 4099, 6143, 8191)}
+_HIDDEN_COLUMNS = {SizeSet.CPU: (251, 331, 509), SizeSet.GPU: (4091, 5003, 7169, 8193)}
+
+
+def matrix_case(rows: int, columns: int, distribution: Distribution, **scalars: float) -> Case:
+    """A case named by its sizes, as in `4096x4096, alpha=0.01, normal`."""
+    labels = [f"{rows}x{columns}", *(f"{name}={value:g}" for name, value in scalars.items()), distribution.value]
+    return Case(", ".join(labels), {"n": rows, "m": columns, "distribution": distribution, **scalars})
+
+
+MATRIX_SIZES = Sizes(
+    cpu=(
+        matrix_case(256, 192, Distribution.NORMAL),
+        matrix_case(257, 127, Distribution.WIDE),
+        matrix_case(1, 4099, Distribution.SMALL),
+        matrix_case(320, 256, Distribution.UNIFORM),
+    ),
+    gpu=(
+        matrix_case(4096, 4096, Distribution.NORMAL),
+        matrix_case(6144, 4096, Distribution.UNIFORM),
+        matrix_case(4096, 7168, Distribution.WIDE),
+        matrix_case(4096, 8192, Distribution.SMALL),
+        matrix_case(8192, 8192, Distribution.NORMAL),
+    ),
+)
+
+
+def hidden_shape(size_set: SizeSet, rng: np.random.Generator) -> tuple[int, int]:
+    """Rows and columns near the public ones, of which many are prime."""
+    return int(rng.choice(_HIDDEN_ROWS[size_set])), int(rng.choice(_HIDDEN_COLUMNS[size_set]))
+
+
+class Elementwise(Problem):
+    """`output[i][j] = f(input[i][j])` for a row-major n x m matrix of floats."""
+
+    signature = "const float* input, float* output, size_t n, size_t m"
+    outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.POISON}
+    sizes = MATRIX_SIZES
+    domains: ClassVar[Mapping[str, Domain]] = {"input": ANY}
+    flops_per_element: ClassVar[float]
+    scale: ClassVar[float] = 1.0
+    """Inputs are multiplied by it, to where the function bends."""
+    spike: ClassVar[float] = SPIKE_FACTOR
+    limit: ClassVar[float] = np.inf
+    """Inputs are cut off there, where usual formulas overflow on the way to a finite value."""
+
+    @abstractmethod
+    def apply(self, x: NDArray[np.float64], case: Case) -> NDArray[np.float64]:
+        """The function, in fp64."""
+
+    def magnitude(self, x: NDArray[np.float64], y: NDArray[np.float64], case: Case) -> NDArray[np.float64]:
+        """What rounding errors of `y = f(x)` scale with: by default `y` itself."""
+        return np.abs(y)
+
+    def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
+        return matrix_case(*hidden_shape(size_set, rng), any_distribution(rng))
+
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        n, m = case.values["n"], case.values["m"]
+        values = self.sample(case.values["distribution"], (n, m), rng, self.spike)
+        return {"input": scaled(values, self.scale, self.limit), "n": n, "m": m}
+
+    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return {"output": (case.values["n"], case.values["m"])}
+
+    def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        return {"output": self.apply(inputs["input"].astype(np.float64), case)}
+
+    def condition(
+        self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
+    ) -> dict[str, NDArray[Any]]:
+        return {"output": self.magnitude(inputs["input"].astype(np.float64), expected["output"], case)}
+
+    def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        places = some_elements(case.values["n"] * case.values["m"], rng)
+        return None if places is None else Part(case, {"input": places, "output": places})
+
+    def flops(self, case: Case) -> float:
+        return self.flops_per_element * case.values["n"] * case.values["m"]
+
+    def bytes(self, case: Case) -> float:
+        return 2.0 * FLOAT_BYTES * case.values["n"] * case.values["m"]

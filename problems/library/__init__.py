@@ -1,0 +1,1 @@
+"""The problems: loaded, found by other names and element types, and linted."""

@@ -1,0 +1,1 @@
+"""One runner and the calls that the judge orders from it."""

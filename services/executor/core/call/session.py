@@ -1,0 +1,320 @@
+"""One runner in its box, and the orders that the judge gives it.
+
+No wait is without a deadline, and nothing that the runner says is more than a claim: a call counts only when the judge
+has read its outputs itself. The wall time of a call is the judge's own: from its order to the runner's answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from services.executor.core.call.idle_work import NO_TIME, IdleMeter
+from services.executor.core.call.layout import PAGE_BYTES
+from services.executor.core.call.runner_claims import (
+    NEVER_ENDING,
+    claimed_failure,
+    hung,
+    interference,
+    left_hanging,
+    may_be_the_machines,
+    never_came_up,
+)
+from services.executor.core.model.failure import Failure
+from services.executor.core.model.messages import Order, ProtocolError, Reply, ReplyMessage
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.sandbox.boxes import end_of, running
+from services.executor.core.sandbox.channel import ChannelClosedError
+from services.executor.core.sandbox.endings import may_be_the_machines as end_may_be_the_machines
+from services.executor.core.sandbox.endings import runner_failure, strain, took_too_long
+from services.executor.core.sandbox.run_place import runner_command
+from services.executor.devices.instruments import SimulatedClock
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+    from pathlib import Path
+
+    from services.executor.core.call.idle_work import IdleTime
+    from services.executor.core.model.limits import StageLimits
+    from services.executor.core.sandbox.channel import Channel
+    from services.executor.devices.device import Device
+    from services.executor.sandboxes.sandbox import BoxedProcess, Exit, Sandbox
+
+_GOODBYE_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Commitment:
+    """The key that a call's inputs were drawn from, and the digest of its outputs, told before any other order."""
+
+    key: int
+    digest: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class CallTimes:
+    """How long a call took: claims of the runner's, and the judge's own clock.
+
+    `stream_ns` and `device_ns` are those of the device's clock (`spans.py`), 0 where it has none.
+    `commitment` is what the answer can be told by when the call is made again (`revealing.py`), if it was asked for.
+    """
+
+    event_ns: int
+    clock_ns: int
+    wall_ns: int
+    stream_ns: int = 0
+    device_ns: int = 0
+    commitment: Commitment | None = None
+
+
+class RunnerSession:
+    """Used through `open`. After its end, `end` says how the box ended, if it ever began."""
+
+    def __init__(self, device: Device, sandbox: Sandbox, limits: StageLimits, channel: Channel) -> None:
+        self.channel = channel
+        self.end: Exit | None = None
+        self.came_up = False
+        self._met_what_ours_may = False
+        self.loaded_bytes = 0
+        self.calls = 0
+        self.first_call_time: float | None = None
+        self._device = device
+        self._sandbox = sandbox
+        self._limits = limits
+        self._box: BoxedProcess | None = None
+        self._sequence = 0
+        self._asked_seconds = 0.0
+        self._idle: IdleMeter | None = None
+
+    @asynccontextmanager
+    async def open(self, build: Path) -> AsyncGenerator[None]:
+        """Start the runner that lies in `build`, and end it with the context; raises Failure."""
+        command = runner_command(self._device, build, self.channel)
+        try:
+            async with running(self._sandbox, command, self._limits.runner_box) as self._box:
+                await self._begin(self._box)
+                yield
+                await self._say_goodbye(self._box)
+        except Failure as failure:
+            if self._box is not None and failure.verdict is Verdict.TIME_LIMIT_EXCEEDED:
+                failure.message += strain(await end_of(self._box), self._limits.runner)
+            raise
+        finally:
+            if self._box is not None:
+                self.end = await end_of(self._box)
+            self.channel.close()
+
+    @property
+    def may_be_the_machines(self) -> bool:
+        """Whether what it failed by is held against the submission only if a runner of our own does better here.
+
+        So it is with all that comes before the first call, with errors that no kernel causes, with calls that a GPU
+        does not end, and with ends such as that of a runner of ours that cannot go on; submissions can bring about
+        each of them as well.
+        """
+        ended_so = self.end is not None and end_may_be_the_machines(self.end)
+        return self.first_call_time is None or ended_so or self._met_what_ours_may
+
+    @property
+    def idle(self) -> IdleTime:
+        """The time so far in which no order was open."""
+        return self._idle.total if self._idle else NO_TIME
+
+    async def load(self) -> None:
+        """Have the runner copy the published data to the device; raises Failure."""
+        self.loaded_bytes = self.channel.size_bytes
+        async with self._asked():
+            await self._order(Order.LOAD)
+            await self._answer(Reply.LOADED, self._limits.copy_seconds)
+
+    async def take_program(self, program: bytes) -> None:
+        """Have it perform this launch program from now on, with memory of its own for it; raises Failure.
+
+        What was loaded before has to be loaded again.
+        """
+        self.channel.resize(max(len(program), PAGE_BYTES))
+        self.channel.write(0, [program])
+        async with self._asked():
+            await self._order(Order.PROGRAM, len(program))
+            await self._answer(Reply.LOADED, self._limits.copy_seconds)
+
+    async def redraw(self, key: int, poison_key: int) -> None:
+        """Have it draw new values for the loaded inputs by their rules, and poison the outputs; raises Failure."""
+        async with self._asked():
+            await self._order(Order.REDRAW, key, poison_key)
+            await self._answer(Reply.LOADED, self._limits.copy_seconds)
+
+    async def call(
+        self, seconds: float, advice: str = NEVER_ENDING, *, store: bool = True, redrawn_key: int | None = None
+    ) -> CallTimes:
+        """Have it call the solution, for at most `seconds`, and copy all data back; raises Failure.
+
+        `advice` is for the author of a call that takes longer. Without `store` the data stay where they are. With the
+        key that its inputs were drawn from, the runner commits itself to the outputs at once, untimed.
+        """
+        self.first_call_time = self.first_call_time or time.time()
+        try:
+            times = await self._called(seconds, advice, store=store, redrawn_key=redrawn_key)
+        except Failure as failure:
+            failure.call = self.calls + 1
+            raise
+        self.calls += 1
+        return times
+
+    async def _called(self, seconds: float, advice: str, *, store: bool, redrawn_key: int | None) -> CallTimes:
+        async with self._asked():
+            begin_ns = time.perf_counter_ns()
+            await self._order(Order.CALL, int(not store))
+            done = await self._done(min(seconds, self._limits.call_seconds), advice)
+            wall_ns = self._wall_ns(begin_ns, done)
+            if store:
+                await self._answer(Reply.STORED, self._limits.copy_seconds)
+            commitment = None if redrawn_key is None else await self._commitment(redrawn_key)
+        return CallTimes(done.event_ns, done.clock_ns, wall_ns, done.stream_ns, done.device_ns, commitment)
+
+    async def store(self) -> None:
+        """Have it copy back the outputs of a call that did not; raises Failure."""
+        async with self._asked():
+            await self._order(Order.STORE)
+            await self._answer(Reply.STORED, self._limits.copy_seconds)
+
+    async def flush(self, size_bytes: int) -> None:
+        """Have it sweep that much memory through the device's caches; raises Failure.
+
+        The order counts as open until the next: no reading of a counter comes between a sweep and its call.
+        """
+        if self._idle:
+            await self._idle.order_begins()
+        await self._order(Order.FLUSH, size_bytes)
+        await self._answer(Reply.FLUSHED, self._limits.copy_seconds)
+
+    async def probe_ns(self, flush_bytes: int, probe_bytes: int) -> int:
+        """The time to read memory that was read before a flush; a claim, so ask a runner of our own. Raises Failure."""
+        await self._order(Order.PROBE, flush_bytes, probe_bytes)
+        return (await self._answer(Reply.DONE, self._limits.copy_seconds)).event_ns
+
+    async def prepare_chain(self, links: int) -> None:
+        """Have it allocate what a chain of so many calls with the loaded data needs; raises Failure."""
+        async with self._asked():
+            await self._order(Order.PREPARE, links)
+            await self._answer(Reply.PREPARED, self._limits.copy_seconds)
+
+    async def run_chain(self, nonce: int, seconds: float) -> int:
+        """Have it make the chain that is prepared, for at most `seconds`: how long, in ns. Raises Failure."""
+        async with self._asked():
+            begin_ns = time.perf_counter_ns()
+            await self._order(Order.CHAIN, nonce)
+            return self._wall_ns(begin_ns, await self._done(seconds, NEVER_ENDING))
+
+    async def fetch_link(self, link: int) -> None:
+        """Have it copy the outputs of one call of the chain back, and all else with those of the last."""
+        async with self._asked():
+            await self._order(Order.FETCH, link)
+            await self._answer(Reply.STORED, self._limits.copy_seconds)
+
+    async def null_call_ns(self) -> int:
+        """The way to the runner and back, which is part of every call's wall time."""
+        async with self._asked():
+            begin_ns = time.perf_counter_ns()
+            await self._order(Order.PING)
+            pong = await self._answer(Reply.PONG, self._limits.copy_seconds)
+            return self._wall_ns(begin_ns, pong)
+
+    @asynccontextmanager
+    async def _asked(self) -> AsyncGenerator[None]:
+        """An order is open: what the box does now is asked of it, and counts for its time in all."""
+        if self._idle:
+            await self._idle.order_begins()
+        begin = time.monotonic()
+        yield
+        self._asked_seconds += time.monotonic() - begin
+        if self._idle:
+            await self._idle.order_ended()
+
+    def _wall_ns(self, begin_ns: int, answer: ReplyMessage) -> int:
+        """Since `begin_ns` by the judge's own clock; a simulated device's time passes in its own simulation alone."""
+        if isinstance(self._device, SimulatedClock):
+            return self._device.wall_ns(answer.clock_ns)
+        return time.perf_counter_ns() - begin_ns
+
+    async def _commitment(self, key: int) -> Commitment:
+        await self._order(Order.DIGEST, key)
+        told = await self._answer(Reply.DIGESTED, self._limits.copy_seconds)
+        return Commitment(key, (told.event_ns, told.clock_ns))
+
+    async def _begin(self, box: BoxedProcess) -> None:
+        accepting = asyncio.ensure_future(self.channel.accept(box))
+        ending = asyncio.ensure_future(box.wait())
+        try:
+            await asyncio.wait(
+                (accepting, ending), timeout=self._limits.start_seconds, return_when=asyncio.FIRST_COMPLETED
+            )
+            if accepting.done():
+                await self._answer(Reply.READY, self._limits.start_seconds)
+                self.came_up = True
+                self._idle = IdleMeter(box.cpu_time)
+                await self._idle.order_ended()
+            elif ending.done():
+                await self._fail_by_end()
+            else:
+                raise never_came_up(self._limits.start_seconds)
+        finally:
+            accepting.cancel()
+            ending.cancel()
+            await asyncio.gather(accepting, ending, return_exceptions=True)
+
+    async def _order(self, order: Order, first: int = 0, second: int = 0) -> None:
+        self._sequence += 1
+        try:
+            await self.channel.send(order, self._sequence, first, second)
+        except ChannelClosedError:
+            await self._fail_by_end()
+
+    async def _done(self, seconds: float, advice: str) -> ReplyMessage:
+        """The end of a call or a chain. All orders share the runner's wall time; the judge's own work takes none."""
+        left = self._limits.runner.wall.total_seconds() - self._asked_seconds
+        late = hung(Reply.DONE, seconds, advice) if seconds <= left else took_too_long(self._limits.runner)
+        return await self._answer(Reply.DONE, min(seconds, left), late)
+
+    async def _answer(self, expected: Reply, seconds: float, late: Failure | None = None) -> ReplyMessage:
+        try:
+            async with asyncio.timeout(seconds):
+                message = await self.channel.receive()
+        except ChannelClosedError:
+            await self._fail_by_end()
+            raise
+        except TimeoutError as error:
+            self._met_what_ours_may = self._device.describe().is_gpu
+            raise late or hung(expected, seconds) from error
+        except ProtocolError as error:
+            raise interference(str(error)) from error
+        if message.reply is Reply.FAILED:
+            self._met_what_ours_may = may_be_the_machines(message)
+            raise claimed_failure(message)
+        if message.reply is not expected or message.sequence != self._sequence:
+            raise interference(f"{message.reply.name} where {expected.name} was due")
+        return message
+
+    async def _fail_by_end(self) -> None:
+        """The runner is gone: what ended its box is what happened."""
+        if self._box is None:
+            raise interference("the runner left before it came")
+        try:
+            async with asyncio.timeout(_GOODBYE_SECONDS):
+                end = await end_of(self._box)
+        except TimeoutError as error:
+            await self._box.kill()
+            if (await end_of(self._box)).unkillable:
+                raise left_hanging() from error
+            raise interference("the connection was closed by a program that goes on") from error
+        is_early = self.first_call_time is None
+        raise runner_failure(end, self._limits.runner, self.calls, came_up=self.came_up, is_early=is_early)
+
+    async def _say_goodbye(self, box: BoxedProcess) -> None:
+        with suppress(ChannelClosedError, TimeoutError):
+            await self.channel.send(Order.END, self._sequence + 1)
+            async with asyncio.timeout(_GOODBYE_SECONDS):
+                await end_of(box)

@@ -1,0 +1,124 @@
+"""A runner of our own, in a box of its own, whose calls do nothing: what it says of the machine can be believed."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING
+
+from problems.kit.signature import Parameter
+from services.executor.core.call.layout import layout_of, plan_bytes
+from services.executor.core.call.session import RunnerSession
+from services.executor.core.compile.build import Builder, Unit
+from services.executor.core.model.failure import Failure, InfrastructureFailure
+from services.executor.core.sandbox.boxes import run_to_end
+from services.executor.core.sandbox.canary import memory_probe
+from services.executor.core.sandbox.endings import DEVICE_FAULT, program_failure
+from services.executor.core.sandbox.run_place import Provisions, RunPlace
+from services.executor.devices.device import BuildKind
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Generator
+
+    from services.executor.core.compile.cache import CompileCache
+    from services.executor.core.model.events import Event
+    from services.executor.core.model.messages import Order, Reply, ReplyMessage
+    from services.executor.sandboxes.sandbox import BoxedProcess
+
+# Any arguments do, as nothing looks at them: one build serves all problems.
+_UNIT = Unit(
+    BuildKind.SOLUTION,
+    'extern "C" void solution() {}\n',
+    'extern "C" void wavepool_call(void**) {}\n',
+    'extern "C" void solution()',
+)
+
+
+_DATA = Parameter("data", "uint8_t", pointer=True, const=True)
+
+
+class _TrustedSession(RunnerSession):
+    """A session without a submission: whatever fails in it is the machine's fault."""
+
+    async def _begin(self, box: BoxedProcess) -> None:
+        with at_our_fault():
+            await super()._begin(box)
+
+    async def _order(self, order: Order, first: int = 0, second: int = 0) -> None:
+        with at_our_fault():
+            await super()._order(order, first, second)
+
+    async def _answer(self, expected: Reply, seconds: float, late: Failure | None = None) -> ReplyMessage:
+        with at_our_fault():
+            return await super()._answer(expected, seconds, late)
+
+
+@asynccontextmanager
+async def trusted_runner(provisions: Provisions, cache: CompileCache) -> AsyncGenerator[RunnerSession]:
+    """Its session; the build comes from the cache but for the first time. Raises InfrastructureFailure."""
+    device, limits = provisions.device, provisions.limits
+    async with AsyncExitStack() as cleanup:
+        place = RunPlace(provisions, cleanup)
+        builder = Builder(device, provisions.sandbox, cache, limits.builder)
+        with at_our_fault():
+            await builder.build(_UNIT, place.compile, place.run, _ignore)
+        session = _TrustedSession(device, place.sandbox, limits, place.channel())
+        async with session.open(place.run):
+            yield session
+
+
+async def require_runner(provisions: Provisions, cache: CompileCache, data_bytes: int = 0) -> None:
+    """Raises InfrastructureFailure if a runner of our own does not come up, take so much data and answer here, now.
+
+    This decides whose fault a runner is that did not come up, gave up, or found no device: what it says, and its exit
+    status, are also a submission's to choose, this is not.
+    """
+    async with trusted_runner(provisions, cache) as session:
+        layout = layout_of([_DATA], {_DATA.name: (data_bytes,)})
+        session.channel.resize(layout.file_bytes)
+        session.channel.write(0, [plan_bytes(layout, {})])
+        await session.load()
+        await session.null_call_ns()
+
+
+async def output_of(source: str, provisions: Provisions, cache: CompileCache) -> bytes:
+    """What a whole program of ours prints on stdout; raises InfrastructureFailure if it does not end well."""
+    device, limits = provisions.device, provisions.limits
+    async with AsyncExitStack() as cleanup:
+        place = RunPlace(provisions, cleanup)
+        builder = Builder(device, provisions.sandbox, cache, limits.builder)
+        with at_our_fault():
+            unit = Unit(BuildKind.PROGRAM, source, "", "int main()")
+            await builder.build(unit, place.compile, place.run, _ignore)
+            end = await run_to_end(provisions.sandbox, device.run_command(place.run, unit.kind), limits.program)
+            if failure := program_failure(end, limits.program):
+                failure.details = end.stderr.decode(errors="replace").strip()
+                raise failure
+    return end.stdout
+
+
+async def require_memory(provisions: Provisions, cache: CompileCache) -> None:
+    """Raises InfrastructureFailure if the device has far less free memory than it should, now that no run is on it."""
+    try:
+        await output_of(memory_probe(), provisions, cache)
+    except InfrastructureFailure as failure:
+        message = "Device memory ran out while others held much of it; run again."
+        raise InfrastructureFailure(message, reason=DEVICE_FAULT, details=failure.details) from failure
+
+
+@contextmanager
+def at_our_fault() -> Generator[None]:
+    """Whatever fails within is the machine's fault: it is a program of ours."""
+    try:
+        yield
+    except Failure as failure:
+        if isinstance(failure, InfrastructureFailure) and failure.reason != DEVICE_FAULT:
+            raise
+        message = "A runner of our own fails on this machine; run again elsewhere."
+        details = "\n".join(filter(None, (failure.message, failure.details)))
+        ours = InfrastructureFailure(message, details=details)
+        ours.unkillable = failure.unkillable
+        raise ours from failure
+
+
+def _ignore(event: Event) -> None:
+    del event

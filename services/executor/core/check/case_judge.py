@@ -1,0 +1,381 @@
+"""Makes the inputs of each call of one case, and judges what came back.
+
+Every call that the host draws is treated alike, whether it is timed or not: all inputs are new, outputs are poisoned
+with new random bits, guard bands lie around every array, and outputs are compared with a reference that is computed
+after the call: every element, or those of a part that nobody knew before. So there is nothing by which a submission
+could tell calls apart, and nothing worth remembering.
+
+To draw a large case takes the host longer than all else. If we launch its kernels, and every input is an array of a
+distribution, the device draws the inputs of each call from a key, by the rules of the trial that was loaded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from problems.kit.comparison import Comparison, compare
+from problems.kit.distributions import Unmade, as_drawn
+from problems.kit.element_types import is_floating
+from problems.kit.freivalds import check_product
+from problems.kit.planting import is_spiked_as_drawn, planted
+from problems.kit.precision import Precision, precision_of
+from problems.kit.signature import Initial
+from services.executor.core.call.layout import (
+    GUARD_BYTES,
+    SHIFT_STEP_BYTES,
+    SHIFTS,
+    Layout,
+    LinkRule,
+    Region,
+    layout_of,
+    plan_bytes,
+)
+from services.executor.core.call.runner_claims import interference
+from services.executor.core.check.chain_arithmetic import remade, remade_at
+from services.executor.core.check.chain_rules import redraw_rules
+from services.executor.core.check.mismatches import judged, modified_input, nondeterministic, out_of_bounds
+from services.executor.core.check.side_by_side import at_once
+from services.executor.core.problem_host.authors_problem import AuthorsProblem
+from services.executor.core.problem_host.objection import objection
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from problems.kit.definition import Case, Part, Problem, Tolerance
+    from problems.kit.factors import Factors
+    from problems.kit.signature import Parameter
+    from services.executor.core.model.failure import Failure
+    from services.executor.core.model.seeds import RunSeed
+    from services.executor.core.sandbox.channel import Channel
+
+# Poison repeats after this many bytes: enough that no kernel can make use of a repetition.
+_POISON_BYTES = 1 << 16
+_NO_POISON = bytes(_POISON_BYTES)
+WHOLLY_COMPARED_FLOPS = 4e9
+"""Of a matrix product: about a quarter of a second in fp64 on two cores. Larger ones are checked by their factors."""
+LARGE_BYTES = 4 << 20
+"""Of a case's arrays. Larger cases are drawn by the device and compared in parts, but for the first check. A host draws
+and compares so much in some hundredths of a second."""
+SIDE_BY_SIDE_BYTES = 1 << 20
+"""Of a case's arrays. Calls of smaller cases are drawn and compared one by one: threads would gain nothing."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The inputs, guard bands and poison of call number `call`; `guards` has the band of each array.
+
+    `rules` are those of the chain, or of the redrawn calls, that it begins, if any; of an input that a device draws
+    nothing but the shape counts then. Where there is a `part`, the inputs are the part's, and so is what the answer is
+    judged by.
+    """
+
+    inputs: Mapping[str, Any]
+    layout: Layout
+    guards: Mapping[str, bytes]
+    poison: bytes
+    call: int
+    rules: Mapping[str, LinkRule] = field(default_factory=dict[str, LinkRule])
+    part: Part | None = None
+
+    def compared(self, outputs: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """What the answer is compared by."""
+        return self.part.of(outputs) if self.part else outputs
+
+
+class CaseJudge:
+    """Judges calls of one case; `case_index` and a call's number make its randomness its own."""
+
+    def __init__(self, problem: Problem, case: Case, seed: RunSeed, case_index: int) -> None:
+        self.problem = problem
+        self.case = case
+        self._seed = seed
+        self.case_index = case_index
+        self._is_hidden = case not in (*problem.sizes.cpu, *problem.sizes.gpu)
+        self._buffers: dict[str, NDArray[Any]] = {}
+
+    def part(self, trial: Trial, call: int) -> Part | None:
+        """The part by which a large answer is judged, chosen for this call; None if the whole is to be judged."""
+        if trial.layout.file_bytes <= LARGE_BYTES:
+            return None
+        return self.problem.part(self.case, self._seed.generator("part", self.case_index, call))
+
+    def in_part(self, trial: Trial) -> Trial:
+        """The trial as its answer is judged: by a part of it, if it is large."""
+        part = None if trial.part else self.part(trial, trial.call)
+        return trial if part is None else replace(trial, inputs=part.of(trial.inputs), part=part)
+
+    @cached_property
+    def at_once(self) -> int:
+        """How many of its calls to draw, or to compare, side by side; an author's own code makes one at a time."""
+        size_bytes = 0 if isinstance(self.problem, AuthorsProblem) else int(self.problem.bytes(self.case))
+        return at_once(size_bytes) if size_bytes >= SIDE_BY_SIDE_BYTES else 1
+
+    def undrawn(self, call: int, links: int = 0) -> Trial | None:
+        """A large case's call, or chain, whose inputs a device draws by the trial's rules; None if the host has to."""
+        if not self._is_drawable:
+            return None
+        places = self._seed.generator("planting", self.case_index, call)
+        sized = planted(self.problem, self._sized_inputs(self.case, call), places, scales=self._is_hidden or links > 0)
+        # Zeros that nobody touches take no room, and no time, and tell nothing of what this memory held before.
+        inputs = {
+            name: as_drawn(np.zeros(value.shape, value.dtype), value.recipe) if isinstance(value, Unmade) else value
+            for name, value in sized.items()
+        }
+        return replace(self._surrounded(inputs, call, links), rules=redraw_rules(self.problem, inputs) or {})
+
+    def remade(self, trial: Trial, key: int, call: int) -> Trial:
+        """The trial after a device has made new inputs by its rules and a key, as the answer of that call is judged."""
+        part, inputs = self.part(trial, call), dict(trial.inputs)
+        for at, parameter in enumerate(trial.layout.parameters):
+            name = parameter.name
+            if name not in trial.rules or parameter.output:
+                continue
+            places = part.places.get(name) if part else None
+            made = (trial.inputs[name], trial.rules[name], key, at)
+            inputs[name] = remade(*made) if places is None else remade_at(*made, places)
+        return replace(trial, inputs=inputs, call=call, part=part)
+
+    def publish(self, channel: Channel, call: int) -> Trial:
+        """Write everything that call number `call` of the run needs into the shared memory."""
+        trial = self.draw(call)
+        self.write(channel, trial)
+        return trial
+
+    def draw(self, call: int, links: int = 0) -> Trial:
+        """Inputs of their own for call number `call`, planted, with room for the records of a chain."""
+        drawn = self.problem.inputs(self.case, self._seed.generator("inputs", self.case_index, call))
+        places = self._seed.generator("planting", self.case_index, call)
+        inputs = planted(self.problem, drawn, places, scales=self._is_hidden or links > 0)
+        return self._surrounded(inputs, call, links)
+
+    def again(self, trial: Trial, call: int) -> Trial:
+        """The same inputs at other addresses, with other poison and guards."""
+        return self._surrounded(trial.inputs, call, 0)
+
+    def write(self, channel: Channel, trial: Trial) -> None:
+        """Write a trial into the shared memory."""
+        layout = trial.layout
+        channel.resize(layout.file_bytes)
+        channel.write(0, [plan_bytes(layout, trial.inputs, trial.rules)])
+        for name, region in layout.regions.items():
+            data = _initial(region, trial) if region.parameter.output else [_bytes_of(trial.inputs, region)]
+            channel.write(region.offset, [trial.guards[name], *data, trial.guards[name]])
+
+    def collect(
+        self, channel: Channel, trial: Trial, into: dict[str, NDArray[Any]] | None = None
+    ) -> dict[str, NDArray[Any]]:
+        """Read everything back, outputs into arrays that the next call does not reuse, if any are given.
+
+        Raises Failure when anything but outputs has changed, of inputs in the trial's part.
+        """
+        outputs = self.collect_outputs(channel, trial, into)
+        for name, region in trial.layout.regions.items():
+            if region.parameter.output:
+                continue
+            data = self._guarded(channel, region, trial, self._buffers)
+            places = trial.part.places.get(name) if trial.part else None
+            seen = data if places is None else data.reshape(-1)[places]
+            if region.parameter.const and not _same_bytes(seen, trial.inputs[name]):
+                raise modified_input(self.case, region, seen, trial.inputs[name], places)
+        return outputs
+
+    def collect_outputs(
+        self, channel: Channel, trial: Trial, into: dict[str, NDArray[Any]] | None = None
+    ) -> dict[str, NDArray[Any]]:
+        """Read the outputs alone, into arrays that the next call does not reuse, if any are given.
+
+        Raises Failure when a guard beside them has changed.
+        """
+        arrays = self._buffers if into is None else into
+        regions = trial.layout.regions
+        return {name: self._guarded(channel, r, trial, arrays) for name, r in regions.items() if r.parameter.output}
+
+    def expected(self, trial: Trial) -> dict[str, NDArray[Any]]:
+        """The fp64 reference."""
+        return self.problem.reference(_judged_case(self.case, trial), trial.inputs)
+
+    def fault(self, trial: Trial, outputs: Mapping[str, NDArray[Any]]) -> Failure | None:
+        """What is wrong with the outputs, if anything is; they are the trial's part of them, if it has one."""
+        factors = None if trial.part else self.problem.factors(self.case, trial.inputs)
+        if factors is not None and factors.flops > WHOLLY_COMPARED_FLOPS:
+            return self._product_fault(trial, outputs[factors.output], factors)
+        expected = self.expected(trial)
+        condition = self.problem.condition(_judged_case(self.case, trial), trial.inputs, expected)
+        comparisons: dict[str, Comparison] = {}
+        unwritten: dict[str, int] = {}
+        precisions: dict[str, Precision] = {}
+        tolerance = self.problem.tolerance
+        for name, output in outputs.items():
+            comparisons[name] = _in_whole(compare(output, expected[name], condition[name], tolerance), trial, name)
+            if not comparisons[name].passed:
+                poisoned = _poisoned(output, trial.layout.regions[name], trial)
+                unwritten[name] = _wrong_of(poisoned, output, expected[name], condition[name], tolerance)
+                precisions[name] = precision_of(output, expected[name], condition[name], tolerance)
+        if precisions:
+            return judged(self.case, comparisons, unwritten, precisions, tolerance)
+        return objection(self.problem, self.case, trial.inputs, outputs, expected)
+
+    def verify(self, channel: Channel, trial: Trial) -> None:
+        """Raises Failure unless the call was right in every respect, a large answer as far as a part of it shows."""
+        if failure := self.fault_in_part(trial, self.collect(channel, trial)):
+            raise failure
+
+    def fault_in_part(self, trial: Trial, outputs: dict[str, NDArray[Any]]) -> Failure | None:
+        """What is wrong with whole outputs, large ones as far as a part of them shows."""
+        seen = self.in_part(trial)
+        return self.fault(seen, seen.compared(outputs))
+
+    def differs(self, outputs: Mapping[str, NDArray[Any]], others: Mapping[str, NDArray[Any]]) -> Failure | None:
+        """What is wrong with two answers to the same inputs, if they are not the same bit for bit."""
+        if self.problem.nondeterministic:
+            return None
+        for name, output in outputs.items():
+            if not _same_bytes(output, others[name]):
+                return nondeterministic(self.case, name, output, others[name])
+        return None
+
+    @cached_property
+    def _is_drawable(self) -> bool:
+        if not all(map(is_spiked_as_drawn, self.problem.domains.values())):
+            return False
+        # A small case tells most problems whose arrays would be drawn here all the same.
+        if not redraw_rules(self.problem, self._sized_inputs(self.problem.sizes.cpu[0], 0)):
+            return False
+        inputs = self._sized_inputs(self.case, 0)
+        if not redraw_rules(self.problem, inputs):
+            return False
+        layout = layout_of(self.problem.parameters, self.problem.shapes(self.case, inputs))
+        return layout.file_bytes > LARGE_BYTES
+
+    def _sized_inputs(self, case: Case, call: int) -> Mapping[str, Any]:
+        """Nothing if only the values tell the sizes."""
+        bits = self._seed.generator("inputs", self.case_index, call).bit_generator
+        return self.problem.sized_inputs(case, bits) or {}
+
+    def _surrounded(self, inputs: Mapping[str, Any], call: int, links: int) -> Trial:
+        bits = self._seed.generator("poison", self.case_index, call)
+        shift_bytes = int(bits.integers(SHIFTS)) * SHIFT_STEP_BYTES
+        shapes = self.problem.shapes(self.case, inputs)
+        layout = layout_of(self.problem.parameters, shapes, links, shift_bytes)
+        guards = {name: guard_band(region.parameter, bits) for name, region in layout.regions.items()}
+        return Trial(inputs, layout, guards, bits.bytes(_POISON_BYTES), call)
+
+    def _product_fault(self, trial: Trial, output: NDArray[Any], factors: Factors) -> Failure | None:
+        tolerance, name = self.problem.tolerance, factors.output
+        signs = self._seed.generator("product check", self.case_index, trial.call)
+        found = check_product(output, factors, tolerance, signs)
+        if found.precision is None:
+            return None
+        poisoned = int(_poisoned(output, trial.layout.regions[name], trial).sum())
+        # That many elements of a narrow type are what the poison was, although they were written.
+        chance = output.size / 256.0**output.dtype.itemsize
+        unwritten = {name: poisoned if poisoned > chance + 8.0 * chance**0.5 else 0}
+        return judged(self.case, {name: found.comparison}, unwritten, {name: found.precision}, tolerance)
+
+    def _guarded(self, channel: Channel, region: Region, trial: Trial, arrays: dict[str, NDArray[Any]]) -> NDArray[Any]:
+        data, guards = _read(channel, region, arrays)
+        before = trial.guards[region.parameter.name]
+        for guard, is_after in zip(guards, (False, True), strict=True):
+            if guard != before:
+                raise out_of_bounds(self.case, region, _first_change(guard, before), is_after=is_after)
+        return data
+
+
+def _judged_case(case: Case, trial: Trial) -> Case:
+    return trial.part.case if trial.part else case
+
+
+def _in_whole(comparison: Comparison, trial: Trial, name: str) -> Comparison:
+    """With the places of wrong elements in the whole output."""
+    if trial.part is None:
+        return comparison
+    places, shape = trial.part.places[name], trial.layout.regions[name].shape
+    located = [np.unravel_index(int(places[one.index]), shape) for one in comparison.first]
+    first = (replace(one, index=tuple(map(int, at))) for one, at in zip(comparison.first, located, strict=True))
+    return replace(comparison, first=tuple(first), of_elements=prod(shape))
+
+
+def guard_band(parameter: Parameter, bits: np.random.Generator) -> bytes:
+    """The bytes that lie on each side of an array: NaNs beside an input of floats, random bits beside all else.
+
+    So the answer of a kernel that reads a float beside an input is NaN every time, not once in 256. Signs and payloads
+    are random, and each array has a band of its own: a kernel that copies from beside one array to beside another
+    changes the latter. Beside outputs all bits are random, since only random bits show every write of a NaN.
+    """
+    random = bits.bytes(GUARD_BYTES)
+    if parameter.output or not is_floating(parameter.dtype):
+        return random
+    # A quiet NaN stays one whatever other bits are set, but for types that have a single NaN.
+    quiet = np.full(GUARD_BYTES // parameter.dtype.itemsize, np.nan, parameter.dtype)
+    band = (quiet.view(np.uint8) | np.frombuffer(random, np.uint8)).view(parameter.dtype)
+    return band.tobytes() if np.isnan(band).all() else quiet.tobytes()
+
+
+def _read(
+    channel: Channel, region: Region, arrays: dict[str, NDArray[Any]]
+) -> tuple[NDArray[Any], tuple[bytes, bytes]]:
+    """An array, read into that of `arrays` if it fits, and the bands beside it."""
+    name = region.parameter.name
+    if name not in arrays or arrays[name].shape != region.shape:
+        arrays[name] = np.empty(region.shape, region.parameter.dtype)
+    before, after = bytearray(GUARD_BYTES), bytearray(GUARD_BYTES)
+    raw = arrays[name].reshape(-1).view(np.uint8).data
+    if not channel.read(region.offset, [memoryview(before), raw, memoryview(after)]):
+        raise interference("the shared memory was cut")
+    return arrays[name], (bytes(before), bytes(after))
+
+
+def _initial(region: Region, trial: Trial) -> list[memoryview | bytes]:
+    block = _NO_POISON if region.parameter.initial is Initial.ZERO else trial.poison
+    whole, rest = divmod(region.data_bytes, len(block))
+    return [*[block] * whole, memoryview(block)[:rest]]
+
+
+def _bytes_of(inputs: Mapping[str, Any], region: Region) -> memoryview:
+    array = np.ascontiguousarray(inputs[region.parameter.name])
+    if array.dtype != region.parameter.dtype:
+        raise TypeError(f"the problem's input `{region.parameter.name}` is {array.dtype}, not {region.parameter.dtype}")
+    return array.reshape(-1).view(np.uint8).data
+
+
+def _same_bytes(left: NDArray[Any], right: NDArray[Any]) -> bool:
+    a, b = left.reshape(-1).view(np.uint8), np.ascontiguousarray(right).reshape(-1).view(np.uint8)
+    words = a.size // 8 * 8
+    return np.array_equal(a[:words].view(np.uint64), b[:words].view(np.uint64)) and np.array_equal(a[words:], b[words:])
+
+
+def _first_change(left: bytes, right: bytes) -> int:
+    return next(at for at, (a, b) in enumerate(zip(left, right, strict=True)) if a != b)
+
+
+def _poisoned(output: NDArray[Any], region: Region, trial: Trial) -> NDArray[np.bool_]:
+    """Which elements, flat, are what the poison was before the call; none of an output that began with zeros."""
+    if region.parameter.initial is Initial.ZERO:
+        return np.zeros(output.size, np.bool_)
+    size = region.parameter.dtype.itemsize
+    poison = np.frombuffer(trial.poison, np.uint8).reshape(-1, size)
+    if trial.part:
+        before = poison[trial.part.places[region.parameter.name].reshape(-1) % len(poison)]
+    else:
+        before = np.resize(poison, (output.size, size))
+    return (before == output.reshape(-1).view(np.uint8).reshape(-1, size)).all(axis=1)
+
+
+def _wrong_of(
+    places: NDArray[np.bool_],
+    output: NDArray[Any],
+    expected: NDArray[Any],
+    condition: NDArray[Any],
+    tolerance: Tolerance,
+) -> int:
+    """How many of the elements at flat `places` are wrong: poison of a narrow type can be the right answer."""
+    scale = np.broadcast_to(condition, expected.shape)
+    actual, reference, scale = (values.reshape(-1)[places] for values in (output, expected, scale))
+    return compare(actual, reference, scale, tolerance, first=0).mismatches

@@ -1,0 +1,171 @@
+"""The check stage: every public case, and one hidden case near them, must be right."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from services.executor.core.call.runner_claims import NEVER_ENDING
+from services.executor.core.check.case_judge import CaseJudge
+from services.executor.core.model.events import Checked, Checking, TestResult
+from services.executor.core.model.failure import Failure, in_case
+from services.executor.core.problem_host.authors_problem import AuthorsProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from problems.kit.definition import Case, Problem
+    from services.executor.core.call.session import CallTimes, RunnerSession
+    from services.executor.core.check.case_judge import Trial
+    from services.executor.core.check.progress import Progress
+    from services.executor.core.model.seeds import RunSeed
+
+ProgramOf: TypeAlias = "Callable[[CaseJudge, Mapping[str, Any]], bytes]"
+"""The launch program of a call with these inputs; raises Failure."""
+
+
+class Checker:
+    """Makes verified calls; numbers them, so that no two calls of a run share their inputs."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        seed: RunSeed,
+        session: RunnerSession,
+        numbers: Iterator[int] | None = None,
+        program_of: ProgramOf | None = None,
+    ) -> None:
+        """`numbers` are given to calls; the sessions of a run share them.
+
+        `program_of` is for a runner that has the submission's kernels alone.
+        """
+        self.problem = problem
+        self.seed = seed
+        self.session = session
+        self._numbers = numbers or count(1)
+        self._program_of = program_of
+        self._performed = b""
+
+    def judge(self, case: Case, case_index: int) -> CaseJudge:
+        """The judge of one case."""
+        return CaseJudge(self.problem, case, self.seed, case_index)
+
+    @property
+    def launches(self) -> bool:
+        """Whether a runner of ours launches the kernels, without host code of the submission in its process."""
+        return self._program_of is not None
+
+    def next_call(self) -> int:
+        """A number that no other call of the run has."""
+        return next(self._numbers)
+
+    async def call(self, judge: CaseJudge, flush_bytes: int = 0) -> CallTimes:
+        """One call with fresh inputs, whose answer is compared, a large one in part; raises Failure.
+
+        With `flush_bytes` the device's caches are cold: that much memory is swept through them after the inputs came.
+        """
+        return await self.call_loaded(judge, await self.load_undrawn(judge), flush_bytes)
+
+    async def load_undrawn(self, judge: CaseJudge) -> Trial | None:
+        """A large case loaded, for the device to draw its calls; None if the host draws them. Raises Failure."""
+        trial = judge.undrawn(self.next_call()) if self.launches else None
+        if trial:
+            await self.load(judge, trial)
+        return trial
+
+    async def call_loaded(self, judge: CaseJudge, loaded: Trial | None, flush_bytes: int = 0) -> CallTimes:
+        """The same of a case that `load_undrawn` was asked for, and may have loaded."""
+        call = self.next_call()
+        if loaded is None:
+            trial = judge.draw(call)
+            times = await self.make(judge, trial, flush_bytes)
+        else:
+            key, _ = self.lots(judge, call)
+            times = await self.make_redrawn(judge, key, call, flush_bytes, store=True)
+            trial = judge.remade(loaded, key, call)
+        judge.verify(self.session.channel, trial)
+        return times
+
+    def lots(self, judge: CaseJudge, call: int) -> tuple[int, float]:
+        """The key that a device draws a call's inputs from, and a number in [0, 1) that decides what it is kept for."""
+        random = self.seed.generator("redrawn", judge.case_index, call)
+        return int.from_bytes(random.bytes(8)), random.random()
+
+    async def call_twice(self, judge: CaseJudge) -> None:
+        """Two calls with the same inputs, whose answers must both be right and the same; raises Failure.
+
+        The second has other addresses, poison and guards, so that it also finds what reads memory that nobody wrote.
+        """
+        trial = judge.draw(self.next_call())
+        await self.make(judge, trial)
+        outputs = judge.collect(self.session.channel, trial)
+        if failure := judge.fault(trial, outputs):
+            raise failure
+        if self.problem.nondeterministic:
+            return
+        first = {name: output.copy() for name, output in outputs.items()}
+        again = judge.again(trial, self.next_call())
+        await self.make(judge, again)
+        second = judge.collect(self.session.channel, again)
+        if difference := judge.differs(first, second):
+            raise judge.fault(again, second) or difference
+
+    async def choose_program(self, judge: CaseJudge, trial: Trial) -> None:
+        """Have the runner perform the launch program of `trial` from now on, if it is one that does; raises Failure."""
+        program = self._program_of(judge, trial.inputs) if self._program_of else b""
+        if program != self._performed:
+            with in_case(judge.case.name):
+                await self.session.take_program(program)
+            self._performed = program
+
+    async def load(self, judge: CaseJudge, trial: Trial) -> None:
+        """Bring a trial to the device; raises Failure."""
+        await self.choose_program(judge, trial)
+        judge.write(self.session.channel, trial)
+        with in_case(judge.case.name):
+            await self.session.load()
+
+    async def make(self, judge: CaseJudge, trial: Trial, flush_bytes: int = 0) -> CallTimes:
+        """One call of `trial`, whose outputs nobody has looked at yet; raises Failure."""
+        await self.load(judge, trial)
+        with in_case(judge.case.name):
+            return await self._ordered(judge, flush_bytes)
+
+    async def make_redrawn(
+        self, judge: CaseJudge, key: int, call: int, flush_bytes: int = 0, *, store: bool = False
+    ) -> CallTimes:
+        """One call of the loaded trial with inputs that the device draws; without `store` its outputs stay there.
+
+        The runner commits itself to them, unless the problem lets answers to the same inputs differ. They begin with
+        poison of this call's own, whatever the key: what is never written is another answer when the key comes again.
+        """
+        poison = self.seed.generator("poison of redrawn calls", judge.case_index, call)
+        with in_case(judge.case.name):
+            await self.session.redraw(key, int.from_bytes(poison.bytes(8)))
+            redrawn_key = None if self.problem.nondeterministic else key
+            return await self._ordered(judge, flush_bytes, store=store, redrawn_key=redrawn_key)
+
+    async def _ordered(
+        self, judge: CaseJudge, flush_bytes: int, *, store: bool = True, redrawn_key: int | None = None
+    ) -> CallTimes:
+        if flush_bytes:
+            await self.session.flush(flush_bytes)
+        advice = self.problem.advice_when_slow(judge.case) if isinstance(self.problem, AuthorsProblem) else NEVER_ENDING
+        limit_seconds = self.problem.time_limit_seconds
+        return await self.session.call(limit_seconds, advice, store=store, redrawn_key=redrawn_key)
+
+
+async def check(checker: Checker, cases: Sequence[Case], progress: Progress) -> None:
+    """Check `cases` in order; raises Failure at the first that is wrong."""
+    progress.total_tests = len(cases)
+    progress.tell(Checking(len(cases), checker.seed.commitment))
+    for index, case in enumerate(cases):
+        try:
+            await checker.call_twice(checker.judge(case, index))
+        except Failure:
+            progress.test_results.append(TestResult(index + 1, case.name, passed=False, total_tests=len(cases)))
+            raise
+        result = TestResult(index + 1, case.name, passed=True, total_tests=len(cases))
+        progress.test_results.append(result)
+        progress.tell(result)
+    progress.tell(Checked(tuple(progress.test_results), len(cases), len(cases)))

@@ -1,0 +1,212 @@
+"""What a run has come to so far, and the last event that is made of it."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, cast
+
+from services.executor.core.model.events import (
+    Benchmarked,
+    BenchmarkProgress,
+    Compiled,
+    Event,
+    Finished,
+    ProgramResult,
+    Sample,
+    TestResult,
+)
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.problem_host.posed_problem import substitution_note
+from services.executor.core.timing.case_timing import timing_note
+from vocabulary.verdicts import status_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Mapping, Sequence
+
+    from services.executor.core.call.session import RunnerSession
+    from services.executor.core.model.failure import Failure
+    from services.executor.core.model.job import CoreJob
+    from services.executor.sandboxes.sandbox import Exit
+
+_MOST_NAMED = 5
+"""Of the cases that were left out for one reason, and of such reasons."""
+_MOST_NAME = 60
+_LEFT_BEHIND = " What it left running cannot be ended, so this machine takes no more runs; this one is not charged."
+_ORIGINS = {"cpu": " on a CPU, whose times never rank", "sim": ", simulated"}
+
+
+@dataclass
+class Progress:
+    """Filled in by the stages."""
+
+    job: CoreJob
+    tell: Callable[[Event], None]
+    total_tests: int = 0
+    test_results: list[TestResult] = field(default_factory=list[TestResult])
+    benchmarked: Benchmarked | None = None
+    sample: Sample | None = None
+    program: ProgramResult | None = None
+    end: Exit | None = None
+    first_call_time: float | None = None
+    stage_seconds: dict[str, float] = field(default_factory=dict[str, float])
+    report: dict[str, object] = field(default_factory=dict[str, object])
+
+    @contextmanager
+    def stage(self, name: str) -> Generator[None]:
+        """Adds the time of its block to the stage's."""
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.stage_seconds[name] = self.stage_seconds.get(name, 0.0) + time.perf_counter() - begin
+
+    def tell_of_build(self, event: Event) -> None:
+        """Tell an event of the builder; COMPILED begins with what the author should know of the problem."""
+        note = substitution_note(self.report)
+        if note and isinstance(event, Compiled):
+            event = replace(event, warnings="\n".join(filter(None, (note, event.warnings))))
+        self.tell(event)
+
+    def leave(self, session: RunnerSession, *, has_host_code: bool) -> None:
+        """Keep what a session leaves behind; what it printed only where host code of the submission could print."""
+        if has_host_code:
+            self.end = session.end
+        self.first_call_time = self.first_call_time or session.first_call_time
+
+    def finished(self, failure: Failure | None) -> Finished:
+        """The last event: `failure`, or success where there is none."""
+        verdict = failure.verdict if failure else Verdict.ACCEPTED
+        passed = sum(result.passed for result in self.test_results)
+        truncated = self.end is not None and self.end.output_truncated
+        return Finished(
+            verdict=verdict,
+            status=status_of(verdict, self.job.mode),
+            message=_with_flag(
+                self._failed(failure) if failure else f"{self._success()}{self._whose()}",
+                truncated=truncated,
+            ),
+            details=failure.details if failure else "",
+            reason=failure.reason if failure else "",
+            wrong_answer=failure.wrong_answer if failure else None,
+            test_results=tuple(self.test_results),
+            passed_tests=passed,
+            total_tests=self.total_tests,
+            sample=self.sample,
+            program=self.program,
+            benchmarked=self.benchmarked,
+            stdout=_text(self.end.stdout if self.end else b""),
+            stderr=_text(self.end.stderr if self.end else b""),
+            output_truncated=truncated,
+            isa=failure.isa if failure else None,
+            unkillable=failure.unkillable if failure else False,
+            stage_seconds=self.stage_seconds,
+            first_call_time=self.first_call_time,
+            report={**self.report, **self._benchmark_report(), "verdict": verdict},
+        )
+
+    def _benchmark_report(self) -> dict[str, object]:
+        """Every figure and every sample, signed with the rest."""
+        return {"benchmark": asdict(self.benchmarked)} if self.benchmarked else {}
+
+    def _success(self) -> str:
+        if self.sample is not None:
+            return "The sample is right; of large arrays only the corner at index 0 is shown."
+        if not self.total_tests:
+            return "The program ended well."
+        mean = ""
+        if self.benchmarked is not None:
+            origin = _ORIGINS.get(self.benchmarked.device, "")
+            mean = f"; geometric mean {self.benchmarked.mean_runtime_ns / 1e6:.6g} ms{origin}"
+        return f"{self._how_many()}{mean}.{self._left_out()}{self._timing()}"
+
+    def _failed(self, failure: Failure) -> str:
+        left = _LEFT_BEHIND if failure.unkillable and failure.verdict is not Verdict.INFRA_ERROR else ""
+        return f"{failure.message}{left}{self._substitution()}"
+
+    def _timing(self) -> str:
+        one = self.benchmarked
+        note = timing_note(one.timing, one.results, one.unproven_because) if one else ""
+        return f" {note}" if note else ""
+
+    def _how_many(self) -> str:
+        """Which cases are right, and that these were not all of an author's own."""
+        authored = self._authored()
+        left_out = len(authored.get("cases_left_out", ()))
+        if authored.get("is_sample"):
+            return f"Only the sample was run, and it is right: no test case was, of {left_out}"
+        if left_out:
+            were = "cases was run, and is" if self.total_tests == 1 else "cases were run, and are"
+            return f"{self.total_tests} of {self.total_tests + left_out} {were} right"
+        return "The only case is right" if self.total_tests == 1 else f"All {self.total_tests} cases are right"
+
+    def _left_out(self) -> str:
+        names: dict[str, list[str]] = {}
+        for one in self._authored().get("cases_left_out", ()):
+            names.setdefault(one["reason"], []).append(f"`{one['name'][:_MOST_NAME]}`")
+        if not names:
+            return ""
+        said = [f"{_listed(these)} ({reason})" for reason, these in names.items()]
+        more = f"; and {len(said) - _MOST_NAMED} more" if len(said) > _MOST_NAMED else ""
+        return f" Left out: {'; '.join(said[:_MOST_NAMED])}{more}."
+
+    def _authored(self) -> Mapping[str, Any]:
+        """What the report says of an author's own problem definition; nothing where there is none."""
+        return cast("Mapping[str, Any]", self.report.get("problem_definition", {}))
+
+    def _whose(self) -> str:
+        own = " The problem is by its author's own definition, so this ranks beside no other."
+        return own if self._authored() else self._substitution()
+
+    def _substitution(self) -> str:
+        note = substitution_note(self.report)
+        return f" {note}" if note else ""
+
+
+PULSE_SECONDS = 1.0
+PULSE_SHARE = 0.05
+
+
+class Pulse:
+    """Tells how far a benchmark has come: each second at first, and later after a twentieth of the time so far.
+
+    Every event becomes a durable row of the job, so a benchmark of 15 minutes tells about a hundred.
+    """
+
+    def __init__(self, tell: Callable[[Event], None], monotonic_seconds: Callable[[], float] = time.monotonic) -> None:
+        self._tell = tell
+        self._monotonic_seconds = monotonic_seconds
+        self._begin = self._told = monotonic_seconds()
+        self._samples = 0
+        self._place: BenchmarkProgress | None = None
+
+    def at(self, place: BenchmarkProgress) -> None:
+        """A case begins; its samples are counted here."""
+        self._place = place
+        self._beat()
+
+    def sample(self) -> None:
+        """A sample was taken."""
+        self._samples += 1
+        self._beat()
+
+    def _beat(self) -> None:
+        now = self._monotonic_seconds()
+        pause = max(PULSE_SECONDS, PULSE_SHARE * (now - self._begin))
+        if self._place is not None and now - self._told >= pause:
+            self._told = now
+            self._tell(replace(self._place, samples=self._samples))
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
+
+
+def _with_flag(message: str, *, truncated: bool) -> str:
+    return f"{message} (It printed more than is kept; the rest was thrown away.)" if truncated else message
+
+
+def _text(data: bytes) -> str:
+    return data.decode(errors="replace")

@@ -1,0 +1,140 @@
+"""`bench`: one file, one problem, live stages and a table on the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from functools import singledispatch
+from typing import TYPE_CHECKING, TextIO
+
+from services.executor.core.commands.bench_table import table_of, trust_of
+from services.executor.core.commands.isa_command import hint_text
+from services.executor.core.model import events
+from services.executor.core.model.jsonlines import plain
+from services.executor.core.model.report import canonical_json
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.one_run import JobError, run
+from services.executor.core.timing.benchmark_result import BenchmarkResult
+
+if TYPE_CHECKING:
+    from services.executor.core.model.isa_report import IsaReport, KernelReport
+    from services.executor.core.model.job import CoreJob
+    from services.executor.core.run.equipment import Equipment
+
+ACCEPTED, NOT_ACCEPTED, BAD_USAGE, INFRASTRUCTURE = 0, 1, 2, 3
+
+
+async def bench(job: CoreJob, equipment: Equipment, *, as_json: bool) -> int:
+    """Run `job`; answers the exit status. With `as_json` stdout has the last event alone, stages go to stderr."""
+    screen = sys.stderr if as_json else sys.stdout
+    box = equipment.sandbox
+    _say(screen, f"sandbox: {box.name}" + "".join(f"\n  does not hold back: {gap}" for gap in box.gaps))
+    try:
+        finished = await run(job, equipment, lambda event: _say(screen, line_of(event)))
+    except JobError as error:
+        _say(sys.stderr, str(error))
+        return BAD_USAGE
+    except asyncio.CancelledError:
+        _say(screen, "cancelled")
+        return NOT_ACCEPTED
+    if as_json:
+        _say(sys.stdout, canonical_json(plain(finished)))
+    if finished.verdict is Verdict.INFRA_ERROR:
+        return INFRASTRUCTURE
+    return ACCEPTED if finished.verdict is Verdict.ACCEPTED else NOT_ACCEPTED
+
+
+@singledispatch
+def line_of(event: object) -> str:
+    """An event for people."""
+    return type(event).__name__
+
+
+@line_of.register
+def _(_event: events.ReadingProblem) -> str:
+    return "reading the problem definition and choosing its test cases"
+
+
+@line_of.register
+def _(event: events.Compiling) -> str:
+    return f"compiling with {event.toolchain}" + (" (cached)" if event.cached else "")
+
+
+@line_of.register
+def _(event: events.Compiled) -> str:
+    warnings = f"\n{event.warnings}" if event.warnings else ""
+    return "\n".join([f"compiled in {event.duration_ms:.0f} ms{warnings}", *_isa_lines(event.isa)])
+
+
+@line_of.register
+def _(event: events.Checking) -> str:
+    return f"checking {event.total_tests} cases"
+
+
+@line_of.register
+def _(event: events.TestResult) -> str:
+    return f"  {event.test_id}/{event.total_tests} {'PASSED' if event.passed else 'FAILED'}  {event.name}"
+
+
+@line_of.register
+def _(event: events.Checked) -> str:
+    return f"checked: {event.passed_tests} of {event.total_tests} are right"
+
+
+@line_of.register
+def _(event: events.Benchmarking) -> str:
+    return f"benchmarking {event.total_tests} cases"
+
+
+@line_of.register
+def _(event: events.BenchmarkProgress) -> str:
+    place = f"case {event.test_id} of {event.total_tests}, session {event.session} of {event.sessions}"
+    return f"  {event.stage.lower()} {place}, {event.samples} samples so far"
+
+
+@line_of.register
+def _(event: BenchmarkResult) -> str:
+    return f"  {event.test_id}/{event.total_tests} {event.runtime_ns / 1e6:.6f} ms, {trust_of(event)}  {event.name}"
+
+
+@line_of.register
+def _(event: events.Benchmarked) -> str:
+    return table_of(event)
+
+
+@line_of.register
+def _(event: events.ProgramOutput) -> str:
+    return event.line if event.stream == "stdout" else f"[stderr] {event.line}"
+
+
+@line_of.register
+def _(event: events.Finished) -> str:
+    parts = [f"{event.verdict}{f' ({event.reason})' if event.reason else ''}: {event.message}", event.details]
+    parts += [_mismatches(event.wrong_answer)] if event.wrong_answer else []
+    parts += [f"[stderr of the submission]\n{event.stderr}"] if event.stderr and event.program is None else []
+    return "\n".join(part.rstrip() for part in parts if part)
+
+
+def _isa_lines(report: IsaReport) -> list[str]:
+    """The MI300X's figures where there are some; a machine without its compiler says so in `wavepool doctor`."""
+    hints = [hint_text(hint) for kernel in report.kernels.values() for hint in kernel.hints]
+    return [*(f"  MI300X {name}: {_figures(kernel)}" for name, kernel in report.kernels.items()), *hints]
+
+
+def _figures(kernel: KernelReport) -> str:
+    registers = f"{kernel.vgpr} VGPR, {kernel.sgpr} SGPR, {kernel.lds_bytes} B LDS, {kernel.scratch_bytes} B scratch"
+    return f"{registers}, {kernel.occupancy} of 8 wavefronts"
+
+
+def _mismatches(wrong: events.WrongAnswer) -> str:
+    rows = [
+        f"  {item.output}{list(item.index)}: expected {item.expected:.9g}, got {item.actual:.9g}"
+        for item in wrong.first_mismatches
+    ]
+    return "\n".join(
+        [*rows, f"  max difference {wrong.max_difference:.6g}, mean difference {wrong.mean_difference:.6g}"]
+    )
+
+
+def _say(screen: TextIO, text: str) -> None:
+    print(text, file=screen, flush=True)

@@ -1,0 +1,57 @@
+"""The table of measured times for the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.executor.core.timing.benchmark_result import Timing
+
+if TYPE_CHECKING:
+    from services.executor.core.model.events import Benchmarked
+    from services.executor.core.timing.benchmark_result import BenchmarkResult
+
+_HEAD = (
+    f"  {'case':<32} {'median ms':>12} {'+- %':>6} {'sessions':>9} {'n':>5} {'GFLOP/s':>9} {'GB/s':>9} {'of roof':>8} "
+    f"{'audit':>6}  trust"
+)
+
+
+def table_of(benchmarked: Benchmarked) -> str:
+    """All cases, and what a reader must know of them."""
+    rows = [_HEAD, *(_row(result) for result in benchmarked.results)]
+    made_up = "SIMULATED times, of no hardware: " if benchmarked.simulated else ""
+    note = f"{made_up}times of device `{benchmarked.device}`, {benchmarked.timing_mode}, timing {word_of(benchmarked)}"
+    note += ", never ranked" if benchmarked.device == "cpu" else ""
+    note += ", the sweep was not seen to empty the caches" if benchmarked.flush_verified is False else ""
+    capped = "" if benchmarked.converged else ", not all converged"
+    why = [f"UNPROVEN: {benchmarked.unproven_because}"] if benchmarked.unproven_because else []
+    return "\n".join([*rows, f"{note}{capped}; geometric mean {benchmarked.mean_runtime_ns / 1e6:.6f} ms", *why])
+
+
+def trust_of(result: BenchmarkResult) -> str:
+    """How far the time of a case can be believed, in a few words."""
+    ended = result.stopped_by.replace("_", " ")
+    return word_of(result) + ("" if result.converged else f", not converged ({ended})")
+
+
+def word_of(timed: BenchmarkResult | Benchmarked) -> str:
+    """The timing in a word; the interval takes its place for a VALID time that is not known well."""
+    if timed.timing is Timing.VALID and timed.shown_interval:
+        return f"+-{_percent(100 * timed.shown_interval)} %"
+    return f"{timed.timing}"
+
+
+def _row(result: BenchmarkResult) -> str:
+    half_width = 50 * (result.ci_high_ns - result.ci_low_ns) / max(result.runtime_ns, 1.0)
+    roof = "" if result.percent_of_roof is None else f"{result.percent_of_roof:.1f} %"
+    ratio = "" if result.audit_ratio is None else f"{result.audit_ratio:.2f}"
+    return (
+        f"  {result.name:<32} {result.runtime_ns / 1e6:>12.6f} {_percent(half_width):>6} "
+        f"{len(result.session_median_ns):>9} {result.samples:>5} {result.gflops:>9.2f} "
+        f"{result.gbytes_per_second:>9.2f} {roof:>8} {ratio:>6}  {trust_of(result)}"
+    )
+
+
+def _percent(value: float) -> str:
+    """Two digits; all of them from 100 on."""
+    return f"{value:.2g}" if value < 99.5 else f"{value:.0f}"  # noqa: PLR2004 - which rounds to 1e+02

@@ -1,0 +1,63 @@
+"""`record`: what a solution asks of the device, case by case, as our runner would launch it; on the terminal."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from services.executor.core.compile.forbidden import rules_for
+from services.executor.core.launching.contract import unit_of
+from services.executor.core.launching.program import described
+from services.executor.core.launching.recorder import programs_of
+from services.executor.core.launching.recording import NotRecordableError
+from services.executor.core.model.failure import Failure, InfrastructureFailure
+from services.executor.core.problem_host.admission import admit
+from services.executor.core.run.device_properties import with_properties
+from services.executor.core.sandbox.scratch import ScratchFolder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from problems.kit.definition import Case, Problem
+    from services.executor.core.launching.program import LaunchProgram
+    from services.executor.core.run.equipment import Equipment
+
+RECORDED, NOT_RECORDED, INFRASTRUCTURE = 0, 1, 3
+
+
+async def record(source: str, problem: Problem, cases: Sequence[Case], equipment: Equipment) -> int:
+    """Record and print; answers the exit status: 0 all cases, 1 not all (or no build), 3 infrastructure."""
+    try:
+        found = await recorded(source, problem, cases, await with_properties(equipment))
+    except Failure as failure:
+        sys.stderr.write(f"{failure.verdict}: {failure.message}\n{failure.details}".rstrip() + "\n")
+        return INFRASTRUCTURE if isinstance(failure, InfrastructureFailure) else NOT_RECORDED
+    for case, one in zip(cases, found, strict=True):
+        sys.stdout.write("\n".join(_lines(case, one, problem, source)) + "\n")
+    return NOT_RECORDED if any(isinstance(one, NotRecordableError) for one in found) else RECORDED
+
+
+async def recorded(
+    source: str, problem: Problem, cases: Sequence[Case], equipment: Equipment
+) -> list[LaunchProgram | NotRecordableError]:
+    """For each case its launch program, or why there is none; raises Failure for a source that cannot be built."""
+    unit = unit_of(source, problem)
+    admit(source, unit.declaration, rules_for(equipment.forbidden, problem.forbidden))
+    with ScratchFolder(equipment.scratch_parent) as scratch:
+        compiled, run = scratch / "compile", scratch / "run"
+        for folder in (compiled, run):
+            folder.mkdir(mode=0o755)
+        build = await equipment.builder.build(unit, compiled, run, lambda _: None)
+        return await programs_of(build, scratch / "recorder", problem, cases, equipment)
+
+
+def _lines(case: Case, found: LaunchProgram | NotRecordableError, problem: Problem, source: str) -> Iterator[str]:
+    if isinstance(found, NotRecordableError):
+        yield f"{case.name}: no launch program"
+        yield f"  {found}"
+        lines = source.splitlines()
+        if 0 < found.line <= len(lines):
+            yield f"  {found.line:>5} | {lines[found.line - 1]}"
+        return
+    yield f"{case.name}: {found.launches} launch{'' if found.launches == 1 else 'es'} a call"
+    yield from (f"  {line}" for line in described(found, [parameter.name for parameter in problem.parameters]))

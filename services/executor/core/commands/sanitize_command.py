@@ -1,0 +1,65 @@
+"""`check`: one file under the sanitizers, on the terminal."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from services.executor.core.model.failure import Failure, InfrastructureFailure
+from services.executor.core.model.jsonlines import plain
+from services.executor.core.model.report import canonical_json
+from services.executor.core.sanitize.finding_text import text_of
+from services.executor.core.sanitize.sanitizing import findings_of
+from services.executor.devices.sanitizing import Sanitizing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TextIO
+
+    from services.executor.core.model.findings import Finding
+    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.sanitize.sanitizing import CheckRequest
+
+CLEAN, FINDINGS, BAD_USAGE, INFRASTRUCTURE = 0, 1, 2, 3
+MOST_SHOWN = 20
+
+
+async def check(request: CheckRequest, equipment: Equipment, *, as_json: bool) -> int:
+    """Check and print; answers the exit status: 0 clean, 1 findings (or no build), 2 bad usage, 3 infrastructure."""
+    device = equipment.device
+    if not isinstance(device, Sanitizing):
+        sys.stderr.write(f"--device: {device.describe().name} has no sanitizers; cpu has them\n")
+        return BAD_USAGE
+    screen = sys.stderr if as_json else sys.stdout
+    try:
+        findings = await findings_of(request, equipment, device.sanitized(), lambda text: _say(screen, text))
+    except Failure as failure:
+        _say(sys.stderr, f"{failure.verdict}: {failure.message}\n{failure.details}".rstrip())
+        return INFRASTRUCTURE if isinstance(failure, InfrastructureFailure) else FINDINGS
+    _show(findings, request.source, as_json=as_json)
+    return FINDINGS if any(one.is_error for one in findings) else CLEAN
+
+
+def _say(screen: TextIO, text: str) -> None:
+    screen.write(f"{text}\n")
+    screen.flush()
+
+
+def _show(findings: Sequence[Finding], source: str, *, as_json: bool) -> None:
+    if as_json:
+        fields = {"findings": [{**plain(one), "is_error": one.is_error} for one in findings]}
+        _say(sys.stdout, canonical_json(fields))
+        return
+    lines = source.splitlines()
+    for one in findings[:MOST_SHOWN]:
+        _say(sys.stdout, "\n".join(text_of(one, lines)))
+    if len(findings) > MOST_SHOWN:
+        _say(sys.stdout, f"and {len(findings) - MOST_SHOWN} more")
+    _say(sys.stdout, _summary(findings))
+
+
+def _summary(findings: Sequence[Finding]) -> str:
+    errors = sum(one.is_error for one in findings)
+    advice = len(findings) - errors
+    said = f"{errors} finding{'' if errors == 1 else 's'}" if errors else "no findings"
+    return f"{said}, {advice} of advice" if advice else said

@@ -1,0 +1,202 @@
+"""The compile stage: from a source to an executable, through a box or from the cache."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from services.executor.core.compile.cache import CachedBuild, CompileCache
+from services.executor.core.compile.compiler_text import (
+    compile_error,
+    compiler_crash,
+    crash_of,
+    missing_build,
+    without_placeless_warnings,
+)
+from services.executor.core.compile.isa import Inspection, shown
+from services.executor.core.compile.object_symbols import object_symbols
+from services.executor.core.model.events import Compiled, Compiling, Event
+from services.executor.core.model.failure import Failure, InfrastructureFailure
+from services.executor.core.model.isa_report import IsaReport
+from services.executor.core.model.report import canonical_json
+from services.executor.core.sandbox.boxes import run_to_end
+from services.executor.core.sandbox.endings import build_limit_failure
+from services.executor.devices.device import (
+    NO_ROOM_STATUS,
+    NOT_RECORDABLE,
+    OUR_FILES,
+    RECORDER,
+    REPLAYER,
+    SOURCE_OBJECTS,
+    BuildKind,
+    Device,
+    Toolchain,
+    ToolchainError,
+)
+from services.executor.sandboxes.box_files import LeftFileError, new_source_folder, read_left, write_source
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import AsyncGenerator, Callable
+    from pathlib import Path
+
+    from services.executor.core.compile.isa import IsaReporter
+    from services.executor.sandboxes.sandbox import Command, Exit, Limits, Sandbox
+
+_EXECUTABLE_NAMES = {BuildKind.SOLUTION: "runner", BuildKind.KERNELS: "runner", BuildKind.PROGRAM: "program"}
+_PROBE = """#include <hip/hip_runtime.h>
+__global__ void probe(int* out) { out[threadIdx.x] = blockIdx.x; }
+int main() { return 0; }
+"""
+_MAX_EXECUTABLE_BYTES = 256 << 20
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What is compiled; `declaration` is what the source has to define, for messages.
+
+    `harness` is what OUR_FILES holds beside the source; PROGRAMs have none.
+    """
+
+    kind: BuildKind
+    source: str
+    harness: str
+    declaration: str
+
+
+@dataclass(frozen=True)
+class Builder:
+    """Compiles units for one device; finished executables land in the folders that callers name."""
+
+    device: Device
+    sandbox: Sandbox
+    cache: CompileCache
+    limits: Limits
+    isa: IsaReporter | None = None
+
+    async def build(self, unit: Unit, scratch: Path, target: Path, emit: Callable[[Event], None]) -> CachedBuild:
+        """Put the executable of `unit` into `target`, using the empty folder `scratch`; raises Failure."""
+        begin = time.perf_counter()
+        toolchain, command = self._toolchain(), self.device.build_command(scratch, unit.kind)
+        key = self._key(unit, toolchain, command)
+        build = self.cache.get(key)
+        emit(Compiling(toolchain.title, cached=build is not None))
+        cached = build is not None
+        async with self._reporting(unit, scratch) as report:
+            if build is None:
+                build = await self._compiled(unit, scratch, command, report)
+                self.cache.put(key, build)
+            install(build.executable, target / _EXECUTABLE_NAMES[unit.kind])
+            inspection = await _inspection(report)
+        duration_ms = (time.perf_counter() - begin) * 1e3
+        emit(Compiled(build.warnings, duration_ms, cached, shown(inspection.report), inspection.listing))
+        return build
+
+    def find(self, unit: Unit, scratch: Path) -> CachedBuild | None:
+        """The build of `unit`, if it was made before; raises Failure."""
+        return self.cache.get(self._key(unit, self._toolchain(), self.device.build_command(scratch, unit.kind)))
+
+    @asynccontextmanager
+    async def _reporting(self, unit: Unit, scratch: Path) -> AsyncGenerator[asyncio.Task[Inspection] | None]:
+        if self.isa is None:
+            yield None
+            return
+        async with self.isa.reporting(unit.source, scratch.with_name("isa")) as report:
+            yield report
+
+    async def _compiled(
+        self, unit: Unit, scratch: Path, command: Command, report: asyncio.Task[Inspection] | None
+    ) -> CachedBuild:
+        """Where the device's compiler refuses a source, the MI300X's may still have something to say."""
+        try:
+            return await self._compile(unit, scratch, command)
+        except Failure as failure:
+            failure.isa = shown((await _inspection(report)).report)
+            raise
+
+    def _toolchain(self) -> Toolchain:
+        try:
+            return self.device.toolchain()
+        except ToolchainError as error:
+            raise InfrastructureFailure(f"The device has no working compiler: {error}") from error
+
+    def _key(self, unit: Unit, toolchain: Toolchain, command: Command) -> str:
+        device = self.device.describe()
+        parts = {
+            "source": unit.source,
+            "kind": unit.kind,
+            "harness": unit.harness,
+            "toolchain": toolchain.identity,
+            "device": [device.name, device.architecture],
+            "flags": [list(command.arguments), dict(command.environment)],
+        }
+        return hashlib.sha256(canonical_json(parts).encode(errors="surrogatepass")).hexdigest()
+
+    async def _compile(self, unit: Unit, scratch: Path, command: Command) -> CachedBuild:
+        write_source(scratch / "solution.hip", unit.source)
+        if unit.harness:
+            write_source(scratch / OUR_FILES[unit.kind], unit.harness)
+        end = await run_to_end(self.sandbox, command, self.limits)
+        text = _text(end)
+        if failure := build_limit_failure(end, self.limits, text):
+            raise failure
+        if how := crash_of(end, text):
+            raise await self._crash(how, text, scratch)
+        if end.code == NO_ROOM_STATUS:
+            raise missing_build(text)
+        if end.code == 1:
+            raise compile_error(text, unit.declaration)
+        if end.code != 0:
+            raise await self._crash(f"status {end.code}", text, scratch)
+        try:
+            executable = read_left(scratch / _EXECUTABLE_NAMES[unit.kind], _MAX_EXECUTABLE_BYTES)
+            return CachedBuild.of(executable, text, _symbols_of_source(scratch), _parts(scratch))
+        except LeftFileError as error:
+            raise await self._crash(str(error), text, scratch) from error
+
+    async def _crash(self, how: str, text: str, scratch: Path) -> Failure:
+        """A compiler that fails is the source's affair where the same compiler takes a source of ours.
+
+        Otherwise whoever finds a source that it chokes on has runs for nothing, and drains machines.
+        """
+        folder = scratch.with_name("probe")
+        new_source_folder(folder, _PROBE)
+        command = self.device.build_command(folder, BuildKind.PROGRAM)
+        end = await run_to_end(self.sandbox, command, self.limits)
+        if end.code == 0:
+            return compiler_crash(how, text)
+        return missing_build(f"{text}\nIt crashed ({how}), and fails on a source of ours too:\n{_text(end)}".strip())
+
+
+def _symbols_of_source(scratch: Path) -> list[str]:
+    """Of all that was made of the source alone; raises LeftFileError if nothing was left."""
+    parts = sorted(scratch.glob(SOURCE_OBJECTS))
+    if not parts:
+        raise LeftFileError(f"{SOURCE_OBJECTS}: no object file of the source was left")
+    return sorted({name for part in parts for name in object_symbols(read_left(part, _MAX_EXECUTABLE_BYTES))})
+
+
+async def _inspection(report: asyncio.Task[Inspection] | None) -> Inspection:
+    return await report if report is not None else Inspection(IsaReport())
+
+
+def _parts(scratch: Path) -> dict[str, bytes]:
+    """What a solution's build left beside its executable, on devices whose launches can be recorded."""
+    names = (RECORDER, REPLAYER, NOT_RECORDABLE)
+    return {name: read_left(scratch / name, _MAX_EXECUTABLE_BYTES) for name in names if os.path.lexists(scratch / name)}
+
+
+def _text(end: Exit) -> str:
+    parts = [without_placeless_warnings(part.decode(errors="replace")).strip() for part in (end.stderr, end.stdout)]
+    text = "\n".join(part for part in parts if part)
+    return f"{text}\n[the rest of the compiler's text was cut off]" if end.output_truncated else text
+
+
+def install(executable: bytes, path: Path) -> None:
+    """Write an executable that its box can start and not change."""
+    path.write_bytes(executable)
+    path.chmod(0o555)

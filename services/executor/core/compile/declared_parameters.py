@@ -1,0 +1,147 @@
+"""Tells the author of a `solution` that failed where its parameters differ from those that it is called with.
+
+`extern "C"` keeps types out of a symbol's name, so the linker joins any `solution` to our call, and one with other
+parameters reads whatever lies in their registers. The source's text is all that shows it, and macros and aliases may
+say other things than they seem to: so a difference is a hint beside a verdict that stands without it, and what cannot
+be told is let pass. Integers that are narrower than the problem's are let pass too: they read the low bits, rightly.
+So is a floating-point number that stands elsewhere (`input, output, n, m, alpha` for `input, alpha, output, n, m`, as
+older problems had it): a call passes these in registers of their own, so only the order within each sort counts.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from problems.kit.signature import DTYPES
+from services.executor.core.compile.harness import expected_declaration
+from services.executor.core.compile.source import code_of
+from services.executor.core.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from problems.kit.signature import Parameter
+
+BLAMABLE = frozenset(
+    {
+        Verdict.WRONG_ANSWER,
+        Verdict.PRECISION,
+        Verdict.INPUT_MODIFIED,
+        Verdict.OUT_OF_BOUNDS,
+        Verdict.NONDETERMINISTIC,
+        Verdict.RUNTIME_ERROR,
+        Verdict.LAUNCH_ERROR,
+        Verdict.TIME_LIMIT_EXCEEDED,
+        Verdict.MEMORY_LIMIT_EXCEEDED,
+    }
+)
+"""Verdicts that wrong parameters can be the cause of."""
+
+_DEFINITION = re.compile(r"\bsolution\s*\((?P<parameters>[^(){};]*)\)\s*(?:noexcept\s*)?\{")
+_WORD = re.compile(r"[A-Za-z_]\w*|[*&]|\[[^\]]*\]")
+_QUALIFIERS = frozenset({"const", "volatile", "restrict", "__restrict__", "__restrict", "struct", "signed", "std"})
+_TYPES = {
+    **{name: (dtype.kind if dtype.kind in "iub" else "f", dtype.itemsize) for name, dtype in DTYPES.items()},
+    "char": ("i", 1),
+    "unsigned char": ("u", 1),
+    "short": ("i", 2),
+    "unsigned short": ("u", 2),
+    "long": ("i", 8),
+    "long int": ("i", 8),
+    "long long": ("i", 8),
+    "long long int": ("i", 8),
+    "unsigned long": ("u", 8),
+    "unsigned long long": ("u", 8),
+}
+"""Kind and size in bytes of the types that people write; what is not here cannot be told apart."""
+_OFTEN_BITS_BYTES = 2
+_REGISTERS = 6
+"""Parameters of one sort that a call passes in registers: fewest on x86-64, of pointers and integers."""
+
+
+@dataclass(frozen=True)
+class _Declared:
+    """A parameter as the source has it; `type` is None where its text does not tell."""
+
+    text: str
+    type: tuple[str, int] | None
+    pointer: bool
+    const: bool
+
+
+def signature_hint(source: str, parameters: Sequence[Parameter]) -> str:
+    """Where the source's `solution` differs from a call with `parameters`, and how it must read; empty if nowhere."""
+    found = _declared(source)
+    if found is None:
+        return ""
+    difference = _difference(found, parameters)
+    if not difference:
+        return ""
+    as_written = ", ".join(parameter.text for parameter in found)
+    return (
+        f"The parameters of `solution` are not the problem's: {difference}. Declare it as "
+        f"`{expected_declaration(parameters)}`; the source has `solution({as_written})`."
+    )
+
+
+def _declared(source: str) -> list[_Declared] | None:
+    """The parameters of the one definition of `solution`; None where there is another number of them."""
+    definitions = list(_DEFINITION.finditer(code_of(source)))
+    if len(definitions) != 1:
+        return None
+    text = definitions[0]["parameters"].strip()
+    return [_parameter(piece) for piece in text.split(",")] if text not in {"", "void"} else []
+
+
+def _parameter(text: str) -> _Declared:
+    words = _WORD.findall(text)
+    pointer = any(word in {"*", "&"} or word.startswith("[") for word in words)
+    names = [word for word in words if word.isidentifier() and word not in _QUALIFIERS]
+    before_star = words[: words.index("*")] if "*" in words else words
+    # Without a name of its own the whole text is the type.
+    readings = (" ".join(names[:-1]), " ".join(names))
+    known = next((_TYPES[reading] for reading in readings if reading in _TYPES), None)
+    return _Declared(" ".join(text.split()), known, pointer, "const" in before_star)
+
+
+def _difference(found: Sequence[_Declared], wanted: Sequence[Parameter]) -> str:
+    if len(found) != len(wanted):
+        return f"it has {len(found)} where {len(wanted)} are passed"
+    if _same_registers(found, wanted):
+        return ""
+    for at, (one, parameter) in enumerate(zip(found, wanted, strict=True), start=1):
+        if not _agrees(one, parameter):
+            return f"parameter {at} is `{one.text}` where `{parameter.declaration}` is passed"
+    return ""
+
+
+def _same_registers(found: Sequence[_Declared], wanted: Sequence[Parameter]) -> bool:
+    """Whether every parameter reads the register that the call put it into, in whichever order the two sorts stand."""
+    if any(one.type is None and not one.pointer for one in found):
+        return False
+    points = [one for one in found if not one.pointer and one.type is not None and one.type[0] == "f"]
+    others = [one for one in found if one not in points]
+    wanted_points = [parameter for parameter in wanted if not parameter.pointer and _TYPES[parameter.ctype][0] == "f"]
+    wanted_others = [parameter for parameter in wanted if parameter not in wanted_points]
+    if len(points) != len(wanted_points) or max(len(points), len(others)) > _REGISTERS:
+        return False
+    pairs = [*zip(points, wanted_points, strict=True), *zip(others, wanted_others, strict=True)]
+    return all(_agrees(one, parameter) for one, parameter in pairs)
+
+
+def _agrees(one: _Declared, parameter: Parameter) -> bool:
+    if one.pointer != parameter.pointer:
+        # A type that is not known may be a pointer's alias.
+        return one.type is None and not one.pointer
+    if parameter.output and one.const:
+        return False
+    if one.type is None:
+        return True
+    kind, size_bytes = _TYPES[parameter.ctype]
+    same_class = (one.type[0] == "f") == (kind == "f")
+    if parameter.pointer:
+        # Elements of 16 and fewer bits are often taken as bits, and unpacked by hand.
+        return one.type[1] == size_bytes and (same_class or size_bytes <= _OFTEN_BITS_BYTES)
+    return same_class and (one.type[1] == size_bytes if kind == "f" else one.type[1] <= size_bytes)

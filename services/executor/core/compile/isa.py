@@ -1,0 +1,152 @@
+"""The report of what the MI300X's compiler makes of a source: made in a box of its own, cached, and never in the way.
+
+Whatever goes wrong, the answer is a report that says why it is empty. What the box leaves is a stranger's: its size
+is bounded, and every field is checked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, cast
+
+from services.executor.core.compile.cache import CachedBuild, CompileCache
+from services.executor.core.model.failure import Failure
+from services.executor.core.model.isa_report import IsaReport, KernelReport
+from services.executor.core.model.jsonlines import LineError, read_as
+from services.executor.core.model.limits import COMPILER_PROCESSES
+from services.executor.core.sandbox.boxes import run_to_end
+from services.executor.devices.device import Inspector, Toolchain, ToolchainError
+from services.executor.sandboxes.box_files import LeftFileError, new_source_folder, read_left
+from services.executor.sandboxes.sandbox import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+    from pathlib import Path
+
+    from services.executor.sandboxes.sandbox import Sandbox
+
+MAX_SHOWN_KERNELS = 32
+"""In events: a listing has them all."""
+_MOST_BYTES = 4 << 20
+_MOST_TEXT = 400
+_REPORT = "report.json"
+_FAILED = "The report for the MI300X failed; the run is not touched by that."
+
+
+def _limits() -> Limits:
+    # As for the builder: the processor time bounds the source, and on a busy machine the compiler waits for its turn.
+    return Limits(
+        wall=timedelta(seconds=80),
+        cpu=timedelta(seconds=20),
+        memory_mib=2048,
+        processes=COMPILER_PROCESSES,
+        file_mib=16,
+        output_bytes=64 << 10,
+    )
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """A report, and the ISA with source lines as text."""
+
+    report: IsaReport
+    listing: str = ""
+
+
+@dataclass(frozen=True)
+class IsaReporter:
+    """Makes reports with `inspector`, and keeps them in `cache`."""
+
+    inspector: Inspector
+    sandbox: Sandbox
+    cache: CompileCache
+    limits: Limits = field(default_factory=_limits)
+
+    async def inspect(self, source: str, scratch: Path) -> Inspection:
+        """The report on `source`, using the new folder `scratch`; raises nothing but cancellation."""
+        try:
+            toolchain = self.inspector.toolchain()
+        except ToolchainError as error:
+            return _without(f"There is no compiler for the MI300X here: {error}")
+        key = hashlib.sha256(f"isa {toolchain.identity} {source}".encode(errors="replace")).hexdigest()
+        cached = self.cache.get(key)
+        if cached is not None:
+            with suppress(_NoReportError):
+                return _inspection(cached.executable)
+        try:
+            data = await self._make(source, scratch)
+            inspection = _inspection(data)
+        except (Failure, OSError, LeftFileError, _NoReportError) as error:
+            return _without(f"{_FAILED} {error}", toolchain)
+        self.cache.put(key, CachedBuild.of(data, ""))
+        return inspection
+
+    @asynccontextmanager
+    async def reporting(self, source: str, scratch: Path) -> AsyncGenerator[asyncio.Task[Inspection]]:
+        """Makes the report while the block runs; it is given up where the block leaves without it."""
+        task = asyncio.create_task(self.inspect(source, scratch))
+        try:
+            yield task
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    async def _make(self, source: str, scratch: Path) -> bytes:
+        new_source_folder(scratch, source)
+        end = await run_to_end(self.sandbox, self.inspector.command(scratch), self.limits)
+        if end.code != 0:
+            raise _NoReportError(_reason(end.stderr, f"It ended with status {end.code}, signal {end.signal}."))
+        return read_left(scratch / _REPORT, _MOST_BYTES)
+
+
+class _NoReportError(Exception):
+    """The box left none; the message says why."""
+
+
+def _reason(stderr: bytes, otherwise: str) -> str:
+    lines = [line.strip() for line in stderr.decode(errors="replace").splitlines() if line.strip()]
+    return lines[-1][:_MOST_TEXT] if lines else otherwise
+
+
+def _inspection(data: bytes) -> Inspection:
+    """What was left, with every field checked; raises _NoReportError."""
+    try:
+        parsed: object = json.loads(data)
+        if not isinstance(parsed, dict):
+            raise _NoReportError("It is no object.")
+        fields = cast("dict[str, Any]", parsed)
+        report, listing = read_as(IsaReport, fields), fields.get("listing", "")
+    except (ValueError, LineError, RecursionError) as error:
+        raise _NoReportError(str(error)[:_MOST_TEXT]) from error
+    return Inspection(_bounded(report), listing if isinstance(listing, str) else "")
+
+
+def _bounded(report: IsaReport) -> IsaReport:
+    """No field of it can flood an event."""
+    kernels = {_cut(name): replace(kernel, symbol=_cut(kernel.symbol)) for name, kernel in list(report.kernels.items())}
+    return replace(report, note=report.note[: 4 * _MOST_TEXT], kernels=kernels)
+
+
+def shown(report: IsaReport) -> IsaReport:
+    """What events carry of a report: the first kernels, those with hints before the others."""
+    if len(report.kernels) <= MAX_SHOWN_KERNELS:
+        return report
+    chosen: dict[str, KernelReport] = dict(
+        sorted(report.kernels.items(), key=lambda item: not item[1].hints)[:MAX_SHOWN_KERNELS]
+    )
+    more = f"Here are {MAX_SHOWN_KERNELS} of {len(report.kernels)} kernels; `wavepool core isa` shows all."
+    return replace(report, kernels=chosen, note=f"{report.note} {more}".strip())
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _MOST_TEXT else f"{name[: _MOST_TEXT - 1]}…"
+
+
+def _without(note: str, toolchain: Toolchain | None = None) -> Inspection:
+    return Inspection(IsaReport(toolchain.title if toolchain else "", note))

@@ -1,0 +1,50 @@
+"""What a submission has to be: host code that launches its own kernels (H), or kernels that we launch (D)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from services.executor.core.compile.build import Unit
+from services.executor.core.compile.harness import expected_declaration, harness_source
+from services.executor.core.launching.launched_problem import LaunchedProblem
+from services.executor.core.model.job import Mode
+from services.executor.devices.device import BuildKind
+
+if TYPE_CHECKING:
+    from problems.kit.definition import Problem
+    from services.executor.core.model.job import CoreJob
+
+
+class Contract(StrEnum):
+    """The name of a contract, as reports have it."""
+
+    HOST = "H"
+    """`extern "C" void solution(...)`: host code of the submission's own, which launches its kernels."""
+    DEVICE = "D"
+    """Kernels, and a launch plan: no code of the submission's runs on the host."""
+    PROGRAM = "program"
+    """A whole program with its own `main`."""
+
+
+def contract_of(job: CoreJob) -> Contract:
+    """The contract that a job is under."""
+    if job.mode is Mode.SANDBOX:
+        return Contract.PROGRAM
+    return Contract.DEVICE if job.launch_plan else Contract.HOST
+
+
+def unit_of(source: str, problem: Problem | None) -> Unit:
+    """What is compiled; without a problem, a whole program."""
+    if problem is None:
+        return Unit(BuildKind.PROGRAM, source, "", "int main()")
+    parameters = problem.parameters
+    if isinstance(problem, LaunchedProblem):
+        kernels = ", ".join(problem.plan.kernels)
+        wanted = json.dumps(problem.plan.kernels, sort_keys=True)
+        return Unit(BuildKind.KERNELS, source, wanted, f'extern "C" __global__ void {kernels}(...)')
+    # An author's definition may call its parameters what C++ has another meaning for.
+    numbered = [replace(parameter, name=f"argument{at}") for at, parameter in enumerate(parameters)]
+    return Unit(BuildKind.SOLUTION, source, harness_source(numbered), expected_declaration(parameters))

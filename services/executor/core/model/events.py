@@ -1,0 +1,230 @@
+"""What the core tells while it works. `Finished` is always the last event, and there is always one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping  # noqa: TC003  jsonlines reads the annotations at run time
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from services.executor.core.model.isa_report import IsaReport
+from services.executor.core.model.verdict import Verdict  # noqa: TC001  the same
+from services.executor.core.timing.benchmark_result import BenchmarkResult, Timing
+
+
+@dataclass(frozen=True)
+class ReadingProblem:
+    """The problem definition that came with the submission is evaluated, and its test cases are chosen."""
+
+
+@dataclass(frozen=True)
+class Compiling:
+    """The builder begins; `cached` says that the build is in the compile cache."""
+
+    toolchain: str
+    cached: bool
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """The builder succeeded; `isa_listing` has the MI300X's instructions below the source lines that they are from."""
+
+    warnings: str
+    duration_ms: float
+    cached: bool
+    isa: IsaReport = field(default_factory=IsaReport)
+    isa_listing: str = ""
+
+
+@dataclass(frozen=True)
+class Checking:
+    """The judge begins to check, with inputs from a secret that it is now bound to (see `seeds.py`)."""
+
+    total_tests: int
+    seed_commitment: str = ""
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """One test case passed or failed; `test_id` is from 1."""
+
+    test_id: int
+    name: str
+    passed: bool
+    total_tests: int
+
+
+@dataclass(frozen=True)
+class Checked:
+    """All test cases passed."""
+
+    test_results: tuple[TestResult, ...]
+    passed_tests: int
+    total_tests: int
+
+
+@dataclass(frozen=True)
+class Benchmarking:
+    """The judge begins to benchmark; `timing_mode` as in Benchmarked."""
+
+    total_tests: int
+    timing_mode: str = ""
+
+
+class BenchmarkStage(StrEnum):
+    """What a benchmark is doing."""
+
+    MEASURING = "MEASURING"
+    """It takes the samples of a case in a session."""
+    AUDITING = "AUDITING"
+    """It finds out whether the time of a case can be true."""
+
+
+@dataclass(frozen=True)
+class BenchmarkProgress:
+    """How far the benchmark has come; told once in a while (`Pulse`).
+
+    `session` and `test_id` are from 1; `sessions` are those that are planned, and a case whose sessions disagree gets
+    more. `samples` are all that were taken so far.
+    """
+
+    stage: BenchmarkStage
+    session: int
+    sessions: int
+    test_id: int
+    name: str
+    total_tests: int
+    samples: int = 0
+
+
+@dataclass(frozen=True)
+class Benchmarked:
+    """All test cases are measured; means are geometric. Times from device `cpu` never rank beside GPU times.
+
+    `converged` says so of every case. `timing` is the worst of the cases (`case_timing.py`), `unproven_because` a
+    sentence for the author if one of them is not proven, and `shown_interval` the widest of theirs. Times of a
+    `simulated` device are made up. `timing_mode` is a TimingMode: times of different modes never rank beside each other
+    either. `flush_verified` says that the sweep before each call was seen to empty the caches (`flushing.py`); None
+    where nothing was swept.
+    """
+
+    results: tuple[BenchmarkResult, ...]
+    mean_runtime_ns: float
+    mean_gflops: float
+    timing: Timing
+    device: str
+    converged: bool = True
+    simulated: bool = False
+    timing_mode: str = "cold"
+    flush_verified: bool | None = None
+    unproven_because: str = ""
+    shown_interval: float = 0.0
+
+
+@dataclass(frozen=True)
+class ProgramStarted:
+    """The sandbox endpoint's program is running."""
+
+
+@dataclass(frozen=True)
+class ProgramOutput:
+    """A line (or the rest of one) that the sandbox endpoint's program printed; `stream` is `stdout` or `stderr`."""
+
+    stream: str
+    line: str
+    timestamp_ms: int
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """One element of `output` that differs from the reference."""
+
+    output: str
+    index: tuple[int, ...]
+    expected: float
+    actual: float
+    difference: float
+
+
+@dataclass(frozen=True)
+class WrongAnswer:
+    """How the outputs differ from the reference."""
+
+    max_difference: float
+    mean_difference: float
+    mismatch_count: int
+    element_count: int
+    first_mismatches: tuple[Mismatch, ...]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The values of a sample run, as JSON texts {name: value or nested list}; large arrays are cut to a corner."""
+
+    input_json: str
+    output_json: str
+    expected_output_json: str
+    passed: bool
+
+
+@dataclass(frozen=True)
+class ProgramResult:
+    """How a program of the sandbox endpoint ended; `return_code` is -n after signal n. Texts are capped."""
+
+    return_code: int
+    stdout: str
+    stderr: str
+    truncated: bool
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The end of a run.
+
+    `status` is the seed's name of the last frame: where it names an event that was emitted already (CHECKED,
+    BENCHMARKED), that event was the last frame to show. `message` is one sentence for the author with what to do,
+    `details` the long form (compiler output, limit), `reason` finer than the verdict where there is such
+    (`signal:SIGSEGV`, `early_exit`, `assert`, `gpu_fault`, `host`, `vram`, `wall`, `cpu`). `stdout` and `stderr` are
+    what the user's code printed, capped. `isa` is of a source that the device's compiler refused.
+    `unkillable` says that processes of the run are left that SIGKILL does not end, so that the machine is unfit.
+    `stage_seconds` says where the time went; `first_call_time` is when the
+    runner was told to make its first call, in Unix seconds, and None if that never came to be. `report` is
+    the canonical report.
+    """
+
+    verdict: Verdict
+    status: str
+    message: str
+    details: str = ""
+    reason: str = ""
+    wrong_answer: WrongAnswer | None = None
+    test_results: tuple[TestResult, ...] = ()
+    passed_tests: int = 0
+    total_tests: int = 0
+    sample: Sample | None = None
+    program: ProgramResult | None = None
+    benchmarked: Benchmarked | None = None
+    stdout: str = ""
+    stderr: str = ""
+    output_truncated: bool = False
+    isa: IsaReport | None = None
+    unkillable: bool = False
+    stage_seconds: Mapping[str, float] = field(default_factory=dict[str, float])
+    first_call_time: float | None = None
+    report: Mapping[str, object] = field(default_factory=dict[str, object])
+
+
+Event = (
+    Compiling
+    | Compiled
+    | Checking
+    | TestResult
+    | Checked
+    | Benchmarking
+    | BenchmarkProgress
+    | BenchmarkResult
+    | Benchmarked
+    | ProgramStarted
+    | ReadingProblem
+    | ProgramOutput
+    | Finished
+)

@@ -1,0 +1,61 @@
+"""Why a run ends without being accepted, raised wherever that is found out."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from services.executor.core.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from services.executor.core.model.events import WrongAnswer
+    from services.executor.core.model.isa_report import IsaReport
+
+
+class Failure(Exception):  # noqa: N818  an outcome of the submission, no error of ours
+    """A verdict other than ACCEPTED with what its author is told; see `events.Finished` for the fields."""
+
+    def __init__(
+        self,
+        verdict: Verdict,
+        message: str,
+        *,
+        reason: str = "",
+        details: str = "",
+        wrong_answer: WrongAnswer | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.verdict = verdict
+        self.message = message
+        self.reason = reason
+        self.details = details
+        self.wrong_answer = wrong_answer
+        self.is_unwritten = False
+        """Whether all that is wrong of an answer was never written."""
+        self.isa: IsaReport | None = None
+        self.call = 0
+        """The call of the process that it happened in, from 1; 0 where it was in none."""
+        self.unkillable = False
+        """Whether the run left processes that SIGKILL does not end."""
+
+
+class InfrastructureFailure(Failure):
+    """Our fault: the machine, the box or the toolchain. `reason` names what this machine lacks and another may have."""
+
+    def __init__(self, message: str, *, reason: str = "", details: str = "") -> None:
+        super().__init__(Verdict.INFRA_ERROR, message, reason=reason, details=details)
+
+
+@contextmanager
+def in_case(name: str) -> Generator[None]:
+    """Has every failure of the block, but one of ours, name the test case, and the call, that it happened in."""
+    told = f"Case `{name}`"
+    try:
+        yield
+    except Failure as failure:
+        if failure.verdict is not Verdict.INFRA_ERROR and not failure.message.startswith(told):
+            call = f", call {failure.call} of its process" if failure.call else ""
+            failure.message = f"{told}{call}: {failure.message[:1].lower()}{failure.message[1:]}"
+        raise

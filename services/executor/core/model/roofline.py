@@ -1,0 +1,140 @@
+"""What a GPU's roofs allow: the least time that a call can take, and how near to it a kernel comes.
+
+Roofs are the maker's figures, of the GPUs that `roofs.toml` lists. Without roofs (any other GPU, and the cpu device)
+there is no floor and no percentage.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from services.executor.core.timing.benchmark_result import Bound
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_FILE = Path(__file__).with_name("roofs.toml")
+
+
+@dataclass(frozen=True)
+class Roofs:
+    """A GPU's limits. Writes up to `write_cache_bytes` may rest in the last cache and reach no memory in the call."""
+
+    bytes_per_second: float
+    flops_per_second: Mapping[str, float]
+    write_cache_bytes: float
+    launch_seconds: float
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one call has to do: compulsory traffic and operations on `dtype`.
+
+    `flops_are_least`: no right kernel does fewer operations, as the problem fixes the algorithm, and the type that they
+    are done in.
+    """
+
+    read_bytes: float
+    written_bytes: float
+    flops: float
+    dtype: str
+    flops_are_least: bool = False
+
+    @property
+    def arithmetic_intensity(self) -> float | None:
+        """Operations a byte."""
+        moved = self.read_bytes + self.written_bytes
+        return self.flops / moved if moved > 0 else None
+
+
+@dataclass(frozen=True)
+class Floor:
+    """The least time of a call, and what it is that takes it, in words."""
+
+    seconds: float
+    because: str
+
+
+# A time this much below the floor is still possible by rounding of the clocks.
+_FLOOR_SLACK = 0.95
+
+
+def roofs_of(architecture: str, title: str) -> Roofs | None:
+    """The roofs of the GPU that the driver calls `title`, None if they are not known.
+
+    A compile target alone does not say which GPU it is: MI300X and MI300A share one, with other roofs.
+    """
+    for gpu in _known():
+        if gpu["architecture"] == architecture and any(_is_word_of(title, name) for name in gpu["names"]):
+            return _roofs(gpu)
+    return None
+
+
+def _is_word_of(title: str, name: str) -> bool:
+    """Whether a title has a name as words of its own: a GH200 is no H200."""
+    return re.search(rf"\b{re.escape(name)}\b", title) is not None
+
+
+def roofs_note(roofs: Roofs | None, title: str) -> str:
+    """Where a GPU's roofs are from, for the report; or that there is no floor."""
+    return roofs.source if roofs else f"none are known of `{title}`: no time is too short for it, and has no percentage"
+
+
+@cache
+def _known() -> Sequence[Mapping[str, Any]]:
+    return tomllib.loads(_FILE.read_text("utf-8"))["gpu"]
+
+
+def _roofs(gpu: Mapping[str, Any]) -> Roofs:
+    return Roofs(
+        bytes_per_second=gpu["memory_tb_per_second"] * 1e12,
+        flops_per_second={dtype: peak * 1e12 for dtype, peak in gpu["peaks"].items()},
+        write_cache_bytes=gpu["write_cache_mib"] * 2**20,
+        launch_seconds=gpu["launch_us"] * 1e-6,
+        source=gpu["source"],
+    )
+
+
+def floor_of(roofs: Roofs, work: Work) -> Floor:
+    """The physical floor: the longest of what traffic, operations and the launch take at least.
+
+    Writes that fit into the last cache may reach memory after the call. Operations count only where no algorithm needs
+    fewer: matrices can be multiplied in fewer than 2 n^3 (V. Strassen, Gaussian elimination is not optimal, 1969), and
+    fp32 products can be put together from those of narrower types.
+    """
+    traffic = work.read_bytes + max(0.0, work.written_bytes - roofs.write_cache_bytes)
+    flops = work.flops if work.flops_are_least else 0.0
+    bandwidth, rate = roofs.bytes_per_second, peak_of(roofs, work.dtype)
+    floors = (
+        Floor(roofs.launch_seconds, "launching a kernel"),
+        Floor(traffic / bandwidth, f"moving {traffic:.4g} bytes at {bandwidth / 1e12:g} TB/s"),
+        Floor(flops / rate, f"doing {flops:.4g} operations at {rate / 1e12:g} TFLOP/s"),
+    )
+    return max(floors, key=lambda floor: floor.seconds)
+
+
+def is_below_floor(roofs: Roofs, work: Work, seconds: float) -> bool:
+    """Whether a claimed time cannot be true."""
+    return seconds < _FLOOR_SLACK * floor_of(roofs, work).seconds
+
+
+def peak_of(roofs: Roofs, dtype: str) -> float:
+    """Operations a second on a type; every float8 has the same, and types without a figure have the fastest."""
+    known = "float8" if dtype.startswith("float8") else dtype
+    return roofs.flops_per_second.get(known, max(roofs.flops_per_second.values()))
+
+
+def bound_of(roofs: Roofs, work: Work, seconds: float) -> tuple[Bound, float]:
+    """What bounds a call that took `seconds`, and the percentage of that roof that it reached."""
+    memory = (work.read_bytes + work.written_bytes) / roofs.bytes_per_second
+    compute = work.flops / peak_of(roofs, work.dtype)
+    if max(memory, compute) < roofs.launch_seconds:
+        return Bound.LAUNCH, 100 * roofs.launch_seconds / seconds
+    bound = Bound.MEMORY if memory >= compute else Bound.COMPUTE
+    return bound, 100 * max(memory, compute) / seconds

@@ -1,0 +1,156 @@
+"""The problem that a submission is judged by: the catalogue's or the author's own, with a launch plan or without."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Protocol, cast
+
+from problems.kit.definition import SizeSet
+from problems.library.catalogue import CatalogueError
+from problems.library.variants import UnknownElementTypeError, variant_of
+from services.executor.core.compile.declared_parameters import signature_hint
+from services.executor.core.launching.launched_problem import launched
+from services.executor.core.model.failure import Failure, InfrastructureFailure
+from services.executor.core.model.job import Mode
+from services.executor.core.problem_host.authors_problem import authors_problem
+from services.executor.core.problem_host.description import CaseLimits
+from services.executor.core.problem_host.host import HostLimits, MissingPackageError, open_host
+from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
+from services.executor.core.sandbox.run_place import Provisions
+from services.executor.core.sandbox.scratch import ScratchFolder, memory_parent
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Mapping, MutableMapping
+    from pathlib import Path
+
+    from problems.kit.definition import Problem
+    from services.executor.core.model.job import CoreJob
+    from services.executor.core.model.limits import StageLimits
+
+_LARGEST_CASES = {
+    SizeSet.CPU: CaseLimits(80 << 20, 5e8, seconds=5.0),
+    SizeSet.GPU: CaseLimits(8 << 30, float("inf"), seconds=30.0),
+}
+"""Of an author's cases, those that a device can be expected to run in seconds."""
+_CASE_SHARE = 1 / 4
+"""Of the time of an answer: seconds of a processor can take three times as long on the clock."""
+
+
+MISSING_TORCH = "missing_torch"
+"""The reason of an infrastructure failure: another machine may have torch."""
+
+
+class TorchProvisions(Provisions, Protocol):
+    """What definitions are evaluated with; the core's Equipment."""
+
+    @property
+    def find_problem(self) -> Callable[[str], Problem]:
+        """A problem of the catalogue."""
+        ...
+
+    @property
+    def torch_python(self) -> Path | None:
+        """The Python that has torch; ours where none is named."""
+        ...
+
+
+@asynccontextmanager
+async def posed(
+    job: CoreJob, catalogues: Problem | None, equipment: TorchProvisions, report: MutableMapping[str, object]
+) -> AsyncGenerator[Problem | None]:
+    """The problem of `job`, None for a whole program; raises Failure for a definition or a plan that does not fit."""
+    device = equipment.device.describe()
+    async with _authored(job, catalogues, equipment, report) as problem:
+        yield launched(problem, job.launch_plan, device) if problem is not None and job.launch_plan else problem
+
+
+def substitution_note(report: Mapping[str, object]) -> str:
+    """What the author should know if the definition was not used; empty if it was, or if none was sent."""
+    unused = cast("Mapping[str, object] | None", report.get("problem_definition_unused"))
+    if not unused:
+        return ""
+    return (
+        f"The problem definition that was sent is not used, as this machine has no {unused['missing']}: the "
+        f"catalogue's `{report['problem']}` is used in its place."
+    )
+
+
+@asynccontextmanager
+async def _authored(
+    job: CoreJob, catalogues: Problem | None, equipment: TorchProvisions, report: MutableMapping[str, object]
+) -> AsyncGenerator[Problem | None]:
+    if not job.problem_def:
+        yield catalogues
+        return
+    try:
+        python = torch_python(equipment.torch_python)
+    except TorchMissingError as error:
+        yield _substitute(job, equipment, report, "torch", error)
+        return
+    limits = _case_limits(_LARGEST_CASES[job.size_set], equipment.limits)
+    with ScratchFolder(memory_parent(equipment.scratch_parent)) as folder:
+        async with open_host(equipment.sandbox, python, job.problem_def, _limits(equipment.limits), folder) as host:
+            try:
+                problem = authors_problem(host, job.dtype, limits, sample_only=job.mode is Mode.SAMPLE)
+            except MissingPackageError as error:
+                problem, missing = None, error
+            else:
+                report["problem_definition"] = {
+                    "sha256": _sha256(job.problem_def),
+                    "torch": python.version,
+                    "cases_left_out": [asdict(one) for one in problem.left_out],
+                    "is_sample": problem.sample_case is not None,
+                }
+                yield problem
+                return
+    yield _substitute(job, equipment, report, missing.package, missing)
+
+
+def _substitute(
+    job: CoreJob, equipment: TorchProvisions, report: MutableMapping[str, object], missing: str, error: Exception
+) -> Problem:
+    """The catalogue's problem of that name; raises InfrastructureFailure if the source may be for another.
+
+    A name can stand for another problem in the definition. Then the parameters of `solution`, or the launch plan, are
+    others, and a verdict would blame the author for what the machine lacks.
+    """
+    try:
+        problem = variant_of(equipment.find_problem(job.problem), job.dtype)
+        why = signature_hint(job.source, problem.parameters)
+        if job.launch_plan:
+            launched(problem, job.launch_plan, equipment.device.describe())
+    except (CatalogueError, UnknownElementTypeError, Failure) as problems:
+        why = str(problems)
+    else:
+        if not why:
+            report["problem"] = problem.slug
+            report["problem_definition_unused"] = {"sha256": _sha256(job.problem_def), "missing": missing}
+            return problem
+    if isinstance(error, MissingPackageError) and not error.can_be_had:
+        raise error
+    message = (
+        f"This machine has no {missing}, which the problem definition needs, and the catalogue's problem cannot be "
+        f"used in place of the one that was sent: {why}"
+    )
+    raise InfrastructureFailure(message, reason=MISSING_TORCH, details=str(error)) from error
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()
+
+
+def _case_limits(largest: CaseLimits, limits: StageLimits) -> CaseLimits:
+    """What a device can run, and what one answer of the host may hold and take."""
+    return CaseLimits(
+        min(largest.input_bytes, limits.definition_array_mib << 20),
+        largest.operations,
+        min(largest.seconds, limits.definition_seconds * _CASE_SHARE),
+        limits.definition_looking_seconds,
+    )
+
+
+def _limits(limits: StageLimits) -> HostLimits:
+    array_bytes = limits.definition_array_mib << 20
+    return HostLimits(limits.definition, limits.definition_start_seconds, limits.definition_seconds, array_bytes)

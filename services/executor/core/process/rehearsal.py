@@ -1,0 +1,69 @@
+"""What every judge begins with, done once before the first is forked.
+
+A forked process has all that its parent has imported, compiled and looked up. Without a rehearsal each judge would do
+that again, while somebody waits for the first call of a kernel. Nothing is run here, and nothing read but our own.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from services.executor.core.call.layout import plan_bytes
+from services.executor.core.check.case_judge import CaseJudge
+from services.executor.core.check.progress import Progress
+from services.executor.core.check.sampling import smallest
+from services.executor.core.compile.code_objects import code_objects
+from services.executor.core.compile.forbidden import check_build, rules_for
+from services.executor.core.compile.object_symbols import object_symbols
+from services.executor.core.launching.contract import unit_of
+from services.executor.core.model.failure import Failure
+from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.jsonlines import decode_event, decode_job, encode_event, encode_job
+from services.executor.core.model.seeds import RunSeed
+from services.executor.core.problem_host.admission import admit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from problems.kit.definition import CatalogueEntry, Problem
+    from services.executor.core.compile.build import Unit
+    from services.executor.core.run.equipment import Equipment
+
+_SOME_PROGRAM = Path("/bin/true")
+
+
+def rehearse(entries: Iterable[CatalogueEntry], equipment: Equipment) -> None:
+    """Go through a run of the honest solution with the least work, as far as that needs no box and no device."""
+    for entry in sorted(entries, key=_work_flops)[:1]:
+        problem = entry.problem
+        job = decode_job(encode_job(CoreJob(entry.solution, Mode.CHECK, problem.slug)))
+        unit = unit_of(job.source, problem)
+        with suppress(Failure):
+            equipment.builder.find(unit, equipment.scratch_parent)
+        with suppress(Failure):
+            _examine(unit, problem, equipment)
+        _judge(problem)
+        decode_event(encode_event(Progress(job, lambda _: None).finished(None)))
+
+
+def _work_flops(entry: CatalogueEntry) -> float:
+    problem = entry.problem
+    return problem.flops(smallest(problem, problem.sizes.cpu))
+
+
+def _examine(unit: Unit, problem: Problem, equipment: Equipment) -> None:
+    held = rules_for(equipment.forbidden, problem.forbidden)
+    admit(unit.source, unit.declaration, held)
+    with suppress(OSError):
+        program = _SOME_PROGRAM.read_bytes()
+        code_objects(program, has_image=False)
+        check_build(program, object_symbols(program), held)
+
+
+def _judge(problem: Problem) -> None:
+    judge = CaseJudge(problem, smallest(problem, problem.sizes.cpu), RunSeed(""), case_index=0)
+    trial = judge.draw(1)
+    plan_bytes(trial.layout, trial.inputs, trial.rules)
+    judge.fault(trial, judge.expected(trial))

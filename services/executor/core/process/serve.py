@@ -1,0 +1,131 @@
+"""The judge process: started in advance, runs one job, and is gone.
+
+It reads one job as a line of JSON from stdin and writes events as lines of JSON to stdout, the last of them FINISHED.
+SIGTERM cancels the job, and so does the death of whoever started it, then without a last event. It exits with 0
+whatever the verdict; 2 says that the job was not well formed, 3 that the job was cut off by that death, and 4 that it
+leaves processes which cannot be killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import signal
+import stat
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from services.executor.core.model.events import Event, Finished
+from services.executor.core.model.job import Mode
+from services.executor.core.model.jsonlines import UNKILLABLE_STATUS, LineError, decode_job, encode_event
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.one_run import JobError, run
+from services.executor.core.sandbox.run_place import open_place
+from vocabulary.verdicts import status_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TextIO
+
+    from services.executor.core.model.job import CoreJob
+    from services.executor.core.run.equipment import Equipment
+
+_BAD_JOB = 2
+_ORPHANED = 3
+_LINE_LIMIT_BYTES = 64 << 20
+_PR_SET_PDEATHSIG = 1
+
+
+async def serve(equipment: Equipment, parent: int) -> int:
+    """Serve one job; `parent` is the process that started us. Answers the exit status."""
+    task = asyncio.current_task()
+    if task is None:
+        raise RuntimeError("serve runs as a task")
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    _end_with_parent(parent)
+    emit = _event_writer()
+    async with open_place(equipment, set(Mode)) as place:
+        try:
+            return await _serve(replace(equipment, place=place), emit, parent)
+        finally:
+            # Told to end, we do so already: what is left is to clean up.
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, _ignore)
+
+
+async def _serve(equipment: Equipment, emit: Callable[[Event], None], parent: int) -> int:
+    try:
+        line = await _first_line()
+    except asyncio.CancelledError:
+        return 0
+    if not line.strip():
+        return 0
+    try:
+        job = decode_job(line)
+    except LineError as error:
+        emit(_refusal(f"The job is not well formed: {error}"))
+        return _BAD_JOB
+    return await _run(job, equipment, emit, parent)
+
+
+def _ignore() -> None:
+    """What a signal does that asks for nothing new."""
+
+
+async def _run(job: CoreJob, equipment: Equipment, emit: Callable[[Event], None], parent: int) -> int:
+    try:
+        finished = await run(job, equipment, emit)
+    except JobError as error:
+        emit(_refusal(str(error)))
+        return _BAD_JOB
+    except asyncio.CancelledError:
+        if os.getppid() != parent:
+            # Nobody cancelled it; that we end without a verdict tells whoever still listens that it was our fault.
+            return _ORPHANED
+        emit(Finished(Verdict.CANCELLED, status_of(Verdict.CANCELLED, job.mode), "The run was cancelled."))
+        return 0
+    return UNKILLABLE_STATUS if finished.unkillable else 0
+
+
+def _refusal(message: str) -> Finished:
+    return Finished(Verdict.INFRA_ERROR, "ERROR", message, reason="bad_job")
+
+
+def _event_writer() -> Callable[[Event], None]:
+    """Writes to what is stdout now; anything else that prints goes to stderr, where it cannot be taken for an event."""
+    stdout = os.dup(1)
+    os.dup2(2, 1)
+
+    def write(event: Event) -> None:
+        data = memoryview(f"{encode_event(event)}\n".encode())
+        while data:
+            data = data[os.write(stdout, data) :]
+
+    return write
+
+
+async def _first_line() -> str:
+    """Read without a thread, so that a judge that waits costs nothing and can be cancelled."""
+    if not _makes_wait(sys.stdin):
+        return sys.stdin.buffer.readline(_LINE_LIMIT_BYTES).decode(errors="replace")
+    reader = asyncio.StreamReader(limit=_LINE_LIMIT_BYTES)
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
+    )
+    try:
+        return (await reader.readline()).decode(errors="replace")
+    finally:
+        transport.close()
+
+
+def _makes_wait(stream: TextIO) -> bool:
+    """Whether a read may block; files and /dev/null never do, and the loop cannot watch them."""
+    mode = os.fstat(stream.fileno()).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stream.isatty()
+
+
+def _end_with_parent(parent: int) -> None:
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGTERM)

@@ -1,0 +1,1 @@
+"""One run from its job to its verdict."""

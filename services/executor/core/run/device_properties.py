@@ -1,0 +1,68 @@
+"""What a GPU says of itself to a program of ours, in a box like those of runs.
+
+The recorder, which has no GPU, gives these answers to host code that asks for them; what is not among them cannot be
+recorded. They also say whether device code may reach the host's memory, where a time could be forged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from services.executor.core.call.trusted_runner import output_of
+from services.executor.core.model.failure import InfrastructureFailure
+from services.executor.devices.device import ToolchainError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from services.executor.core.run.equipment import Equipment
+
+_PROGRAM = Path(__file__).with_suffix(".hip")
+_NAMES = Path(__file__).parents[2] / "devices" / "cpu" / "runtime" / "device_properties.h"
+
+UNKNOWN_MEMORY = "the GPU did not say whether device code reaches the host's memory, where a time could be forged"
+HOST_MEMORY_REACHED = (
+    "device code reads and writes the host's memory on this machine (pageable memory access), where a time could be "
+    "forged. Nothing in your source is at fault: run on another machine. Its operator turns HMM off on NVIDIA with "
+    "`options nvidia_uvm uvm_disable_hmm=1` in /etc/modprobe.d (ATS cannot be turned off); on AMD we run with "
+    "HSA_XNACK=0, which this driver does not heed"
+)
+
+
+async def with_properties(equipment: Equipment) -> Equipment:
+    """The equipment with what its GPU says of itself, which is asked if nobody did; others have nothing to say.
+
+    Raises InfrastructureFailure if there is no such device, or a program of ours fails on it.
+    """
+    device = equipment.device
+    try:
+        if equipment.properties or not device.describe().is_gpu:
+            return equipment
+    except ToolchainError as error:
+        raise InfrastructureFailure(f"The device cannot be used: {error}") from error
+    told = await output_of(properties_source(), equipment, equipment.cache)
+    return replace(equipment, properties=properties_from(told.decode(errors="replace")))
+
+
+def properties_source() -> str:
+    """The program that a GPU is asked with."""
+    return f"{_NAMES.read_text('utf-8')}\n{_PROGRAM.read_text('utf-8')}"
+
+
+def properties_from(text: str) -> dict[str, bytes]:
+    """By name; raises InfrastructureFailure for what our program would not write."""
+    try:
+        pairs = [line.split("=") for line in text.splitlines()]
+        return {name: bytes.fromhex(value) for name, value in pairs}
+    except ValueError as error:
+        raise InfrastructureFailure("The GPU's answers cannot be read; run again elsewhere.", details=text) from error
+
+
+def host_memory_doubt(properties: Mapping[str, bytes]) -> str:
+    """Why no time of this GPU can be proven, for the author; empty if device code does not reach the host's memory."""
+    reached = properties.get("pageableMemoryAccess")
+    if not reached:
+        return UNKNOWN_MEMORY
+    return HOST_MEMORY_REACHED if any(reached) else ""

@@ -1,0 +1,59 @@
+"""What runs are made with."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import gettempdir
+from typing import TYPE_CHECKING
+
+from services.executor.core.compile.build import Builder
+from services.executor.core.compile.forbidden import rules
+from services.executor.core.compile.isa import IsaReporter
+from services.executor.core.model.limits import StageLimits
+from services.executor.core.sandbox.run_place import open_place
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractAsyncContextManager
+
+    from problems.kit.definition import Problem
+    from services.executor.core.compile.cache import CompileCache
+    from services.executor.core.compile.forbidden import Rule
+    from services.executor.core.model.job import Mode
+    from services.executor.core.sandbox.run_place import RunPlace
+    from services.executor.core.timing.stopping import StoppingProfile
+    from services.executor.devices.device import Device, Inspector
+    from services.executor.sandboxes.sandbox import Sandbox
+
+
+@dataclass(frozen=True)
+class Equipment:
+    """What runs are made with. `find_problem` raises for a slug that it does not know."""
+
+    device: Device
+    sandbox: Sandbox
+    cache: CompileCache
+    find_problem: Callable[[str], Problem]
+    limits: StageLimits = field(default_factory=StageLimits)
+    profile: StoppingProfile | None = None
+    scratch_parent: Path = field(default_factory=lambda: Path(gettempdir()))
+    forbidden: tuple[Rule, ...] = field(default_factory=rules)
+    inspector: Inspector | None = None
+    torch_python: Path | None = None
+    """The Python that evaluates problem definitions; ours where none is named."""
+    properties: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    """What the GPU says of itself (`device_properties.py`), so far as it was asked."""
+    place: RunPlace | None = None
+    """Where the next run takes place, if that was prepared; it is used once."""
+
+    def place_for(self, mode: Mode) -> AbstractAsyncContextManager[RunPlace]:
+        """The place of a run: the prepared one, or one of its own."""
+        return nullcontext(self.place) if self.place else open_place(self, {mode})
+
+    @property
+    def builder(self) -> Builder:
+        """What compiles submissions, and says what the MI300X's compiler makes of them."""
+        reporter = IsaReporter(self.inspector, self.sandbox, self.cache) if self.inspector else None
+        return Builder(self.device, self.sandbox, self.cache, self.limits.builder, reporter)

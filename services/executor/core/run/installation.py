@@ -1,0 +1,98 @@
+"""Puts together what the core's commands run with, from what their command lines say."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import gettempdir
+from typing import TYPE_CHECKING
+
+import psutil
+
+from problems.library.catalogue import Catalogue
+from services.executor.core.compile.cache import CompileCache
+from services.executor.core.compile.forbidden import rules
+from services.executor.core.model.limits import Share, StageLimits
+from services.executor.core.run.equipment import Equipment
+from services.executor.core.sandbox.scratch import memory_parent, sweep
+from services.executor.devices.gfx942.inspector import Gfx942Inspector
+from services.executor.devices.plugins import device_named
+from services.executor.devices.selection import OnProcessors, within
+from services.executor.sandboxes.choice import choose_sandbox
+from services.executor.sandboxes.limits.cgroup import remove_leftover_cgroups
+from services.executor.sandboxes.limits.cgroup_place import cgroup_parents
+
+if TYPE_CHECKING:
+    from problems.kit.definition import Problem
+    from services.executor.devices.device import Device
+
+
+@dataclass(frozen=True)
+class Options:
+    """What every command can be told."""
+
+    device: str
+    sandbox: str
+    cache_folder: Path
+    cache_mib: int
+    forbidden_file: Path | None = None
+    torch_python: Path | None = None
+    box_memory_mib: int | None = None
+    box_cores: float | None = None
+    """What a submission's box may use; by default what suits the device."""
+
+
+def default_cache_folder() -> Path:
+    """Below XDG_CACHE_HOME, or ~/.cache where that is not set."""
+    home = os.environ.get("XDG_CACHE_HOME")
+    return (Path(home) if home else Path.home() / ".cache") / "wavepool" / "builds"
+
+
+@cache
+def catalogue() -> Catalogue:
+    """The problems of our own folder, loaded once."""
+    return Catalogue.load()
+
+
+def find_problem(slug: str) -> Problem:
+    """A problem of the catalogue."""
+    return catalogue().get(slug).problem
+
+
+def remove_leftovers(scratch_parent: Path) -> None:
+    """Remove the folders and the control groups that killed processes of ours left behind."""
+    for parent in {scratch_parent, memory_parent(scratch_parent)}:
+        sweep(parent)
+    remove_leftover_cgroups(cgroup_parents())
+
+
+def share_for(device: Device, options: Options) -> Share:
+    """What a submission's box may use: as told, or what suits the device."""
+    own = Share.on_processors(psutil.virtual_memory().total >> 20, len(os.sched_getaffinity(0)))
+    default = own if isinstance(device, OnProcessors) else Share()
+    return Share(options.box_memory_mib or default.memory_mib, options.box_cores or default.cores)
+
+
+async def open_equipment(options: Options) -> Equipment:
+    """Raises UnknownPluginError, BrokenPluginError, ForbiddenRulesError; SandboxError where the box does not work."""
+    device = device_named(options.device)
+    share = share_for(device, options)
+    device = within(device, share.cores)
+    forbidden = rules(options.forbidden_file)
+    sandbox = await choose_sandbox(options.sandbox)
+    scratch_parent = Path(gettempdir())
+    remove_leftovers(scratch_parent)
+    builds = CompileCache(options.cache_folder, options.cache_mib << 20)
+    return Equipment(
+        device,
+        sandbox,
+        builds,
+        find_problem,
+        scratch_parent=scratch_parent,
+        forbidden=forbidden,
+        inspector=Gfx942Inspector(),
+        limits=StageLimits().within(share),
+        torch_python=options.torch_python,
+    )

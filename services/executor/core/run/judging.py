@@ -1,0 +1,258 @@
+"""The stages that need a runner: the sample, the check, and the benchmark with its sessions."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from services.executor.core.call.runner_claims import LATE, NO_DEVICE_MEMORY
+from services.executor.core.call.session import RunnerSession
+from services.executor.core.call.trusted_runner import require_memory, require_runner, trusted_runner
+from services.executor.core.check.checking import Checker, check
+from services.executor.core.check.mismatches import lanes_advice
+from services.executor.core.check.sampling import show_sample, smallest
+from services.executor.core.compile.build import install
+from services.executor.core.compile.code_objects import require_unchanged
+from services.executor.core.compile.cpp_tokens import Name, words
+from services.executor.core.launching.contract import Contract, contract_of
+from services.executor.core.launching.launched_problem import LaunchedProblem
+from services.executor.core.launching.program import LaunchProgram, program_bytes
+from services.executor.core.launching.recorder import programs_of
+from services.executor.core.launching.recording import Explains, NotRecordableError
+from services.executor.core.measure.timed_calls import check_repeatedly
+from services.executor.core.model.failure import Failure
+from services.executor.core.model.job import Mode
+from services.executor.core.model.seeds import RunSeed
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.problem_host.authors_problem import AuthorsProblem
+from services.executor.core.run.benchmarking import Bench, benchmark, profile_of
+from services.executor.core.run.device_properties import host_memory_doubt, with_properties
+from services.executor.core.sandbox.boxes import unkillable
+from services.executor.core.timing.case_timing import launched_by_submission
+from services.executor.core.timing.timing_mode import default_mode, profile_in
+from services.executor.devices.device import REPLAYER
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+    from pathlib import Path
+
+    from problems.kit.definition import Case, Problem
+    from services.executor.core.check.checking import ProgramOf
+    from services.executor.core.check.progress import Progress
+    from services.executor.core.compile.cache import CachedBuild
+    from services.executor.core.model.job import CoreJob
+    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.sandbox.run_place import RunPlace
+
+_RUNNER = "runner"
+"""What a build's executable is called; device.py."""
+_CAUSE_SECONDS = 2
+"""To look for the cause of a bad end: for all calls of a case, without their kernels."""
+
+
+@dataclass(frozen=True)
+class _Launching:
+    """The folder and digest of what sessions run, and the launch programs that it performs, if it has kernels alone.
+
+    `is_recorded` says that the programs are of what `solution` asked for. `launched_by_submission` says why host code
+    of a solution launches its kernels, if it does.
+    """
+
+    folder: Path
+    executable_sha256: str
+    program_of: ProgramOf | None = None
+    is_recorded: bool = False
+    launched_by_submission: str = ""
+
+
+class Judging:
+    """Opens the sessions of one run, whose calls all have numbers, and so inputs, of their own."""
+
+    def __init__(
+        self, job: CoreJob, problem: Problem, equipment: Equipment, place: RunPlace, build: CachedBuild
+    ) -> None:
+        self.seed = RunSeed(job.seed)
+        self._job = job
+        self._problem = problem
+        self._equipment = equipment
+        self._place = place
+        self._build = build
+        self._numbers = itertools.count(1)
+
+    async def judge(self, progress: Progress) -> None:
+        """All stages that the job asks for; raises Failure."""
+        progress.report["seed_commitment"] = self.seed.commitment
+        try:
+            if self._job.mode is Mode.SAMPLE:
+                return await self._sample(progress)
+            await self._check(progress)
+            if self._job.mode in {Mode.BENCHMARK, Mode.FULL}:
+                await self._benchmark(progress)
+        except Failure as failure:
+            if failure.verdict is Verdict.WRONG_ANSWER and failure.reason != LATE:
+                lanes = self._equipment.device.describe().wavefront_size
+                failure.message += lanes_advice(self._job.source, lanes)
+            raise
+        finally:
+            progress.report["seed"] = self.seed.reveal()
+
+    async def _sample(self, progress: Progress) -> None:
+        case = smallest(self._problem, self._problem.sizes.of(self._job.size_set))
+        with progress.stage("check"):
+            try:
+                async with self._session(progress) as checker:
+                    await show_sample(checker, case, progress)
+            except Failure as failure:
+                failure.message += await self._cause(failure, [case])
+                raise
+
+    async def _check(self, progress: Progress) -> None:
+        cases = [*self._problem.sizes.of(self._job.size_set), *self._hidden("hidden case")]
+        with progress.stage("check"):
+            try:
+                async with self._session(progress) as checker:
+                    await check(checker, cases, progress)
+            except Failure as failure:
+                passed = sum(result.passed for result in progress.test_results)
+                failure.message += await self._cause(failure, cases[passed:])
+                raise
+
+    async def _cause(self, failure: Failure, cases: Sequence[Case]) -> str:
+        """What the recorder finds of a crash, a call without an end, or an answer that nobody wrote, for the author.
+
+        Empty if it finds nothing.
+        """
+        explained = _explained(failure)
+        if not (explained or failure.is_unwritten) or not cases or contract_of(self._job) is not Contract.HOST:
+            return ""
+        if self._problem.sized_inputs(cases[0], np.random.PCG64(0)) is None:
+            return ""  # Its inputs would have to be drawn, which may take long.
+        with suppress(Failure):
+            self._equipment = await with_properties(self._equipment)
+            found = await programs_of(
+                self._build, self._place.record, self._problem, cases[:1], self._equipment, _CAUSE_SECONDS
+            )
+            for one in found:
+                if isinstance(one, NotRecordableError) and explained and one.explains == explained:
+                    return f" The likely cause: {one}."
+                if failure.is_unwritten and isinstance(one, LaunchProgram) and not one.launches:
+                    return f" `solution`{_at_line(self._job.source)} launches no kernel."
+        return ""
+
+    def _hidden(self, purpose: str) -> list[Case]:
+        """A case of our own, where the problem is ours too; one for each purpose."""
+        if isinstance(self._problem, AuthorsProblem):
+            return []
+        return [self._problem.hidden_case(self._job.size_set, self.seed.generator(purpose))]
+
+    async def _benchmark(self, progress: Progress) -> None:
+        """Measure what our runner launches; where it cannot, what the submission launches, whose time is UNPROVEN."""
+        hidden = self._hidden("hidden case when ranked")
+        with progress.stage("benchmark"):
+            cases = self._problem.sizes.of(self._job.size_set)
+            self._equipment = await with_properties(self._equipment)
+            launching = await self._launching([*cases, *hidden], progress)
+            if launching.is_recorded:
+                async with self._session(progress) as checker:
+                    await check_repeatedly(checker, cases)
+            try:
+                await self._measure(launching, hidden, progress)
+            except Failure as failure:
+                # The solution was right when it launched its kernels itself: what is wrong now may be our doing.
+                ours = failure.unkillable or failure.verdict in {Verdict.INFRA_ERROR, Verdict.TIMING_INVALID}
+                if not launching.is_recorded or ours:
+                    raise
+                because = launched_by_submission(f"launched by us, its kernels ended otherwise: {failure.message}")
+                del progress.report["replayer_sha256"], progress.report["launch_program_sha256"]
+                await self._measure(self._by_itself(because), hidden, progress)
+
+    async def _measure(self, launching: _Launching, hidden: Sequence[Case], progress: Progress) -> None:
+        device = self._equipment.device
+        device_profile = self._equipment.profile or profile_of(device.describe())
+        mode = self._job.timing_mode or default_mode(device_profile)
+        progress.report["timing_mode"] = mode
+        # On streams, not as a graph: of many short kernels the pace of the host may be what is timed.
+        progress.report["launched_by"] = "stream" if launching.program_of else "solution"
+        bench = Bench(
+            self._problem,
+            device,
+            profile_in(mode, device_profile),
+            open_session=lambda: self._session(progress, launching),
+            open_trusted=lambda: trusted_runner(self._equipment, self._equipment.cache),
+            hidden=next(iter(hidden), None),
+            mode=mode,
+            launched_by_submission=launching.launched_by_submission,
+            machine_doubt=host_memory_doubt(self._equipment.properties) if device.describe().is_gpu else "",
+        )
+        await benchmark(bench, self._problem.sizes.of(self._job.size_set), progress)
+
+    async def _launching(self, cases: Sequence[Case], progress: Progress) -> _Launching:
+        """Who launches what is timed: we do, if the host code of a solution can be left out of it."""
+        if contract_of(self._job) is not Contract.HOST:
+            return self._by_itself()
+        found = await programs_of(self._build, self._place.record, self._problem, cases, self._equipment)
+        for case, one in zip(cases, found, strict=True):
+            if isinstance(one, NotRecordableError):
+                return self._by_itself(launched_by_submission(f"case `{case.name}`: {one}"))
+        replayer = self._build.parts[REPLAYER]
+        install(replayer, self._place.replay / _RUNNER)
+        programs = [program_bytes(one) for one in found if isinstance(one, LaunchProgram)]
+        progress.report["replayer_sha256"] = replayer_sha256 = hashlib.sha256(replayer).hexdigest()
+        progress.report["launch_program_sha256"] = {
+            case.name: hashlib.sha256(program).hexdigest() for case, program in zip(cases, programs, strict=True)
+        }
+        return _Launching(
+            self._place.replay, replayer_sha256, lambda judge, _: programs[judge.case_index], is_recorded=True
+        )
+
+    def _by_itself(self, because: str = "") -> _Launching:
+        """The build as it is: its host code launches its kernels, or we do by the plan that came with them."""
+        problem = self._problem
+        program_of = _planned(problem) if isinstance(problem, LaunchedProblem) else None
+        return _Launching(self._place.run, self._build.sha256, program_of, launched_by_submission=because)
+
+    @asynccontextmanager
+    async def _session(self, progress: Progress, launching: _Launching | None = None) -> AsyncGenerator[Checker]:
+        """A fresh runner, of the whole submission if nothing else is said."""
+        place, equipment = self._place, self._equipment
+        launching = launching or self._by_itself()
+        session = RunnerSession(equipment.device, place.sandbox, equipment.limits, place.channel())
+        try:
+            async with session.open(launching.folder):
+                yield Checker(self._problem, self.seed, session, self._numbers, launching.program_of)
+            require_unchanged(launching.folder / _RUNNER, launching.executable_sha256)
+        except Failure as failure:
+            if session.may_be_the_machines:
+                if failure.unkillable:
+                    raise unkillable() from failure
+                await require_runner(equipment, equipment.cache, session.loaded_bytes)
+            if failure.reason == NO_DEVICE_MEMORY and equipment.device.describe().is_gpu:
+                await require_memory(equipment, equipment.cache)
+            raise
+        finally:
+            progress.leave(session, has_host_code=not launching.is_recorded)
+
+
+def _explained(failure: Failure) -> Explains:
+    """What a recorder may know the cause of: no end that says its own."""
+    if failure.verdict is Verdict.TIME_LIMIT_EXCEEDED:
+        return Explains.TIME_LIMIT
+    has_crashed = failure.verdict is Verdict.RUNTIME_ERROR and failure.reason.startswith(("signal:", "gpu_fault"))
+    # A call is refused, too, that is given what an allocation did not.
+    was_refused = failure.verdict in {Verdict.MEMORY_LIMIT_EXCEEDED, Verdict.LAUNCH_ERROR}
+    return Explains.CRASH if has_crashed or was_refused else Explains.NOTHING
+
+
+def _at_line(source: str) -> str:
+    """Where `solution` is defined, in words; empty if it is not seen."""
+    found = next((word for word in words(source) if isinstance(word, Name) and word.text == "solution"), None)
+    return f" (line {found.line})" if found else ""
+
+
+def _planned(problem: LaunchedProblem) -> ProgramOf:
+    return lambda judge, inputs: program_bytes(problem.program(judge.case, inputs))

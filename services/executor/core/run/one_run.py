@@ -1,0 +1,156 @@
+"""One run from its job to its verdict."""
+
+from __future__ import annotations
+
+import hashlib
+import traceback
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
+
+from problems.library.variants import UnknownElementTypeError, variant_of
+from services.executor.core.call.trusted_runner import require_runner
+from services.executor.core.check.progress import Progress
+from services.executor.core.compile.code_objects import code_objects
+from services.executor.core.compile.declared_parameters import BLAMABLE, signature_hint
+from services.executor.core.compile.forbidden import check_build, rules_for
+from services.executor.core.launching.contract import contract_of, unit_of
+from services.executor.core.model.events import ReadingProblem
+from services.executor.core.model.failure import Failure, InfrastructureFailure
+from services.executor.core.model.job import Mode
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.problem_host.admission import admit
+from services.executor.core.problem_host.posed_problem import posed
+from services.executor.core.run.judging import Judging
+from services.executor.core.run.playground import run_program
+from services.executor.devices.device import BuildKind, ToolchainError
+from services.executor.devices.instruments import Versioned
+from services.executor.devices.selection import selected
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from problems.kit.definition import Problem
+    from services.executor.core.model.events import Event, Finished
+    from services.executor.core.model.job import CoreJob
+    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.sandbox.run_place import RunPlace
+
+REPORT_VERSION = 1
+_MAY_BE_THE_DEVICES = frozenset({Verdict.RUNTIME_ERROR, Verdict.TIME_LIMIT_EXCEEDED})
+"""Ends of a whole program on a GPU that are held against it only if a runner of our own does better there."""
+
+
+class JobError(ValueError):
+    """A job cannot be run as it is asked for; the message names the field and the fix."""
+
+
+async def run(job: CoreJob, equipment: Equipment, emit: Callable[[Event], None]) -> Finished:
+    """Run `job`, telling every event; the last of them is also the answer.
+
+    Raises JobError, before any event, for a job that is not well formed. A cancelled task leaves no process and no
+    file behind, and tells no last event.
+    """
+    if job.timing_mode and job.mode not in {Mode.BENCHMARK, Mode.FULL}:
+        raise JobError(f"timing_mode: must be left out for a {job.mode} run, which times nothing")
+    equipment = replace(equipment, device=selected(equipment.device, job.devices))
+    problem = _problem(job, equipment)
+    if problem is not None:
+        # It may have been named by an alias.
+        job = replace(job, problem=problem.slug)
+    progress = Progress(job, emit)
+    try:
+        await _stages(job, problem, equipment, progress)
+        failure = None
+    except Failure as caught:
+        failure = caught
+    except ToolchainError as error:
+        failure = InfrastructureFailure(f"The device cannot be used on this machine: {error}")
+    except Exception:  # noqa: BLE001  whatever breaks in here is our fault, and still needs a verdict
+        failure = InfrastructureFailure("The judge itself failed; run again elsewhere.", details=traceback.format_exc())
+    finished = progress.finished(failure)
+    emit(finished)
+    return finished
+
+
+def _problem(job: CoreJob, equipment: Equipment) -> Problem | None:
+    if job.mode is Mode.SANDBOX and (job.launch_plan or job.problem_def):
+        raise JobError("launch_plan, problem_def: must be empty for a sandbox run, whose program has its own main")
+    if job.mode is Mode.SANDBOX or job.problem_def:
+        return None
+    if not job.problem:
+        raise JobError("problem: is empty; name one of the catalogue")
+    try:
+        problem = equipment.find_problem(job.problem)
+    except Exception as error:
+        raise JobError(f"problem: {error}") from error
+    try:
+        return variant_of(problem, job.dtype)
+    except UnknownElementTypeError as error:
+        raise JobError(f"dtype: {error}") from error
+
+
+async def _stages(job: CoreJob, problem: Problem | None, equipment: Equipment, progress: Progress) -> None:
+    progress.report.update(_origin(job, equipment))
+    if job.problem_def:
+        progress.tell(ReadingProblem())
+    async with posed(job, problem, equipment, progress.report) as problem_posed:
+        await _stages_of(job, problem_posed, equipment, progress)
+
+
+async def _stages_of(job: CoreJob, problem: Problem | None, equipment: Equipment, progress: Progress) -> None:
+    unit = unit_of(job.source, problem)
+    held = rules_for(equipment.forbidden, problem.forbidden) if problem else ()
+    admit(job.source, unit.declaration if problem else "", held)
+    async with equipment.place_for(job.mode) as place:
+        with progress.stage("compile"):
+            build = await equipment.builder.build(unit, place.compile, place.run, progress.tell_of_build)
+        progress.report["toolchain"] = equipment.device.toolchain().identity
+        progress.report["toolchain_title"] = equipment.device.toolchain().title
+        progress.report["executable_sha256"] = build.sha256
+        has_image = equipment.device.describe().is_gpu and unit.kind is BuildKind.KERNELS
+        progress.report["code_objects"] = [asdict(one) for one in code_objects(build.executable, has_image=has_image)]
+        progress.report["needed_libraries"] = check_build(build.executable, build.symbols, held)
+        if problem is None:
+            with progress.stage("program"):
+                await _program(equipment, place, progress)
+            return
+        try:
+            await Judging(job, problem, equipment, place, build).judge(progress)
+        except Failure as failure:
+            if unit.kind is BuildKind.SOLUTION and failure.verdict in BLAMABLE:
+                failure.message = " ".join(
+                    filter(None, (signature_hint(job.source, problem.parameters), failure.message))
+                )
+            raise
+
+
+async def _program(equipment: Equipment, place: RunPlace, progress: Progress) -> None:
+    try:
+        await run_program(equipment.device, place.sandbox, equipment.limits.program, place.run, progress)
+    except Failure as failure:
+        if equipment.device.describe().is_gpu and failure.verdict in _MAY_BE_THE_DEVICES and not failure.unkillable:
+            await require_runner(equipment, equipment.cache)
+        raise
+
+
+def _origin(job: CoreJob, equipment: Equipment) -> dict[str, object]:
+    device = equipment.device.describe()
+    return {
+        "version": REPORT_VERSION,
+        # What an author calls a problem of his own is no problem of the catalogue's.
+        "problem": "" if job.problem_def else job.problem,
+        "mode": job.mode,
+        "dtype": job.dtype,
+        "contract": contract_of(job),
+        "size_set": job.size_set,
+        "source_sha256": _sha256(job.source),
+        **({"launch_plan_sha256": _sha256(job.launch_plan)} if job.launch_plan else {}),
+        "device": {"name": device.name, "title": device.title, "architecture": device.architecture},
+        **({"simulated": True} if device.is_simulated else {}),
+        **({"versions": asdict(equipment.device.versions())} if isinstance(equipment.device, Versioned) else {}),
+        "sandbox": {"name": equipment.sandbox.name, "gaps": list(equipment.sandbox.gaps)},
+    }
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()

@@ -1,0 +1,1 @@
+"""Where a run takes place: folders, sandboxes and how they end, the canary, the channel to what runs there."""

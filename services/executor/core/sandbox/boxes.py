@@ -1,0 +1,77 @@
+"""Runs commands in boxes and leaves none behind."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from services.executor.core.model.failure import Failure, InfrastructureFailure
+from services.executor.sandboxes.sandbox import SandboxError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from services.executor.sandboxes.sandbox import BoxedProcess, Command, Exit, Limits, OutputListener, Sandbox
+
+
+@asynccontextmanager
+async def running(
+    sandbox: Sandbox, command: Command, limits: Limits, on_output: OutputListener | None = None
+) -> AsyncGenerator[BoxedProcess]:
+    """A box that is ended with the context, also when the task is cancelled.
+
+    A Failure that ends the context says whether processes are left that cannot be killed. Without one that is an
+    InfrastructureFailure.
+    """
+    starting = asyncio.ensure_future(sandbox.start(command, limits, on_output))
+    try:
+        box = await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        await (await starting).kill()
+        raise
+    except SandboxError as error:
+        raise _box_failure(error) from error
+    try:
+        yield box
+    except Failure as failure:
+        failure.unkillable = await _outlives_kill(box) or failure.unkillable
+        raise
+    except BaseException as error:
+        if await _outlives_kill(box):
+            raise unkillable() from error
+        raise
+    if await _outlives_kill(box):
+        raise unkillable()
+
+
+async def run_to_end(
+    sandbox: Sandbox, command: Command, limits: Limits, on_output: OutputListener | None = None
+) -> Exit:
+    """Run a command and wait for its end."""
+    async with running(sandbox, command, limits, on_output) as box:
+        return await end_of(box)
+
+
+async def end_of(box: BoxedProcess) -> Exit:
+    """Wait for a box's end."""
+    try:
+        return await box.wait()
+    except SandboxError as error:
+        raise _box_failure(error) from error
+
+
+async def _outlives_kill(box: BoxedProcess) -> bool:
+    await asyncio.shield(box.kill())
+    return (await box.wait()).unkillable
+
+
+def unkillable() -> InfrastructureFailure:
+    """The failure of a run whose box is left, and which says nothing of the submission."""
+    failure = InfrastructureFailure("The run left processes that cannot be killed; run again elsewhere.")
+    failure.unkillable = True
+    return failure
+
+
+def _box_failure(error: SandboxError) -> InfrastructureFailure:
+    return InfrastructureFailure("The machine could not make a sandbox; run again elsewhere.", details=str(error))

@@ -1,0 +1,120 @@
+"""Where a run takes place: its folders, the channels to its runners, and boxes that are made before they are needed.
+
+A judge that waits for a job has its place already; so what is left of a start when the job comes is one word to a box.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+from services.executor.core.model.job import Mode
+from services.executor.core.model.limits import with_one_more_byte
+from services.executor.core.sandbox.channel import Channel
+from services.executor.core.sandbox.scratch import ScratchFolder, memory_parent
+from services.executor.devices.device import BuildKind, ToolchainError
+from services.executor.sandboxes.warm_sandbox import WarmSandbox
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Collection, Mapping
+    from pathlib import Path
+
+    from services.executor.core.model.limits import StageLimits
+    from services.executor.devices.device import Device
+    from services.executor.sandboxes.sandbox import Command, Sandbox
+
+
+class Provisions(Protocol):
+    """What a place is made from; the core's Equipment."""
+
+    @property
+    def device(self) -> Device:
+        """What runs the builds."""
+        ...
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """What makes the boxes."""
+        ...
+
+    @property
+    def limits(self) -> StageLimits:
+        """Those of the boxes."""
+        ...
+
+    @property
+    def scratch_parent(self) -> Path:
+        """Where folders are made."""
+        ...
+
+    @property
+    def properties(self) -> Mapping[str, bytes]:
+        """What the GPU says of itself (`device_properties.py`), so far as it was asked."""
+        ...
+
+
+class RunPlace:
+    """Used through `open_place`.
+
+    `compile` and `run` are empty folders for the builder and for what is run, `replay` one for what runs kernels alone.
+    `record` is made by whoever puts a recorder there.
+    """
+
+    def __init__(self, provisions: Provisions, cleanup: AsyncExitStack) -> None:
+        scratch = cleanup.enter_context(ScratchFolder(provisions.scratch_parent))
+        self.compile = scratch / "compile"
+        self.run = scratch / "run"
+        self.replay = scratch / "replay"
+        self.record = scratch / "record"
+        for folder in (self.compile, self.run, self.replay):
+            folder.mkdir(mode=0o755)
+        self.sandbox = WarmSandbox(provisions.sandbox)
+        cleanup.push_async_callback(self.sandbox.close)
+        self._provisions = provisions
+        self._cleanup = cleanup
+        self._channels: deque[Channel] = deque()
+
+    def expect_runner(self) -> None:
+        """Make a runner's box, and the channel to it."""
+        channel = self._open_channel()
+        self._channels.append(channel)
+        with suppress(ToolchainError):
+            command = runner_command(self._provisions.device, self.run, channel)
+            self.sandbox.expect(command, self._provisions.limits.runner_box)
+
+    def expect_program(self) -> None:
+        """Make the box of a whole program."""
+        with suppress(ToolchainError):
+            command = self._provisions.device.run_command(self.run, BuildKind.PROGRAM)
+            self.sandbox.expect(command, with_one_more_byte(self._provisions.limits.program))
+
+    def channel(self) -> Channel:
+        """For one runner; the first have boxes that wait for them, as many as were expected."""
+        return self._channels.popleft() if self._channels else self._open_channel()
+
+    def _open_channel(self) -> Channel:
+        # Its folder is entered first: cleanup runs backwards, and the channel lies in it.
+        channel = Channel(self._cleanup.enter_context(ScratchFolder(memory_parent(self.run))))
+        self._cleanup.callback(channel.close)
+        return channel
+
+
+@asynccontextmanager
+async def open_place(provisions: Provisions, modes: Collection[Mode]) -> AsyncGenerator[RunPlace]:
+    """A place for one run in one of `modes`; afterwards nothing of it is left. Raises OSError."""
+    async with AsyncExitStack() as cleanup:
+        place = RunPlace(provisions, cleanup)
+        if set(modes) != {Mode.SANDBOX}:
+            place.expect_runner()
+        if Mode.SANDBOX in modes:
+            place.expect_program()
+        yield place
+
+
+def runner_command(device: Device, build: Path, channel: Channel) -> Command:
+    """What runs the runner that lies in `build`, with its end of the channel."""
+    command = device.run_command(build, BuildKind.SOLUTION)
+    arguments = (*command.arguments, *channel.arguments)
+    return replace(command, arguments=arguments, mounts=(*command.mounts, *channel.mounts))

@@ -1,0 +1,1 @@
+"""Wrong accesses to memory and data races."""

@@ -1,0 +1,121 @@
+"""Which timing the time of a case has: one pure decision from the facts that are known of it.
+
+A finding comes before the want of one. INVALID says that the time cannot be true, UNSTABLE that there is no single
+time; both were measured. UNPROVEN says that we could not find out, and VALID that nothing is left to find out. A run
+has the worst timing of its cases in the same order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from services.executor.core.timing.benchmark_result import Timing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from services.executor.core.timing.benchmark_result import BenchmarkResult
+
+WIDEST_INTERVAL = 0.05
+"""Half the width of a 95 % interval over its time; a time that is known less well is not called valid."""
+_WORST_FIRST = (Timing.INVALID, Timing.UNSTABLE, Timing.UNPROVEN, Timing.VALID)
+
+LAUNCHED_BY_SUBMISSION = (
+    "host code of the submission ran in the process that launched its kernels, and could have done there what our "
+    "clocks did not see. Send kernels with a launch plan, which our own runner launches (contract D, docs/contracts.md)"
+)
+"""Contract H. Everything else about the time may be right."""
+
+BUSY = "the machine was too busy to tell: run again"
+CACHES_MAY_BE_WARM = (
+    "the sweep before each call was not seen to empty the caches, so these may be times of warm ones: run again, or "
+    "ask for hot times"
+)
+NOT_AUDITED = "it was not audited, as the time of another case cannot be true"
+
+
+def no_chain(because: str) -> str:
+    """Why nothing but the device's own clocks bears a time out."""
+    return f"no chain of calls, on the judge's own clock, bears it out ({because})"
+
+
+def launched_by_submission(because: str) -> str:
+    """The same, and why we did not launch the kernels ourselves."""
+    return f"we could not launch its kernels ourselves ({because}); {LAUNCHED_BY_SUBMISSION}"
+
+
+@dataclass(frozen=True)
+class TimingFacts:
+    """What is known of one case's time. Each sentence is for the author, and empty if there is nothing to say.
+
+    `fault` says why the time cannot be true. `launched_by_submission` says that host code of the submission ran in the
+    process that launched the calls, and what to change. `doubts` say what else could not be found out: a busy host, or
+    a sandbox that worked while nothing was asked of it. `half_width` is of the 95 % interval, relative to the time.
+    `may_be_wide` is for devices whose times never rank: their front ends show the interval instead of the word VALID.
+    """
+
+    fault: str = ""
+    launched_by_submission: str = ""
+    sessions_agree: bool = True
+    half_width: float = 0.0
+    may_be_wide: bool = False
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def unproven_because(self) -> str:
+        """All reasons why the time is not proven, those first that another try does not change; empty if it is."""
+        return "; ".join(filter(None, (self.launched_by_submission, *self.doubts)))
+
+
+def timing_of(facts: TimingFacts) -> Timing:
+    """The timing of one case."""
+    if facts.fault:
+        return Timing.INVALID
+    if not facts.sessions_agree or (facts.half_width > WIDEST_INTERVAL and not facts.may_be_wide):
+        return Timing.UNSTABLE
+    return Timing.UNPROVEN if facts.unproven_because else Timing.VALID
+
+
+def shown_interval(facts: TimingFacts) -> float:
+    """The half width that front ends show instead of VALID; 0 if the time may be called so."""
+    return facts.half_width if facts.may_be_wide and facts.half_width > WIDEST_INTERVAL else 0.0
+
+
+def worst_timing(timings: Iterable[Timing]) -> Timing:
+    """The timing of a whole run."""
+    return min(timings, key=_WORST_FIRST.index, default=Timing.UNPROVEN)
+
+
+def unproven_run_because(named_reasons: Sequence[tuple[str, str]]) -> str:
+    """Why a run is unproven, from names and reasons of all its cases; a reason that all share is given once."""
+    reasons = [(name, reason) for name, reason in named_reasons if reason]
+    if not reasons:
+        return ""
+    name, reason = reasons[0]
+    if len(reasons) == len(named_reasons) and all(other == reason for _, other in reasons):
+        return reason
+    more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+    return f"case `{name}`{more}: {reason}"
+
+
+def timing_note(timing: Timing, results: Sequence[BenchmarkResult], unproven_because: str) -> str:
+    """What the author reads beside the verdict of a run whose time is not VALID; else empty."""
+    if timing is Timing.UNPROVEN:
+        return f"The time is UNPROVEN: {unproven_because}."
+    if timing is not Timing.UNSTABLE:
+        return ""
+    unstable = "; ".join(_spread_of(result) for result in results if result.timing is Timing.UNSTABLE)
+    return (
+        f"The time is UNSTABLE, so there is none to rank ({unstable}): look for what differs from call to call and "
+        "from process to process, such as work that depends on where memory lies, and run again."
+    )
+
+
+def _spread_of(result: BenchmarkResult) -> str:
+    medians = ", ".join(f"{value / 1e6:.6g}" for value in result.session_median_ns)
+    half_width = 50 * (result.ci_high_ns - result.ci_low_ns) / result.runtime_ns
+    return (
+        f"case `{result.name}`: {100 * result.disagreement:.2g} % between sessions with medians of {medians} ms, "
+        f"and an interval of +-{half_width:.2g} %"
+    )

@@ -1,0 +1,163 @@
+"""When a benchmark has enough samples.
+
+It stops once the 95 % confidence interval of the median is narrow, at a cap, or as soon as the samples say that all
+that the caps leave would not make the interval narrow enough. The caps depend on the device and are part of the report;
+a case whose interval did not become narrow says `converged: false`, and its interval says how sure it is.
+The interval is that of samples which depend on each other (see `autocorrelation.py`): otherwise a clock that wanders
+slowly looks precise, and the rule stops wherever the clock happens to be.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from statistics import median
+from typing import TYPE_CHECKING
+
+from services.executor.core.timing.autocorrelation import correlation_time
+from services.executor.core.timing.case_timing import WIDEST_INTERVAL
+from services.executor.core.timing.sessions import CPU_SESSIONS, GPU_SESSIONS, SessionRule
+from services.executor.core.timing.statistics import relative_half_width
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class StopReason(StrEnum):
+    """What ended a measurement."""
+
+    PRECISION = "precision"
+    SAMPLES = "samples"
+    DEVICE_TIME = "device_time"
+    WALL_TIME = "wall_time"
+    OUT_OF_REACH = "out_of_reach"
+    """The samples differ so much that the whole budget could not have made the interval narrow enough."""
+
+
+@dataclass(frozen=True)
+class StoppingProfile:
+    """The precision to reach and the most to spend on one case in one session, and how many sessions there are.
+
+    Time caps do not stop it before `fewest_samples`, so that even a slow case has a median and a spread. From
+    `min_samples` on, the interval is looked at every `check_every`. Where even the whole budget would leave it wider
+    than `useful_half_width` (relative, like the precision), the rest of the budget is not spent.
+    """
+
+    min_samples: int = 100
+    check_every: int = 20
+    relative_half_width: float = 0.0025
+    useful_half_width: float = WIDEST_INTERVAL
+    max_samples: int = 2_000
+    max_device_seconds: float = 10.0
+    max_wall_seconds: float = 5.0
+    fewest_samples: int = 10
+    warm_up_calls: int = 10
+    warm_up_seconds: float = 0.2
+    warm_up_cap_seconds: float = 2.0
+    warm_up_most_calls: int = 200
+    """By then it is warm, even if calls so short have not come to `warm_up_seconds` or to a slope."""
+    warm_up_slope: float | None = 0.005
+    """Warm is what changes by less than this over the last `warm_up_calls`; None: do not look."""
+    cold: bool = True
+    """Empty the caches before each call."""
+    sessions: SessionRule = GPU_SESSIONS
+
+    def is_warm(self, calls_seconds: Sequence[float], wall_seconds: float) -> bool:
+        """Whether the calls so far warmed the device up; they are calls like any other, only not counted.
+
+        How many they were has no say in how many samples follow.
+        """
+        if len(calls_seconds) > 0 and wall_seconds >= self.warm_up_cap_seconds:
+            return True
+        if len(calls_seconds) >= self.warm_up_most_calls:
+            return True
+        enough = len(calls_seconds) >= self.warm_up_calls and sum(calls_seconds) >= self.warm_up_seconds
+        return enough and (self.warm_up_slope is None or self._change(calls_seconds) < self.warm_up_slope)
+
+    def _change(self, calls_seconds: Sequence[float]) -> float:
+        """How much the time changed over the last calls: by the median of all pairs' slopes (Theil and Sen)."""
+        last = calls_seconds[-self.warm_up_calls :]
+        slopes = [(last[j] - last[i]) / (j - i) for i in range(len(last)) for j in range(i + 1, len(last))]
+        level = median(last)
+        return abs(median(slopes)) * (len(last) - 1) / level if slopes and level > 0 else 0.0
+
+
+GPU_PROFILE = StoppingProfile()
+# A processor's clock and caches are warm after the checks, and its times rank nowhere: 2 % will do, and nine samples,
+# the fewest that the ends of the median's interval are not the shortest and the longest of.
+CPU_PROFILE = StoppingProfile(
+    min_samples=9,
+    check_every=3,
+    relative_half_width=0.02,
+    useful_half_width=0.02,
+    max_device_seconds=0.25,
+    max_wall_seconds=0.25,
+    fewest_samples=3,
+    warm_up_calls=1,
+    warm_up_seconds=0.0,
+    warm_up_cap_seconds=0.1,
+    warm_up_slope=None,
+    cold=False,
+    sessions=CPU_SESSIONS,
+)
+
+
+# Few samples make an interval twice as wide as many would, or half as wide, by chance.
+_BAD_LUCK = 2.0
+
+
+def least_half_width(ordered: Sequence[float], correlation_time: float, spent: float) -> float:
+    """The least relative half-width that can be hoped for at the end of the budget, for samples in ascending order.
+
+    `spent` is the share of the budget that they took, above 0. An interval narrows with the root of the number of
+    independent samples; and this one may be too wide by bad luck.
+    """
+    return relative_half_width(ordered, correlation_time) * math.sqrt(min(1.0, spent)) / _BAD_LUCK
+
+
+class StoppingRule:
+    """Fed with samples, says when to stop."""
+
+    def __init__(self, profile: StoppingProfile) -> None:
+        self._profile = profile
+        self._samples: list[float] = []
+        self._ordered: list[float] = []
+        self._device_seconds = 0.0
+
+    def add(self, sample_seconds: float, wall_seconds: float) -> StopReason | None:
+        """Take a sample; `wall_seconds` is the time since the measurement began. None means: go on."""
+        self._samples.append(sample_seconds)
+        bisect.insort(self._ordered, sample_seconds)
+        self._device_seconds += sample_seconds
+        return self._by_interval(wall_seconds) or self._cap(wall_seconds)
+
+    def _by_interval(self, wall_seconds: float) -> StopReason | None:
+        profile, count = self._profile, len(self._ordered)
+        if count < profile.min_samples or (count - profile.min_samples) % profile.check_every:
+            return None
+        time = correlation_time(self._samples)
+        if relative_half_width(self._ordered, time) <= profile.relative_half_width:
+            return StopReason.PRECISION
+        is_hopeless = least_half_width(self._ordered, time, self._spent(wall_seconds)) > profile.useful_half_width
+        return StopReason.OUT_OF_REACH if is_hopeless else None
+
+    def _spent(self, wall_seconds: float) -> float:
+        """The share of the budget that is gone, by the cap that is nearest."""
+        profile = self._profile
+        return max(
+            len(self._ordered) / profile.max_samples,
+            self._device_seconds / profile.max_device_seconds,
+            wall_seconds / profile.max_wall_seconds,
+        )
+
+    def _cap(self, wall_seconds: float) -> StopReason | None:
+        profile = self._profile
+        if len(self._ordered) >= profile.max_samples:
+            return StopReason.SAMPLES
+        if len(self._ordered) < profile.fewest_samples:
+            return None
+        if self._device_seconds >= profile.max_device_seconds:
+            return StopReason.DEVICE_TIME
+        return StopReason.WALL_TIME if wall_seconds >= profile.max_wall_seconds else None

@@ -1,0 +1,1 @@
+"""Judge processes: started ahead, each used once."""

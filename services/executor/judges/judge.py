@@ -1,0 +1,167 @@
+"""A judge process: started ahead of time, given one job, and gone afterwards.
+
+It speaks JSON lines: the job on its stdin, events on its stdout. It ends when the process that started it dies, and its
+boxes die with it; `setpriv` makes the kernel do so, so a killed executor leaves no process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from asyncio.subprocess import PIPE
+from typing import TYPE_CHECKING, Protocol
+
+from servicekit import logging
+from services.executor.core.model.events import Event, Finished
+from services.executor.core.model.jsonlines import UNKILLABLE_STATUS, LineError, decode_event, encode_job
+from services.executor.core.model.verdict import Verdict
+from services.executor.sandboxes.running_box import DEATH_SECONDS
+
+if TYPE_CHECKING:
+    from asyncio import StreamReader, StreamWriter
+    from collections.abc import AsyncIterator, Mapping, Sequence
+
+    from services.executor.core.model.job import CoreJob
+
+log = logging.get_logger(__name__)
+
+DIE_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
+# A line holds at most one case's samples or one report; far beyond both.
+LINE_LIMIT_BYTES = 64 << 20
+# How long a judge may take to clean up after SIGTERM: it waits DEATH_SECONDS for a box that does not die, and tells.
+# One that is killed loses its boxes to the kernel, but leaves its folder until the executor starts again.
+TERM_GRACE_SECONDS = DEATH_SECONDS + 5.0
+_STDERR_TAIL_BYTES = 4096
+
+
+class JudgeProcess(Protocol):
+    """What a judge needs of a process; asyncio's own have it."""
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        ...
+
+    @property
+    def stdin(self) -> StreamWriter | None:
+        """Where it reads."""
+        ...
+
+    @property
+    def stdout(self) -> StreamReader | None:
+        """What it writes."""
+        ...
+
+    @property
+    def stderr(self) -> StreamReader | None:
+        """What it writes about itself."""
+        ...
+
+    @property
+    def returncode(self) -> int | None:
+        """None until it has ended."""
+        ...
+
+    def terminate(self) -> None:
+        """Send SIGTERM; may raise ProcessLookupError when it has ended."""
+        ...
+
+    def kill(self) -> None:
+        """Send SIGKILL; may raise ProcessLookupError when it has ended."""
+        ...
+
+    async def wait(self) -> int:
+        """Wait for its end; answers the exit code."""
+        ...
+
+
+class Judge:
+    """One process of the core."""
+
+    def __init__(self, process: JudgeProcess) -> None:
+        self._process = process
+        self._stderr = asyncio.create_task(_tail(process))
+
+    @classmethod
+    async def start(cls, command: Sequence[str], environment: Mapping[str, str]) -> Judge:
+        """Start one that waits for its job; raises OSError."""
+        process = await asyncio.create_subprocess_exec(
+            *DIE_WITH_US,
+            *command,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            env=environment,
+            limit=LINE_LIMIT_BYTES,
+            start_new_session=True,
+        )
+        return cls(process)
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it could still take a job."""
+        return self._process.returncode is None
+
+    async def run(self, job: CoreJob) -> AsyncIterator[Event]:
+        """Give it the job and tell its events; the last is a Finished, ours if the judge broke down."""
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None  # noqa: S101  PIPE was asked for
+        assert stdout is not None  # noqa: S101
+        with contextlib.suppress(ConnectionError):
+            stdin.write(encode_job(job).encode() + b"\n")
+            await stdin.drain()
+        try:
+            while line := await stdout.readline():
+                event = decode_event(line.decode())
+                yield event
+                if isinstance(event, Finished):
+                    return
+        except (LineError, ValueError):
+            log.exception("the judge does not speak our language", extra={"judge_pid": self.pid})
+        await self.end()
+        tail = "" if self._stderr.cancelled() else await self._stderr
+        log.error("the judge broke down", extra={"status": self._process.returncode, "stderr": tail})
+        yield Finished(
+            verdict=Verdict.INFRA_ERROR,
+            status="ERROR",
+            message="The judge broke down, which is our fault. Run again elsewhere.",
+            details=tail,
+        )
+
+    @property
+    def leaves_processes(self) -> bool:
+        """After `end`: whether it, or something that it ran, is left and cannot be killed."""
+        return self._process.returncode in {None, UNKILLABLE_STATUS}
+
+    async def end(self) -> None:
+        """End it, gently and then not; returns when the process is gone, or has been dying for DEATH_SECONDS."""
+        with contextlib.suppress(ProcessLookupError):
+            if self.is_alive:
+                self._process.terminate()
+        try:
+            async with asyncio.timeout(TERM_GRACE_SECONDS):
+                await self._process.wait()
+        except TimeoutError:
+            log.warning("the judge did not end on SIGTERM and is killed", extra={"judge_pid": self.pid})
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+            try:
+                async with asyncio.timeout(DEATH_SECONDS):
+                    await self._process.wait()
+            except TimeoutError:
+                log.error("the judge cannot be killed", extra={"judge_pid": self.pid})  # noqa: TRY400
+                self._stderr.cancel()
+        await asyncio.wait({self._stderr})
+
+
+async def _tail(process: JudgeProcess) -> str:
+    assert process.stderr is not None  # noqa: S101  PIPE was asked for
+    kept = b""
+    while chunk := await process.stderr.read(_STDERR_TAIL_BYTES):
+        kept = (kept + chunk)[-_STDERR_TAIL_BYTES:]
+    return kept.decode(errors="replace")

@@ -1,0 +1,107 @@
+"""The executor's end of the nursery, the process that forks our judges; it is started again when it has died."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from asyncio.subprocess import DEVNULL
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from servicekit import logging
+from services.executor.judges.forked_process import fork
+from services.executor.judges.judge import DIE_WITH_US, LINE_LIMIT_BYTES, Judge
+
+if TYPE_CHECKING:
+    from asyncio.subprocess import Process
+    from collections.abc import Mapping, Sequence
+
+    from services.executor.judges.forked_process import ForkedProcess
+
+log = logging.get_logger(__name__)
+
+# It ends as soon as nobody can ask any more; one that still starts has to finish that first.
+_END_SECONDS = 3.0
+
+
+class JudgeNursery:
+    """Starts judges; `command` starts the nursery, when the first judge is asked for."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        self._command = command
+        self._environment = environment
+        self._running: _Running | None = None
+        self._changing = asyncio.Lock()
+
+    @property
+    def pid(self) -> int | None:
+        """The nursery's process id; None where none was started."""
+        return self._running.process.pid if self._running else None
+
+    async def start(self) -> Judge:
+        """A judge that waits for its job; raises OSError."""
+        try:
+            return Judge(await self._fork())
+        except ConnectionError:
+            log.warning("the nursery of judges has died and is started again")
+            return Judge(await self._fork())
+
+    async def close(self) -> None:
+        """End the nursery, and with it the judges that are left."""
+        async with self._changing:
+            if self._running is not None:
+                await self._running.end()
+            self._running = None
+
+    async def _fork(self) -> ForkedProcess:
+        running = await self._nursery()
+        try:
+            return await fork(running.channel, LINE_LIMIT_BYTES)
+        except TimeoutError:
+            await self._drop(running)
+            raise
+        except ConnectionError as error:
+            await self._drop(running)
+            raise ConnectionResetError("the nursery of judges died; what it wrote to our stderr says why") from error
+
+    async def _nursery(self) -> _Running:
+        async with self._changing:
+            if self._running is None:
+                self._running = await _start(self._command, self._environment)
+            return self._running
+
+    async def _drop(self, dead: _Running) -> None:
+        async with self._changing:
+            if self._running is dead:
+                self._running = None
+                await dead.end()
+
+
+@dataclass(frozen=True)
+class _Running:
+    process: Process
+    channel: socket.socket
+
+    async def end(self) -> None:
+        self.channel.close()
+        try:
+            async with asyncio.timeout(_END_SECONDS):
+                await self.process.wait()
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                self.process.kill()
+            await self.process.wait()
+
+
+async def _start(command: Sequence[str], environment: Mapping[str, str]) -> _Running:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.setblocking(False)
+    with contextlib.ExitStack() as cleanup:
+        cleanup.enter_context(ours)
+        with theirs:
+            process = await asyncio.create_subprocess_exec(
+                *DIE_WITH_US, *command, stdin=theirs.fileno(), stdout=DEVNULL, env=environment, start_new_session=True
+            )
+        cleanup.pop_all()
+    return _Running(process, ours)

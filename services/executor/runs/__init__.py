@@ -1,0 +1,1 @@
+"""The runs of this executor, and the health check between them."""

@@ -1,0 +1,232 @@
+"""All runs of this executor: begins them in free slots, finds them again, ends them, and forgets them in time."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from servicekit import logging
+from servicekit.request_id import set_request_id
+from services.executor import metrics
+from services.executor.core.model.events import Finished
+from services.executor.leases.errors import (
+    DrainingError,
+    NoRoomError,
+    NoSlotError,
+    RunConflictError,
+    StaleLeaseError,
+    UnfitError,
+    UnknownRunError,
+)
+from services.executor.leases.lease import Fence
+from services.executor.leases.slot import EIGHTHS_OF_A_GPU, free_place
+from services.executor.runs.execution import EndReason, Execution, Place
+from services.executor.runs.run import Run
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from servicekit.clock import Clock
+    from services.executor.judges.pool import JudgePool
+    from services.executor.leases.fence_file import FenceFile
+    from services.executor.runs.hygiene import Hygiene
+    from services.executor.runs.run import RunSpec
+
+log = logging.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """How much runs at once, and how much of what is over is kept for those who come back."""
+
+    max_runs: int = 1
+    device_counts: tuple[int, ...] = (1,)
+    """As how many devices each GPU shows itself: 1, or more where it is partitioned."""
+    kept_finished: int = 64
+    keep_duration: timedelta = timedelta(minutes=10)
+
+    @property
+    def gpu_count(self) -> int:
+        """How many GPUs leases can be on."""
+        return len(self.device_counts)
+
+    @property
+    def eighths(self) -> int:
+        """All of the machine."""
+        return self.gpu_count * EIGHTHS_OF_A_GPU
+
+    @property
+    def runs_per_device(self) -> int:
+        """How many runs may share a device."""
+        return max(1, self.max_runs // sum(self.device_counts))
+
+
+class Runs:
+    """Everything happens on one event loop; what must not interleave is under one lock."""
+
+    def __init__(
+        self, judges: JudgePool, hygiene: Hygiene, clock: Clock, capacity: Capacity, fence_file: FenceFile
+    ) -> None:
+        self.capacity = capacity
+        self._judges = judges
+        self._hygiene = hygiene
+        self._clock = clock
+        self._fence_file = fence_file
+        self._fence = Fence(capacity.eighths, fence_file.read())
+        self._executions: dict[str, Execution] = {}
+        self._tasks: dict[asyncio.Task[None], Execution] = {}
+        self._beginning = asyncio.Lock()
+        self._draining = False
+
+    @property
+    def unfit_reason(self) -> str:
+        """Why the machine takes no run any more; empty while it does."""
+        return self._hygiene.unfit_reason
+
+    @property
+    def in_flight(self) -> list[Execution]:
+        """Those that are not over."""
+        return [execution for execution in self._executions.values() if not execution.run.is_finished]
+
+    async def begin_or_attach(self, spec: RunSpec, after_seq: int) -> Run:
+        """The run of this id, begun now if it is new and `after_seq` is 0.
+
+        Raises RunConflictError, UnknownRunError, StaleLeaseError, NoSlotError, NoRoomError, DrainingError, UnfitError.
+        """
+        if spec.run_id not in self._executions:
+            await self._settle()
+        async with self._beginning:
+            self._forget()
+            known = self._executions.get(spec.run_id)
+            if known is not None:
+                return _attached(known, spec)
+            if after_seq > 0:
+                raise UnknownRunError(spec.run_id)
+            return await self._begin(spec)
+
+    def cancel(self, run_id: str) -> None:
+        """End a run; does nothing where it is over. Raises UnknownRunError."""
+        self._known(run_id).end(EndReason.CANCELLED)
+
+    def renew(self, run_id: str, fencing_token: int, expire_time: datetime) -> None:
+        """Move the end of a run's lease; raises UnknownRunError, StaleLeaseError."""
+        execution = self._known(run_id)
+        _check_token(execution, fencing_token)
+        execution.renew(expire_time)
+
+    def start(self) -> None:
+        """Have judges ready for the first runs."""
+        self._judges.refill()
+        self._hygiene.start(range(sum(self.capacity.device_counts)))
+
+    def drain(self) -> None:
+        """Begin no more runs."""
+        self._draining = True
+
+    def end_all(self, reason: EndReason) -> None:
+        """End every run in flight."""
+        for execution in self.in_flight:
+            execution.end(reason)
+
+    async def close(self) -> None:
+        """End all runs and wait until nothing of them is left."""
+        self.drain()
+        self.end_all(EndReason.EXECUTOR_STOPPED)
+        await asyncio.gather(*self._tasks)
+        await self._hygiene.close()
+        await self._judges.close()
+
+    async def _settle(self) -> None:
+        """Wait until nothing is left of runs that are over, and the machine has proved itself after them."""
+        if leaving := [task for task, execution in self._tasks.items() if execution.run.is_finished]:
+            await asyncio.wait(leaving)
+        await self._hygiene.settle()
+
+    async def _begin(self, spec: RunSpec) -> Run:
+        if self._draining:
+            raise DrainingError
+        if self._hygiene.unfit_reason:
+            raise UnfitError(self._hygiene.unfit_reason)
+        if self._hygiene.lacks_room:
+            raise NoRoomError
+        spec.lease.check_alive(self._clock.now())
+        self._admit(spec)
+        await self._end_superseded(spec)
+        place = self._place(spec)
+        execution = Execution(Run(spec, self._clock), self._judges, self._clock, place)
+        self._executions[spec.run_id] = execution
+        task = asyncio.create_task(self._carry_out(execution))
+        self._tasks[task] = execution
+        task.add_done_callback(self._tasks.pop)
+        return execution.run
+
+    async def _end_superseded(self, spec: RunSpec) -> None:
+        """A newer lease of the same eighths means that older ones are over, whatever their holders believe."""
+        older = [execution for execution in self.in_flight if execution.lease.is_superseded_by(spec.lease)]
+        for execution in older:
+            execution.end(EndReason.LEASE_PASSED_ON)
+        await asyncio.gather(*(execution.run.wait() for execution in older))
+
+    def _admit(self, spec: RunSpec) -> None:
+        before = self._fence.newest
+        self._fence.admit(spec.lease)
+        if self._fence.newest != before:
+            self._fence_file.write(self._fence.newest)
+
+    def _place(self, spec: RunSpec) -> Place:
+        """Where the run goes: its lease's slot, or a free one where that was not told."""
+        in_flight, lease = self.in_flight, spec.lease
+        taken = [execution.place.slot for execution in in_flight]
+        slot = lease.slot or free_place(lease.eighths, self.capacity.eighths, taken)
+        if slot is None or any(slot.overlaps(other) for other in taken) or len(in_flight) >= self.capacity.max_runs:
+            raise NoSlotError(len(in_flight))
+        devices = slot.devices(self.capacity.device_counts)
+        sharing = sum(not set(devices).isdisjoint(execution.place.devices) for execution in in_flight)
+        if sharing >= self.capacity.runs_per_device:
+            raise NoSlotError(len(in_flight))
+        return Place(slot, devices)
+
+    async def _carry_out(self, execution: Execution) -> None:
+        spec = execution.run.spec
+        if spec.request_id:
+            set_request_id(spec.request_id)
+        log.info("run begins", extra={"run_id": spec.run_id, "problem": spec.job.problem, "mode": spec.job.mode})
+        with metrics.runs_in_flight.track_inprogress(), metrics.run_seconds.labels(spec.job.mode).time():
+            await execution.carry_out()
+        if isinstance(finished := execution.run.last_event, Finished):
+            metrics.runs.labels(spec.job.mode, finished.verdict).inc()
+            log.info("run ends", extra={"run_id": spec.run_id, "verdict": finished.verdict, "reason": finished.reason})
+        if not self._draining and isinstance(finished, Finished):
+            self._hygiene.after(finished.verdict, execution.place.devices, leaves_processes=execution.leaves_processes)
+        if not self._draining and not self.in_flight:
+            self._judges.refill()
+
+    def _known(self, run_id: str) -> Execution:
+        execution = self._executions.get(run_id)
+        if execution is None:
+            raise UnknownRunError(run_id)
+        return execution
+
+    def _forget(self) -> None:
+        finished = [(end, run_id) for run_id, e in self._executions.items() if (end := e.run.finish_time) is not None]
+        oldest_kept = self._clock.now() - self.capacity.keep_duration
+        surplus = len(finished) - self.capacity.kept_finished
+        for place, (end, run_id) in enumerate(sorted(finished)):
+            if end < oldest_kept or place < surplus:
+                del self._executions[run_id]
+
+
+def _attached(known: Execution, spec: RunSpec) -> Run:
+    if spec.job != known.run.spec.job:
+        raise RunConflictError(spec.run_id)
+    _check_token(known, spec.lease.fencing_token)
+    known.renew(spec.lease.expire_time)
+    return known.run
+
+
+def _check_token(known: Execution, fencing_token: int) -> None:
+    """The administrator (token 0) may do with any run as he likes."""
+    if 0 < fencing_token < known.lease.fencing_token:
+        raise StaleLeaseError(f"its fencing token is {fencing_token}, the run's is {known.lease.fencing_token}")

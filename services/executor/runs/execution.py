@@ -1,0 +1,167 @@
+"""Carries one run out on one judge, and ends it when it is cancelled, loses its lease, or takes too long."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from servicekit import logging
+from services.executor.core.model.events import Finished
+from services.executor.core.model.verdict import Verdict
+from vocabulary.verdicts import status_of
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from servicekit.clock import Clock
+    from services.executor.judges.judge import Judge
+    from services.executor.judges.pool import JudgePool
+    from services.executor.leases.slot import Slot
+    from services.executor.runs.run import Run
+
+log = logging.get_logger(__name__)
+
+
+class EndReason(StrEnum):
+    """Why a run was ended before its judge had finished."""
+
+    CANCELLED = "cancelled"
+    LEASE_EXPIRED = "lease_expired"
+    LEASE_PASSED_ON = "lease_passed_on"
+    EXECUTOR_STOPPED = "executor_stopped"
+    RUN_LIMIT = "run_limit"
+
+
+_VERDICTS = {
+    EndReason.CANCELLED: (Verdict.CANCELLED, "The run was cancelled."),
+    EndReason.LEASE_EXPIRED: (Verdict.CANCELLED, "The run's lease of the machine expired."),
+    EndReason.LEASE_PASSED_ON: (Verdict.CANCELLED, "The run's lease of the machine has passed to another."),
+    EndReason.EXECUTOR_STOPPED: (Verdict.INFRA_ERROR, "The machine was stopped during the run. Run again elsewhere."),
+    EndReason.RUN_LIMIT: (Verdict.TIME_LIMIT_EXCEEDED, "The run as a whole took too long."),
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where on the machine a run is: its eighths, and the devices that these are of."""
+
+    slot: Slot
+    devices: tuple[int, ...]
+
+
+class Execution:
+    """A run in progress at its place on the machine; `carry_out` is its whole life."""
+
+    def __init__(self, run: Run, judges: JudgePool, clock: Clock, place: Place) -> None:
+        self.run = run
+        self.place = place
+        self.lease = run.spec.lease
+        self._judges = judges
+        self._clock = clock
+        self._deadline = clock.now() + run.spec.longest_run
+        self.leaves_processes = False
+        """Once it is carried out: whether something of it is left that cannot be killed."""
+        self._end_reason: EndReason | None = None
+        self._changed = asyncio.Event()
+        self._start = time.perf_counter()
+
+    def end(self, reason: EndReason) -> None:
+        """Ask for its end; the first reason counts."""
+        self._end_reason = self._end_reason or reason
+        self._changed.set()
+
+    def renew(self, expire_time: datetime | None) -> None:
+        """Move the end of its lease, never back."""
+        current = self.lease.expire_time
+        if expire_time is not None and current is not None and expire_time > current:
+            self.lease = replace(self.lease, expire_time=expire_time)
+            self._changed.set()
+
+    async def carry_out(self) -> None:
+        """Run to the last event; afterwards nothing of it is left on the machine, or `leaves_processes` is set."""
+        self._start = time.perf_counter()
+        try:
+            judge = await self._judges.take()
+            try:
+                await self._judged(judge)
+            finally:
+                await self._end(judge)
+        except Exception as error:
+            log.exception("a run broke down", extra={"run_id": self.run.spec.run_id})
+            self.run.record(infrastructure_fault(f"{type(error).__name__}: {error}"))
+
+    async def _judged(self, judge: Judge) -> None:
+        judging = asyncio.create_task(self._follow(judge))
+        watching = asyncio.create_task(self._reason_to_end())
+        try:
+            await asyncio.wait({judging, watching}, return_when=asyncio.FIRST_COMPLETED)
+            if judging.done():
+                judging.result()
+            else:
+                judging.cancel()
+                await asyncio.wait({judging})
+                await self._end(judge)
+                reason = watching.result()
+                if reason is EndReason.RUN_LIMIT and judge.is_alive:
+                    # It is ours, and takes that long only where the machine hangs it.
+                    self.run.record(infrastructure_fault("The judge hangs and cannot be killed."))
+                self._finish_early(reason)
+        finally:
+            watching.cancel()
+
+    async def _end(self, judge: Judge) -> None:
+        await judge.end()
+        self.leaves_processes |= judge.leaves_processes
+
+    async def _follow(self, judge: Judge) -> None:
+        async for event in judge.run(replace(self.run.spec.job, devices=self.place.devices)):
+            if isinstance(event, Finished):
+                self.leaves_processes |= event.unkillable
+                self.run.record(event, self._billable(event.verdict))
+            else:
+                self.run.record(event)
+
+    async def _reason_to_end(self) -> EndReason:
+        while True:
+            self._changed.clear()
+            if reason := self._reason_now():
+                return reason
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._seconds_to_next_reason()):
+                    await self._changed.wait()
+
+    def _reason_now(self) -> EndReason | None:
+        now = self._clock.now()
+        if self._end_reason is None and self.lease.expire_time is not None and self.lease.expire_time <= now:
+            return EndReason.LEASE_EXPIRED
+        if self._end_reason is None and self._deadline <= now:
+            return EndReason.RUN_LIMIT
+        return self._end_reason
+
+    def _seconds_to_next_reason(self) -> float:
+        instants = [self._deadline, *([self.lease.expire_time] if self.lease.expire_time else [])]
+        return (min(instants) - self._clock.now()).total_seconds()
+
+    def _finish_early(self, reason: EndReason) -> None:
+        verdict, message = _VERDICTS[reason]
+        finished = Finished(
+            verdict=verdict, status=status_of(verdict, self.run.spec.job.mode), message=message, reason=reason
+        )
+        self.run.record(finished, self._billable(verdict))
+
+    def _billable(self, verdict: Verdict) -> timedelta:
+        """Faults of ours cost nothing, and no more does a run that the machine did not come out of well."""
+        if verdict is Verdict.INFRA_ERROR or self.leaves_processes:
+            return timedelta(0)
+        return timedelta(seconds=time.perf_counter() - self._start)
+
+
+def infrastructure_fault(details: str) -> Finished:
+    """The end of a run that we broke."""
+    message = "The executor failed, which is our fault. Run again elsewhere."
+    return Finished(verdict=Verdict.INFRA_ERROR, status="ERROR", message=message, details=details)

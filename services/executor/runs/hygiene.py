@@ -1,0 +1,187 @@
+"""Keeps the machine fit for the next stranger: a canary runs after what may have hurt it, and two bad ones condemn it.
+
+A GPU's memory is scrubbed after every run, each of its devices by a canary of its own. On the cpu device a run leaves
+nothing behind with its process, so there the canary follows only runs that ended as a hurt machine would make them end.
+No run begins while a canary is under way. A full disk fails every canary and says nothing of the device: then no run
+begins either, and the canary runs again when there is room.
+
+Processes that SIGKILL does not end, of a run or of a canary, condemn the machine at once: they sit in a driver that
+does not come back. So three and a half minutes after a run it is known whether the machine is fit: each of two canaries
+has CANARY_SECONDS, its judge TERM_GRACE_SECONDS to end it and DEATH_SECONDS to be gone. All of the machine is
+condemned, also where one of several GPUs hangs: a hung driver or bus serves the others too. Runs on those go on to
+their ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from servicekit import logging
+from services.executor import metrics
+from services.executor.core.model.events import Finished
+from services.executor.core.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from services.executor.core.model.job import CoreJob
+    from services.executor.judges.pool import JudgePool
+
+log = logging.get_logger(__name__)
+
+STRIKES = 2
+"""One canary may fail for a reason of its own; a second one in a row does not."""
+CANARY_SECONDS = 60.0
+_NO_ROOM = os.strerror(errno.ENOSPC)
+_MOST_SAID = 400
+_BEFORE_THE_FIRST = "before the first run"
+DOUBTFUL = frozenset(
+    {
+        Verdict.INFRA_ERROR,
+        Verdict.LAUNCH_ERROR,
+        Verdict.MEMORY_LIMIT_EXCEEDED,
+        Verdict.OUT_OF_BOUNDS,
+        Verdict.RUNTIME_ERROR,
+        Verdict.TIME_LIMIT_EXCEEDED,
+    }
+)
+
+
+@dataclass(frozen=True)
+class _Fault:
+    """What one canary shows; `is_hung` says that the device did not answer, `is_final` that nothing can be killed."""
+
+    text: str
+    is_hung: bool = False
+    is_final: bool = False
+
+
+class Hygiene:
+    """`canary` is the job that proves a device; `always` says that the devices are GPUs, which need it after every run.
+
+    `on_failure` is called after canaries that failed, when it is known whether the machine is fit. `has_room` looks
+    whether runs can write.
+    """
+
+    def __init__(
+        self,
+        judges: JudgePool,
+        canary: CoreJob,
+        on_failure: Callable[[], None],
+        has_room: Callable[[], bool],
+        *,
+        always: bool,
+    ) -> None:
+        self._on_failure = on_failure
+        self._has_room = has_room
+        self._waits_for_room = False
+        self._judges = judges
+        self._canary = canary
+        self._always = always
+        self._seconds = CANARY_SECONDS
+        self._proving: asyncio.Task[None] | None = None
+        self._unproved = dict[int, str]()
+        self.unfit_reason = ""
+        """Why the machine takes no run any more, and what the operator can do; empty while it does."""
+
+    def start(self, devices: Iterable[int]) -> None:
+        """Before the first run on these."""
+        if self._always:
+            for device in devices:
+                self._begin(device, _BEFORE_THE_FIRST)
+
+    def after(self, verdict: Verdict, devices: Sequence[int], *, leaves_processes: bool = False) -> None:
+        """A run on these devices is over; nothing of it is left, but for what cannot be killed."""
+        if leaves_processes:
+            names = ", ".join(map(self._name, devices))
+            left = f"a run that ended in {verdict} left processes that cannot be killed"
+            self._condemn(f"{names} does not answer: {left}")
+            self._on_failure()
+        elif self._always or verdict in DOUBTFUL:
+            for device in devices:
+                self._begin(device, f"after a run that ended in {verdict}")
+
+    @property
+    def lacks_room(self) -> bool:
+        """Whether nothing can run now for want of room on the disk."""
+        return self._waits_for_room or not self._has_room()
+
+    async def settle(self) -> None:
+        """Wait for the canary that is under way, if one is; one that waits for room is begun if there is some."""
+        if self._waits_for_room and self._has_room():
+            self._begin(*self._unproved.popitem())
+        if self._proving is not None:
+            await asyncio.wait({self._proving})
+
+    async def close(self) -> None:
+        """End the canary that is under way."""
+        if self._proving is not None:
+            self._proving.cancel()
+            await asyncio.wait({self._proving})
+
+    def _begin(self, device: int, cause: str) -> None:
+        self._unproved[device] = cause
+        if not self.unfit_reason and (self._proving is None or self._proving.done()):
+            self._waits_for_room = False
+            self._proving = asyncio.create_task(self._prove_all())
+
+    async def _prove_all(self) -> None:
+        while self._unproved and not self.unfit_reason and not self._waits_for_room:
+            await self._prove(*self._unproved.popitem())
+
+    async def _prove(self, device: int, cause: str) -> None:
+        faults: list[_Fault] = []
+        while len(faults) < STRIKES and not any(fault.is_final for fault in faults):
+            fault = await self._fault(replace(self._canary, devices=(device,)))
+            if fault is None:
+                break
+            if _NO_ROOM in fault.text or not self._has_room():
+                log.error("no room is left on the disk: no run begins until there is", extra={"fault": fault.text})
+                self._unproved[device] = cause
+                self._waits_for_room = True
+                return
+            metrics.canaries_failed.inc()
+            log.warning("the canary failed", extra={"strike": len(faults) + 1, "fault": fault.text, "device": device})
+            faults.append(fault)
+        else:
+            answers = "does not answer" if faults[-1].is_hung else "is not well"
+            times = f"{len(faults)} times in a row " if len(faults) > 1 else ""
+            self._condemn(f"{self._name(device)} {answers}: its canary failed {times}{cause}: {faults[-1].text}")
+        if faults:
+            self._on_failure()
+
+    def _name(self, device: int) -> str:
+        return f"GPU {device}" if self._always else "this machine"
+
+    def _condemn(self, reason: str) -> None:
+        remedy = "reset the GPU or reboot the machine" if self._always else "reboot the machine"
+        self.unfit_reason = f"{reason}; {remedy}, then start its executor again"
+        log.error("this machine takes no more runs: %s", self.unfit_reason)
+
+    async def _fault(self, canary: CoreJob) -> _Fault | None:
+        """What is wrong with the machine, as far as one canary shows."""
+        try:
+            judge = await self._judges.take()
+        except OSError as error:
+            return _Fault(f"no judge can be started: {error}")
+        finished: Finished | None = None
+        try:
+            async with asyncio.timeout(self._seconds):
+                finished = [event async for event in judge.run(canary) if isinstance(event, Finished)][-1]
+        except TimeoutError:
+            pass
+        finally:
+            await judge.end()
+        is_final = judge.leaves_processes or (finished is not None and finished.unkillable)
+        left = ", and its processes cannot be killed" if is_final else ""
+        if finished is None:
+            return _Fault(f"it did not end in {self._seconds:g} s{left}", is_hung=True, is_final=is_final)
+        if finished.verdict is Verdict.ACCEPTED and not is_final:
+            return None
+        said = (finished.stderr.strip() or finished.details.strip() or finished.message)[-_MOST_SAID:]
+        is_hung = is_final or finished.verdict is Verdict.TIME_LIMIT_EXCEEDED
+        return _Fault(f"{finished.verdict}: {said}{left}", is_hung=is_hung, is_final=is_final)

@@ -1,0 +1,91 @@
+"""One run: what was asked for, everything that has happened so far, and those who follow it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from services.executor.core.model.events import Event, Finished
+from vocabulary.limits import LONGEST_RUN
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from servicekit.clock import Clock
+    from services.executor.core.model.job import CoreJob
+    from services.executor.leases.lease import Lease
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """A well-formed request for a run. Two requests with one id are the same run if their jobs are equal."""
+
+    run_id: str
+    job: CoreJob
+    lease: Lease
+    request_id: str = ""
+    longest_run: timedelta = LONGEST_RUN
+    """After which it is ended."""
+
+
+@dataclass(frozen=True)
+class RunEvent:
+    """An event with its place in the run, from 1; `billable` is set on the last one."""
+
+    seq: int
+    time: datetime
+    event: Event
+    billable: timedelta = timedelta(0)
+
+
+class Run:
+    """Keeps the events of one run in memory. Begins when made, and is over with its Finished event."""
+
+    def __init__(self, spec: RunSpec, clock: Clock) -> None:
+        self.spec = spec
+        self._clock = clock
+        self._events: list[RunEvent] = []
+        self._news = asyncio.Event()
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the last event is there."""
+        return bool(self._events) and isinstance(self._events[-1].event, Finished)
+
+    @property
+    def last_event(self) -> Event | None:
+        """What came last, if anything has."""
+        return self._events[-1].event if self._events else None
+
+    @property
+    def finish_time(self) -> datetime | None:
+        """When the last event came."""
+        return self._events[-1].time if self.is_finished else None
+
+    def record(self, event: Event, billable: timedelta = timedelta(0)) -> None:
+        """Add an event; nothing is added once the run is over."""
+        if self.is_finished:
+            return
+        self._events.append(RunEvent(len(self._events) + 1, self._clock.now(), event, billable))
+        self._news.set()
+        self._news = asyncio.Event()
+
+    async def follow(self, after_seq: int) -> AsyncIterator[RunEvent]:
+        """Replay the events after `after_seq`, then tell new ones until the last."""
+        position = after_seq
+        while True:
+            for event in self._events[position:]:
+                position = event.seq
+                yield event
+            if position < len(self._events):
+                continue  # more came while the last one was being taken
+            if self.is_finished:
+                return
+            await self._news.wait()
+
+    async def wait(self) -> None:
+        """Wait for the last event."""
+        async for _ in self.follow(len(self._events)):
+            pass

@@ -1,0 +1,111 @@
+"""The command line of a bubblewrap box, as a pure function of what is to run in it.
+
+bwrap runs in one of two ways. As root it makes namespaces but no user namespace, and `setpriv` inside it changes to the
+box's own user id: the kernel then sees a real other user, and folders under our private home can still be mounted.
+As an ordinary user it needs a user namespace, in which nested ones are switched off.
+
+Limits are set inside, after the namespaces are made: the kernel counts a user's processes for each user namespace, and
+a limit set outside would count the whole session. The box's environment comes last of all, so that it means nothing to
+the programs that still have privileges.
+"""
+
+from __future__ import annotations
+
+import resource
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from services.executor.sandboxes.limits.kernel_limits import kernel_limits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from services.executor.sandboxes.sandbox import Command, Limits, Mount
+
+_NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
+_ORDINARY_USER = ("--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534", "--cap-drop", "ALL")
+_ROOT = ("--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP")
+_LIFE = ("--die-with-parent", "--new-session", "--clearenv", "--hostname", "box")
+# What a dynamically linked program of the host needs, beside what it is asked to see.
+_SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/alternatives")
+# Says on stdout that the box is made, and goes on when something comes on stdin; if we die before that, nothing comes.
+# By then bwrap's init has asked the kernel to be killed with bwrap, which it had not when it began.
+_WAIT_FOR_GO = 'echo && read -r go && exec "$@" </dev/null'
+_PRLIMIT_OPTIONS = {
+    resource.RLIMIT_CPU: "cpu",
+    resource.RLIMIT_FSIZE: "fsize",
+    resource.RLIMIT_NOFILE: "nofile",
+    resource.RLIMIT_CORE: "core",
+}
+
+
+def bubblewrap_options(command: Command, limits: Limits, system: Sequence[str]) -> list[str]:
+    """Everything between `bwrap` and the program; `system` is the answer of `system_mounts`."""
+    tmpfs = ("--perms", "1777", "--size", str(limits.file_mib << 20), "--tmpfs")
+    return [
+        *_NAMESPACES,
+        *_LIFE,
+        *system,
+        *("--proc", "/proc", "--dev", "/dev", *tmpfs, "/dev/shm", *tmpfs, "/tmp"),  # noqa: S108  the box's own
+        *(word for device in command.devices for word in _device(device)),
+        *(word for mount in command.mounts for word in _bind(mount)),
+        *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(command.workdir)),
+    ]
+
+
+def user_options(uid: int | None) -> tuple[str, ...]:
+    """The options that decide on users and capabilities; `uid` is None where we are not root."""
+    return _ORDINARY_USER if uid is None else _ROOT
+
+
+def boxed_program(command: Command, limits: Limits, uid: int | None, groups: Sequence[int] = ()) -> list[str]:
+    """The chain of programs inside the box that ends in the command; `groups` are kept where the user changes."""
+    environment = [f"{name}={value}" for name, value in command.environment.items()]
+    return [
+        *("/usr/bin/prlimit", *resource_limits(limits), "--"),
+        *(() if uid is None else _change_user(uid, groups)),
+        *("/bin/sh", "-c", _WAIT_FOR_GO, "sh"),
+        *("/usr/bin/env", "-i", *environment),
+        *command.arguments,
+    ]
+
+
+def resource_limits(limits: Limits) -> list[str]:
+    """The limits that the kernel itself keeps, as options of prlimit."""
+    numbers = {_PRLIMIT_OPTIONS[which]: (soft, hard) for which, soft, hard in kernel_limits(limits)}
+    return [f"--nproc={limits.processes}", *(f"--{name}={soft}:{hard}" for name, (soft, hard) in numbers.items())]
+
+
+def system_mounts(root: Path) -> list[str]:
+    """The host's programs and libraries, read-only; folders merged into /usr stay the links that they are."""
+    options = ["--ro-bind", "/usr", "/usr"]
+    for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
+        folder = root / name
+        if folder.is_symlink():
+            options += ["--symlink", str(folder.readlink()), f"/{name}"]
+        elif folder.is_dir():
+            options += ["--ro-bind", f"/{name}", f"/{name}"]
+    for file in _SYSTEM_FILES:
+        options += [*_parent_folders(Path(file)), "--ro-bind-try", file, file]
+    return options
+
+
+def _bind(mount: Mount) -> tuple[str, ...]:
+    kind = "--bind" if mount.writable else "--ro-bind"
+    return (*_parent_folders(mount.target), kind, str(mount.source), str(mount.target))
+
+
+def _device(node: Path) -> tuple[str, ...]:
+    return (*_parent_folders(node), "--dev-bind", str(node), str(node))
+
+
+def _parent_folders(target: Path) -> tuple[str, ...]:
+    """Make the folders on the way to `target` ourselves: those that bwrap makes are closed to all but their owner."""
+    parents = [str(parent) for parent in reversed(target.parents) if parent.name]
+    return tuple(word for parent in parents for word in ("--perms", "0755", "--dir", parent))
+
+
+def _change_user(uid: int, groups: Sequence[int]) -> tuple[str, ...]:
+    kept = f"--groups={','.join(map(str, groups))}" if groups else "--clear-groups"
+    nothing = (kept, "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all", "--no-new-privs")
+    return ("/usr/bin/setpriv", f"--reuid={uid}", f"--regid={uid}", *nothing, "--")

@@ -1,0 +1,105 @@
+"""The Docker engine of this machine, spoken to from threads.
+
+Each process has a connection and a guardian of its own: judges are forked, and a connection that two processes use
+would mix their answers. Whoever opens one also removes the containers of owners that are dead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import os
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from services.executor.sandboxes.docker.connection import OWNER_LABEL, connection_to, engine_words
+from services.executor.sandboxes.sandbox import SandboxError
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable, Mapping
+
+    from services.executor.sandboxes.docker.connection import DockerConnection
+
+_DEFAULT_ADDRESS = "unix:///var/run/docker.sock"
+_REMOVAL_ATTEMPTS = 50
+_REMOVAL_INTERVAL_SECONDS = 0.1
+
+
+_SERIAL = itertools.count()
+_Answer = TypeVar("_Answer")
+
+
+class DockerEngine:
+    """Every method raises SandboxError when the engine does not answer or refuses, in its words."""
+
+    def __init__(self, address: str | None = None) -> None:
+        self._address = address or os.environ.get("DOCKER_HOST") or _DEFAULT_ADDRESS
+
+    async def runtimes(self) -> list[str]:
+        """The OCI runtimes that it knows."""
+        info = await self._ask(lambda client: client.info())
+        return sorted(info.get("Runtimes") or ())
+
+    async def image_labels(self, image: str) -> Mapping[str, str] | None:
+        """None where it has no such image."""
+        found = await self._ask(lambda client: client.images(name=image))
+        return (found[0].get("Labels") or {}) if found else None
+
+    async def create(self, configuration: Mapping[str, object]) -> str:
+        """Make a container that is removed when we die, whatever happens; its name."""
+        connection = await self._own_connection()
+        name = f"wavepool-box-{os.getpid()}-{connection.owner.start_ticks}-{next(_SERIAL)}"
+        labelled = {**configuration, "Labels": {OWNER_LABEL: connection.owner.label}}
+        connection.tell_guardian(f"+{name}")
+        try:
+            await self._ask(lambda client: client.create_container_from_config(labelled, name))
+        except SandboxError:
+            connection.tell_guardian(f"-{name}")
+            raise
+        return name
+
+    async def attach(self, name: str) -> socket.socket:
+        """A connection to the three streams of a container, in frames."""
+        wanted = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
+        stream = await self._ask(lambda client: client.attach_socket(name, params=wanted))
+        # The library gives no other way to the socket that its answer came over.
+        with contextlib.closing(stream), contextlib.closing(stream._sock) as raw:  # noqa: SLF001
+            return cast("socket.socket", raw.dup())
+
+    async def start(self, name: str) -> None:
+        """Start a container."""
+        await self._ask(lambda client: client.start(name))
+
+    async def state(self, name: str) -> Mapping[str, Any]:
+        """What the engine says of a container: Pid, Running, ExitCode, OOMKilled."""
+        return (await self._ask(lambda client: client.inspect_container(name)))["State"]
+
+    async def exit_code(self, name: str) -> int:
+        """Wait for the end of a container."""
+        return int((await self._ask(lambda client: client.wait(name)))["StatusCode"])
+
+    async def remove(self, name: str) -> None:
+        """Kill and remove a container; returns when nothing is left of it, also if there never was one."""
+        connection = await self._own_connection()
+        for attempt in itertools.count(1):
+            try:
+                await asyncio.to_thread(connection.remove, name)
+            except SandboxError:
+                # Somebody else may be at it: a sweep, or the engine after an earlier request.
+                if attempt == _REMOVAL_ATTEMPTS:
+                    raise
+                await asyncio.sleep(_REMOVAL_INTERVAL_SECONDS)
+            else:
+                connection.tell_guardian(f"-{name}")
+                return
+
+    async def _ask(self, question: Callable[[Any], _Answer]) -> _Answer:
+        connection = await self._own_connection()
+        try:
+            return await asyncio.to_thread(question, connection.client)
+        except Exception as error:
+            raise SandboxError(f"the Docker engine refuses: {engine_words(error)}") from error
+
+    async def _own_connection(self) -> DockerConnection:
+        return await asyncio.to_thread(connection_to, self._address)

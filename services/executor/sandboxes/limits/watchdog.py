@@ -1,0 +1,112 @@
+"""Watches what a running box uses and says which limit it went over."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from datetime import timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from services.executor.sandboxes.limits.file_tree import folder_exceeds
+from services.executor.sandboxes.limits.memory_use import memory_kib
+from services.executor.sandboxes.process_tree import cpu_time_of, is_any_running
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from services.executor.sandboxes.limits.cgroup import CgroupCounters
+    from services.executor.sandboxes.sandbox import Limits
+
+# Short enough that a tree without a cgroup outgrows its memory by little, long enough to cost a core under 1 %.
+_POLL_INTERVAL = timedelta(milliseconds=30)
+# Walking folders is dearer than reading counters.
+_FOLDER_POLL_INTERVAL = timedelta(milliseconds=300)
+_LONGEST_TICK = timedelta(milliseconds=10)
+"""Of a kernel with CONFIG_HZ=100; 4 ms are usual."""
+_SETTLING_INTERVAL = timedelta(milliseconds=0.2)
+"""The kernel tells nobody that a thread has stopped or a tick has come."""
+
+
+class Excess(StrEnum):
+    """The limit that a box went over."""
+
+    WALL = "wall"
+    CPU = "cpu"
+    MEMORY = "memory"
+    FILES = "files"
+
+
+class Watchdog:
+    """Polls one box; `pids` lists its tree, `cgroup` (where there is one) counts and limits better than we can."""
+
+    def __init__(
+        self, limits: Limits, pids: Callable[[], list[int]], cgroup: CgroupCounters | None, folders: Sequence[Path]
+    ) -> None:
+        self._limits = limits
+        self._pids = cgroup.pids if cgroup else pids
+        self._cpu_time = cgroup.cpu_time if cgroup else lambda: cpu_time_of(pids())
+        self._cgroup = cgroup
+        self._folders = folders
+        self._peak_memory_kib = 0
+        self.begin()
+
+    def begin(self) -> None:
+        """Count the wall clock from now; `deadline` is on the monotonic clock."""
+        self.deadline = time.monotonic() + self._limits.wall.total_seconds()
+        self._next_folder_poll = time.monotonic() + _FOLDER_POLL_INTERVAL.total_seconds()
+
+    async def excess(self) -> Excess:
+        """Wait until a limit is exceeded; for ever if none is."""
+        while True:
+            remaining = self.deadline - time.monotonic()
+            if remaining <= 0:
+                return Excess.WALL
+            await asyncio.sleep(min(remaining, _POLL_INTERVAL.total_seconds()))
+            if found := self.check():
+                return found
+
+    @property
+    def peak_memory_mib(self) -> int:
+        """The most memory that it filled: all of it by the kernel's count, else whenever somebody looked."""
+        return self._cgroup.peak_memory_mib if self._cgroup else self._peak_memory_kib >> 10
+
+    async def cpu_time(self) -> timedelta:
+        """What the box has used so far; waits for up to a tick while a thread of it runs.
+
+        The kernel counts what a thread has run when it stops, and at each tick of its timer meanwhile: a count that has
+        not changed since the thread began is up to a tick behind.
+        """
+        last: timedelta | None = None
+        deadline = time.monotonic() + _LONGEST_TICK.total_seconds()
+        while is_any_running(self._pids()) and time.monotonic() < deadline:
+            used = self._cpu_time()
+            if last not in {None, used}:
+                return used
+            last = used
+            await asyncio.sleep(_SETTLING_INTERVAL.total_seconds())
+        return self._cpu_time()
+
+    def check(self) -> Excess | None:
+        """The limit, other than the wall clock, that is exceeded now."""
+        if self._cpu_time() > self._limits.cpu:
+            return Excess.CPU
+        if self._is_out_of_memory():
+            return Excess.MEMORY
+        if self._folders_are_full():
+            return Excess.FILES
+        return None
+
+    def _is_out_of_memory(self) -> bool:
+        if self._cgroup:
+            return self._cgroup.ran_out_of_memory
+        used_kib = memory_kib(self._pids())
+        self._peak_memory_kib = max(self._peak_memory_kib, used_kib)
+        return used_kib > self._limits.memory_mib << 10
+
+    def _folders_are_full(self) -> bool:
+        if time.monotonic() < self._next_folder_poll:
+            return False
+        self._next_folder_poll = time.monotonic() + _FOLDER_POLL_INTERVAL.total_seconds()
+        return any(folder_exceeds(folder, self._limits.file_mib << 20) for folder in self._folders)

@@ -1,0 +1,114 @@
+"""Boxes from what the kernel itself gives, for machines without bubblewrap; it says what it does not hold back."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import AsyncExitStack
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from services.executor.sandboxes.gaps import gaps_of
+from services.executor.sandboxes.launch_order import Hold, LaunchOrder
+from services.executor.sandboxes.limits.file_tree import remove_tree
+from services.executor.sandboxes.limits.host_resources import HostResources, device_groups
+from services.executor.sandboxes.limits.kernel_limits import kernel_limits
+from services.executor.sandboxes.limits.watchdog import Watchdog
+from services.executor.sandboxes.output import capture
+from services.executor.sandboxes.process.tree import start_launcher
+from services.executor.sandboxes.process_tree import tree_pids
+from services.executor.sandboxes.running_box import BoxParts, WaitingBox, started, whole_or_nothing
+from services.executor.sandboxes.sandbox import Command, Limits, SandboxError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from services.executor.sandboxes.limits.host_resources import Claim
+    from services.executor.sandboxes.sandbox import BoxedProcess, OutputListener
+
+_TRIAL = Command(["/bin/true"], workdir=Path("/"))
+_TRIAL_LIMITS = Limits(timedelta(seconds=10), timedelta(seconds=5), 256, processes=16, file_mib=16, output_bytes=4096)
+
+
+class ProcessSandbox:
+    """Takes namespaces, a root of its own, Landlock and a system-call filter, as far as the kernel allows each.
+
+    Make one with `open_process_sandbox`, which finds that out. A box that turns out weaker than that is refused.
+    """
+
+    name = "process"
+
+    def __init__(self, held: Collection[Hold] = (), forgo: Collection[Hold] = ()) -> None:
+        self._held = frozenset(held)
+        self._forgo = list(forgo)
+        self._host = HostResources()
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """What this machine's kernel does not let us hold back."""
+        return gaps_of(self._held, memory_limited=self._host.limits_memory, cpu_limited=self._host.limits_cpu)
+
+    async def start(self, command: Command, limits: Limits, on_output: OutputListener | None = None) -> BoxedProcess:
+        """Start `command`; raises SandboxError when the box cannot be made as strong as `gaps` says."""
+        return await started(self, command, limits, on_output)
+
+    async def prepare(self, command: Command, limits: Limits) -> WaitingBox:
+        """Make the box of `command`; raises SandboxError as `start` does."""
+        return await whole_or_nothing(self._prepare(command, limits))
+
+    async def _prepare(self, command: Command, limits: Limits) -> WaitingBox:
+        box, held = await self.launch(command, limits)
+        if not held >= self._held:
+            await box.discard()
+            raise SandboxError(f"the box came out without {', '.join(sorted(self._held - held))}")
+        return box
+
+    async def launch(self, command: Command, limits: Limits) -> tuple[WaitingBox, frozenset[Hold]]:
+        """Make the box of `command` and say which holds it has."""
+        async with AsyncExitStack() as cleanup:
+            claim = self._host.claim(command, limits, cleanup)
+            order = self._order(command, limits, claim, _scratch_folder(claim.uid, cleanup))
+            tree = await start_launcher(order)
+            cleanup.push_async_callback(tree.destroy)
+            captured = capture(await tree.child.outputs(), limits.output_bytes)
+            held = await tree.check_made()
+            folders = [*command.writable_folders, Path(order.scratch)]
+            watchdog = Watchdog(limits, lambda: tree_pids(tree.child.pid), claim.cgroup, folders)
+            return WaitingBox(BoxParts(tree, watchdog, captured, claim.cgroup, cleanup.pop_all())), held
+
+    def _order(self, command: Command, limits: Limits, claim: Claim, scratch: str) -> LaunchOrder:
+        return LaunchOrder(
+            parent_pid=os.getpid(),
+            arguments=list(command.arguments),
+            workdir=str(command.workdir),
+            environment=dict(command.environment),
+            mounts=[(str(mount.source), str(mount.target), mount.writable) for mount in command.mounts],
+            scratch=scratch,
+            tmp_bytes=limits.file_mib << 20,
+            resources=kernel_limits(limits),
+            processes=limits.processes,
+            procs_files=claim.procs_files,
+            uid=claim.uid,
+            devices=[str(device) for device in command.devices],
+            groups=device_groups(command),
+            forgo=self._forgo,
+        )
+
+
+async def open_process_sandbox(forgo: Collection[Hold] = ()) -> ProcessSandbox:
+    """The strongest such sandbox of this machine, less what `forgo` names; raises SandboxError if even that fails."""
+    box, held = await ProcessSandbox(forgo=forgo).launch(_TRIAL, _TRIAL_LIMITS)
+    ending = await (await box.start()).wait()
+    if ending.code != 0:
+        raise SandboxError(f"a plain box cannot run /bin/true: {ending.stderr.decode(errors='replace').strip()}")
+    return ProcessSandbox(held, forgo)
+
+
+def _scratch_folder(uid: int | None, cleanup: AsyncExitStack) -> str:
+    """The box's temporary folder; removed when nothing of the box is left that could swap names under us."""
+    folder = tempfile.mkdtemp(prefix="wavepool-box-")
+    cleanup.callback(remove_tree, Path(folder))
+    if uid is not None:
+        os.chown(folder, uid, uid)
+    return folder

@@ -1,0 +1,94 @@
+"""The processes of one box of the launcher, seen from the side that asked for it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from services.executor.sandboxes.child import Child, ProcessEnd
+from services.executor.sandboxes.launch_order import GO, Hold, LaunchOrder
+from services.executor.sandboxes.process_tree import descendants, is_below
+from services.executor.sandboxes.sandbox import SandboxError
+
+if TYPE_CHECKING:
+    from asyncio import StreamReader, StreamWriter
+
+_CODE_ROOT = Path(__file__).parents[4]
+_LAUNCH = (
+    f"import sys; sys.path.insert(0, {str(_CODE_ROOT)!r}); from {__package__}.process_launcher import main; main()"
+)
+# The launcher ends its box within milliseconds; if it hangs or was killed we do it from outside.
+_PATIENCE_SECONDS = 5.0
+
+
+class LaunchedTree:
+    """Implements ProcessTree over the launcher's control socket."""
+
+    def __init__(self, child: Child, reports: StreamReader, control: StreamWriter) -> None:
+        self.child = child
+        self._reports = reports
+        self._control = control
+
+    async def check_made(self) -> frozenset[Hold]:
+        """Wait until the program could begin, and say in what holds; raises SandboxError if it never will."""
+        message = await self._report()
+        if "held" not in message:
+            raise SandboxError(f"the launcher cannot make a box: {message.get('error', 'it ended without a word')}")
+        return frozenset(map(Hold, message["held"]))
+
+    def release(self) -> bool:
+        """Let the program begin."""
+        return self.child.write_and_close_input(GO)
+
+    async def wait_status(self) -> int:
+        """Wait for the end of the program."""
+        message = await self._report()
+        return int(message.get("status", signal.SIGKILL))
+
+    async def destroy(self) -> None:
+        """Close the control socket, upon which the launcher ends all; do it ourselves if it does not."""
+        self.child.close_input()
+        # uvloop says RuntimeError where the launcher has closed its end already.
+        with contextlib.suppress(OSError, RuntimeError):
+            if self._control.can_write_eof():
+                self._control.write_eof()
+        try:
+            await asyncio.wait_for(self.child.wait(), _PATIENCE_SECONDS)
+        except TimeoutError:
+            left = [ProcessEnd(pid) for pid in descendants(self.child.pid)]
+            self.child.kill()
+            for end in left:
+                end.kill()
+            for end in left:
+                await end.wait()
+            await self.child.wait()
+        self._control.close()
+        with contextlib.suppress(OSError):
+            await self._control.wait_closed()
+
+    def owns(self, pid: int) -> bool:
+        """Whether a live process is one of the box's."""
+        return is_below(pid, self.child.pid)
+
+    async def _report(self) -> dict[str, Any]:
+        try:
+            line = await self._reports.readline()
+        except ConnectionError:
+            line = b""
+        return json.loads(line) if line else {}
+
+
+async def start_launcher(order: LaunchOrder) -> LaunchedTree:
+    """Start the launcher with `order`."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        reports, control = await asyncio.open_connection(sock=ours)
+        control.write(order.encode())
+        program = [sys.executable, "-I", "-S", "-c", _LAUNCH, str(theirs.fileno())]
+        return LaunchedTree(Child(program, [theirs.fileno()], has_input=True), reports, control)

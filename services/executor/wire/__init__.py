@@ -1,0 +1,1 @@
+"""Requests, events and answers between protos and the executor's own types."""

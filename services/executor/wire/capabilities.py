@@ -1,0 +1,78 @@
+"""What this executor is and can do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+from google.protobuf.duration_pb2 import Duration
+from wavepool.executor.v1 import executor_pb2
+
+from servicekit.proto_time import instant_to_proto
+from services.executor.wire.inventory import inventory_to_proto
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from servicekit.clock import Clock
+    from services.executor.devices.device import DeviceDescription, Toolchain
+    from services.executor.machine.inventory import InventoryReader
+    from services.executor.runs.all_runs import Capacity
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """Found out at the start; the inventory also later, where the machine may have been hurt."""
+
+    device: DeviceDescription
+    toolchain: Toolchain
+    sandbox: str
+    sandbox_gaps: Sequence[str]
+    signing_public_key: str
+    problems: Sequence[str]
+    clock: Clock
+    start_time: datetime
+    inventory: InventoryReader
+    torch_version: str = ""
+    """What evaluates problem definitions; empty where none can be evaluated."""
+
+    def to_proto(
+        self, runs_in_flight: int, capacity: Capacity, unfit_reason: str
+    ) -> executor_pb2.GetCapabilitiesResponse:
+        """The answer to GetCapabilities."""
+        uptime = Duration()
+        uptime.FromTimedelta(self.clock.now() - self.start_time)
+        return executor_pb2.GetCapabilitiesResponse(
+            device=self.device.name,
+            device_title=self.device.title,
+            architecture=self.device.architecture,
+            wavefront_size=self.device.wavefront_size,
+            compute_units=self.device.compute_units,
+            memory_mib=self.device.memory_mib,
+            is_gpu=self.device.is_gpu,
+            gpu_count=capacity.gpu_count,
+            toolchain=self.toolchain.title,
+            sandbox=self.sandbox,
+            sandbox_gaps=self.sandbox_gaps,
+            problems=self.problems,
+            signing_public_key=self.signing_public_key,
+            runs_in_flight=runs_in_flight,
+            max_runs=capacity.max_runs,
+            uptime=uptime,
+            torch_version=self.torch_version,
+            version=_version(),
+            unfit_reason=unfit_reason,
+            inventory=inventory_to_proto(
+                self.inventory.current, self.toolchain.title, self.torch_version, self.sandbox_gaps
+            ),
+            inventory_time=instant_to_proto(self.inventory.current.time),
+        )
+
+
+def _version() -> str:
+    try:
+        return version("wavepool")
+    except PackageNotFoundError:
+        return "unknown"

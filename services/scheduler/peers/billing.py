@@ -1,0 +1,109 @@
+"""What the scheduler asks of billing: prices, rights, holds and settlements."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import grpc
+from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc
+
+from servicekit.errors import rpc_failure
+from servicekit.logging import get_logger
+from services.scheduler.jobs.errors import BillingUnreachableError, CreditRefusedError, InvalidFieldError
+from services.scheduler.peers.rpc_codes import UNREACHABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping
+
+    from services.scheduler.jobs.job import Job
+
+log = get_logger(__name__)
+
+CALL_SECONDS = 5.0
+# Prices change by a restart of billing; a job keeps the price that it was put on hold at.
+PRICE_LIFETIME = timedelta(minutes=1)
+
+
+class Billing:
+    """The service's client."""
+
+    def __init__(self, channel: grpc.aio.Channel) -> None:
+        self._stub = billing_pb2_grpc.BillingServiceStub(channel)
+        self._prices: Mapping[str, int] = {}
+        self._read_at = float("-inf")
+
+    async def prices_micros_per_hour(self) -> Mapping[str, int]:
+        """What each GPU type costs that may be asked for, the default one first; raises BillingUnreachableError."""
+        if time.monotonic() - self._read_at >= PRICE_LIFETIME.total_seconds():
+            with _translated("gpu_type"):
+                answer = await self._stub.ListPrices(billing_pb2.ListPricesRequest(), timeout=CALL_SECONDS)
+            self._prices = {price.gpu_type: price.price_micros_per_hour for price in answer.prices}
+            self._read_at = time.monotonic()
+        return self._prices
+
+    async def is_administrator(self, account_id: str) -> bool:
+        """Whether the account is an administrator's; raises InvalidFieldError (none such), BillingUnreachableError."""
+        request = billing_pb2.GetBalanceRequest(account_id=account_id)
+        with _translated("account_id"):
+            return (await self._stub.GetBalance(request, timeout=CALL_SECONDS)).admin
+
+    async def reserve(self, job: Job) -> str:
+        """Put the job's worst case on hold, once however often it is called; gives the hold's id.
+
+        Raises CreditRefusedError, InvalidFieldError (no such account), BillingUnreachableError.
+        """
+        request = billing_pb2.ReserveCreditRequest(
+            account_id=job.account_id,
+            amount_micros=job.hold_micros,
+            idempotency_key=f"job:{job.job_id}",
+            description=f"job {job.job_id}: {job.spec.problem or job.spec.mode} on {' or '.join(job.spec.gpu_types)}",
+        )
+        with _translated("account_id"):
+            answer = await self._stub.ReserveCredit(request, timeout=CALL_SECONDS)
+        return answer.hold_id
+
+    async def settle(self, job: Job, hold_id: str, amount_micros: int) -> int:
+        """Replace the hold by a charge, once however often it is called; gives what was charged.
+
+        What billing refuses for good is logged and costs nothing: no try of ours could change it. Raises
+        BillingUnreachableError.
+        """
+        request = billing_pb2.SettleChargeRequest(
+            hold_id=hold_id,
+            amount_micros=amount_micros,
+            idempotency_key=f"job:{job.job_id}:{job.attempt}",
+            description=f"job {job.job_id}, attempt {job.attempt}{_in_place(job)}",
+        )
+        try:
+            answer = await self._stub.SettleCharge(request, timeout=CALL_SECONDS)
+        except grpc.aio.AioRpcError as error:
+            if error.code() in UNREACHABLE:
+                raise BillingUnreachableError from error
+            log.exception("billing refuses a settlement", extra={"job_id": job.job_id, "hold_id": hold_id})
+            return 0
+        return answer.charged_micros
+
+
+def _in_place(job: Job) -> str:
+    got, wanted = job.machine_gpu_type, job.spec.gpu_type
+    return f", on {got} in place of {wanted}" if got not in {"", wanted} else ""
+
+
+@contextmanager
+def _translated(field: str) -> Generator[None]:
+    try:
+        yield
+    except grpc.aio.AioRpcError as error:
+        failure = rpc_failure(error)
+        match failure.code:
+            case grpc.StatusCode.FAILED_PRECONDITION:
+                raise CreditRefusedError(failure.message) from error
+            case grpc.StatusCode.NOT_FOUND | grpc.StatusCode.INVALID_ARGUMENT:
+                raise InvalidFieldError(field, failure.message) from error
+            case code if code in UNREACHABLE:
+                raise BillingUnreachableError from error
+            case _:
+                raise

@@ -1,0 +1,137 @@
+"""What the scheduler asks of executors: runs on leased machines. One channel for each machine is kept open."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import grpc
+from google.protobuf.duration_pb2 import Duration
+from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc
+
+from servicekit.channels import open_channel
+from servicekit.errors import rpc_failure
+from servicekit.proto_time import instant_to_proto
+from services.scheduler.peers.rpc_codes import UNREACHABLE
+from services.scheduler.wire.messages import mode_to_proto, timing_mode_to_proto
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Generator
+    from datetime import datetime, timedelta
+
+    from wavepool.executor.v1 import run_event_pb2
+
+    from services.scheduler.jobs.job import Job
+    from services.scheduler.jobs.spec import Lease, Texts
+
+CALL_SECONDS = 5.0
+# More than a pool has machines; beyond it the channel that was used least recently is closed.
+MAX_CHANNELS = 256
+
+
+class ExecutorError(Exception):
+    """An executor did not do what was asked; the message is its own."""
+
+
+class RunInterruptedError(ExecutorError):
+    """The stream broke, or all slots are taken: the run may go on, and attaching again may work."""
+
+
+class RunRefusedError(ExecutorError):
+    """It will not run the job, or has lost the run."""
+
+
+class MachineUnfitError(ExecutorError):
+    """Its machine takes no more runs."""
+
+
+class RunUnknownError(ExecutorError):
+    """It has no such run."""
+
+
+class Executors:
+    """The clients of all executors."""
+
+    def __init__(self, longest_run: timedelta) -> None:
+        self._longest_run = Duration()
+        self._longest_run.FromTimedelta(longest_run)
+        self._channels: OrderedDict[str, grpc.aio.Channel] = OrderedDict()
+
+    async def run(
+        self, job: Job, lease: Lease, texts: Texts, expire_time: datetime
+    ) -> AsyncIterator[run_event_pb2.RunEvent]:
+        """Begin the job's run, or attach to it after the last event that is told.
+
+        Raises RunInterruptedError when the stream breaks, RunRefusedError when there is no point in trying again, and
+        MachineUnfitError when that is so for every run.
+        """
+        request = executor_pb2.RunRequest(
+            run_id=job.run_id,
+            problem=job.spec.problem,
+            source=texts.source,
+            launch_plan=texts.launch_plan,
+            problem_def=texts.problem_def,
+            mode=mode_to_proto(job.spec.mode),
+            dtype=job.spec.dtype,
+            timing_mode=timing_mode_to_proto(job.spec.timing_mode),
+            fencing_token=lease.fencing_token,
+            lease_expire_time=instant_to_proto(expire_time),
+            after_seq=job.run_seq,
+            eighths=lease.eighths,
+            gpu=lease.gpu,
+            first_eighth=lease.first_eighth,
+            request_id=job.request_id,
+            longest_run=self._longest_run,
+        )
+        with _translated(RunRefusedError):
+            async for answer in (await self._stub(lease)).Run(request, metadata=_authorization(lease)):
+                yield answer.event
+
+    async def cancel(self, job: Job, lease: Lease) -> None:
+        """End the job's run; raises RunUnknownError, RunInterruptedError, RunRefusedError."""
+        request = executor_pb2.CancelRunRequest(run_id=job.run_id)
+        with _translated(RunUnknownError):
+            await (await self._stub(lease)).CancelRun(request, metadata=_authorization(lease), timeout=CALL_SECONDS)
+
+    async def renew(self, job: Job, lease: Lease, expire_time: datetime) -> None:
+        """Let the run live until `expire_time`; raises RunUnknownError, RunInterruptedError, RunRefusedError."""
+        request = executor_pb2.RenewRunLeaseRequest(
+            run_id=job.run_id, fencing_token=lease.fencing_token, lease_expire_time=instant_to_proto(expire_time)
+        )
+        with _translated(RunUnknownError):
+            await (await self._stub(lease)).RenewRunLease(request, metadata=_authorization(lease), timeout=CALL_SECONDS)
+
+    async def close(self) -> None:
+        """Close all channels."""
+        while self._channels:
+            await self._channels.popitem()[1].close()
+
+    async def _stub(self, lease: Lease) -> executor_pb2_grpc.ExecutorServiceAsyncStub:
+        endpoint = lease.executor_endpoint
+        if endpoint not in self._channels:
+            self._channels[endpoint] = open_channel(endpoint)
+        self._channels.move_to_end(endpoint)
+        if len(self._channels) > MAX_CHANNELS:
+            await self._channels.popitem(last=False)[1].close()
+        return executor_pb2_grpc.ExecutorServiceStub(self._channels[endpoint])
+
+
+def _authorization(lease: Lease) -> tuple[tuple[str, str], ...]:
+    return (("authorization", f"Bearer {lease.executor_token}"),)
+
+
+@contextmanager
+def _translated(not_found: type[ExecutorError]) -> Generator[None]:
+    try:
+        yield
+    except grpc.aio.AioRpcError as error:
+        failure = rpc_failure(error)
+        said = f"{failure.code.name}: {failure.message}"
+        if failure.code is grpc.StatusCode.ABORTED:
+            # gRPC itself never says that, so it is the executor's own word.
+            raise MachineUnfitError(failure.message) from error
+        if failure.code in UNREACHABLE or failure.code is grpc.StatusCode.RESOURCE_EXHAUSTED:
+            raise RunInterruptedError(said) from error
+        kind = not_found if failure.code is grpc.StatusCode.NOT_FOUND else RunRefusedError
+        raise kind(said) from error

@@ -1,0 +1,48 @@
+"""Tells the pool how much work waits, so that it starts machines."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from servicekit.logging import get_logger
+from services.scheduler.queue.placement import WHOLE_GPU_EIGHTHS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from services.scheduler.peers.pool import Pool
+    from services.scheduler.queue.waiting import WaitingJobs
+
+log = get_logger(__name__)
+
+# The pool may have forgotten it by a restart.
+REPEAT_SECONDS = 5.0
+
+
+class DemandReporter:
+    """Reports what has changed, and from time to time what has not."""
+
+    def __init__(self, pool: Pool, waiting: WaitingJobs) -> None:
+        self._pool = pool
+        self._waiting = waiting
+        self._reported: dict[tuple[str, ...], int] = {}
+        self._reported_at = 0.0
+        self.blocked: Mapping[tuple[str, ...], str] = {}
+        """By the GPU types that work may run on, what stands in the way of a machine for it, and what is tried instead,
+        as the pool said last; empty where demand is met."""
+
+    async def report(self) -> None:
+        """Tell the pool, if there is news; raises PoolError."""
+        demand = self._waiting.jobs_by_gpu_types()
+        stale = bool(demand) and time.monotonic() - self._reported_at >= REPEAT_SECONDS
+        if demand == self._reported and not stale:
+            return
+        blocked = await self._pool.report_demand(demand, WHOLE_GPU_EIGHTHS)
+        self._reported, self._reported_at = demand, time.monotonic()
+        if blocked != self.blocked:
+            log.info(
+                "demand is blocked" if blocked else "demand is met",
+                extra={"reasons": {"/".join(gpu_types): reason for gpu_types, reason in blocked.items()}},
+            )
+            self.blocked = blocked

@@ -1,0 +1,114 @@
+"""Hands the events of each commit to those in this process who follow the job."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict, deque
+from contextlib import contextmanager
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from services.scheduler.jobs.errors import StoppingError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping, Sequence
+
+    from services.scheduler.jobs.job import JobEvent
+
+# A reader that is further behind reads the rows instead.
+MAX_PENDING_EVENTS = 512
+
+
+class Subscription:
+    """One follower's ear: events as they are committed, and a bell that also rings when rows are to be read again."""
+
+    def __init__(self) -> None:
+        self._pending: deque[JobEvent] = deque(maxlen=MAX_PENDING_EVENTS)
+        self._bell = asyncio.Event()
+        self._rows_due = False
+        self._closed = False
+        self.last_seq = 0
+        """The last event that was announced."""
+
+    def announce(self, events: Sequence[JobEvent]) -> None:
+        """These are committed; when too many wait, the oldest are dropped, which leaves a gap that the reader sees."""
+        self._pending.extend(events)
+        self.last_seq = max(self.last_seq, events[-1].seq)
+        self._bell.set()
+
+    def ring(self) -> None:
+        """There are rows that nobody announced."""
+        self._rows_due = True
+        self._bell.set()
+
+    def close(self) -> None:
+        """Nothing will be announced any more."""
+        self._closed = True
+        self._bell.set()
+
+    async def next(self) -> list[JobEvent] | None:
+        """What was announced since the last call; waits for something. None when the rows are to be read instead.
+
+        Raises StoppingError once the scheduler stops.
+        """
+        await self._bell.wait()
+        if self._closed:
+            raise StoppingError
+        self._bell.clear()
+        rows_due, self._rows_due = self._rows_due, False
+        events = list(self._pending)
+        self._pending.clear()
+        return None if rows_due else events
+
+
+class EventHub:
+    """Who follows which job."""
+
+    def __init__(self) -> None:
+        self._subscriptions: defaultdict[str, set[Subscription]] = defaultdict(set)
+        self._closed = False
+
+    @contextmanager
+    def subscription(self, job_id: str) -> Generator[Subscription]:
+        """An ear for one job's events from now on."""
+        subscription = Subscription()
+        if self._closed:
+            subscription.close()
+        self._subscriptions[job_id].add(subscription)
+        try:
+            yield subscription
+        finally:
+            self._subscriptions[job_id].discard(subscription)
+            if not self._subscriptions[job_id]:
+                del self._subscriptions[job_id]
+
+    def close(self) -> None:
+        """End all subscriptions, and those that are still to come."""
+        self._closed = True
+        for subscriptions in self._subscriptions.values():
+            for subscription in subscriptions:
+                subscription.close()
+
+    @property
+    def followers(self) -> int:
+        """How many subscriptions there are."""
+        return sum(len(subscriptions) for subscriptions in self._subscriptions.values())
+
+    def followed(self) -> list[str]:
+        """The jobs that anybody follows."""
+        return list(self._subscriptions)
+
+    def announce(self, events: Sequence[JobEvent]) -> None:
+        """Tell the followers; call it after the commit, and in order for each job."""
+        for job_id, of_job in groupby(events, key=lambda event: event.job_id):
+            batch = list(of_job)
+            for subscription in self._subscriptions.get(job_id, ()):
+                subscription.announce(batch)
+
+    def ring(self, last_seqs: Mapping[str, int]) -> None:
+        """Wake the followers that have not been told of events up to these."""
+        for job_id, last_seq in last_seqs.items():
+            for subscription in self._subscriptions.get(job_id, ()):
+                if subscription.last_seq < last_seq:
+                    subscription.last_seq = last_seq
+                    subscription.ring()

@@ -1,0 +1,142 @@
+"""Takes submissions in.
+
+A submission is a row before its credit is put on hold, so a hold that nobody uses is always found: the same caller's
+next try goes on with the row, or the rescuer gives the hold back and forgets it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from servicekit.clock import new_id
+from servicekit.request_id import current_request_id
+from services.scheduler import metrics
+from services.scheduler.jobs.admission import MAX_PRIORITY_FOR_EVERYBODY, admit, fingerprint
+from services.scheduler.jobs.errors import (
+    BillingUnreachableError,
+    CreditRefusedError,
+    IdempotencyKeyReusedError,
+    InvalidFieldError,
+    PriorityNotAllowedError,
+    StaleJobError,
+    TooManyJobsError,
+)
+from services.scheduler.jobs.job import UNSEEN_STATES, Job, JobState
+from services.scheduler.queue.racing import uncut
+from services.scheduler.wire import payloads
+from vocabulary.money import price_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import timedelta
+
+    from servicekit.clock import Clock
+    from services.scheduler.jobs.admission import PosedProblem, Submission
+    from services.scheduler.jobs.spec import Texts
+    from services.scheduler.peers.billing import Billing
+    from services.scheduler.queue.forecast import Forecast
+    from services.scheduler.queue.waiting import WaitingJobs
+    from services.scheduler.store.job_store import JobStore
+
+
+@dataclass(frozen=True)
+class IntakePolicy:
+    """What is taken in."""
+
+    problems: Mapping[str, PosedProblem]
+    """By slug."""
+    max_jobs_in_flight: int
+    """Of one account."""
+    longest_run: timedelta
+    """What a job is put on hold for."""
+
+
+class Intake:
+    """Makes jobs of submissions."""
+
+    def __init__(
+        self,
+        store: JobStore,
+        billing: Billing,
+        waiting: WaitingJobs,
+        forecast: Forecast,
+        clock: Clock,
+        policy: IntakePolicy,
+    ) -> None:
+        self._store = store
+        self._billing = billing
+        self._waiting = waiting
+        self._forecast = forecast
+        self._clock = clock
+        self._policy = policy
+
+    async def submit(self, submission: Submission) -> Job:
+        """The job in the queue, or the earlier one of the same key; goes through with it when the caller hangs up.
+
+        Raises the errors of admission, PriorityNotAllowedError, IdempotencyKeyReusedError, TooManyJobsError,
+        CreditRefusedError, BillingUnreachableError.
+        """
+        job = await self._draft(submission)
+        return await uncut(self._submit(job, submission.texts))
+
+    async def _draft(self, submission: Submission) -> Job:
+        prices = await self._billing.prices_micros_per_hour()
+        spec = admit(submission, self._policy.problems, list(prices))
+        if spec.priority > MAX_PRIORITY_FOR_EVERYBODY:
+            await self._check_priority(submission)
+        price, *fallback_prices = [prices[gpu_type] for gpu_type in spec.gpu_types]
+        return Job(
+            job_id=new_id("job"),
+            account_id=submission.account_id,
+            idempotency_key=submission.idempotency_key,
+            fingerprint=fingerprint(spec, submission.texts),
+            spec=spec,
+            state=JobState.RESERVING,
+            create_time=self._clock.now(),
+            price_micros_per_hour=price,
+            fallback_prices_micros_per_hour=tuple(fallback_prices),
+            hold_micros=price_of(self._policy.longest_run, max((price, *fallback_prices))),
+            has_definition=bool(submission.texts.problem_def),
+            request_id=current_request_id(),
+        )
+
+    async def _check_priority(self, submission: Submission) -> None:
+        # Billing knows the accounts: a caller's word for a right would be the right of every caller.
+        if not await self._billing.is_administrator(submission.account_id):
+            raise PriorityNotAllowedError(submission.priority, MAX_PRIORITY_FOR_EVERYBODY)
+
+    async def _submit(self, draft: Job, texts: Texts) -> Job:
+        limit = self._policy.max_jobs_in_flight
+        job = await self._store.insert(draft, texts, limit)
+        if job is None:
+            raise TooManyJobsError(limit, self._forecast.next_end())
+        if job.fingerprint != draft.fingerprint:
+            raise IdempotencyKeyReusedError(job.idempotency_key or "")
+        if job.state is not JobState.RESERVING:
+            return job
+        try:
+            return await self._enqueue(job)
+        except StaleJobError:
+            return await self._enqueued_by_another(job)
+
+    async def _enqueue(self, job: Job) -> Job:
+        try:
+            hold_id = await self._billing.reserve(job)
+        except (CreditRefusedError, InvalidFieldError):
+            await self._store.delete(job)
+            raise
+        standing = self._forecast.standing(job)
+        message = f"In the queue at position {standing.position}"
+        event = payloads.queued(standing.position, standing.wait, message)
+        job = await self._store.move(job, job.enqueue(hold_id), [event], self._clock.now())
+        self._waiting.put(job)
+        metrics.jobs_submitted.inc()
+        return job
+
+    async def _enqueued_by_another(self, job: Job) -> Job:
+        row = await self._store.get(job.job_id)
+        if row is None or row.state in UNSEEN_STATES:
+            # The rescuer took the first try for dead. Another one finds the key free.
+            raise BillingUnreachableError
+        return row

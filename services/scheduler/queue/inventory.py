@@ -1,0 +1,102 @@
+"""The machines as vmpool last told of them."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from typing import TYPE_CHECKING
+
+from wavepool.vmpool.v1 import vmpool_pb2
+
+from services.scheduler.queue.placement import WHOLE_GPU_EIGHTHS, MachineOffer, MachineStage
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from wavepool.vmpool.v1.vmpool_pb2 import Machine, MachineEvent
+
+_STAGES = {
+    vmpool_pb2.MACHINE_STATE_REQUESTED: MachineStage.STARTING,
+    vmpool_pb2.MACHINE_STATE_PROVISIONING: MachineStage.STARTING,
+    vmpool_pb2.MACHINE_STATE_STARTING: MachineStage.STARTING,
+    vmpool_pb2.MACHINE_STATE_WARM: MachineStage.READY,
+    vmpool_pb2.MACHINE_STATE_BUSY: MachineStage.READY,
+}
+ENDED_STATES = frozenset(
+    {vmpool_pb2.MACHINE_STATE_STOPPED, vmpool_pb2.MACHINE_STATE_FAILED, vmpool_pb2.MACHINE_STATE_LOST}
+)
+
+ENDS_REMEMBERED = 100
+"""Of machines that are over: jobs ask for them within one pass of the dispatcher."""
+
+
+def holds_nobody(machine: Machine) -> bool:
+    """Whoever had a lease of it has lost it: it is over, or it stops without waiting for anybody."""
+    if machine.state == vmpool_pb2.MACHINE_STATE_DRAINING:
+        return machine.HasField("leased_eighths") and not machine.leased_eighths
+    return machine.state in ENDED_STATES
+
+
+class Inventory:
+    """The last event of each machine that is not over, and why the latest ones ended."""
+
+    def __init__(self) -> None:
+        self._events: dict[str, MachineEvent] = {}
+        self._requests: dict[str, str] = {}
+        self._ends: dict[str, str] = {}
+
+    def apply(self, event: MachineEvent) -> None:
+        """A machine has changed."""
+        machine_id = event.machine.machine_id
+        if event.machine.state not in ENDED_STATES:
+            self._events[machine_id] = event
+            if event.machine.state == vmpool_pb2.MACHINE_STATE_REQUESTED:
+                self._requests[machine_id] = event.machine.reason
+            return
+        self._events.pop(machine_id, None)
+        self._requests.pop(machine_id, None)
+        self._ends[machine_id] = event.machine.reason
+        while len(self._ends) > ENDS_REMEMBERED:
+            del self._ends[next(iter(self._ends))]
+
+    def request_reason(self, machine_id: str) -> str:
+        """What a machine is started for, and what stood in the way of another; empty where nobody told."""
+        return self._requests.get(machine_id, "")
+
+    def end_reason(self, machine_id: str) -> str:
+        """Why a machine is over, in the words of its provider; empty where it is not, or nobody knows."""
+        return self._ends.get(machine_id, "")
+
+    def clear(self) -> None:
+        """What is known may be out of date; vmpool tells all of it again."""
+        self._events.clear()
+
+    def event_of(self, machine_id: str) -> MachineEvent:
+        """The last event of a machine that has an offer."""
+        return self._events[machine_id]
+
+    def offers(self) -> list[MachineOffer]:
+        """The machines as placement sees them."""
+        return [_offer(event.machine) for event in self._events.values()]
+
+    def slots(self, gpu_types: Collection[str]) -> tuple[int, int]:
+        """How many whole GPUs of these types there are or will be, and how many of them are free now."""
+        offers = [
+            offer for offer in self.offers() if offer.gpu_type in gpu_types and offer.stage is not MachineStage.CLOSED
+        ]
+        gpus = sum(max(1, self._events[offer.machine_id].machine.gpu_count) for offer in offers)
+        ready = [offer for offer in offers if offer.stage is MachineStage.READY]
+        return gpus, sum(offer.free_eighths // WHOLE_GPU_EIGHTHS for offer in ready)
+
+
+def _offer(machine: Machine) -> MachineOffer:
+    create_time = machine.create_time.ToDatetime(UTC)
+    used = machine.last_used_time.ToDatetime(UTC) if machine.HasField("last_used_time") else create_time
+    return MachineOffer(
+        machine_id=machine.machine_id,
+        gpu_type=machine.gpu_type,
+        stage=_STAGES.get(machine.state, MachineStage.CLOSED),
+        free_eighths=machine.free_eighths,
+        create_time=create_time,
+        last_used_time=used,
+        has_torch=bool(machine.inventory.torch_version),
+    )

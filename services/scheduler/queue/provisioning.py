@@ -1,0 +1,141 @@
+"""Tells waiting jobs which machine is being started for them."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC
+from typing import TYPE_CHECKING
+
+from wavepool.scheduler.v1 import scheduler_pb2
+from wavepool.vmpool.v1 import vmpool_pb2
+
+from servicekit.clock import short_id
+from services.scheduler.jobs.errors import StaleJobError
+from services.scheduler.jobs.job import Job, JobState
+from services.scheduler.queue.placement import awaited_machines
+from services.scheduler.wire import payloads
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from wavepool.vmpool.v1.vmpool_pb2 import MachineEvent
+
+    from servicekit.clock import Clock
+    from services.scheduler.peers.pool import Placed
+    from services.scheduler.queue.forecast import Forecast
+    from services.scheduler.queue.inventory import Inventory
+    from services.scheduler.queue.waiting import WaitingJobs
+    from services.scheduler.store.job_store import JobStore
+
+STATE_PREFIX = "MACHINE_STATE_"
+TOLD_AT_ONCE = 50
+"""How many of the first jobs hear what stands in the way: what keeps them back keeps those behind them back too."""
+
+_NUMBER = re.compile(r"(?<![\d:])\d+(?![\d:])")
+"""Not a part of a time of day."""
+
+
+class ProvisioningReporter:
+    """Writes an event for each step of the machine that a job waits for, and moves the job accordingly."""
+
+    def __init__(
+        self, store: JobStore, waiting: WaitingJobs, inventory: Inventory, forecast: Forecast, clock: Clock
+    ) -> None:
+        self._store = store
+        self._waiting = waiting
+        self._inventory = inventory
+        self._forecast = forecast
+        self._clock = clock
+        self._told: dict[str, MachineEvent] = {}
+        self._told_blocked: dict[str, str] = {}
+
+    async def report(self, blocked: Mapping[tuple[str, ...], str]) -> None:
+        """Tell every job for which there is news since the last time; `blocked`: what is in the way, by GPU types."""
+        in_order = self._waiting.in_order()
+        awaited = awaited_machines(in_order, self._inventory.offers())
+        events = {job_id: self._inventory.event_of(offer.machine_id) for job_id, offer in awaited.items()}
+        told, self._told = self._told, events
+        for job in in_order:
+            event, last = events.get(job.job_id), told.get(job.job_id)
+            if event and (last is None or last.seq != event.seq):
+                await self._tell(job, event, last)
+            elif event is None and job.state is JobState.PROVISIONING:
+                await self._requeue(job, last)
+        await self._tell_blocked([job for job in in_order if job.job_id not in events], blocked)
+
+    async def _tell(self, job: Job, event: MachineEvent, last: MachineEvent | None) -> None:
+        machine_id = event.machine.machine_id
+        known = last is not None and last.machine.machine_id == machine_id
+        # Whatever step it is at by now: only its request tells what stood in the way of another.
+        why = "" if known else self._inventory.request_reason(machine_id)
+        after = job.provision() if job.state is JobState.QUEUED else job
+        await self._move(job, after, payloads.provisioning(_starting(event, why)))
+
+    async def _requeue(self, job: Job, last: MachineEvent | None) -> None:
+        reason = self._inventory.end_reason(last.machine.machine_id) if last else ""
+        why = f" ({reason})" if reason else ""
+        message = f"No machine is being started for this job any more{why}; it waits for the next that is free."
+        await self._queued(job, job.requeue(), message)
+
+    async def _tell_blocked(self, unserved: Sequence[Job], reasons: Mapping[tuple[str, ...], str]) -> None:
+        """A job that no machine there is could take hears what stands in the way, once for each reason.
+
+        Numbers make no other reason, because they count down; times of day do: they tell when the next try is.
+        """
+        heard, self._told_blocked = self._told_blocked, {}
+        told = [job for job in unserved if job.spec.gpu_types in reasons and self._may_hear(job)]
+        for job in told[:TOLD_AT_ONCE]:
+            reason = reasons[job.spec.gpu_types]
+            self._told_blocked[job.job_id] = _NUMBER.sub("#", reason)
+            if heard.get(job.job_id) != self._told_blocked[job.job_id]:
+                await self._queued(job, job, f"Waiting for a machine: {reason}")
+
+    def _may_hear(self, job: Job) -> bool:
+        gpus, _ = self._inventory.slots(job.spec.gpu_types)
+        return job.state is JobState.QUEUED and not gpus
+
+    async def _queued(self, job: Job, after: Job, message: str) -> None:
+        standing = self._forecast.standing(job)
+        await self._move(job, after, payloads.queued(standing.position, standing.wait, message))
+
+    async def _move(self, job: Job, after: Job, payload: bytes) -> None:
+        try:
+            self._waiting.put(await self._store.move(job, after, [payload], self._clock.now()))
+        except StaleJobError:
+            # Cancelled meanwhile: whoever did that takes it off the queue.
+            return
+
+
+def placed_payload(placed: Placed, wanted_gpu_type: str) -> bytes:
+    """The job has its machine."""
+    machine = placed.machine
+    instead = f", {machine.gpu_type} in place of {wanted_gpu_type}" if machine.gpu_type != wanted_gpu_type else ""
+    cold = placed.start_kind == vmpool_pb2.START_KIND_COLD_START
+    event = scheduler_pb2.Provisioning(
+        start_kind=placed.start_kind,
+        stage="ready",
+        machine=machine,
+        message=f"{'Started' if cold else 'Reusing warm'} machine {short_id(machine.machine_id)}{instead}",
+    )
+    if cold and machine.HasField("create_time") and machine.HasField("ready_time"):
+        event.elapsed.FromTimedelta(machine.ready_time.ToDatetime(UTC) - machine.create_time.ToDatetime(UTC))
+    return payloads.provisioning(event)
+
+
+def start_kind_name(kind: vmpool_pb2.StartKind.ValueType) -> str:
+    """For metrics: `cold` or `warm`."""
+    return "cold" if kind == vmpool_pb2.START_KIND_COLD_START else "warm"
+
+
+def _starting(event: MachineEvent, why: str) -> scheduler_pb2.Provisioning:
+    state = vmpool_pb2.MachineState.Name(event.machine.state).removeprefix(STATE_PREFIX).lower()
+    stage = event.provider_stage or state
+    return scheduler_pb2.Provisioning(
+        start_kind=vmpool_pb2.START_KIND_COLD_START,
+        stage=stage,
+        elapsed=event.elapsed if event.HasField("elapsed") else None,
+        estimate=event.estimate if event.HasField("estimate") else None,
+        estimate_p90=event.estimate_p90 if event.HasField("estimate_p90") else None,
+        machine=event.machine,
+        message=f"Starting a machine: {why or event.provider_stage or event.machine.reason or state}",
+    )

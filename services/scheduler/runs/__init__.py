@@ -1,0 +1,1 @@
+"""Jobs that have a machine: dispatched, followed, cancelled, rescued, settled."""

@@ -1,0 +1,216 @@
+"""One attempt at a job: follows its run on a leased machine until the run, or the attempt, is over.
+
+Four duties race, and the first that ends decides: the follower ends with the run's last event; the others end only by
+declaring the attempt lost. Each batch of events is a commit that first compares the row with what this attempt last
+wrote, so an attempt that was taken over by another process can write nothing more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from services.scheduler import metrics
+from services.scheduler.jobs.job import Outcome
+from services.scheduler.jobs.outcome import DEVICE_FAULT, MISSING_TORCH, ending_of
+from services.scheduler.peers.executors import (
+    ExecutorError,
+    MachineUnfitError,
+    RunInterruptedError,
+    RunRefusedError,
+    RunUnknownError,
+)
+from services.scheduler.peers.pool import LeaseGoneError, PoolError
+from services.scheduler.queue.batching import batches
+from services.scheduler.queue.racing import first_result, uncut
+from services.scheduler.runs.patience import Patience
+from services.scheduler.wire import payloads
+from services.scheduler.wire.messages import verdict_name
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from wavepool.executor.v1.run_event_pb2 import Finished, RunEvent
+
+    from servicekit.clock import Clock
+    from services.scheduler.config import SchedulerSettings
+    from services.scheduler.jobs.job import Job
+    from services.scheduler.jobs.spec import Lease, Texts
+    from services.scheduler.peers.executors import Executors
+    from services.scheduler.peers.pool import Pool
+    from services.scheduler.store.job_store import JobStore
+
+CANCEL_PAUSE_SECONDS = 0.25
+
+
+class AttemptLostError(Exception):
+    """The attempt ended through no fault of the submission; an `excused` one through nobody's, and counts as none."""
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        machine_suspect: bool = False,
+        excused: bool = False,
+        lacks_torch: bool = False,
+        unfit_reason: str = "",
+    ) -> None:
+        super().__init__(reason)
+        self.machine_suspect = machine_suspect
+        self.excused = excused
+        self.lacks_torch = lacks_torch
+        """Only a machine with torch can run the job."""
+        self.unfit_reason = unfit_reason
+        """Why the machine takes no runs, in its own words, if that is so."""
+
+
+@dataclass(frozen=True)
+class Links:
+    """What attempts work with."""
+
+    store: JobStore
+    pool: Pool
+    executors: Executors
+    clock: Clock
+    settings: SchedulerSettings
+
+
+class Attempt:
+    """Carries a job that is RUNNING to SETTLING, or raises AttemptLostError."""
+
+    def __init__(self, job: Job, lease: Lease, links: Links) -> None:
+        self.job = job
+        self.lease = lease
+        self._links = links
+        self._expire_time = lease.expire_time
+        self._patience = Patience(links.settings.reattach_window)
+        self._cancel = asyncio.Event()
+        self._machine_gone: asyncio.Future[AttemptLostError] = asyncio.get_running_loop().create_future()
+        if job.cancel_time:
+            self._cancel.set()
+
+    def cancel(self) -> None:
+        """Someone wants the job to end."""
+        self._cancel.set()
+
+    def machine_gone(self, reason: str, *, stopped: bool) -> None:
+        """Vmpool has given the machine up or, when `stopped`, ends it at once because it was told to."""
+        if not self._machine_gone.done():
+            told = f"its machine is gone ({reason})" if reason else "its machine is gone"
+            self._machine_gone.set_result(AttemptLostError(told, excused=stopped))
+
+    async def run(self, *, resumed: bool) -> Job:
+        """Begin the run or, when `resumed`, attach to it; gives the job in SETTLING. Raises AttemptLostError."""
+        if resumed:
+            await self._renew()
+        return await first_result(
+            self._follow(), self._keep_lease(), self._pass_cancellation_on(), self._watch_machine(), self._limit_time()
+        )
+
+    async def _follow(self) -> Job:
+        texts = await self._links.store.texts_to_run(self.job.job_id)
+        while True:
+            try:
+                return await self._stream(texts)
+            except RunInterruptedError as error:
+                pause = self._patience.pause(self._links.clock.now())
+                if pause is None:
+                    raise AttemptLostError(f"the machine cannot be reached ({error})", machine_suspect=True) from error
+            except MachineUnfitError as error:
+                raise AttemptLostError(f"the machine took no run: {error}", unfit_reason=str(error)) from error
+            except RunRefusedError as error:
+                raise AttemptLostError(f"the machine refused the run ({error})") from error
+            await asyncio.sleep(pause)
+
+    async def _stream(self, texts: Texts) -> Job:
+        stream = self._links.executors.run(self.job, self.lease, texts, self._expire_time)
+        async with aclosing(batches(stream)) as arriving:
+            async for batch in arriving:
+                events = [event for event in batch if event.seq > self.job.run_seq]
+                _check_contiguous(self.job.run_seq, events)
+                if events and events[-1].WhichOneof("event") == "finished":
+                    return await self._finish(events[:-1], events[-1].finished)
+                if events:
+                    self._patience.contact()
+                    self.job = await self._write(self._told(events), events)
+        raise RunInterruptedError("the stream ended before the run did")
+
+    async def _finish(self, events: list[RunEvent], finished: Finished) -> Job:
+        verdict = verdict_name(finished.verdict)
+        ending = ending_of(verdict, cancel_requested=self._cancel.is_set())
+        if ending is None:
+            if events:
+                self.job = await self._write(self._told(events), events)
+            lacks_torch = finished.reason == MISSING_TORCH
+            reason = finished.message or "the machine ended the run"
+            is_suspect = finished.reason not in {MISSING_TORCH, DEVICE_FAULT}
+            raise AttemptLostError(reason, machine_suspect=is_suspect, lacks_torch=lacks_torch)
+        cost_micros = self.job.charge_for(finished.billable.ToTimedelta())
+        outcome = Outcome(ending, verdict, finished.message, finished.SerializeToString(), cost_micros)
+        return await self._write(self._told(events).settle(outcome), events)
+
+    def _told(self, events: list[RunEvent]) -> Job:
+        if not events:
+            return self.job
+        return self.job.progress(events[-1].seq, self.job.charge_for(self._run_time()))
+
+    async def _write(self, after: Job, events: list[RunEvent]) -> Job:
+        metrics.events_committed.observe(len(events))
+        written = [payloads.run(event) for event in events]
+        return await uncut(self._links.store.move(self.job, after, written, self._links.clock.now()))
+
+    def _run_time(self) -> timedelta:
+        now = self._links.clock.now()
+        return now - (self.job.start_time or now)
+
+    async def _keep_lease(self) -> Job:
+        period = self._links.settings.lease_duration.total_seconds() / 3
+        while True:
+            await asyncio.sleep(period)
+            await self._renew()
+
+    async def _renew(self) -> None:
+        links = self._links
+        try:
+            self._expire_time = await links.pool.renew(self.lease.lease_id, links.settings.lease_duration)
+        except LeaseGoneError as error:
+            raise AttemptLostError(f"its lease is gone ({error})") from error
+        except PoolError as error:
+            if links.clock.now() >= self._expire_time:
+                raise AttemptLostError(f"its lease expired while vmpool could not be reached ({error})") from error
+        # A run that cannot be reached is the follower's business, and one that is not known here has not begun.
+        with suppress(RunInterruptedError, RunUnknownError):
+            try:
+                await links.executors.renew(self.job, self.lease, self._expire_time)
+                self._patience.contact()
+            except RunRefusedError as error:
+                raise AttemptLostError(f"the machine refused to go on ({error})") from error
+
+    async def _pass_cancellation_on(self) -> Job:
+        await self._cancel.wait()
+        grace = self._links.settings.cancel_grace.total_seconds()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(grace):
+                while True:
+                    # Also after it was accepted: a run that was begun a moment later must end too.
+                    with suppress(ExecutorError):
+                        await self._links.executors.cancel(self.job, self.lease)
+                    await asyncio.sleep(CANCEL_PAUSE_SECONDS)
+        raise AttemptLostError(f"the machine did not end the cancelled run within {grace:g} s", machine_suspect=True)
+
+    async def _watch_machine(self) -> Job:
+        raise await asyncio.shield(self._machine_gone)
+
+    async def _limit_time(self) -> Job:
+        settings = self._links.settings
+        left = settings.longest_run + settings.overrun_grace - self._run_time()
+        await asyncio.sleep(max(0.0, left.total_seconds()))
+        raise AttemptLostError(f"the machine did not end the run within {settings.longest_run}", machine_suspect=True)
+
+
+def _check_contiguous(seq: int, events: list[RunEvent]) -> None:
+    for expected, event in enumerate(events, seq + 1):
+        if event.seq != expected:
+            raise AttemptLostError(f"the machine sent event {event.seq} where {expected} was due", machine_suspect=True)

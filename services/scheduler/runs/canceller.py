@@ -1,0 +1,49 @@
+"""Ends jobs on request, wherever they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.scheduler.jobs.errors import StaleJobError
+from services.scheduler.jobs.job import WAITING_STATES, Job, JobState, Outcome
+from services.scheduler.queue.racing import uncut
+from services.scheduler.wire import payloads
+from vocabulary.verdicts import CANCELLED
+
+if TYPE_CHECKING:
+    from servicekit.clock import Clock
+    from services.scheduler.queue.waiting import WaitingJobs
+    from services.scheduler.runs.carrier import Carrier
+    from services.scheduler.store.job_store import JobStore
+
+MESSAGE = "Cancelled before it ran; nothing is charged."
+
+
+class Canceller:
+    """CancelJob."""
+
+    def __init__(self, store: JobStore, waiting: WaitingJobs, carrier: Carrier, clock: Clock) -> None:
+        self._store = store
+        self._waiting = waiting
+        self._carrier = carrier
+        self._clock = clock
+
+    async def cancel(self, job: Job) -> Job:
+        """The job as it is now: settling, asked to end, or as it was because it is over."""
+        while True:
+            try:
+                return await uncut(self._cancel(job))
+            except StaleJobError:
+                job = await self._store.get(job.job_id) or job
+
+    async def _cancel(self, job: Job) -> Job:
+        now = self._clock.now()
+        if job.state in WAITING_STATES:
+            outcome = Outcome(JobState.CANCELLED, CANCELLED, MESSAGE, payloads.cancelled_result(MESSAGE), 0)
+            job = await self._store.move(job, job.settle(outcome), [], now)
+            self._waiting.remove(job.job_id)
+            self._carrier.carry(job)
+        elif job.state is JobState.RUNNING:
+            job = await self._store.move(job, job.request_cancel(now), [], now)
+            self._carrier.cancel(job.job_id)
+        return job

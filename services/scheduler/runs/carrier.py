@@ -1,0 +1,149 @@
+"""Carries the jobs that run or settle: one task for each, until the job is over or waits again."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from servicekit.logging import get_logger
+from servicekit.request_id import set_request_id
+from services.scheduler import metrics
+from services.scheduler.jobs.errors import StaleJobError
+from services.scheduler.jobs.job import CARRIED_STATES, WAITING_STATES, JobState, Outcome
+from services.scheduler.peers.executors import ExecutorError
+from services.scheduler.queue.placement import machine_with_torch
+from services.scheduler.runs.attempt import Attempt, AttemptLostError
+from services.scheduler.wire import payloads
+from vocabulary.verdicts import CANCELLED, INFRA_ERROR
+
+if TYPE_CHECKING:
+    from services.scheduler.jobs.job import Job
+    from services.scheduler.queue.inventory import Inventory
+    from services.scheduler.queue.waiting import WaitingJobs
+    from services.scheduler.runs.attempt import Links
+    from services.scheduler.runs.settler import Settler
+
+log = get_logger(__name__)
+
+# A machine that is given up is asked to stop its run, but not waited for.
+FAREWELL_SECONDS = 2.0
+NO_TORCH = (
+    "No machine here can evaluate the problem definition that was sent, as none has torch; nothing is charged. The "
+    "operator of this Wavepool installs it with `make setup-torch`. Problems of the catalogue need no definition."
+)
+
+
+class Carrier:
+    """At most one task a job; `carry` is safe to call again at any time."""
+
+    def __init__(self, links: Links, settler: Settler, waiting: WaitingJobs, inventory: Inventory) -> None:
+        self._links = links
+        self._inventory = inventory
+        self._settler = settler
+        self._waiting = waiting
+        self._tasks: dict[str, asyncio.Task[Job | None]] = {}
+        self._attempts: dict[str, Attempt] = {}
+
+    def carry(self, job: Job, *, resumed: bool = False) -> None:
+        """Take a RUNNING or SETTLING job on; `resumed` when another process may have begun its run."""
+        if job.job_id in self._tasks:
+            return
+        task = asyncio.create_task(self._carry(job, resumed=resumed), name=f"carry {job.job_id}")
+        self._tasks[job.job_id] = task
+        metrics.jobs_carried.set(len(self._tasks))
+        task.add_done_callback(lambda done: self._put_down(job.job_id, done))
+
+    def carries(self, job_id: str) -> bool:
+        """The job has a task."""
+        return job_id in self._tasks
+
+    def cancel(self, job_id: str) -> None:
+        """The row says that the job is to end."""
+        if attempt := self._attempts.get(job_id):
+            attempt.cancel()
+
+    def machine_gone(self, machine_id: str, reason: str, *, stopped: bool) -> None:
+        """Vmpool has given the machine up or `stopped` it, and every run on it."""
+        for attempt in self._attempts.values():
+            if attempt.lease.machine_id == machine_id:
+                attempt.machine_gone(reason, stopped=stopped)
+
+    async def stop(self) -> None:
+        """Put all jobs down as they are; the runs go on, and the next process attaches to them."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._settler.stop()
+
+    def _put_down(self, job_id: str, done: asyncio.Task[Job | None]) -> None:
+        del self._tasks[job_id]
+        metrics.jobs_carried.set(len(self._tasks))
+        job = None if done.cancelled() else done.result()
+        if job and job.state in WAITING_STATES:
+            self._waiting.put(job)
+        # A machine may have become free.
+        self._waiting.changed.set()
+
+    async def _carry(self, job: Job, *, resumed: bool) -> Job | None:
+        set_request_id(job.request_id)
+        try:
+            while job.state in CARRIED_STATES:
+                job = await self._next(job, resumed=resumed)
+                resumed = True
+        except Exception:
+            # The rescuer takes it on again.
+            log.exception("a job was dropped", extra={"job_id": job.job_id})
+            return None
+        return job
+
+    async def _next(self, job: Job, *, resumed: bool) -> Job:
+        try:
+            return await self._step(job, resumed=resumed)
+        except StaleJobError:
+            return await self._links.store.get(job.job_id) or job
+
+    async def _step(self, job: Job, *, resumed: bool) -> Job:
+        if job.state is JobState.SETTLING or job.lease is None:
+            return await self._settler.settle(job)
+        attempt = Attempt(job, job.lease, self._links)
+        self._attempts[job.job_id] = attempt
+        try:
+            return await attempt.run(resumed=resumed)
+        except AttemptLostError as lost:
+            return await self._lose(attempt, lost)
+        finally:
+            del self._attempts[job.job_id]
+
+    async def _lose(self, attempt: Attempt, lost: AttemptLostError) -> Job:
+        metrics.attempts_lost.inc()
+        log.warning("attempt lost", extra={"job_id": attempt.job.job_id, "reason": str(lost)})
+        with suppress(ExecutorError, TimeoutError):
+            async with asyncio.timeout(FAREWELL_SECONDS):
+                await self._links.executors.cancel(attempt.job, attempt.lease)
+        await self._settler.release(
+            attempt.lease, machine_suspect=lost.machine_suspect, reason=str(lost), unfit_reason=lost.unfit_reason
+        )
+        job = await self._links.store.get(attempt.job.job_id) or attempt.job
+        if job.state is not JobState.RUNNING or job.attempt != attempt.job.attempt:
+            return job
+        return await self._after_loss(job, lost)
+
+    async def _after_loss(self, job: Job, lost: AttemptLostError) -> Job:
+        reason, move, now = str(lost), self._links.store.move, self._links.clock.now()
+        if job.cancel_time:
+            message = "Cancelled; nothing is charged because the run was lost."
+            outcome = Outcome(JobState.CANCELLED, CANCELLED, message, payloads.cancelled_result(message), 0)
+            return await move(job, job.settle(outcome), [], now)
+        if lost.lacks_torch and machine_with_torch(job, self._inventory.offers()) is None:
+            outcome = Outcome(JobState.FAILED, INFRA_ERROR, NO_TORCH, payloads.failed_result(NO_TORCH, reason), 0)
+            return await move(job, job.settle(outcome), [], now)
+        if lost.excused or job.failed_attempts < self._links.settings.max_attempts:
+            return await move(job, job.retry(excused=lost.excused), [payloads.retrying(reason)], now)
+        message = (
+            f"We failed to run this {job.failed_attempts} times, the last time because {reason.rstrip('.')}. That is "
+            "not your submission's fault; nothing is charged. Submit it again later."
+        )
+        outcome = Outcome(JobState.FAILED, INFRA_ERROR, message, payloads.failed_result(message, reason), 0)
+        return await move(job, job.settle(outcome), [], now)

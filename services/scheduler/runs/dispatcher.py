@@ -1,0 +1,148 @@
+"""Gives waiting jobs their machines, in order, as soon as something changes."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from servicekit.logging import get_logger
+from servicekit.request_id import set_request_id
+from services.scheduler import metrics
+from services.scheduler.jobs.errors import StaleJobError
+from services.scheduler.jobs.job import WAITING_STATES, Job, JobState, Outcome
+from services.scheduler.peers.pool import (
+    JobHasLeaseError,
+    PoolBusyError,
+    PoolError,
+    PoolRefusalError,
+)
+from services.scheduler.queue.placement import WHOLE_GPU_EIGHTHS, machine_for, machine_with_torch
+from services.scheduler.queue.provisioning import placed_payload, start_kind_name
+from services.scheduler.wire import payloads
+from vocabulary.verdicts import INFRA_ERROR
+
+if TYPE_CHECKING:
+    from services.scheduler.peers.pool import Placed
+    from services.scheduler.queue.demand import DemandReporter
+    from services.scheduler.queue.inventory import Inventory
+    from services.scheduler.queue.provisioning import ProvisioningReporter
+    from services.scheduler.queue.waiting import WaitingJobs
+    from services.scheduler.runs.attempt import Links
+    from services.scheduler.runs.carrier import Carrier
+
+log = get_logger(__name__)
+
+
+class Dispatcher:
+    """The loop.
+
+    A lease is taken before the row says so: one that no row tells of is acquired again by the same job and attempt, or
+    expires.
+    """
+
+    name = "dispatcher"
+
+    def __init__(
+        self,
+        links: Links,
+        waiting: WaitingJobs,
+        inventory: Inventory,
+        carrier: Carrier,
+        demand: DemandReporter,
+        provisioning: ProvisioningReporter,
+    ) -> None:
+        self._links = links
+        self._waiting = waiting
+        self._inventory = inventory
+        self._carrier = carrier
+        self._demand = demand
+        self._provisioning = provisioning
+
+    async def run_once(self) -> None:
+        """Place what can be placed, report what cannot, and tell those who wait for a machine."""
+        try:
+            await self._place_all()
+            await self._demand.report()
+        except PoolError as error:
+            log.warning("vmpool does not answer as it should", extra={"reason": str(error)})
+        await self._provisioning.report(self._demand.blocked)
+
+    async def _place_all(self) -> None:
+        full: set[str] = set()
+        for job in self._waiting.in_order():
+            # The first that finds no machine holds those behind it that could take no other.
+            if not full.issuperset(job.spec.gpu_types) and not await self._place(job):
+                full.update(job.spec.gpu_types)
+
+    async def _place(self, job: Job) -> bool:
+        set_request_id(job.request_id)
+        with_torch = machine_with_torch(job, self._inventory.offers()) if job.has_definition else None
+        try:
+            placed = await (self._acquire_machine(job, with_torch) if with_torch else self._acquire(job))
+        except PoolBusyError:
+            # Who waits for a machine with torch keeps no other machine from those behind.
+            return with_torch is not None
+        except JobHasLeaseError:
+            # Expired, and its run may still be dying; the pool will say when that is over.
+            return True
+        except PoolRefusalError as error:
+            await self._refuse(job, str(error))
+            return True
+        await self._start(job, placed)
+        return True
+
+    async def _acquire(self, job: Job) -> Placed:
+        pool, lease_duration = self._links.pool, self._links.settings.lease_duration
+        machine_id = machine_for(job, self._inventory.offers())
+        if machine_id:
+            # The offer may be out of date, and a lease of before a restart may be on another machine.
+            with suppress(PoolBusyError, JobHasLeaseError):
+                return await pool.acquire(job, machine_id, WHOLE_GPU_EIGHTHS, lease_duration)
+        return await pool.acquire(job, None, WHOLE_GPU_EIGHTHS, lease_duration)
+
+    async def _acquire_machine(self, job: Job, machine_id: str) -> Placed:
+        pool, lease_duration = self._links.pool, self._links.settings.lease_duration
+        # A lease of before a restart may be on another machine.
+        with suppress(JobHasLeaseError):
+            return await pool.acquire(job, machine_id, WHOLE_GPU_EIGHTHS, lease_duration)
+        return await pool.acquire(job, None, WHOLE_GPU_EIGHTHS, lease_duration)
+
+    async def _start(self, job: Job, placed: Placed) -> None:
+        now = self._links.clock.now()
+        started = job.start(placed.lease, now, placed.machine.gpu_type)
+        try:
+            started = await self._links.store.move(job, started, [placed_payload(placed, job.spec.gpu_type)], now)
+        except StaleJobError:
+            await self._give_back(job, placed)
+            return
+        self._waiting.remove(job.job_id)
+        self._carrier.carry(started)
+        if job.attempt == 1:
+            start = start_kind_name(placed.start_kind)
+            metrics.queue_seconds.labels(start).observe((now - job.create_time).total_seconds())
+
+    async def _refuse(self, job: Job, reason: str) -> None:
+        message = f"No machine can run this: {reason}"
+        outcome = Outcome(JobState.FAILED, INFRA_ERROR, message, payloads.failed_result(message, reason), 0)
+        try:
+            settling = await self._links.store.move(job, job.settle(outcome), [], self._links.clock.now())
+        except StaleJobError:
+            await self._look_again(job)
+            return
+        self._waiting.remove(job.job_id)
+        self._carrier.carry(settling)
+
+    async def _give_back(self, job: Job, placed: Placed) -> None:
+        row = await self._look_again(job)
+        # The pool answers one attempt with one lease: when the row has it already, it is in use.
+        if row is None or row.lease is None or row.lease.lease_id != placed.lease.lease_id:
+            with suppress(PoolError):
+                await self._links.pool.release(placed.lease.lease_id, reason="the job did not wait for it")
+
+    async def _look_again(self, job: Job) -> Job | None:
+        row = await self._links.store.get(job.job_id)
+        if row and row.state in WAITING_STATES:
+            self._waiting.put(row)
+        else:
+            self._waiting.remove(job.job_id)
+        return row

@@ -1,0 +1,44 @@
+"""Follows vmpool's machines, so that what happens to one reaches the queue and the runs on it at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wavepool.vmpool.v1 import vmpool_pb2
+
+from servicekit.logging import get_logger
+from services.scheduler.peers.pool import PoolError
+from services.scheduler.queue.inventory import holds_nobody
+
+if TYPE_CHECKING:
+    from services.scheduler.peers.pool import Pool
+    from services.scheduler.queue.inventory import Inventory
+    from services.scheduler.queue.waiting import WaitingJobs
+    from services.scheduler.runs.carrier import Carrier
+
+log = get_logger(__name__)
+
+
+class MachineFollower:
+    """The loop: one pass lasts as long as the stream."""
+
+    name = "machine-follower"
+
+    def __init__(self, pool: Pool, inventory: Inventory, waiting: WaitingJobs, carrier: Carrier) -> None:
+        self._pool = pool
+        self._inventory = inventory
+        self._waiting = waiting
+        self._carrier = carrier
+
+    async def run_once(self) -> None:
+        """Take the present machines over, then every change, until the stream breaks."""
+        self._inventory.clear()
+        try:
+            async for event in self._pool.watch_machines():
+                self._inventory.apply(event)
+                if holds_nobody(event.machine):
+                    stopped = event.machine.state == vmpool_pb2.MACHINE_STATE_DRAINING
+                    self._carrier.machine_gone(event.machine.machine_id, event.machine.reason, stopped=stopped)
+                self._waiting.changed.set()
+        except PoolError as error:
+            log.warning("vmpool's machines cannot be followed", extra={"reason": str(error)})

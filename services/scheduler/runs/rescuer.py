@@ -1,0 +1,82 @@
+"""Finds what nobody looks after: at start everything that the last process left, later whatever fell through."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from servicekit.logging import get_logger
+from services.scheduler.jobs.errors import BillingUnreachableError, CreditRefusedError, InvalidFieldError, StaleJobError
+from services.scheduler.jobs.job import CARRIED_STATES, IN_FLIGHT_STATES, UNSEEN_STATES, WAITING_STATES, Job, JobState
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from servicekit.clock import Clock
+    from services.scheduler.peers.billing import Billing
+    from services.scheduler.queue.waiting import WaitingJobs
+    from services.scheduler.runs.carrier import Carrier
+    from services.scheduler.store.job_store import JobStore
+
+log = get_logger(__name__)
+
+UNFINISHED_STATES = IN_FLIGHT_STATES | UNSEEN_STATES
+
+
+class Rescuer:
+    """The loop: its first pass is how a scheduler starts."""
+
+    name = "rescuer"
+
+    def __init__(
+        self,
+        store: JobStore,
+        billing: Billing,
+        carrier: Carrier,
+        waiting: WaitingJobs,
+        clock: Clock,
+        submission_timeout: timedelta,
+    ) -> None:
+        self._store = store
+        self._billing = billing
+        self._carrier = carrier
+        self._waiting = waiting
+        self._clock = clock
+        self._submission_timeout = submission_timeout
+
+    async def run_once(self) -> None:
+        """Take on every job that is not in hand."""
+        states = await self._store.ids_in_states(UNFINISHED_STATES)
+        async for job in self._store.by_ids([job_id for job_id in states if not self._in_hand(job_id)]):
+            if self._in_hand(job.job_id):
+                continue
+            if job.state in CARRIED_STATES:
+                self._carrier.carry(job, resumed=True)
+            elif job.state in WAITING_STATES:
+                self._waiting.put(job)
+            elif job.state in UNSEEN_STATES:
+                await self._give_back(job)
+
+    def _in_hand(self, job_id: str) -> bool:
+        return job_id in self._waiting or self._carrier.carries(job_id)
+
+    async def _give_back(self, job: Job) -> None:
+        if self._clock.now() - job.create_time < self._submission_timeout:
+            return
+        try:
+            if job.state is JobState.RESERVING:
+                job = await self._store.move(job, job.abandon(), [], self._clock.now())
+            await self._release_hold(job)
+        except StaleJobError:
+            return  # the submission went on after all
+        except BillingUnreachableError:
+            log.warning("a dead submission's hold waits for billing", extra={"job_id": job.job_id})
+        else:
+            await self._store.delete(job)
+
+    async def _release_hold(self, job: Job) -> None:
+        # Billing answers a repeated key as it did the first time; that is how the hold, if there is one, is found.
+        try:
+            hold_id = await self._billing.reserve(job)
+        except (CreditRefusedError, InvalidFieldError):
+            return
+        await self._billing.settle(job, hold_id, 0)

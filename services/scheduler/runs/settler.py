@@ -1,0 +1,114 @@
+"""Ends a job that is SETTLING: its charge, its lease, its last event."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING, TypeVar
+
+from servicekit.logging import get_logger
+from services.scheduler import metrics
+from services.scheduler.jobs.errors import BillingUnreachableError
+from services.scheduler.jobs.job import JobState
+from services.scheduler.peers.pool import LeaseGoneError, PoolUnreachableError
+from services.scheduler.wire import payloads
+from vocabulary.backoff import Backoff
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from servicekit.clock import Clock
+    from services.scheduler.jobs.job import Job
+    from services.scheduler.jobs.spec import Lease
+    from services.scheduler.peers.billing import Billing
+    from services.scheduler.peers.pool import Pool
+    from services.scheduler.queue.forecast import Forecast
+    from services.scheduler.store.job_store import JobStore
+
+log = get_logger(__name__)
+
+T = TypeVar("T")
+
+BACKOFF = Backoff(first=timedelta(seconds=0.05), longest=timedelta(seconds=5))
+# A job's end waits this long for its lease to be given back; after that the release goes on beside other work.
+RELEASE_SECONDS = 1.0
+
+
+class Settler:
+    """Both settlements are idempotent, so a settler that died is followed by another that does all of it again."""
+
+    def __init__(self, store: JobStore, billing: Billing, pool: Pool, forecast: Forecast, clock: Clock) -> None:
+        self._store = store
+        self._billing = billing
+        self._pool = pool
+        self._forecast = forecast
+        self._clock = clock
+        self._releases: set[asyncio.Task[None]] = set()
+
+    async def settle(self, job: Job) -> Job:
+        """Settle charge and lease, and end the job; tries until billing answers."""
+        charged_micros, _ = await asyncio.gather(self._charge(job), self.release(job.lease))
+        over = job.finish(charged_micros, self._clock.now())
+        over = await self._store.move(job, over, [payloads.ended(over)], self._clock.now())
+        metrics.jobs_ended.labels(over.state, over.verdict).inc()
+        if over.state is JobState.FINISHED and over.start_time and over.end_time:
+            run_time = over.end_time - over.start_time
+            self._forecast.remember([run_time])
+            metrics.run_seconds.observe(run_time.total_seconds())
+        return over
+
+    async def release(
+        self, lease: Lease | None, *, machine_suspect: bool = False, reason: str = "", unfit_reason: str = ""
+    ) -> None:
+        """Give a lease back; returns after RELEASE_SECONDS at most, but tries until vmpool answers.
+
+        Without that, a machine whose job ended while vmpool was down would stand idle until the lease expires.
+        """
+        if lease is None:
+            return
+        release = asyncio.create_task(
+            self._release(lease, machine_suspect=machine_suspect, reason=reason, unfit_reason=unfit_reason)
+        )
+        self._releases.add(release)
+        release.add_done_callback(self._releases.discard)
+        await asyncio.wait({release}, timeout=RELEASE_SECONDS)
+
+    async def stop(self) -> None:
+        """Give up the releases that still go on; those leases expire."""
+        releases = list(self._releases)
+        for release in releases:
+            release.cancel()
+        await asyncio.gather(*releases, return_exceptions=True)
+
+    async def _release(self, lease: Lease, *, machine_suspect: bool, reason: str, unfit_reason: str) -> None:
+        try:
+            await _until_reached(
+                lambda: self._pool.release(
+                    lease.lease_id, machine_suspect=machine_suspect, reason=reason, unfit_reason=unfit_reason
+                ),
+                PoolUnreachableError,
+            )
+        except LeaseGoneError:
+            return
+        except Exception:
+            # Nothing waits for a release that goes on in the background; the lease expires.
+            log.exception("a lease could not be given back", extra={"lease_id": lease.lease_id})
+
+    async def _charge(self, job: Job) -> int:
+        hold_id = job.hold_id
+        if hold_id is None:
+            return 0
+        return await _until_reached(
+            lambda: self._billing.settle(job, hold_id, job.cost_micros), BillingUnreachableError
+        )
+
+
+async def _until_reached(call: Callable[[], Awaitable[T]], unreachable: type[Exception]) -> T:
+    """What `call` answers, called again after a pause for as long as it raises `unreachable`."""
+    failures = 0
+    while True:
+        try:
+            return await call()
+        except unreachable:
+            failures += 1
+            await asyncio.sleep(BACKOFF.pause(failures).total_seconds())

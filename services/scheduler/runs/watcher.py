@@ -1,0 +1,73 @@
+"""Follows a job's log: first the rows, then what is announced, and rows again wherever the two do not meet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from services.scheduler.jobs.job import JobEvent
+    from services.scheduler.queue.event_hub import EventHub
+    from services.scheduler.store.job_reader import JobReader
+
+EVENTS_IN_A_READ = 500
+
+
+class Watcher:
+    """Gives each event after a sequence number exactly once, in order, up to the last."""
+
+    def __init__(self, reader: JobReader, hub: EventHub) -> None:
+        self._reader = reader
+        self._hub = hub
+
+    async def follow(self, job_id: str, after_seq: int) -> AsyncGenerator[JobEvent]:
+        """The events; ends after the last one, also when that is not after `after_seq`."""
+        with self._hub.subscription(job_id) as subscription:
+            if await self._ended_by(job_id, after_seq):
+                return
+            seen = after_seq
+            announced: list[JobEvent] | None = None
+            while True:
+                async for event in self._after(job_id, seen, announced):
+                    seen = event.seq
+                    subscription.last_seq = max(subscription.last_seq, seen)
+                    yield event
+                    if event.last:
+                        return
+                announced = await subscription.next()
+
+    async def _after(self, job_id: str, seen: int, announced: list[JobEvent] | None) -> AsyncGenerator[JobEvent]:
+        if announced is not None:
+            fresh = [event for event in announced if event.seq > seen]
+            if [event.seq for event in fresh] == list(range(seen + 1, seen + 1 + len(fresh))):
+                for event in fresh:
+                    yield event
+                return
+        rows_left = True
+        while rows_left:
+            rows = await self._reader.events(job_id, seen, EVENTS_IN_A_READ)
+            for event in rows:
+                yield event
+                seen = event.seq
+            # What was committed since is announced.
+            rows_left = len(rows) == EVENTS_IN_A_READ
+
+    async def _ended_by(self, job_id: str, seq: int) -> bool:
+        last = await self._reader.events(job_id, seq - 1, 1) if seq > 0 else []
+        return bool(last and last[0].last)
+
+
+class UnannouncedEvents:
+    """The loop that looks for events that another process wrote: one question for all followed jobs."""
+
+    name = "unannounced-events"
+
+    def __init__(self, reader: JobReader, hub: EventHub) -> None:
+        self._reader = reader
+        self._hub = hub
+
+    async def run_once(self) -> None:
+        """Wake the followers of jobs whose log has grown without a word."""
+        if followed := self._hub.followed():
+            self._hub.ring(await self._reader.last_seqs(followed))

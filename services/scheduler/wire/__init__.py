@@ -1,0 +1,1 @@
+"""Jobs and events between protos and the scheduler's own types."""

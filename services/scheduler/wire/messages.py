@@ -1,0 +1,170 @@
+"""Jobs, events and problems to protos and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wavepool.executor.v1 import executor_pb2, run_event_pb2
+from wavepool.scheduler.v1 import scheduler_pb2
+
+from problems.library.variants import variant_of
+from servicekit.proto_time import instant_to_proto
+from services.scheduler.jobs.admission import Submission
+from services.scheduler.jobs.errors import InvalidFieldError
+from services.scheduler.jobs.job import UNSEEN_STATES, JobState
+from services.scheduler.jobs.spec import Mode, Texts, TimingMode
+
+if TYPE_CHECKING:
+    from problems.kit.definition import CatalogueEntry, Problem
+    from services.scheduler.jobs.job import Job, JobEvent
+
+TIMING_MODE_PREFIX = "TIMING_MODE_"
+VERDICT_PREFIX = "VERDICT_"
+MODE_PREFIX = "RUN_MODE_"
+STATE_PREFIX = "JOB_STATE_"
+UNKNOWN_VERDICT = "UNSPECIFIED"
+
+_STATES: dict[JobState, scheduler_pb2.JobState.ValueType] = {
+    state: scheduler_pb2.JobState.Value(f"{STATE_PREFIX}{state.name}")
+    for state in JobState
+    if state not in UNSEEN_STATES
+}
+_STATES_BY_NUMBER: dict[int, JobState] = {number: state for state, number in _STATES.items()}
+_MODES = {mode: executor_pb2.RunMode.Value(f"{MODE_PREFIX}{mode.name}") for mode in Mode}
+_MODES_BY_NUMBER = {number: mode for mode, number in _MODES.items()}
+_TIMING_MODES: dict[TimingMode | None, executor_pb2.TimingMode.ValueType] = {
+    None: executor_pb2.TIMING_MODE_UNSPECIFIED,
+    **{mode: executor_pb2.TimingMode.Value(f"{TIMING_MODE_PREFIX}{mode.name}") for mode in TimingMode},
+}
+_TIMING_WORDS: dict[int, str] = {number: mode or "" for mode, number in _TIMING_MODES.items()}
+_VERDICT_NAMES: dict[int, str] = {
+    number: name.removeprefix(VERDICT_PREFIX) for name, number in run_event_pb2.Verdict.items()
+}
+
+
+def submission_from_proto(request: scheduler_pb2.SubmitJobRequest) -> Submission:
+    """What was sent, unchecked."""
+    spec = request.spec
+    return Submission(
+        account_id=request.account_id,
+        idempotency_key=request.idempotency_key,
+        problem=spec.problem,
+        texts=texts_from_proto(spec),
+        mode=_MODES_BY_NUMBER.get(spec.mode),
+        gpu_type=spec.gpu_type,
+        dtype=spec.dtype,
+        language=spec.language,
+        priority=spec.priority,
+        # A number that is newer than we are is no word, and admission refuses it.
+        timing_mode=_TIMING_WORDS.get(spec.timing_mode, str(spec.timing_mode)),
+        fallback_gpu_types=tuple(spec.fallback_gpu_types),
+    )
+
+
+def texts_from_proto(spec: scheduler_pb2.JobSpec) -> Texts:
+    """What a submission is written in."""
+    return Texts(spec.source, spec.launch_plan, spec.problem_def)
+
+
+def job_to_proto(job: Job, texts: Texts | None = None) -> scheduler_pb2.Job:
+    """The job; lists leave its texts out."""
+    message = scheduler_pb2.Job(
+        job_id=job.job_id,
+        account_id=job.account_id,
+        spec=_spec_to_proto(job, texts or Texts("")),
+        state=state_to_proto(job.state),
+        message=job.message,
+        create_time=instant_to_proto(job.create_time),
+        start_time=instant_to_proto(job.start_time),
+        end_time=instant_to_proto(job.end_time),
+        attempt=job.attempt,
+        machine_id=job.machine_id,
+        machine_gpu_type=job.machine_gpu_type,
+        cost_micros=job.cost_micros,
+        last_seq=job.last_seq,
+    )
+    if job.end_time is not None:
+        message.verdict = verdict_to_proto(job.verdict)
+        message.result.ParseFromString(job.result)
+    return message
+
+
+def _spec_to_proto(job: Job, texts: Texts) -> scheduler_pb2.JobSpec:
+    return scheduler_pb2.JobSpec(
+        problem=job.spec.problem,
+        source=texts.source,
+        launch_plan=texts.launch_plan,
+        problem_def=texts.problem_def,
+        mode=mode_to_proto(job.spec.mode),
+        gpu_type=job.spec.gpu_type,
+        dtype=job.spec.dtype,
+        language=job.spec.language,
+        priority=job.spec.priority,
+        timing_mode=timing_mode_to_proto(job.spec.timing_mode),
+        fallback_gpu_types=job.spec.fallback_gpu_types,
+    )
+
+
+def event_to_proto(event: JobEvent) -> scheduler_pb2.JobEvent:
+    """The event with its place in the log."""
+    message = scheduler_pb2.JobEvent.FromString(event.payload)
+    message.job_id = event.job_id
+    message.seq = event.seq
+    message.time.FromDatetime(event.time)
+    message.attempt = event.attempt
+    message.cost_micros = event.cost_micros
+    return message
+
+
+def state_to_proto(state: JobState) -> scheduler_pb2.JobState.ValueType:
+    """The state; those that nobody sees have no number."""
+    return _STATES[state]
+
+
+def state_from_proto(number: int) -> JobState:
+    """A state that a list is filtered by; raises InvalidFieldError."""
+    if number not in _STATES_BY_NUMBER:
+        raise InvalidFieldError(
+            "states", f"{number} is no job state; give {', '.join(state.name for state in _STATES)}"
+        )
+    return _STATES_BY_NUMBER[number]
+
+
+def mode_to_proto(mode: Mode) -> executor_pb2.RunMode.ValueType:
+    """The mode."""
+    return _MODES[mode]
+
+
+def timing_mode_to_proto(mode: TimingMode | None) -> executor_pb2.TimingMode.ValueType:
+    """The timing mode; None is the device's own way."""
+    return _TIMING_MODES[mode]
+
+
+def verdict_name(number: int) -> str:
+    """A verdict's name without its prefix; a number that we do not know is UNSPECIFIED."""
+    return _VERDICT_NAMES.get(number, UNKNOWN_VERDICT)
+
+
+def verdict_to_proto(name: str) -> run_event_pb2.Verdict.ValueType:
+    """A verdict by its name without prefix."""
+    return run_event_pb2.Verdict.Value(f"{VERDICT_PREFIX}{name or UNKNOWN_VERDICT}")
+
+
+def summary_to_proto(problem: Problem) -> scheduler_pb2.ProblemSummary:
+    """A problem without its texts."""
+    return scheduler_pb2.ProblemSummary(
+        slug=problem.slug,
+        title=problem.title,
+        difficulty=problem.difficulty,
+        tags=problem.tags,
+        dtypes=problem.dtypes,
+        signature=problem.signature,
+    )
+
+
+def problem_to_proto(entry: CatalogueEntry, dtype: str) -> scheduler_pb2.GetProblemResponse:
+    """A problem with its texts, posed in an element type; raises UnknownElementTypeError."""
+    problem = variant_of(entry.problem, dtype)
+    return scheduler_pb2.GetProblemResponse(
+        problem=summary_to_proto(problem), statement=entry.statement, starter=entry.starter_in(dtype)
+    )

@@ -1,0 +1,45 @@
+"""Where the next page of a list begins, as text that callers hand back; it fits only the list that it came from."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from services.scheduler.jobs.errors import InvalidFieldError
+from services.scheduler.jobs.listing import PageEnd
+
+if TYPE_CHECKING:
+    from services.scheduler.jobs.listing import JobFilter
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def page_token(end: PageEnd, wanted: JobFilter) -> str:
+    """The token for the page after `end`."""
+    content = [(end.create_time - _EPOCH) // _MICROSECOND, end.job_id, _digest(wanted)]
+    return base64.urlsafe_b64encode(json.dumps(content).encode()).decode()
+
+
+def page_end(token: str, wanted: JobFilter) -> PageEnd | None:
+    """Where to go on; None for the first page. Raises InvalidFieldError for a token that we did not give out."""
+    if not token:
+        return None
+    try:
+        content: Any = json.loads(base64.urlsafe_b64decode(token.encode()))
+        micros, job_id, digest = content
+        end = PageEnd(_EPOCH + int(micros) * _MICROSECOND, str(job_id))
+    except (ValueError, TypeError, OverflowError, binascii.Error):
+        raise InvalidFieldError("page_token", "was not given out by this call; begin without one") from None
+    if digest != _digest(wanted):
+        raise InvalidFieldError("page_token", "belongs to a list with other filters; begin without one")
+    return end
+
+
+def _digest(wanted: JobFilter) -> str:
+    content = json.dumps([wanted.account_id, sorted(wanted.states), wanted.problem])
+    return hashlib.sha256(content.encode()).hexdigest()[:12]

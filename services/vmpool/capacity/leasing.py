@@ -1,0 +1,50 @@
+"""Gives out leases, and puts those that find no room on the demand board."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from services.vmpool import metrics
+from services.vmpool.errors import NoCapacityError
+
+if TYPE_CHECKING:
+    from servicekit.clock import Clock
+    from services.vmpool.capacity.sizer import Sizer
+    from services.vmpool.machines.lease import Lease, LeaseRequest
+    from services.vmpool.machines.machine import Machine
+    from services.vmpool.policy.demand_board import DemandBoard
+    from services.vmpool.store.lease_store import LeaseStore
+
+RETRY_AFTER = timedelta(seconds=1)
+"""For callers that do not watch the machines."""
+
+
+class Leasing:
+    """What AcquireLease does."""
+
+    def __init__(self, leases: LeaseStore, demand: DemandBoard, sizer: Sizer, clock: Clock) -> None:
+        self._leases = leases
+        self._demand = demand
+        self._sizer = sizer
+        self._clock = clock
+
+    async def acquire(self, request: LeaseRequest) -> tuple[Lease, Machine]:
+        """A lease now, or NoCapacityError that tells what is done about it."""
+        with metrics.acquire_seconds.time():
+            taken = await self._leases.acquire(request)
+        if taken is None:
+            metrics.leases_refused.inc()
+            raise NoCapacityError(await self._outlook(request), RETRY_AFTER)
+        self._demand.granted(request)
+        metrics.lease_granted(taken[0])
+        return taken
+
+    async def _outlook(self, request: LeaseRequest) -> str:
+        if request.machine_id is not None:
+            return f"machine {request.machine_id} has no {request.eighths}/8 of a {request.gpu_type} free"
+        self._demand.refused(request, self._clock.now())
+        starting, plan = await self._sizer.resize()
+        if starting:
+            return f"{starting} on the way"
+        return plan.blocked.get(request.gpu_types) or "all are in use"

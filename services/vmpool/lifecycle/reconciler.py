@@ -1,0 +1,126 @@
+"""The loop that keeps the record and the machines the same.
+
+Every pass takes each machine that is not released one step on, all of them at once; a slow one holds up no other.
+`strangers` looks after those that a provider has and the record has not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from servicekit.logging import get_logger
+from services.vmpool import metrics
+from services.vmpool.errors import ProviderError, StaleMachineError
+from services.vmpool.machines.machine import ON_THE_WAY, MachineState
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from services.vmpool.lifecycle.driver import MachineDriver
+    from services.vmpool.lifecycle.strangers import Strangers
+    from services.vmpool.machines.machine import Machine
+    from services.vmpool.providers.provider_set import ProviderSet
+    from services.vmpool.store.lease_store import LeaseStore
+    from services.vmpool.store.machine_store import MachineStore
+
+log = get_logger(__name__)
+
+PASS_SECONDS = 1.0
+"""How long a pass waits for its slowest machine before the next one looks at the others."""
+
+SOON_SECONDS = 0.05
+"""Between two looks at a machine that is on its way, so that nobody waits long for one that is ready."""
+
+CLOSE_ATTEMPTS = 3
+
+ORDER_SECONDS = 30.0
+"""How long a pool that is stopped waits for the answers to its orders, so that it can release what they come to.
+
+An order that is not answered by then stays in the record, and the next vmpool releases what it came to.
+"""
+
+
+class Reconciler:
+    """Drives all machines."""
+
+    name = "reconciler"
+
+    def __init__(
+        self,
+        machines: MachineStore,
+        leases: LeaseStore,
+        providers: ProviderSet,
+        driver: MachineDriver,
+        strangers: Strangers,
+        wake: asyncio.Event,
+    ) -> None:
+        self._wake = wake
+        self._machines = machines
+        self._leases = leases
+        self._providers = providers
+        self._driver = driver
+        self._strangers = strangers
+        self._steps: dict[str, asyncio.Task[None]] = {}
+        self._orders: set[asyncio.Task[None]] = set()
+        self._look: asyncio.Task[None] | None = None
+
+    async def run_once(self) -> None:
+        """Take every machine one step on."""
+        for lease in await self._leases.expire_due():
+            log.warning("a lease expired", extra={"lease_id": lease.lease_id, "job_id": lease.job_id})
+        await self._look_for_strangers()
+        machines = await self._machines.unreleased()
+        metrics.machines_in_states(machines)
+        for machine in machines:
+            if machine.machine_id not in self._steps:
+                self._begin_step(machine)
+        if self._steps:
+            await asyncio.wait(self._steps.values(), timeout=PASS_SECONDS)
+        if any(machine.state in ON_THE_WAY for machine in machines):
+            asyncio.get_running_loop().call_later(SOON_SECONDS, self._wake.set)
+
+    async def look_around(self) -> None:
+        """Take in what the record has lost, before anybody can ask for machines and get more than there may be."""
+        await self._strangers.look()
+
+    async def close(self) -> None:
+        """End the steps under way and, where a provider's machines end with the pool, all of those."""
+        if self._orders:
+            # Cancelled, an order could still reach the provider, after the machine was released.
+            await asyncio.wait(self._orders, timeout=ORDER_SECONDS)
+        steps = [*self._steps.values(), *([self._look] if self._look else [])]
+        for step in steps:
+            step.cancel()
+        await asyncio.gather(*steps, self._strangers.close(), return_exceptions=True)
+        ending = {provider.name for provider in self._providers if provider.ends_with_pool}
+        for _ in range(CLOSE_ATTEMPTS if ending else 0):
+            remaining = [m for m in await self._machines.unreleased() if m.provider in ending]
+            await asyncio.gather(*(self._guarded(machine, self._driver.end(machine)) for machine in remaining))
+
+    async def _look_for_strangers(self) -> None:
+        """Machines do not wait for a slow provider's list: the look goes on beside, and later passes with it."""
+        if self._look is None:
+            self._look = asyncio.create_task(self._strangers.look())
+            await asyncio.wait({self._look}, timeout=PASS_SECONDS)
+        if self._look.done():
+            self._look = None
+
+    def _begin_step(self, machine: Machine) -> None:
+        step = asyncio.create_task(self._guarded(machine, self._driver.drive(machine)))
+        self._steps[machine.machine_id] = step
+        if machine.state is MachineState.REQUESTED:
+            self._orders.add(step)
+            step.add_done_callback(self._orders.discard)
+        step.add_done_callback(lambda _: self._steps.pop(machine.machine_id, None))
+
+    async def _guarded(self, machine: Machine, step: Awaitable[None]) -> None:
+        try:
+            await step
+        except StaleMachineError:
+            self._wake.set()
+        except (ProviderError, OSError) as error:
+            metrics.provider_errors.labels(machine.provider).inc()
+            log.warning("the provider failed", extra={"machine_id": machine.machine_id, "error": str(error)})
+        except Exception:
+            log.exception("a machine's step failed", extra={"machine_id": machine.machine_id})

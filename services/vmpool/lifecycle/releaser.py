@@ -1,0 +1,83 @@
+"""Gives machines back to their providers, and finds out what those that nobody saw have cost."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from services.vmpool.lifecycle.machine_order import placed, resource_of
+from services.vmpool.machines.machine import MachineState
+from services.vmpool.providers.provider import ProviderState
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from servicekit.clock import Clock
+    from services.vmpool.lifecycle.observer import Observer
+    from services.vmpool.lifecycle.record import Record
+    from services.vmpool.machines.machine import Machine
+    from services.vmpool.providers.provider_set import ProviderSet
+
+ANSWER_TIME = timedelta(seconds=60)
+"""How long an order that was sent and not answered may still arrive; until then its machine is not called released."""
+RELEASE_SECONDS = 900.0
+"""How long one try to release a machine may take, so that one that hangs is repeated."""
+
+_NOTHING_THERE = frozenset({ProviderState.GONE, ProviderState.UNKNOWN})
+
+
+class Releaser:
+    """Releases machines; every step may be repeated."""
+
+    def __init__(self, providers: ProviderSet, record: Record, observer: Observer, clock: Clock) -> None:
+        self._providers = providers
+        self._record = record
+        self._observer = observer
+        self._clock = clock
+        self._start_time = clock.now()
+        self._unanswered: dict[str, datetime] = {}
+
+    def order_sent(self, machine_id: str) -> None:
+        """An order is on its way to the provider; it may arrive whatever the caller learns of it."""
+        self._unanswered[machine_id] = self._clock.now()
+
+    def order_answered(self, machine_id: str) -> None:
+        """The provider has taken the order, or refused it."""
+        self._unanswered.pop(machine_id, None)
+
+    async def release(self, machine: Machine) -> None:
+        """End the machine at its provider and write down that it is gone; ProviderError, OSError where it is not.
+
+        One whose order was not answered stays in the record, to be released again, until the order cannot arrive any
+        more; by the next vmpool if this one ends before.
+        """
+        machine = await self._with_its_cost(machine)
+        async with asyncio.timeout(RELEASE_SECONDS):
+            await self._providers.named(machine.provider).release(machine.machine_id, resource_of(machine))
+        now = self._clock.now()
+        if self._may_still_arrive(machine, now):
+            return
+        draining = machine.state is MachineState.DRAINING
+        await self._record.change(machine, machine.stop(now) if draining else machine.release(now))
+        self._observer.forget(machine.machine_id)
+        self.order_answered(machine.machine_id)
+
+    def _may_still_arrive(self, machine: Machine, now: datetime) -> bool:
+        """The provider shows nothing of it, and an order that was not answered may be under way to it."""
+        if machine.provision_time is not None:
+            return False
+        # Of an earlier vmpool it is only known that it did not see the release through.
+        earlier = self._start_time if machine.state_time < self._start_time else None
+        sent = self._unanswered.get(machine.machine_id, earlier)
+        return sent is not None and abs(now - sent) < ANSWER_TIME
+
+    async def _with_its_cost(self, machine: Machine) -> Machine:
+        """An order that was given up before the provider told of a machine may have come through all the same."""
+        if machine.provision_time is not None and machine.rented:
+            return machine
+        seen = await self._observer.observe(machine)
+        if seen.state in _NOTHING_THERE or not seen.rented:
+            return machine
+        found = placed(machine, seen).come_through()
+        return await self._record.change(machine, found, "its order had come through after all")

@@ -1,0 +1,183 @@
+"""Machines that a provider has and the record does not.
+
+Those of ours are told by their token (`machine_token.py`): what the record says is released is released once more, and
+what the record has lost is adopted. What stands in our name with no executor in it, such as a machine whose run
+somebody deleted, is released. Whatever carries our pool's name and not our token belongs to somebody else, or to a pool
+whose secret is lost: it is reported, or released where the settings say so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING
+
+from servicekit.database import EPOCH, MICROSECOND
+from servicekit.logging import get_logger
+from services.vmpool import metrics
+from services.vmpool.errors import MachineNotFoundError, ProviderError
+from services.vmpool.lifecycle.machine_order import resource_of
+from services.vmpool.machines.machine import Machine, MachineState, Origin
+from services.vmpool.machines.stranger_policy import StrangerPolicy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from servicekit.clock import Clock
+    from services.vmpool.machines.machine_token import MachineTokens
+    from services.vmpool.providers.provider import MachineProvider, Order
+    from services.vmpool.providers.provider_set import ProviderSet
+    from services.vmpool.store.machine_store import MachineStore
+
+log = get_logger(__name__)
+
+INTERVAL = timedelta(seconds=20)
+"""Between two looks at one provider: no machine is to be without a record for as long as a minute."""
+LOOK_SECONDS = 10.0
+"""A provider that hangs, or is long about a release, does not hold up the others for longer."""
+MEETING_SECONDS = 900.0
+"""How long one try to release a stranger may take, so that one that hangs is repeated."""
+
+
+class Strangers:
+    """Looks for them at every provider, again and again."""
+
+    def __init__(
+        self,
+        machines: MachineStore,
+        providers: ProviderSet,
+        tokens: MachineTokens,
+        policy: StrangerPolicy,
+        clock: Clock,
+    ) -> None:
+        self._machines = machines
+        self._providers = providers
+        self._tokens = tokens
+        self._policy = policy
+        self._clock = clock
+        self._reported: set[str] = set()
+        self._last_look: dict[str, datetime] = {}
+        self._meetings: dict[str, asyncio.Task[None]] = {}
+
+    async def look(self) -> None:
+        """Adopt, report or release what the providers have beyond the record; a list that fails is asked anew soon."""
+        await asyncio.gather(*(self._guarded(provider) for provider in self._providers if self._is_due(provider)))
+
+    def _is_due(self, provider: MachineProvider) -> bool:
+        last = self._last_look.get(provider.name)
+        return last is None or abs(self._clock.now() - last) >= INTERVAL
+
+    async def close(self) -> None:
+        """Leave off meeting those under way."""
+        meetings = list(self._meetings.values())
+        for meeting in meetings:
+            meeting.cancel()
+        await asyncio.gather(*meetings, return_exceptions=True)
+
+    async def _guarded(self, provider: MachineProvider) -> None:
+        now = self._clock.now()
+        try:
+            async with asyncio.timeout(LOOK_SECONDS):
+                unknown = await self._unknown(provider)
+        except (ProviderError, OSError) as error:
+            metrics.provider_errors.labels(provider.name).inc()
+            log.warning("could not look for strangers", extra={"provider": provider.name, "error": str(error)})
+        except Exception:
+            # A plug-in's own fault, which must not keep the pool from its machines.
+            log.exception("could not look for strangers", extra={"provider": provider.name})
+        else:
+            self._last_look[provider.name] = now
+            await self._meet_all(provider, unknown)
+
+    async def _unknown(self, provider: MachineProvider) -> Sequence[str]:
+        # In this order: a machine is in the record before it is at the provider, so what is listed first and is not in
+        # the record afterwards was not put there by us, or not since the record began.
+        listed = await provider.list_all()
+        known = {machine.machine_id for machine in await self._machines.unreleased()}
+        unknown = [machine_id for machine_id in listed if machine_id not in known]
+        metrics.strangers.labels(provider.name).set(len(unknown))
+        return unknown
+
+    async def _meet_all(self, provider: MachineProvider, unknown: Sequence[str]) -> None:
+        """Each by itself, and for as long as it takes: one that cannot be released holds up no other."""
+        for machine_id in unknown:
+            if machine_id not in self._meetings:
+                meeting = asyncio.create_task(self._meet_guarded(provider, machine_id))
+                self._meetings[machine_id] = meeting
+                meeting.add_done_callback(partial(self._met, machine_id))
+        if meetings := [self._meetings[machine_id] for machine_id in unknown]:
+            await asyncio.wait(meetings, timeout=LOOK_SECONDS)
+
+    def _met(self, machine_id: str, meeting: asyncio.Task[None]) -> None:
+        del meeting
+        self._meetings.pop(machine_id, None)
+
+    async def _meet_guarded(self, provider: MachineProvider, machine_id: str) -> None:
+        about = {"provider": provider.name, "machine_id": machine_id}
+        try:
+            async with asyncio.timeout(MEETING_SECONDS):
+                await self._meet(provider, machine_id)
+        except (ProviderError, OSError) as error:
+            metrics.provider_errors.labels(provider.name).inc()
+            log.warning("could not deal with a stranger", extra={**about, "error": str(error)})
+        except Exception:
+            log.exception("could not deal with a stranger", extra=about)
+
+    async def _meet(self, provider: MachineProvider, machine_id: str) -> None:
+        if (known := await self._known(machine_id)) is not None:
+            log.warning("releasing a machine once more", extra={"machine_id": machine_id, "provider": provider.name})
+            await provider.release(machine_id, resource_of(known))
+            return
+        order = await provider.order_of(machine_id)
+        if order is None:
+            log.warning("releasing an empty machine", extra={"machine_id": machine_id, "provider": provider.name})
+            await provider.release(machine_id)
+        elif self._tokens.are_ours(machine_id, order.token):
+            adopted = adopted_machine(provider.name, order, self._clock.now())
+            await self._machines.add(adopted, adopted.reason)
+            log.warning("adopted a machine", extra={"machine_id": machine_id, "provider": provider.name})
+        elif self._policy is StrangerPolicy.RELEASE:
+            log.warning("releasing somebody's machine", extra={"machine_id": machine_id, "provider": provider.name})
+            await provider.release(machine_id)
+        elif machine_id not in self._reported:
+            self._reported.add(machine_id)
+            log.error(
+                "a machine has our pool's name and not our token: it is left alone and costs money; release it at the "
+                "provider, or set VMPOOL_STRANGERS=release",
+                extra={"machine_id": machine_id, "provider": provider.name},
+            )
+
+    async def _known(self, machine_id: str) -> Machine | None:
+        try:
+            return await self._machines.get(machine_id)
+        except MachineNotFoundError:
+            return None
+
+
+def adopted_machine(provider: str, order: Order, now: datetime) -> Machine:
+    """The machine as the record is to have it: somewhere on its way, from where the driver takes it on.
+
+    Its cost counts from now on: what it cost before was lost with the record. So was the number of its leases, above
+    which its executor wants the next one's token to be: time in microseconds is above any.
+    """
+    return Machine(
+        machine_id=order.machine_id,
+        provider=provider,
+        gpu_type=order.gpu_type,
+        gpu_count=order.gpu_count,
+        token=order.token,
+        price_micros_per_hour=0,
+        backend=order.backend,
+        region=order.region,
+        spot=order.spot,
+        origin=Origin.ADOPTED,
+        create_time=now,
+        state_time=now,
+        provision_time=now,
+        state=MachineState.PROVISIONING,
+        reason="it was found at the provider with our token, and adopted",
+        occupied=(0,) * order.gpu_count,
+        fencing_token=(now - EPOCH) // MICROSECOND,
+    )

@@ -1,0 +1,1 @@
+"""Machines that are containers of a Docker engine."""

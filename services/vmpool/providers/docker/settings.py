@@ -1,0 +1,148 @@
+"""The docker provider's settings."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic_settings import SettingsConfigDict
+
+from servicekit.config import CommaSeparated, Settings
+from services.vmpool.providers.docker.containers import ContainerPlan
+from services.vmpool.providers.docker.provider import DockerConfig, DockerProvider
+from services.vmpool.providers.rented_executor import ExecutorEnvironment, check_privileges, executor_environment
+from vocabulary.money import micros_of
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from services.vmpool.providers.plugins import PoolContext
+
+Positive = Annotated[timedelta, Field(gt=timedelta(0))]
+NotNegative = Annotated[timedelta, Field(ge=timedelta(0))]
+
+_HOST = re.compile(r"unix:///\S+|(?:tcp|https?)://[^\s/:]+:\d{1,5}(?:/\S*)?|ssh://(?:[^\s/@]+@)?[^\s/:@]+(?::\d{1,5})?")
+
+
+class DockerSettings(Settings):
+    """Read from `VMPOOL_DOCKER_*`; durations are in seconds, lists have commas between."""
+
+    model_config = SettingsConfigDict(env_prefix="VMPOOL_DOCKER_")
+
+    host: str = "unix:///var/run/docker.sock"
+    """The engine: `unix:///path`, `tcp://host:port` or `ssh://user@host`."""
+    image: str = "wavepool"
+    """What `docker compose build` makes."""
+    command: tuple[str, ...] = ("python", "-m", "services.executor")
+    """Runs the executor in the image; as JSON."""
+    executor_port: Annotated[int, Field(gt=0, le=65535)] = 50063
+    """Where it listens in its container."""
+    publish_address: str = "127.0.0.1"
+    """The engine's host's address that the executor's port is published on. Anything but loopback can be reached by
+    others, whom only the machine's token keeps out."""
+    reach_address: str = ""
+    """By which that address is reached from here; empty: the same."""
+    devices: CommaSeparated[str] = ()
+    """Device nodes of the host that a container gets: `/dev/kfd,/dev/dri` for AMD GPUs."""
+    groups: CommaSeparated[str] = ()
+    """Groups that may use them, such as `video,render`; numbers are safest."""
+    environment: ExecutorEnvironment = Field(default_factory=dict[str, SecretStr])
+    """Settings for the executor, as JSON: `{"EXECUTOR_DEVICE": "rocm"}`. Without them, those of boxes are as in our own
+    environment; with neither, `EXECUTOR_SANDBOX` is `required`."""
+    volumes: CommaSeparated[str] = ()
+    """`/on/the/host:/in/the/container:ro`"""
+    memory_mib: Annotated[int, Field(ge=0)] = 0
+    """The most that a container may use; 0: no limit."""
+    privileged_boxes: bool = True
+    """Lets executors make real boxes in their containers (bubblewrap): they run as root with the capabilities that this
+    takes, CAP_SYS_ADMIN among them, and without the engine's seccomp and AppArmor profiles. Boxes have none of it."""
+    init: bool = True
+    """Runs the engine's small init in front of the executor, which reaps what runs leave behind."""
+    max_containers: Annotated[int, Field(ge=1)] = 1
+    """How many this host can hold; containers share the devices, and two on one GPU would spoil each other's times."""
+    hourly_rate: Annotated[Decimal, Field(ge=0)] = Decimal(0)
+    """Dollars that an hour of a container costs its operator."""
+    start_timeout: Positive = timedelta(seconds=180)
+    stop_grace: Positive = timedelta(seconds=15)
+    """Between asking an executor to end and killing it."""
+    request_timeout: Positive = timedelta(seconds=20)
+    """For one call to the engine."""
+    max_duration: NotNegative = timedelta(0)
+    """The longest life of a container, which ends by itself then, whatever became of us; 0: none but the order's."""
+    orphan_timeout: NotNegative = timedelta(minutes=15)
+    """An executor that no pool has asked for so long ends by itself; 0: never."""
+    ends_with_pool: bool = True
+    """Whether containers are removed when vmpool is stopped; else the next vmpool takes them over."""
+
+    @field_validator("host")
+    @classmethod
+    def _address(cls, value: str) -> str:
+        if not _HOST.fullmatch(value):
+            raise ValueError(f"must be unix:///path, tcp://host:port or ssh://user@host; it is {value!r}")
+        return value
+
+    @field_validator("volumes")
+    @classmethod
+    def _volumes(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for volume in value:
+            here, _, rest = volume.partition(":")
+            there, _, mode = rest.partition(":")
+            if not (
+                PurePosixPath(here).is_absolute() and PurePosixPath(there).is_absolute() and mode in {"", "ro", "rw"}
+            ):
+                raise ValueError(f"{volume!r} must be /on/the/host:/in/the/container, with :ro or :rw or nothing after")
+        return value
+
+    @model_validator(mode="after")
+    def _real_sandbox(self) -> Self:
+        if not self.privileged_boxes:
+            check_privileges("VMPOOL_DOCKER_PRIVILEGED_BOXES", "VMPOOL_DOCKER_ENVIRONMENT", self.environment)
+        return self
+
+    def price_micros_per_hour(self) -> int:
+        """What a container costs an hour."""
+        return micros_of(self.hourly_rate)
+
+    def plan(self, pool_name: str) -> ContainerPlan:
+        """What containers are made like."""
+        return ContainerPlan(
+            pool_name=pool_name,
+            image=self.image,
+            command=self.command,
+            executor_port=self.executor_port,
+            publish_address=self.publish_address,
+            devices=self.devices,
+            groups=self.groups,
+            environment=executor_environment(self.environment),
+            volumes=self.volumes,
+            memory_mib=self.memory_mib,
+            privileged_boxes=self.privileged_boxes,
+            init=self.init,
+            orphan_timeout=self.orphan_timeout,
+            max_duration=self.max_duration,
+            stop_grace=self.stop_grace,
+        )
+
+
+def open_docker(context: PoolContext) -> DockerProvider:
+    """The provider whose machines are containers of a Docker engine."""
+    settings = DockerSettings()
+    return DockerProvider(
+        DockerConfig(
+            host=settings.host,
+            reach_address=settings.reach_address or settings.publish_address,
+            gpu_types=context.gpu_types,
+            gpu_count=context.gpu_counts[0],
+            max_containers=settings.max_containers,
+            price_micros_per_hour=settings.price_micros_per_hour(),
+            start_timeout=settings.start_timeout,
+            stop_grace=settings.stop_grace,
+            request_timeout=settings.request_timeout,
+            ends_with_pool=settings.ends_with_pool,
+        ),
+        settings.plan(context.pool_name),
+    )

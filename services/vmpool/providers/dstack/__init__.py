@@ -1,0 +1,1 @@
+"""Machines that dstack rents from clouds."""

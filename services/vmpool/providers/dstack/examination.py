@@ -1,0 +1,65 @@
+"""Examines dstack's server: the same checks for `start`, which stops at the first fault, and for `diagnose`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from services.vmpool.errors import ProviderError
+from services.vmpool.fault import Fault
+from services.vmpool.providers.diagnosis import ProviderFinding
+from services.vmpool.providers.dstack import doctor
+from services.vmpool.providers.dstack.backends import present_backends
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+
+    from services.vmpool.machines.offer import Offer
+    from services.vmpool.providers.dstack.client import DstackClient
+    from services.vmpool.providers.dstack.config import DstackConfig
+    from services.vmpool.providers.dstack.fleet import Fleets
+
+    Json = Mapping[str, Any]
+
+
+class Examination:
+    """Looks, and changes nothing; `offers` asks for those of our fleet or, told False, of the backends."""
+
+    def __init__(
+        self,
+        client: DstackClient,
+        fleets: Fleets,
+        config: DstackConfig,
+        offers: Callable[[bool], Awaitable[Sequence[Offer]]],
+    ) -> None:
+        self._client = client
+        self._fleets = fleets
+        self._config = config
+        self._offers = offers
+
+    async def require(self) -> None:
+        """ProviderError with what to do for the first fault of the settings; OSError where the server is not there."""
+        async for finding in self._settings():
+            if not finding.ok:
+                raise ProviderError(f"{finding.message}: {finding.remedy}", Fault.MISCONFIGURED)
+
+    async def findings(self) -> Sequence[ProviderFinding]:
+        """Everything that was looked at, up to the first thing without which there is nothing more to see."""
+        found: list[ProviderFinding] = []
+        try:
+            found += [finding async for finding in self._settings()]
+            has_fleet = await self._fleets.ours() is not None
+            found.append(doctor.offers_finding(await self._offers(has_fleet), self._config))
+        except OSError as error:
+            found.append(doctor.unreachable_finding(error))
+        except ProviderError as error:
+            found.append(ProviderFinding("access", ok=False, message=str(error), remedy="see the message"))
+        return [*found, doctor.billing_finding(self._config)]
+
+    async def _settings(self) -> AsyncIterator[ProviderFinding]:
+        info = cast("Json", await self._client.ask("/api/server/get_info"))
+        yield doctor.version_finding(info.get("server_version"))
+        user = cast("Json", await self._client.ask("/api/users/get_my_user"))
+        present = await present_backends(self._client, self._config)
+        yield doctor.user_finding(user, self._config.server.project)
+        yield doctor.backends_finding(self._config.market.backends, present)
+        yield doctor.fleet_finding(await self._fleets.ours(), self._config)

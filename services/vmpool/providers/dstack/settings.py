@@ -1,0 +1,283 @@
+"""The dstack provider's settings."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated, Any
+
+from dstack._internal.core.models.backends.base import BackendType
+from dstack._internal.core.models.resources import CPUSpec, Memory, Range
+from pydantic import (
+    AliasChoices,
+    Field,
+    SecretStr,
+    TypeAdapter,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_settings import NoDecode, SettingsConfigDict
+
+from servicekit.config import CommaSeparated, Settings
+from services.vmpool.providers.dstack import config
+from services.vmpool.providers.dstack.provider import DstackProvider
+from services.vmpool.providers.rented_executor import ExecutorEnvironment, check_privileges, executor_environment
+from vocabulary.names import none_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Self
+
+    from services.vmpool.providers.plugins import PoolContext
+
+BACKENDS = tuple(sorted(backend.value for backend in BackendType))
+"""Those of the dstack client that is installed; `remote` are SSH fleets."""
+
+USUAL_BACKENDS = ("amddevcloud", "hotaisle")
+"""Where machines are rented if nobody says."""
+
+LIMITS_OF_THE_POOL = {
+    "VMPOOL_DSTACK_BACKENDS": "VMPOOL_BACKENDS",
+    "VMPOOL_DSTACK_GPU_COUNTS": "VMPOOL_GPUS_PER_MACHINE",
+    "VMPOOL_DSTACK_MAX_HOURLY_PRICE": "VMPOOL_MAX_PRICE (dollars of one GPU)",
+    "VMPOOL_DSTACK_SPOT_POLICY": "VMPOOL_SPOT_POLICY",
+}
+"""Settings of earlier versions that said what may be rented, with what says it now."""
+
+RENTED_GPU = {"EXECUTOR_DEVICE": "rocm"}
+"""Nobody is to rent GPUs and get what the executor has without a word, which is the processor."""
+
+_SIZES = TypeAdapter(Range[Memory])
+_CPUS = TypeAdapter(CPUSpec)
+_LARGEST_GB = 100_000
+_MOST_CPUS = 1024
+"""Of a machine; more is a slip of the pen, and no cloud would ever have it."""
+
+Positive = Annotated[timedelta, Field(gt=timedelta(0))]
+NotNegative = Annotated[timedelta, Field(ge=timedelta(0))]
+DurationByBackend = Annotated[dict[str, timedelta], NoDecode]
+
+
+class DstackSettings(Settings):
+    """Read from `VMPOOL_DSTACK_*`; durations are in seconds, lists have commas between."""
+
+    model_config = SettingsConfigDict(env_prefix="VMPOOL_DSTACK_", hide_input_in_errors=True, populate_by_name=True)
+
+    server_url: Annotated[str, Field(pattern=r"^https?://[^\s/]+(/\S*)?$")] = "http://127.0.0.1:3000"
+    project: Annotated[str, Field(pattern=r"^[a-zA-Z0-9][a-zA-Z0-9_-]*$")] = "main"
+    token: Annotated[SecretStr, Field(validate_default=True)] = SecretStr("")
+    """dstack's user token; `dstack server` prints the admin's when it starts."""
+    older_backends: CommaSeparated[str] = Field(default=(), validation_alias=AliasChoices("DSTACK_BACKEND"))
+    """Where machines may be rented, if VMPOOL_BACKENDS names no backend of dstack's."""
+    amddevcloud_api_key: SecretStr = Field(
+        default=SecretStr(""),
+        validation_alias=AliasChoices("VMPOOL_DSTACK_AMDDEVCLOUD_API_KEY", "DSTACK_AMDDEVCLOUD_API_KEY"),
+    )
+    """AMD Developer Cloud's: handed to the dstack server if its project lacks that backend, and kept by nobody else."""
+    regions: CommaSeparated[str] = ()
+    """Empty: all of the backends'."""
+    fleet_name: Annotated[str, Field(pattern=r"^([a-z][a-z0-9-]{1,40})?$")] = ""
+    """The fleet that holds the machines; empty: called like the pool. An SSH fleet's hosts are used, never deleted."""
+    fleet_size: Annotated[int, Field(ge=1)] = 8
+    """The most machines that a fleet of our making may hold, whatever the pool's own limit."""
+    create_fleet: bool = True
+    """Whether a missing fleet is made."""
+    cpu: str = config.CPU
+    """CPUs of a machine, as dstack writes ranges: `8..`, `x86:8..64`; `x86` unless an architecture is given."""
+    memory: str = config.MEMORY
+    """Memory of a machine: `64GB..`, `64GB..512GB`."""
+    disk: str = config.DISK
+    """Disk of a machine, which holds the image: `200GB..`."""
+    max_duration: Positive = timedelta(hours=12)
+    """The longest life of a machine: dstack ends it by itself, whatever became of us."""
+    idle_duration: NotNegative = timedelta(seconds=300)
+    """How long dstack keeps a machine whose executor is over, should we not release it."""
+    image: Annotated[str, Field(min_length=1)] = "wavepool"
+    """What the machine pulls: an image of `deploy/Dockerfile` in a registry that the cloud reaches."""
+    commands: tuple[str, ...] = ("exec python -m services.executor",)
+    """Shell commands that end in the executor; as JSON."""
+    user: Annotated[str, Field(min_length=1)] = "root"
+    """In the container; without it dstack asks the registry for the image's own on every plan."""
+    environment: ExecutorEnvironment = Field(default_factory=dict[str, SecretStr])
+    """Settings for the executor, as JSON. Without them, `EXECUTOR_DEVICE` is `rocm`, and those of boxes are as in our
+    own environment; with neither, `EXECUTOR_SANDBOX` is `required`."""
+    privileged: bool = True
+    """Without it no executor can make a real box (bubblewrap) in its container."""
+    executor_port: Annotated[int, Field(gt=0, le=65535)] = 50051
+    """On the machine's loopback."""
+    orphan_timeout: NotNegative = timedelta(minutes=15)
+    """An executor that no pool has asked for so long ends by itself, and `idle_duration` its machine; 0: never."""
+    minimum_billed: DurationByBackend = Field(default_factory=dict[str, timedelta])
+    """What a backend bills at least of a machine: `hotaisle=7200`."""
+    billing_increment: DurationByBackend = Field(default_factory=dict[str, timedelta])
+    """The steps in which a backend bills: `hotaisle=60`."""
+    request_timeout: Positive = timedelta(seconds=15)
+    """For one request to dstack's server."""
+    poll_interval: Positive = timedelta(seconds=2)
+    """Between two looks at one machine."""
+    start_timeout: Positive = timedelta(minutes=20)
+    """From asking for a machine to a ready executor; a new machine boots and pulls the image."""
+    stop_grace: Positive = timedelta(seconds=15)
+    """What the executor has between being asked to end and being killed."""
+    release_timeout: Positive = timedelta(minutes=3)
+    """How long one attempt to release a machine may take."""
+    ends_with_pool: bool = True
+    """Whether machines are released when vmpool is stopped; else the next vmpool takes them over."""
+
+    @field_validator("minimum_billed", "billing_increment", mode="before")
+    @classmethod
+    def _durations(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        return dict(_backend_and_seconds(item) for item in value.split(",") if item.strip())
+
+    @field_validator("older_backends")
+    @classmethod
+    def _known_backends(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(_known_backend(backend) for backend in value))
+
+    @field_validator("minimum_billed", "billing_increment")
+    @classmethod
+    def _known_billing(cls, value: dict[str, timedelta]) -> dict[str, timedelta]:
+        for backend, duration in value.items():
+            _known_backend(backend)
+            if duration <= timedelta(0):
+                raise ValueError(f"{backend} must be more than 0 s; leave it out where it bills every second")
+        return value
+
+    @field_validator("memory", "disk")
+    @classmethod
+    def _size_range(cls, value: str) -> str:
+        example = f"a size or a range of sizes up to {_LARGEST_GB}GB, such as 200GB.. or 100GB..1TB"
+        return _range(value, _SIZES.validate_python, _LARGEST_GB, example)
+
+    @field_validator("cpu")
+    @classmethod
+    def _cpu_range(cls, value: str) -> str:
+        example = f"a count or a range of CPUs up to {_MOST_CPUS}, such as 8.. or x86:8..64"
+        known = _range(value, lambda text: _CPUS.validate_python(text).count, _MOST_CPUS, example)
+        # Without an architecture dstack asks the image's registry for it on every plan.
+        return known if ":" in known else f"x86:{known}"
+
+    @field_validator("token")
+    @classmethod
+    def _has_token(cls, value: SecretStr) -> SecretStr:
+        if not value.get_secret_value():
+            raise ValueError("is empty: set it to a user's token of the dstack server")
+        return value
+
+    @model_validator(mode="after")
+    def _no_limit_is_lost(self) -> Self:
+        """Refuse to rent without a limit that somebody has set by the name that it had in an earlier version."""
+        for old, new in LIMITS_OF_THE_POOL.items():
+            if old in os.environ:
+                raise ValueError(f"{old} is read no more: set {new} instead, which limits what every provider rents")
+        return self
+
+    @model_validator(mode="after")
+    def _real_sandbox(self) -> Self:
+        if not self.privileged:
+            check_privileges("VMPOOL_DSTACK_PRIVILEGED", "VMPOOL_DSTACK_ENVIRONMENT", self.environment)
+        return self
+
+    def agent(self) -> config.Agent:
+        """What runs on the machines."""
+        return config.Agent(
+            image=self.image,
+            commands=self.commands,
+            user=self.user,
+            environment=RENTED_GPU | executor_environment(self.environment),
+            privileged=self.privileged,
+            executor_port=self.executor_port,
+            orphan_timeout=self.orphan_timeout,
+        )
+
+    def market(self, context: PoolContext) -> config.Market:
+        """Which machines may be rented, as the pool's settings say."""
+        return config.Market(
+            backends=_rented_backends(context.offers.backends) or self.older_backends or USUAL_BACKENDS,
+            regions=self.regions,
+            gpu_types=context.gpu_types,
+            gpu_counts=context.gpu_counts,
+            spot_policy=context.offers.spot,
+            max_price_micros_per_gpu_hour=context.offers.max_price_micros_per_gpu_hour,
+            minimum_billed=self.minimum_billed,
+            billing_increment=self.billing_increment,
+            cpu=self.cpu,
+            memory=self.memory,
+            disk=self.disk,
+        )
+
+    def patience(self, offers_lifetime: timedelta) -> config.Patience:
+        """How often to look, and how long to wait."""
+        return config.Patience(
+            poll_interval=self.poll_interval,
+            offers_lifetime=offers_lifetime,
+            start_timeout=self.start_timeout,
+            stop_grace=self.stop_grace,
+            release_timeout=self.release_timeout,
+        )
+
+    def server(self) -> config.Server:
+        """Whom to ask."""
+        token, key = self.token.get_secret_value(), self.amddevcloud_api_key.get_secret_value()
+        return config.Server(self.server_url, self.project, token, self.request_timeout, key)
+
+    def config(self, context: PoolContext) -> config.DstackConfig:
+        """All of it, for that pool."""
+        return config.DstackConfig(
+            pool_name=context.pool_name,
+            data_dir=context.data_dir,
+            server=self.server(),
+            agent=self.agent(),
+            market=self.market(context),
+            fleet=config.Fleet(
+                self.fleet_name or context.pool_name, self.fleet_size, self.create_fleet, self.idle_duration
+            ),
+            patience=self.patience(context.offer_lifetime),
+            max_duration=self.max_duration,
+            ends_with_pool=self.ends_with_pool,
+        )
+
+
+def _rented_backends(preferred: Sequence[str]) -> tuple[str, ...]:
+    """The backends of dstack's that VMPOOL_BACKENDS names, by their own names or as `dstack/NAME`."""
+    named = [name.removeprefix(f"{DstackProvider.name}/") for name in preferred]
+    return tuple(dict.fromkeys(name for name in named if name in BACKENDS))
+
+
+def open_dstack(context: PoolContext) -> DstackProvider:
+    """The provider whose machines dstack rents."""
+    return DstackProvider(DstackSettings().config(context))
+
+
+def _range(value: str, read: Callable[[str], Range[Any]], most: float, expected: str) -> str:
+    """The value without blanks, if dstack reads it as a range of more than 0 and at most `most`; ValueError."""
+    try:
+        found = read(value)
+        legal = all(0 < end <= most for end in (found.min, found.max) if end is not None)
+    except (ValidationError, ValueError, OverflowError):
+        legal = False
+    if not legal:
+        raise ValueError(f"must be {expected}; it is {value!r}")
+    return value.replace(" ", "")
+
+
+def _known_backend(backend: str) -> str:
+    return _known(backend, BACKENDS)
+
+
+def _known(word: str, legal: tuple[str, ...]) -> str:
+    if word not in legal:
+        raise ValueError(none_of(word, legal))
+    return word
+
+
+def _backend_and_seconds(item: str) -> tuple[str, float]:
+    backend, separator, seconds = item.partition("=")
+    try:
+        return backend.strip(), float(seconds)
+    except ValueError:
+        expected = "a backend, `=` and seconds, such as hotaisle=7200"
+        raise ValueError(f"must be {expected}; it is {item!r}" if separator else f"{item!r} lacks {expected}") from None

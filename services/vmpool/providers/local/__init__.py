@@ -1,0 +1,1 @@
+"""Machines that are processes on this host."""

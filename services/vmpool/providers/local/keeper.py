@@ -1,0 +1,193 @@
+"""Runs a local machine's executor and answers for it: `python -m services.vmpool.providers.local.keeper FOLDER`.
+
+vmpool may be killed at any moment, and two things must hold all the same: an executor that works goes on working for
+the next vmpool, and no executor is left over when there is none. So each executor has a keeper that is nobody's child.
+
+- The keeper holds a lock on its machine's folder, and so does the executor, which inherits it: the machine exists
+  exactly as long as the lock is held, whoever was killed. A second keeper for the same folder ends at once.
+- The keeper ends the executor when it is told to (SIGTERM), and when the folder's `observed` file has not been touched
+  for the orphan timeout: the pool touches it whenever it looks at the machine.
+- The executor dies with its keeper, by the kernel's parent-death signal.
+- `process.json` tells the port and the process ids, `exit.json` how the executor ended.
+
+It forks once: the first process ends as soon as the lock is held, so that its exit status tells whether it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from servicekit.whole_file import write_whole
+
+PR_SET_PDEATHSIG = 1
+WAKING_SIGNALS = (signal.SIGTERM, signal.SIGCHLD)
+POLL_SECONDS = 1.0
+LOCK_HELD_STATUS = 75
+
+
+@dataclass(frozen=True)
+class Job:
+    """What `job.json` in the machine's folder asks for."""
+
+    command: list[str]
+    preferred_port: int
+    orphan_timeout_seconds: float
+    stop_grace_seconds: float
+    log: str
+
+
+class Keeper:
+    """Keeps one executor."""
+
+    def __init__(self, folder: Path, lock: int) -> None:
+        self._folder = folder
+        self._lock = lock
+
+    def run(self) -> None:
+        """Start the executor, watch over it, and write down how it ended."""
+        job = Job(**json.loads((self._folder / "job.json").read_text()))
+        signal.pthread_sigmask(signal.SIG_BLOCK, WAKING_SIGNALS)
+        port = free_port(job.preferred_port)
+        with Path(job.log).open("ab") as log:
+            process = self._start(job, port, log.fileno())
+        write_json(
+            self._folder / "process.json",
+            {
+                "keeper_pid": os.getpid(),
+                "keeper_start": start_ticks(os.getpid()),
+                "executor_pid": process.pid,
+                "endpoint": f"127.0.0.1:{port}",
+            },
+        )
+        reason = self._watch(process.pid, job.orphan_timeout_seconds)
+        _end(process, job.stop_grace_seconds)
+        write_json(self._folder / "exit.json", {"status": process.returncode, "reason": reason})
+
+    def _start(self, job: Job, port: int, log: int) -> subprocess.Popen[bytes]:
+        parent, libc = os.getpid(), ctypes.CDLL(None)
+
+        def die_with_keeper() -> None:
+            libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+            if os.getppid() != parent:
+                os._exit(1)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, WAKING_SIGNALS)
+
+        # The metrics port follows the usual rule only on the usual port; elsewhere any will do.
+        metrics = {} if port == job.preferred_port else {"EXECUTOR_METRICS_PORT": "0"}
+        return subprocess.Popen(  # noqa: S603 - the operator's own command
+            job.command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env={**os.environ, "EXECUTOR_PORT": str(port), **metrics},
+            pass_fds=(self._lock,),
+            start_new_session=True,
+            preexec_fn=die_with_keeper,  # noqa: PLW1509 - this process has a single thread
+        )
+
+    def _watch(self, pid: int, orphan_timeout_seconds: float) -> str:
+        observed, seen, seen_at = self._folder / "observed", 0, time.monotonic()
+        while not _has_ended(pid):
+            woken_by = signal.sigtimedwait(WAKING_SIGNALS, POLL_SECONDS)
+            if woken_by is not None and woken_by.si_signo == signal.SIGTERM:
+                return "it was released"
+            if (touched := _touched_ns(observed)) != seen:
+                seen, seen_at = touched, time.monotonic()
+            elif time.monotonic() - seen_at > orphan_timeout_seconds:
+                return f"no pool looked at it for {orphan_timeout_seconds:g} s"
+        return "it ended by itself"
+
+
+def take_lock(folder: Path) -> int | None:
+    """Take the machine's lock; its open file, or None where it is held."""
+    lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        return None
+    return lock
+
+
+def free_port(preferred: int) -> int:
+    """The preferred port and its metrics port where both are free, else any free one."""
+    if preferred and all(is_free(port) for port in (preferred, preferred + 1000)):
+        return preferred
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def is_free(port: int) -> bool:
+    """Whether somebody could listen on the port of loopback now."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def start_ticks(pid: int) -> int | None:
+    """When a process began, in kernel ticks since boot, which with its id tells it from every other; None: no such."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
+def write_json(path: Path, content: dict[str, object]) -> None:
+    """Write a file of the machine's folder. Not forced to the disk: no process of a host that crashed is left."""
+    write_whole(path, json.dumps(content).encode(), durable=False)
+
+
+def main() -> None:
+    """Detach and keep; exit status 75 says that another keeper holds the lock."""
+    folder = Path(sys.argv[1])
+    lock = take_lock(folder)
+    if lock is None:
+        sys.exit(LOCK_HELD_STATUS)
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Keeper(folder, lock).run()
+
+
+def _end(process: subprocess.Popen[bytes], grace_seconds: float) -> None:
+    """End the executor, then whatever is left of its process group; it is reaped last, so that its id stays its own."""
+    # Popen.terminate would reap it.
+    os.kill(process.pid, signal.SIGTERM)
+    deadline = time.monotonic() + grace_seconds
+    while not _has_ended(process.pid) and (left := deadline - time.monotonic()) > 0:
+        signal.sigtimedwait((signal.SIGCHLD,), left)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _has_ended(pid: int) -> bool:
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _touched_ns(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
+if __name__ == "__main__":
+    main()

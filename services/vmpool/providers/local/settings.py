@@ -1,0 +1,61 @@
+"""The local provider's settings."""
+
+from __future__ import annotations
+
+import sys
+from datetime import timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
+
+from servicekit.config import Settings
+from services.vmpool.providers.local.config import LocalConfig
+from services.vmpool.providers.local.provider import LocalProvider
+from vocabulary.money import micros_of
+
+if TYPE_CHECKING:
+    from services.vmpool.providers.plugins import PoolContext
+
+Positive = Annotated[timedelta, Field(gt=timedelta(0))]
+
+
+class LocalSettings(Settings):
+    """Read from `VMPOOL_LOCAL_*`; durations are in seconds."""
+
+    model_config = SettingsConfigDict(env_prefix="VMPOOL_LOCAL_")
+
+    executor_command: tuple[str, ...] = (sys.executable, "-m", "services.executor")
+    executor_port: Annotated[int, Field(ge=0, le=64535)] = 50063
+    """Where the first local machine's executor listens, so that people find it; others take free ports, and so does it
+    where this one is taken. 0: any free port."""
+    hourly_rate: Annotated[Decimal, Field(ge=0)] = Decimal(0)
+    """Dollars that an hour of this host costs its operator. What users pay is billing's matter."""
+    start_timeout: Positive = timedelta(seconds=120)
+    """From starting a keeper to a ready executor."""
+    orphan_timeout: Positive = timedelta(seconds=60)
+    """How long local executors go on without a pool, so that one that is restarted finds them at work."""
+    stop_grace: Positive = timedelta(seconds=5)
+    """Between asking a local executor to end and killing it; it lets its runs finish in a little less."""
+
+    def price_micros_per_hour(self) -> int:
+        """What a local machine costs an hour."""
+        return micros_of(self.hourly_rate)
+
+
+def open_local(context: PoolContext) -> LocalProvider:
+    """The provider whose machines are this host."""
+    settings = LocalSettings()
+    return LocalProvider(
+        LocalConfig(
+            data_dir=context.data_dir,
+            command=settings.executor_command,
+            preferred_port=settings.executor_port,
+            gpu_types=context.gpu_types,
+            price_micros_per_hour=settings.price_micros_per_hour(),
+            start_timeout=settings.start_timeout,
+            orphan_timeout=settings.orphan_timeout,
+            stop_grace=settings.stop_grace,
+        )
+    )

@@ -1,0 +1,1 @@
+"""The way to a machine's executor over SSH."""

@@ -1,0 +1,55 @@
+"""Where machines were last reached, kept on the disk, so that a new process need not wait for the provider to tell."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path  # noqa: TC003 - part of KnownTargets at run time
+from typing import TYPE_CHECKING, Any
+
+from servicekit.whole_file import write_whole
+from services.vmpool.providers.ssh.carrier import SshTarget
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class KnownTargets:
+    """One file for each machine."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._kept: dict[str, SshTarget] = {}
+
+    def keep(self, machine_id: str, target: SshTarget) -> None:
+        """The machine is reached there; written down where that is news."""
+        if self._kept.get(machine_id) != target:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_whole(self._path(machine_id), json.dumps(asdict(target)).encode())
+            self._kept[machine_id] = target
+
+    def of(self, machine_id: str) -> SshTarget | None:
+        """Where the machine was last; None where nothing sound was kept of it."""
+        try:
+            return _target(json.loads(self._path(machine_id).read_bytes()))
+        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            return None
+
+    def forget(self, machine_id: str) -> None:
+        """The machine is over."""
+        self._kept.pop(machine_id, None)
+        self._path(machine_id).unlink(missing_ok=True)
+
+    def _path(self, machine_id: str) -> Path:
+        return self._folder / f"{machine_id}.json"
+
+
+def _target(kept: Mapping[str, Any]) -> SshTarget:
+    jump = kept["jump"]
+    return SshTarget(
+        str(kept["host"]),
+        int(kept["ssh_port"]),
+        str(kept["username"]),
+        int(kept["executor_port"]),
+        None if jump is None else _target(jump),
+    )

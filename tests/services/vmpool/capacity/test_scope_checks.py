@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import pytest
+
+from services.vmpool.capacity.scope_checks import check_preferences, check_scope_gpu_count
+from services.vmpool.errors import InvalidFieldError
+from services.vmpool.providers.provider_set import ProviderSet
+from services.vmpool.providers.scope import Scope
+from tests.services.vmpool.scripted_provider import ScriptedProvider
+
+
+def pool(*scopes: Scope | None) -> ProviderSet:
+    """Providers `p0`, `p1` and so on; one whose scope is None tells none."""
+    providers = [ScriptedProvider(f"p{number}") for number in range(len(scopes))]
+    for provider, scope in zip(providers, scopes, strict=True):
+        if scope is not None:
+            provider.scope = scope
+    return ProviderSet(providers)
+
+
+CLOUDS = Scope(gpu_counts=(1, 8), backends=("amddevcloud", "hotaisle"))
+HOST = Scope(gpu_counts=(1,))
+
+
+@pytest.mark.parametrize("name", ["hotaisle", "HotAisle", "p0/hotaisle", "p0", "p1"])
+def test_backends_and_providers_of_the_pool_may_be_preferred(name: str) -> None:
+    check_preferences([name], 1, pool(CLOUDS, HOST))
+
+
+@pytest.mark.parametrize(("name", "nearest"), [("hotaile", "hotaisle"), ("p1/hotaisle", "p0/hotaisle"), ("p2", "p1")])
+def test_a_misspelt_backend_is_refused_with_the_nearest_one(name: str, nearest: str) -> None:
+    with pytest.raises(InvalidFieldError, match=rf"^VMPOOL_BACKENDS: .*nearest is {nearest}$"):
+        check_preferences(["hotaisle", name], 1, pool(CLOUDS, HOST))
+
+
+def test_machines_of_a_size_that_nobody_has_are_refused() -> None:
+    check_preferences([], 8, pool(CLOUDS, HOST))
+    with pytest.raises(InvalidFieldError, match=r"^VMPOOL_GPUS_PER_MACHINE: .* 1, 8 .*it is 2, and the nearest is 1$"):
+        check_preferences([], 2, pool(CLOUDS, HOST))
+    with pytest.raises(InvalidFieldError, match=r"must be one of 1 \(what the providers are set up for\); it is 8"):
+        check_scope_gpu_count(8, pool(CLOUDS, HOST), "p1")
+
+
+def test_a_provider_that_tells_no_scope_could_have_anything() -> None:
+    check_preferences(["mars"], 8, pool(HOST, None))
+    check_scope_gpu_count(8, pool(HOST, None), "p1")

@@ -1,0 +1,95 @@
+"""What becomes of machines when the pool is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from services.vmpool.lifecycle import reconciler
+from services.vmpool.lifecycle.releaser import ANSWER_TIME
+from services.vmpool.machines.machine import MachineState
+from tests.services.vmpool.conftest import a_request, bench_on
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.services.vmpool.conftest import Bench
+
+
+@pytest.fixture
+def database_url(tmp_path: Path) -> str:
+    """One kind is enough here: what differs between databases is tested at the stores."""
+    return f"sqlite+aiosqlite:///{tmp_path / 'vmpool.db'}"
+
+
+async def test_stopping_the_pool_ends_its_machines_whatever_they_do(bench: Bench) -> None:
+    await bench.warm_machine()
+    assert await bench.leases.acquire(a_request()) is not None
+    await bench.demand()
+    await bench.vmpool.reconciler.close()
+    assert bench.provider.machines == {}
+    assert await bench.machines.unreleased() == []
+
+
+async def test_a_machine_whose_order_is_under_way_when_the_pool_stops_is_released_too(bench: Bench) -> None:
+    bench.provider.slow_order = asyncio.Event()
+    await bench.demand()
+    await bench.passes()
+    asyncio.get_running_loop().call_later(0.1, bench.provider.slow_order.set)
+    await bench.vmpool.reconciler.close()
+    assert bench.provider.provisioned != []
+    assert bench.provider.machines == {}
+
+
+async def test_an_order_that_arrives_after_the_pool_has_ended_is_released_by_the_next_one(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reconciler, "ORDER_SECONDS", 0.01)
+    bench.provider.slow_order = asyncio.Event()
+    await bench.demand()
+    await bench.passes()
+    await bench.vmpool.reconciler.close()
+    bench.clock.advance(timedelta(seconds=1))
+    (remembered,) = await bench.machines.unreleased()
+    assert (remembered.state, remembered.reason) == (MachineState.DRAINING, "the pool is stopping")
+    async with bench_on(bench.settings, bench.provider, bench.clock) as later:
+        await later.passes(2)
+        assert len(await later.machines.unreleased()) == 1
+        bench.provider.slow_order.set()
+        while not bench.provider.machines:
+            await asyncio.sleep(0)
+        await later.passes(2)
+        assert bench.provider.machines == {}
+        released = await later.machines.get(remembered.machine_id)
+        assert released.state is MachineState.STOPPED
+        assert released.provision_time is not None
+
+
+async def test_an_order_that_never_arrives_is_given_up_in_time(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reconciler, "ORDER_SECONDS", 0.01)
+    bench.provider.slow_order = asyncio.Event()
+    await bench.demand()
+    await bench.passes()
+    await bench.vmpool.reconciler.close()
+    bench.clock.advance(timedelta(seconds=1))
+    async with bench_on(bench.settings, bench.provider, bench.clock) as later:
+        for _ in range(2):
+            bench.clock.advance(ANSWER_TIME / 2)
+            assert len(await later.machines.unreleased()) == 1
+            await later.passes()
+        assert await later.machines.unreleased() == []
+        assert (
+            sum([machine.cost_until(bench.clock.now()) for machine in await later.machines.all(include_ended=True)])
+            == 0
+        )
+    bench.provider.slow_order.set()
+
+
+async def test_stopping_the_pool_leaves_machines_that_outlive_it(bench: Bench) -> None:
+    await bench.warm_machine()
+    bench.provider.ends_with_pool = False
+    await bench.vmpool.reconciler.close()
+    assert len(bench.provider.machines) == 1

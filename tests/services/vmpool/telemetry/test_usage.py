@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import grpc
+from hypothesis import given
+from hypothesis import strategies as st
+from wavepool.billing.v1 import billing_pb2 as pb
+
+from servicekit.channels import open_channel
+from services.billing.wire import usage_from_proto
+from services.vmpool.fault import Fault
+from services.vmpool.machines.usage_fact import UsageFact, next_fact
+from services.vmpool.store.usage_store import UsageStore
+from services.vmpool.telemetry.usage_reporter import UsageReporter
+from tests.services.vmpool.conftest import START, a_machine
+from tests.services.vmpool.scripted_provider import RUNNING as RUNNING_SEEN
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    import pytest
+
+    from tests.services.vmpool.conftest import Bench
+
+MINUTE = timedelta(minutes=1)
+PROVISIONED = a_machine().provision(START)
+RUNNING = PROVISIONED.start(START, "127.0.0.1:1")
+
+
+@given(steps=st.lists(st.timedeltas(timedelta(0), 3 * MINUTE), max_size=20))
+def test_facts_cover_a_machines_life_without_gap_or_overlap(steps: list[timedelta]) -> None:
+    facts: list[UsageFact] = []
+    now = START
+    for step in steps:
+        now += step
+        if fact := next_fact(RUNNING, facts[-1] if facts else None, now, MINUTE):
+            facts.append(fact)
+    released = RUNNING.fail(now, "over", Fault.PROVIDER).release(now)
+    last = next_fact(released, facts[-1] if facts else None, now + MINUTE, MINUTE)
+    assert last is not None
+    facts.append(last)
+    assert next_fact(released, last, now + MINUTE, MINUTE) is None
+    assert [fact.sequence for fact in facts] == list(range(1, len(facts) + 1))
+    assert [fact.final for fact in facts] == [False] * (len(facts) - 1) + [True]
+    bounds = [START, *(fact.end_time for fact in facts)]
+    assert [fact.start_time for fact in facts] == bounds[:-1]
+    assert bounds[-1] == now
+
+
+def test_no_time_is_told_at_a_price_that_may_still_change() -> None:
+    start = next_fact(PROVISIONED, None, START + MINUTE, MINUTE)
+    assert start == UsageFact("m1", 1, START, START, final=False)
+    assert next_fact(PROVISIONED, start, START + 2 * MINUTE, MINUTE) is None
+    assert next_fact(RUNNING, start, START + 2 * MINUTE, MINUTE) == UsageFact(
+        "m1", 2, START, START + 2 * MINUTE, final=False
+    )
+
+
+def test_a_machine_that_was_never_asked_for_costs_nothing() -> None:
+    assert next_fact(a_machine(), None, START + MINUTE, MINUTE) is None
+
+
+class Billing:
+    """Takes usage facts, unless it is `down` or has failures left, or they are of the machine that is `refused`."""
+
+    def __init__(self) -> None:
+        self.down = False
+        self.failures_left = 0
+        self.refused = ""
+        self.taken: list[pb.RecordMachineUsageRequest] = []
+
+    async def record(
+        self, request: pb.RecordMachineUsageRequest, context: grpc.aio.ServicerContext[object, object]
+    ) -> pb.RecordMachineUsageResponse:
+        if self.down or self.failures_left:
+            self.failures_left = max(0, self.failures_left - 1)
+            await context.abort(grpc.StatusCode.INTERNAL, "down")
+        if request.machine_id == self.refused:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "price_micros_per_hour: no")
+        self.taken.append(request)
+        return pb.RecordMachineUsageResponse()
+
+
+@asynccontextmanager
+async def serving(billing: Billing) -> AsyncGenerator[str]:
+    handler = grpc.unary_unary_rpc_method_handler(
+        billing.record,
+        request_deserializer=pb.RecordMachineUsageRequest.FromString,
+        response_serializer=pb.RecordMachineUsageResponse.SerializeToString,
+    )
+    server = grpc.aio.server()
+    server.add_generic_rpc_handlers(
+        (grpc.method_handlers_generic_handler("wavepool.billing.v1.BillingService", {"RecordMachineUsage": handler}),)
+    )
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    yield f"127.0.0.1:{port}"
+    await server.stop(None)
+
+
+async def test_facts_reach_billing_in_order_once_it_takes_them(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    billing = Billing()
+    async with serving(billing) as target, open_channel(target) as channel:
+        reporter = UsageReporter(UsageStore(bench.database, bench.clock), channel, MINUTE)
+        billing.down = True
+        machine = await bench.warm_machine()
+        await reporter.run_once()
+        assert "billing takes no usage facts now" in caplog.text
+        bench.clock.advance(MINUTE)
+        await reporter.run_once()
+        billing.down = False
+        await bench.machines.drain(machine.machine_id, "asked")
+        bench.clock.advance(MINUTE / 2)
+        await bench.passes()
+        for _ in range(2):
+            await reporter.run_once()
+    assert [(fact.sequence, fact.final) for fact in billing.taken] == [(1, False), (2, False), (3, True)]
+    assert {fact.price_micros_per_hour for fact in billing.taken} == {3_600_000_000}
+
+
+async def test_no_fact_overtakes_one_that_billing_has_failed_to_take(bench: Bench) -> None:
+    billing = Billing()
+    async with serving(billing) as target, open_channel(target) as channel:
+        reporter = UsageReporter(UsageStore(bench.database, bench.clock), channel, MINUTE)
+        billing.down = True
+        await bench.warm_machine()
+        for _ in range(2):
+            await reporter.run_once()
+            bench.clock.advance(MINUTE)
+        billing.down, billing.failures_left = False, 1
+        for _ in range(2):
+            await reporter.run_once()
+    assert [fact.sequence for fact in billing.taken] == [1, 2, 3]
+
+
+async def test_a_machine_that_never_was_is_not_reported(bench: Bench) -> None:
+    await bench.machines.add(replace(a_machine(), machine_id="m1"), "test")
+    store = UsageStore(bench.database, bench.clock)
+    await store.write_due(MINUTE)
+    assert await store.unsent() == []
+
+
+async def test_a_fact_that_billing_refuses_holds_up_no_other_machines(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    billing = Billing()
+    async with serving(billing) as target, open_channel(target) as channel:
+        reporter = UsageReporter(UsageStore(bench.database, bench.clock), channel, MINUTE)
+        for machine_id in ("m1", "m2"):
+            await bench.machines.add(replace(RUNNING, machine_id=machine_id), "test")
+        billing.refused = "m1"
+        await reporter.run_once()
+        bench.clock.advance(bench.clock.now() - START + 2 * MINUTE)
+        await reporter.run_once()
+    assert [(fact.machine_id, fact.sequence) for fact in billing.taken] == [("m2", 1), ("m2", 2)]
+    assert "billing refuses a usage fact" in caplog.text
+
+
+async def test_a_price_that_is_known_late_holds_for_all_of_a_machines_time(bench: Bench) -> None:
+    billing = Billing()
+    async with serving(billing) as target, open_channel(target) as channel:
+        reporter = UsageReporter(UsageStore(bench.database, bench.clock), channel, MINUTE)
+        await bench.demand()
+        await bench.passes()
+        (machine,) = await bench.machines.unreleased()
+        for _ in range(3):
+            await reporter.run_once()
+            bench.clock.advance(MINUTE)
+        dearer = replace(RUNNING_SEEN, price_micros_per_hour=7_200_000_000)
+        bench.provider.observations[machine.machine_id] = dearer
+        await bench.passes(2)
+        await bench.machines.drain(machine.machine_id, "asked")
+        await bench.passes()
+        await reporter.run_once()
+    stopped = await bench.machines.get(machine.machine_id)
+    told = [usage_from_proto(fact).cost_micros for fact in billing.taken]
+    assert sum(told) == stopped.cost_until(bench.clock.now()) == 3 * 120_000_000
