@@ -235,7 +235,7 @@ def _is_alive(pid: int) -> bool:
 def _is_boxed(pid: int) -> bool:
     """Whether it is one of ours that lives in a box, or a launcher or bwrap outside."""
     command = _command_line(pid)
-    return _is_alive(pid) and (b"bwrap" in command or b"process_launcher" in command or _is_in_use(pid))
+    return _is_alive(pid) and (b"bwrap" in command or b"process.launcher" in command or _is_in_use(pid))
 
 
 def _is_in_use(pid: int) -> bool:

@@ -41,7 +41,7 @@ def pids_in(group: Path) -> list[int]:
 
 def is_boxed(pid: int) -> bool:
     command = b" ".join(Path("/proc", str(pid), "cmdline").read_bytes().split(b"\0"))
-    return b"bwrap" in command or b"process_launcher" in command
+    return b"bwrap" in command or b"process.launcher" in command
 
 
 async def test_the_program_begins_only_when_it_is_told_to_and_sees_what_has_come_since(box: Box) -> None:
