@@ -13,7 +13,7 @@ help: ## Show this list
 setup: ## Make .venv from uv.lock and prepare the cpu device's compiler
 	@deploy/setup
 	@echo "preparing the cpu device's compiler (some minutes the first time, at once later)"
-	@$(RUN)/python -m services.executor.devices.cpu.prepare && $(RUN)/python -m services.executor.devices.gfx942.prepare
+	@$(RUN)/python -m hipcpu.prepare && $(RUN)/python -m services.executor.devices.gfx942.prepare
 
 setup-torch: ## Install torch, which evaluates problem definitions that come with submissions
 	@deploy/setup-torch

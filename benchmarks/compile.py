@@ -22,16 +22,16 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
+from hipcpu import toolchain
+from hipcpu.build_folder import BuildKind
+from hipcpu.prepare import prepare
 from problems.library.catalogue import Catalogue
 from services.executor.core.compile.build import Builder, Unit
 from services.executor.core.compile.cache import CompileCache
 from services.executor.core.compile.harness import expected_declaration, harness_source
 from services.executor.core.compile.isa import IsaReporter
 from services.executor.core.model.limits import StageLimits
-from services.executor.devices.cpu import toolchain
 from services.executor.devices.cpu.cpu_device import CpuDevice
-from services.executor.devices.cpu.prepare import prepare
-from services.executor.devices.device import BuildKind
 from services.executor.devices.gfx942.inspector import Gfx942Inspector
 from services.executor.sandboxes.choice import choose_sandbox
 

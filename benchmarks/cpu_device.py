@@ -12,9 +12,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from services.executor.devices.cpu.build import build
-from services.executor.devices.cpu.prepare import prepare
-from services.executor.devices.device import BuildKind
+from hipcpu.build import build
+from hipcpu.build_folder import BuildKind
+from hipcpu.prepare import prepare
 
 _SOURCE = Path(__file__).parent / "cpu_device" / "comparison.hip"
 _WORST_ERROR = 1e-3

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 FIELDS = ("timing_mode", "launch_plan")
 """Fields of a submission that travel from the request to the verdict."""
 CODE = {".cpp", ".css", ".h", ".hip", ".hpp", ".html", ".js", ".proto", ".py", ".sh"}
-DEVICES_WITH_IR = ("services/executor/devices/cpu/", "services/executor/devices/gfx942/", "hipcpu/")
+DEVICES_WITH_IR = ("hipcpu/", "services/executor/devices/gfx942/")
 """Where LLVM's intermediate representation and assembly are read."""
 _IMPORT = re.compile(r"^\s*(?:from \S+ )?import |^from ", re.MULTILINE)
 _PATTERN = re.compile(r"\bre\.(?:compile|match|fullmatch|search|sub|subn|findall|finditer|split)\(")

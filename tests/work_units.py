@@ -18,7 +18,7 @@ SPREAD = (
     "tests/attacks/",
     "tests/honest/",
     "tests/services/executor/core/test_lint.py",
-    "tests/services/executor/devices/cpu/test_conformance.py",
+    "tests/hipcpu/test_conformance.py",
 )
 # Half a minute and more each, on a quiet machine.
 LONG = (

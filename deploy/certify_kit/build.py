@@ -23,8 +23,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from hipcpu.prepare import prepare
 from services.executor.core.check.chain_arithmetic import BROUGHT
-from services.executor.devices.cpu.prepare import prepare
 
 ROOT = Path(__file__).parents[2]
 MOST_MIB = 60
@@ -46,6 +46,7 @@ _RECORDER = ("ziglang", "llvmlite")
 _TREE = (
     "LICENSE",
     "docs/certify.md",
+    "hipcpu",
     "problems",
     "servicekit",
     "vocabulary",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import grpc
 from wavepool.executor.v1 import executor_pb2_grpc
 
+from hipcpu.build_folder import ToolchainError
 from problems.kit.definition import SizeSet
 from servicekit import logging
 from servicekit.clock import SystemClock
@@ -23,7 +24,6 @@ from services.executor.core.problem_host.interpreter import TorchMissingError, t
 from services.executor.core.run.installation import catalogue
 from services.executor.core.sandbox.canary import canary_job
 from services.executor.core.sandbox.scratch import memory_parent, sweep
-from services.executor.devices.device import ToolchainError
 from services.executor.devices.others_in_sight import refusal
 from services.executor.devices.plugins import device_named
 from services.executor.judges.nursery import JudgeNursery

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from services.executor.devices.cpu.toolchain import compiler
+from hipcpu.toolchain import compiler
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "deploy" / "certify_kit" / "build.py"
@@ -115,7 +115,7 @@ def test_with_the_compiler_beside_it_the_kit_certifies_a_processor(
         shutil.copytree(part, beside / part.name, copy_function=_link)
     [python] = (folder / "wavepool-certify").glob("python*/bin/python")
     options = ["--device", "cpu", "--out", "out", "--sample", "1", "--only", "environment", "--only", "honest"]
-    for program in (["services.executor.devices.cpu.prepare"], ["services.executor.core", "certify", *options]):
+    for program in (["hipcpu.prepare"], ["services.executor.core", "certify", *options]):
         command = [*WITHOUT_NETWORK, str(python), "-m", *program]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
         assert done.returncode == 0, done.stderr

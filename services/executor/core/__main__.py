@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hipcpu.build_folder import ToolchainError
 from problems.kit.definition import SizeSet
 from problems.library.catalogue import CatalogueError
 from problems.library.variants import UnknownElementTypeError, variant_of
@@ -48,7 +49,6 @@ from services.executor.core.run.installation import (
 )
 from services.executor.core.sanitize.sanitizing import CheckRequest
 from services.executor.core.timing.timing_mode import TimingMode
-from services.executor.devices.device import ToolchainError
 from services.executor.devices.plugins import device_named
 from services.executor.sandboxes.choice import UnknownSandboxError, sandbox_setting
 from services.executor.sandboxes.kernel_calls import FREED_BYTES_KEPT, keep_freed_memory

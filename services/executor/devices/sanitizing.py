@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from services.executor.devices.device import BuildKind, DeviceDescription, Toolchain
+    from hipcpu.build_folder import BuildKind
+    from services.executor.devices.device import DeviceDescription, Toolchain
     from services.executor.sandboxes.sandbox import Command
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
+from hipcpu.build_folder import BuildKind
 from problems.kit.signature import Parameter
 from services.executor.core.call.layout import layout_of, plan_bytes
 from services.executor.core.call.session import RunnerSession
@@ -14,7 +15,6 @@ from services.executor.core.sandbox.boxes import run_to_end
 from services.executor.core.sandbox.canary import memory_probe
 from services.executor.core.sandbox.endings import DEVICE_FAULT, program_failure
 from services.executor.core.sandbox.run_place import Provisions, RunPlace
-from services.executor.devices.device import BuildKind
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator

@@ -37,7 +37,16 @@ QUICK_SAMPLE, QUICK_RUNS = 2, 3
 _STOPPING = (signal.SIGINT, signal.SIGHUP)
 _ALL_FAILED = "failed"
 # What results depend on: results of two versions of it are not put into one report.
-_TREE = ("problems", "protos", "servicekit", "services/executor", "tests/attacks", "tests/honest", "vocabulary")
+_TREE = (
+    "hipcpu",
+    "problems",
+    "protos",
+    "servicekit",
+    "services/executor",
+    "tests/attacks",
+    "tests/honest",
+    "vocabulary",
+)
 _SUFFIXES = frozenset({".py", ".hip", ".cpp", ".hpp", ".h", ".toml", ".inc"})
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from hipcpu.build_folder import BuildKind, ToolchainError
 from services.executor.core.certify import judgements
 from services.executor.core.certify.known_times import NoTimeError, with_case
 from services.executor.core.certify.results import Outcome, StepResult
@@ -22,7 +23,6 @@ from services.executor.core.model.job import CoreJob, Mode
 from services.executor.core.run.installation import catalogue, find_problem
 from services.executor.core.run.one_run import run
 from services.executor.core.timing.timing_mode import TimingMode
-from services.executor.devices.device import BuildKind, ToolchainError
 from services.executor.devices.nvidia.toolchain import cuda
 from services.executor.devices.rocm.toolchain import rocm
 

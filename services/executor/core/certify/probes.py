@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import psutil
 
+from hipcpu.build_folder import ToolchainError
+from hipcpu.toolchain import compiler
 from services.executor.core.certify.results import Figure, Outcome, StepResult
 from services.executor.core.check.chain_arithmetic import require_library
-from services.executor.devices.cpu.toolchain import compiler
-from services.executor.devices.device import ToolchainError
 from services.executor.devices.instruments import Instruments, Versioned
 from services.executor.devices.inventory import Inventoried
 from services.executor.devices.nvidia.toolchain import cuda

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hipcpu.build_folder import ToolchainError
+from hipcpu.prepare import refresh
 from problems.kit.distributions import Codes, Distribution, Form, Whole
 from services.executor.core.call.layout import LinkRule, RuleKind
-from services.executor.devices.cpu.prepare import refresh
-from services.executor.devices.device import ToolchainError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 
+from hipcpu.build_folder import BuildKind
 from problems.kit.definition import SizeSet
 from problems.kit.element_types import DEFAULT
 from problems.library.catalogue import CatalogueError
@@ -25,7 +26,6 @@ from services.executor.core.problem_host.admission import admit
 from services.executor.core.run.installation import catalogue
 from services.executor.core.sandbox.channel import Channel
 from services.executor.core.sandbox.scratch import ScratchFolder, memory_parent
-from services.executor.devices.device import BuildKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,9 +6,9 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hipcpu.build_folder import BuildKind, ToolchainError
 from services.executor.core.commands.bench import ACCEPTED, BAD_USAGE, INFRASTRUCTURE, bench
 from services.executor.core.sandbox.scratch import ScratchFolder
-from services.executor.devices.device import BuildKind, ToolchainError
 from services.executor.devices.profiling import Profiled, profiles_of
 
 if TYPE_CHECKING:

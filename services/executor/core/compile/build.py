@@ -9,6 +9,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hipcpu.build_folder import (
+    NO_ROOM_STATUS,
+    NOT_RECORDABLE,
+    OUR_FILES,
+    RECORDER,
+    REPLAYER,
+    SOURCE_OBJECTS,
+    BuildKind,
+    ToolchainError,
+)
 from services.executor.core.compile.cache import CachedBuild, CompileCache
 from services.executor.core.compile.compiler_text import (
     compile_error,
@@ -25,18 +35,6 @@ from services.executor.core.model.isa_report import IsaReport
 from services.executor.core.model.report import canonical_json
 from services.executor.core.sandbox.boxes import run_to_end
 from services.executor.core.sandbox.endings import build_limit_failure
-from services.executor.devices.device import (
-    NO_ROOM_STATUS,
-    NOT_RECORDABLE,
-    OUR_FILES,
-    RECORDER,
-    REPLAYER,
-    SOURCE_OBJECTS,
-    BuildKind,
-    Device,
-    Toolchain,
-    ToolchainError,
-)
 from services.executor.sandboxes.box_files import LeftFileError, new_source_folder, read_left, write_source
 
 if TYPE_CHECKING:
@@ -45,6 +43,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from services.executor.core.compile.isa import IsaReporter
+    from services.executor.devices.device import Device, Toolchain
     from services.executor.sandboxes.sandbox import Command, Exit, Limits, Sandbox
 
 _EXECUTABLE_NAMES = {BuildKind.SOLUTION: "runner", BuildKind.KERNELS: "runner", BuildKind.PROGRAM: "program"}

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, cast
 
+from hipcpu.build_folder import ToolchainError
 from services.executor.core.compile.cache import CachedBuild, CompileCache
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.isa_report import IsaReport, KernelReport
 from services.executor.core.model.jsonlines import LineError, read_as
 from services.executor.core.model.limits import COMPILER_PROCESSES
 from services.executor.core.sandbox.boxes import run_to_end
-from services.executor.devices.device import Inspector, Toolchain, ToolchainError
 from services.executor.sandboxes.box_files import LeftFileError, new_source_folder, read_left
 from services.executor.sandboxes.sandbox import Limits
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
     from pathlib import Path
 
+    from services.executor.devices.device import Inspector, Toolchain
     from services.executor.sandboxes.sandbox import Sandbox
 
 MAX_SHOWN_KERNELS = 32

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hipcpu.build_folder import NOT_RECORDABLE, RECORDER, REPLAYER
 from services.executor.core.compile.build import install
 from services.executor.core.compile.object_symbols import object_symbols
 from services.executor.core.launching.recording import (
@@ -25,7 +26,6 @@ from services.executor.core.launching.understanding import RECORDINGS, Differing
 from services.executor.core.sandbox.boxes import run_to_end
 from services.executor.core.sandbox.endings import strain
 from services.executor.core.sandbox.scratch import ScratchFolder
-from services.executor.devices.device import NOT_RECORDABLE, RECORDER, REPLAYER
 from services.executor.sandboxes.box_files import LeftFileError, read_left
 from services.executor.sandboxes.gaps import Gap
 from services.executor.sandboxes.sandbox import Command, Mount
@@ -51,7 +51,7 @@ _MOST_OPERATIONS = 20_000
 _COOPERATIVE_BLOCKS_OF_UNIT = 32
 """More than run at once on any unit; the launch itself says if there are too many."""
 _COOPERATIVE_BLOCKS_OF_PROCESSOR = 40
-"""As `devices/cpu/runtime/cooperative.h` has it."""
+"""As `hipcpu/runtime/cooperative.h` has it."""
 _TRIES = 3
 """Threads of the host that launch at once may do so in another order, once in a while."""
 

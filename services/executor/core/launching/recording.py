@@ -1,6 +1,6 @@
 """What a recorder wrote, read with suspicion: it runs the submission's host code, so that any bytes may be in it.
 
-`devices/cpu/runtime/recorder/record.h` describes the records. Whatever is in the bytes, the answer is a Recording or a
+`hipcpu/runtime/recorder/record.h` describes the records. Whatever is in the bytes, the answer is a Recording or a
 RecordingError.
 """
 

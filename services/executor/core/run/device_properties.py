@@ -10,9 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hipcpu.build_folder import ToolchainError
+from hipcpu.toolchain import PACKAGE
 from services.executor.core.call.trusted_runner import output_of
 from services.executor.core.model.failure import InfrastructureFailure
-from services.executor.devices.device import ToolchainError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from services.executor.core.run.equipment import Equipment
 
 _PROGRAM = Path(__file__).with_suffix(".hip")
-_NAMES = Path(__file__).parents[2] / "devices" / "cpu" / "runtime" / "device_properties.h"
+_NAMES = PACKAGE / "runtime" / "device_properties.h"
 
 UNKNOWN_MEMORY = "the GPU did not say whether device code reaches the host's memory, where a time could be forged"
 HOST_MEMORY_REACHED = (

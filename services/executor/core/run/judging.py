@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hipcpu.build_folder import REPLAYER
 from services.executor.core.call.runner_claims import LATE, NO_DEVICE_MEMORY
 from services.executor.core.call.session import RunnerSession
 from services.executor.core.call.trusted_runner import require_memory, require_runner, trusted_runner
@@ -35,7 +36,6 @@ from services.executor.core.run.device_properties import host_memory_doubt, with
 from services.executor.core.sandbox.boxes import unkillable
 from services.executor.core.timing.case_timing import launched_by_submission
 from services.executor.core.timing.timing_mode import default_mode, profile_in
-from services.executor.devices.device import REPLAYER
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence

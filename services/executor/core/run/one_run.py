@@ -7,6 +7,7 @@ import traceback
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
+from hipcpu.build_folder import BuildKind, ToolchainError
 from problems.library.variants import UnknownElementTypeError, variant_of
 from services.executor.core.call.trusted_runner import require_runner
 from services.executor.core.check.progress import Progress
@@ -22,7 +23,6 @@ from services.executor.core.problem_host.admission import admit
 from services.executor.core.problem_host.posed_problem import posed
 from services.executor.core.run.judging import Judging
 from services.executor.core.run.playground import run_program
-from services.executor.devices.device import BuildKind, ToolchainError
 from services.executor.devices.instruments import Versioned
 from services.executor.devices.selection import selected
 

@@ -10,11 +10,11 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+from hipcpu.build_folder import BuildKind, ToolchainError
 from services.executor.core.model.job import Mode
 from services.executor.core.model.limits import with_one_more_byte
 from services.executor.core.sandbox.channel import Channel
 from services.executor.core.sandbox.scratch import ScratchFolder, memory_parent
-from services.executor.devices.device import BuildKind, ToolchainError
 from services.executor.sandboxes.warm_sandbox import WarmSandbox
 
 if TYPE_CHECKING:

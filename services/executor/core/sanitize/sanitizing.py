@@ -24,10 +24,10 @@ from services.executor.sandboxes.sandbox import Mount
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from hipcpu.build_folder import BuildKind
     from problems.kit.definition import Case, Problem
     from services.executor.core.compile.build import Unit
     from services.executor.core.run.equipment import Equipment
-    from services.executor.devices.device import BuildKind
     from services.executor.devices.sanitizing import Sanitized
     from services.executor.sandboxes.sandbox import Exit, Limits
 

@@ -1,1 +1,1 @@
-"""HIP kernels on the host processor."""
+"""The host processor as a device."""

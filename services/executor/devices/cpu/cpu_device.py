@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from services.executor.devices.cpu import toolchain
-from services.executor.devices.cpu.prepare import refresh
-from services.executor.devices.cpu.sanitizer.device import SanitizedCpuDevice
-from services.executor.devices.device import BuildKind, DeviceDescription, Toolchain
+from hipcpu import toolchain
+from hipcpu.build_folder import BuildKind
+from hipcpu.prepare import refresh
+from services.executor.devices.cpu.sanitized import SanitizedCpuDevice
+from services.executor.devices.device import DeviceDescription, Toolchain
 from services.executor.sandboxes.sandbox import Command, Mount
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
 _BUILD = Path("/build")
 _WAVEFRONT_SIZE = 64
-_BUILD_PROGRAM = Path(__file__).with_name("boxed_build.py")
+_SERVICES = Path(__file__).parents[3]
+_BUILD_PROGRAM = toolchain.PACKAGE / "boxed_build.py"
 _EXECUTABLES = {BuildKind.SOLUTION: "runner", BuildKind.KERNELS: "runner", BuildKind.PROGRAM: "program"}
 
 
@@ -100,7 +102,7 @@ def _description() -> DeviceDescription:
 
 @cache
 def _toolchain(prepared_name: str) -> Toolchain:
-    from services.executor.devices.cpu import back_end  # noqa: PLC0415 - a big library, not needed to describe
+    from hipcpu.modules import back_end  # noqa: PLC0415 - a big library, not needed to describe
 
     processor = " ".join(back_end.processor())
     steps = f"{toolchain.steps_digest()} {_code_generator()}"
@@ -124,7 +126,7 @@ def _site_packages() -> Sequence[str]:
 @cache
 def _toolchain_mounts(cache_folder: Path) -> tuple[Mount, ...]:
     """Each at its own path, because precompiled headers and the Python environment name absolute paths."""
-    folders = [Path(sys.prefix), Path(sys.base_prefix), toolchain.PACKAGE.parents[2], cache_folder / "cpu"]
+    folders = [Path(sys.prefix), Path(sys.base_prefix), toolchain.PACKAGE, _SERVICES, cache_folder / "cpu"]
     folders += [Path(folder) for folder in _site_packages()]
     outermost = [folder for folder in folders if not any(other in folder.parents for other in folders)]
     outermost = [folder for folder in dict.fromkeys(outermost) if folder not in {Path("/usr"), Path("/usr/local")}]

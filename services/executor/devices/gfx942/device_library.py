@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from services.executor.devices.device import ToolchainError
+from hipcpu.build_folder import ToolchainError
 
 PACKAGE = "rocm-device-libs"
 REMEDY = (

@@ -6,13 +6,14 @@ import hashlib
 import sys
 from pathlib import Path
 
-from services.executor.devices.cpu import toolchain as cpu
+from hipcpu import toolchain as cpu
 from services.executor.devices.device import Toolchain
 from services.executor.devices.gfx942 import toolchain
 from services.executor.devices.gfx942.prepare import prepare
 from services.executor.sandboxes.sandbox import Command, Mount
 
 _BUILD = Path("/build")
+_SERVICES = Path(__file__).parents[3]
 _PROGRAM = Path(__file__).with_name("boxed_report.py")
 
 
@@ -41,7 +42,7 @@ class Gfx942Inspector:
 
 def _mounts() -> list[Mount]:
     """Each at its own path, because precompiled headers and the Python environment name absolute paths."""
-    folders = [Path(sys.prefix), Path(sys.base_prefix), cpu.PACKAGE.parents[2], toolchain.cache_folder()]
+    folders = [Path(sys.prefix), Path(sys.base_prefix), cpu.PACKAGE, _SERVICES, toolchain.cache_folder()]
     folders.append(cpu.compiler().folder.parent)
     outermost = [folder for folder in folders if not any(other in folder.parents for other in folders)]
     usable = [folder for folder in dict.fromkeys(outermost) if folder != Path("/usr")]

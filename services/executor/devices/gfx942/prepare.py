@@ -10,9 +10,9 @@ import shutil
 import sys
 from typing import TYPE_CHECKING
 
-from services.executor.devices.cpu import toolchain as cpu
-from services.executor.devices.cpu.prepare import build_once, run_tool
-from services.executor.devices.device import ToolchainError
+from hipcpu import toolchain as cpu
+from hipcpu.build_folder import ToolchainError
+from hipcpu.prepare import build_once, run_tool
 from services.executor.devices.gfx942 import device_library, toolchain
 
 if TYPE_CHECKING:

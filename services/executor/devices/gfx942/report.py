@@ -12,9 +12,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from services.executor.devices.cpu import toolchain as cpu
-from services.executor.devices.cpu.front_end import BROKEN_PRELUDE, header_options
-from services.executor.devices.device import ToolchainError
+from hipcpu import toolchain as cpu
+from hipcpu.build_folder import ToolchainError
+from hipcpu.front.front_end import BROKEN_PRELUDE, header_options
 from services.executor.devices.gfx942 import toolchain
 from services.executor.devices.gfx942.analysis import Texts, report_of
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from services.executor.devices.cpu import toolchain as cpu
+from hipcpu import toolchain as cpu
 from services.executor.devices.gfx942 import device_library
 
 PACKAGE = Path(__file__).parent

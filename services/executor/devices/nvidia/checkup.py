@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from services.executor.devices.device import ToolchainError
+from hipcpu.build_folder import ToolchainError
 from services.executor.devices.finding import DeviceFinding
 from services.executor.devices.nvidia import toolchain
 from services.executor.devices.nvidia.gpu import Management

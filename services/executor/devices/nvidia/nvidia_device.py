@@ -7,7 +7,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from services.executor.devices.device import BuildKind, DeviceDescription, Toolchain
+from hipcpu.build_folder import BuildKind
+from services.executor.devices.device import DeviceDescription, Toolchain
 from services.executor.devices.nvidia import toolchain
 from services.executor.devices.nvidia.facts import read_facts
 from services.executor.devices.nvidia.gpu import Gpu, Management

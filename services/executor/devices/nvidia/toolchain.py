@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from services.executor.devices.cpu.toolchain import cache_folder
-from services.executor.devices.device import Toolchain, ToolchainError
+from hipcpu.build_folder import ToolchainError
+from hipcpu.toolchain import cache_folder
+from services.executor.devices.device import Toolchain
 from services.executor.devices.offload.build_script import Driver
 from services.executor.devices.offload.runner_objects import RUNNER, runner_sources
 

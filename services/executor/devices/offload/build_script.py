@@ -14,7 +14,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from services.executor.devices.device import NOT_RECORDABLE, RECORDER, REPLAYER, BuildKind
+from hipcpu.build_folder import NOT_RECORDABLE, RECORDER, REPLAYER, BuildKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

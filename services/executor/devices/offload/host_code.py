@@ -6,8 +6,8 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hipcpu.build_folder import NOT_RECORDABLE, RECORDER, BuildKind, ToolchainError
 from services.executor.devices.cpu.cpu_device import CpuDevice
-from services.executor.devices.device import NOT_RECORDABLE, RECORDER, BuildKind, ToolchainError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from services.executor.devices.cpu.prepare import build_once, run_tool
+from hipcpu.prepare import build_once, run_tool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

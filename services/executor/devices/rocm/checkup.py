@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from services.executor.devices.device import ToolchainError
+from hipcpu.build_folder import ToolchainError
 from services.executor.devices.finding import DeviceFinding
 from services.executor.devices.rocm import toolchain
 from services.executor.devices.rocm.gpu import load

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from services.executor.devices.device import ToolchainError
+from hipcpu.build_folder import ToolchainError
 from services.executor.devices.instruments import Firmware, Reading
 from services.executor.devices.rocm.home import rocm_home
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from services.executor.devices.device import ToolchainError
+from hipcpu.build_folder import ToolchainError
 from services.executor.devices.inventory import Answers, DeviceFacts, UnreadFact
 from services.executor.devices.rocm import facts
 from services.executor.devices.rocm.gpu import load

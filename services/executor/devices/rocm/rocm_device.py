@@ -8,7 +8,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from services.executor.devices.device import BuildKind, DeviceDescription, Toolchain, ToolchainError
+from hipcpu.build_folder import BuildKind, ToolchainError
+from services.executor.devices.device import DeviceDescription, Toolchain
 from services.executor.devices.offload.build_script import build_script
 from services.executor.devices.offload.host_code import recorder_command, recorder_identity, recorder_mounts
 from services.executor.devices.offload.runner_objects import RUNNER, compile_runner

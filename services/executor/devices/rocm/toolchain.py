@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from services.executor.devices.cpu.toolchain import cache_folder
-from services.executor.devices.device import Toolchain, ToolchainError
+from hipcpu.build_folder import ToolchainError
+from hipcpu.toolchain import PACKAGE, cache_folder
+from services.executor.devices.device import Toolchain
 from services.executor.devices.offload.build_script import Driver
 from services.executor.devices.offload.runner_objects import RUNNER, runner_sources
 from services.executor.devices.rocm.home import rocm_home
@@ -20,7 +21,7 @@ OLDEST = (6, 2)
 _ADVICE = f"install ROCm {OLDEST[0]}.{OLDEST[1]} or newer"
 # `__shfl_sync` and its like, with masks of 64 bits; from ROCm 7 on they are there anyway.
 _OPTIONS = ("-std=c++20", "-O3", "-fPIC", "-x", "hip", "-DHIP_ENABLE_WARP_SYNC_BUILTINS")
-_CUDA_NAMES = Path(__file__).parents[1] / "cpu" / "include"
+_CUDA_NAMES = PACKAGE / "include"
 """CUDA's headers, which name what HIP has: sought after all of ROCm's own."""
 _BOTH_HALVES_AT_ONCE = "-parallel-jobs=2"
 """AMD's own clang has it, LLVM's, as distributions build it, does not."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from services.executor.devices.cpu import build as cpu_build
-from services.executor.devices.cpu.harness import compile_our_source
-from services.executor.devices.device import OUR_FILES, BuildKind
+from hipcpu import build as cpu_build
+from hipcpu.build_folder import OUR_FILES, BuildKind
+from hipcpu.modules.harness import compile_our_source
 from services.executor.devices.sim.script import ScriptError, script_of
 from services.executor.devices.sim.simulation import DOES_NOTHING, LINK_OPTIONS, simulation_source
 

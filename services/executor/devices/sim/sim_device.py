@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from services.executor.devices.cpu.cpu_device import CpuDevice
-from services.executor.devices.device import BuildKind, DeviceDescription, Toolchain
+from services.executor.devices.device import DeviceDescription, Toolchain
 from services.executor.devices.sim.gpu import judged_ns
 
 if TYPE_CHECKING:
+    from hipcpu.build_folder import BuildKind
     from services.executor.sandboxes.sandbox import Command
 
 _FOLDER = Path(__file__).parent

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
 
 _CODE_ROOT = Path(__file__).parents[4]
-_LAUNCH = (
-    f"import sys; sys.path.insert(0, {str(_CODE_ROOT)!r}); from {__package__}.launcher import main; main()"
-)
+_LAUNCH = f"import sys; sys.path.insert(0, {str(_CODE_ROOT)!r}); from {__package__}.launcher import main; main()"
 # The launcher ends its box within milliseconds; if it hangs or was killed we do it from outside.
 _PATIENCE_SECONDS = 5.0
 

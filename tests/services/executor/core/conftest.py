@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from hipcpu.build_folder import ToolchainError
 from services.executor.core.compile.cache import CompileCache
 from services.executor.core.model.job import CoreJob, Mode
 from services.executor.core.model.limits import StageLimits
@@ -18,7 +19,6 @@ from services.executor.core.run.installation import find_problem
 from services.executor.core.run.one_run import run
 from services.executor.core.timing.stopping import CPU_PROFILE
 from services.executor.devices.cpu.cpu_device import CpuDevice
-from services.executor.devices.device import ToolchainError
 from services.executor.sandboxes.choice import choose_sandbox
 from tests.kept_builds import LIMIT_BYTES, kept_folder
 

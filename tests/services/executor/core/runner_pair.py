@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from hipcpu.build_folder import BuildKind
 from services.executor.core.call.session import RunnerSession
 from services.executor.core.call.trusted_runner import trusted_runner
 from services.executor.core.check.checking import Checker
@@ -13,7 +14,6 @@ from services.executor.core.compile.harness import expected_declaration, harness
 from services.executor.core.model.job import Mode
 from services.executor.core.model.seeds import RunSeed
 from services.executor.core.sandbox.run_place import open_place
-from services.executor.devices.device import BuildKind
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

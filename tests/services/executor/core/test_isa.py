@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from hipcpu.build_folder import ToolchainError
 from services.executor.core.compile import isa
 from services.executor.core.compile.cache import CompileCache
 from services.executor.core.compile.isa import MAX_SHOWN_KERNELS, IsaReporter, shown
@@ -19,7 +20,7 @@ from services.executor.core.model.job import CoreJob, Mode
 from services.executor.core.model.jsonlines import decode_event, encode_event, plain
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
-from services.executor.devices.device import Toolchain, ToolchainError
+from services.executor.devices.device import Toolchain
 from services.executor.devices.gfx942.inspector import Gfx942Inspector
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import Command, Mount

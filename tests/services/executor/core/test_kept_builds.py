@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from hipcpu.build_folder import BuildKind
 from services.executor.core.compile.build import Builder, Unit
 from services.executor.core.compile.cache import CompileCache
 from services.executor.core.model.events import Compiling
 from services.executor.core.model.limits import StageLimits
-from services.executor.devices.device import BuildKind, DeviceDescription, Toolchain
+from services.executor.devices.device import DeviceDescription, Toolchain
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import Command, Mount
 from tests.kept_builds import REPOSITORY, kept_folder

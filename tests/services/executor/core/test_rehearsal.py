@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from hipcpu.build_folder import ToolchainError
 from services.executor.core.compile import forbidden
 from services.executor.core.launching.contract import unit_of
 from services.executor.core.problem_host.admission import admit
@@ -14,12 +15,12 @@ from services.executor.core.process.rehearsal import rehearse
 from services.executor.core.run.equipment import Equipment
 from services.executor.core.run.installation import catalogue, find_problem
 from services.executor.devices.cpu.cpu_device import CpuDevice
-from services.executor.devices.device import Toolchain, ToolchainError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from services.executor.core.compile.cache import CompileCache
+    from services.executor.devices.device import Toolchain
 
 
 class WithoutCompiler(CpuDevice):

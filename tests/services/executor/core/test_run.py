@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import psutil
 import pytest
 
+from hipcpu.build_folder import ToolchainError
 from services.executor.core.call.session import RunnerSession
 from services.executor.core.model import events
 from services.executor.core.model.job import CoreJob, Mode
@@ -19,7 +20,6 @@ from services.executor.core.sandbox.scratch import memory_parent
 from services.executor.core.timing.benchmark_result import Bound, Timing
 from services.executor.core.timing.case_timing import LAUNCHED_BY_SUBMISSION
 from services.executor.devices.cpu.cpu_device import CpuDevice
-from services.executor.devices.device import DeviceDescription, Toolchain, ToolchainError
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import SandboxError
 from tests.services.executor.core.conftest import SUBMISSIONS
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from services.executor.core.run.equipment import Equipment
+    from services.executor.devices.device import DeviceDescription, Toolchain
     from services.executor.sandboxes.sandbox import BoxedProcess
 
 HONEST = (SUBMISSIONS / "call_counter.hip").read_text().replace("if (++calls > 10) return;", "")

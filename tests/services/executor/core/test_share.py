@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from hipcpu.build_folder import BuildKind
 from services.executor.core.model.limits import Share, StageLimits
 from services.executor.core.run.installation import Options, share_for
 from services.executor.devices.cpu.cpu_device import CpuDevice
-from services.executor.devices.device import BuildKind
 from services.executor.devices.rocm.rocm_device import RocmDevice
 from services.executor.devices.selection import within
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from hipcpu.build_folder import BuildKind
 from services.executor.core.compile.build import Builder, Unit
 from services.executor.core.compile.cache import CompileCache
 from services.executor.core.model.failure import Failure
-from services.executor.devices.device import BuildKind, DeviceDescription, Toolchain
+from services.executor.devices.device import DeviceDescription, Toolchain
 from services.executor.sandboxes.limits.file_tree import remove_tree
 from services.executor.sandboxes.sandbox import Command, Mount
 from tests.services.executor.sandboxes.box import GENEROUS

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from hipcpu.build_folder import BuildKind
 from services.executor.core.model.limits import StageLimits
-from services.executor.devices.device import BuildKind
 from services.executor.devices.rocm import toolchain
 from services.executor.devices.rocm.sysfs import SYS, TOPOLOGY, gpu_mounts
 from services.executor.sandboxes.gaps import Gap

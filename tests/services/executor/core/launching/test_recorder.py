@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from hipcpu.build_folder import REPLAYER
+from hipcpu.toolchain import PACKAGE
 from services.executor.core.call.session import RunnerSession
 from services.executor.core.check.checking import Checker
 from services.executor.core.compile.build import install
@@ -35,8 +37,6 @@ from services.executor.core.run.installation import catalogue, find_problem
 from services.executor.core.run.one_run import run
 from services.executor.core.sandbox.run_place import open_place
 from services.executor.devices.cpu.cpu_device import CpuDevice
-from services.executor.devices.cpu.toolchain import PACKAGE
-from services.executor.devices.device import REPLAYER
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.devices.cpu import toolchain
+from hipcpu import toolchain
+from hipcpu.build_folder import BuildKind, ToolchainError
 from services.executor.devices.cpu.cpu_device import CpuDevice
-from services.executor.devices.device import BuildKind, Device, ToolchainError
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from services.executor.devices.device import Device
 
 _LIMITS = Limits(timedelta(seconds=60), timedelta(seconds=60), 4096, 256, 512, 1 << 20)
 
@@ -47,7 +49,7 @@ def test_toolchain_names_its_compiler() -> None:
 def test_missing_toolchain_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WAVEPOOL_CACHE_DIR", str(tmp_path))
 
-    with pytest.raises(ToolchainError, match=r"services\.executor\.devices\.cpu\.prepare"):
+    with pytest.raises(ToolchainError, match=r"hipcpu\.prepare"):
         CpuDevice().toolchain()
 
 

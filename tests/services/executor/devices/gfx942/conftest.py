@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from services.executor.devices.device import ToolchainError
+from hipcpu.build_folder import ToolchainError
 from services.executor.devices.gfx942.prepare import prepare
 from services.executor.devices.gfx942.report import report
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from services.executor.devices.cpu import toolchain as cpu
+from hipcpu import toolchain as cpu
 from services.executor.devices.gfx942 import prepare, toolchain
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from services.executor.devices.device import BuildKind
+from hipcpu.build_folder import BuildKind
 from services.executor.devices.inventory import Inventoried
 from services.executor.devices.nvidia.facts import cuda_version, read_facts
 from services.executor.devices.nvidia.gpu import Gpu

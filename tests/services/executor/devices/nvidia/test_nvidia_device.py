@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from hipcpu.build_folder import BuildKind
+from hipcpu.toolchain import PACKAGE
 from problems.library.catalogue import Catalogue
 from services.executor.core.certify.sources import refused_on
 from services.executor.core.commands.record_command import recorded
@@ -25,8 +27,6 @@ from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.device_properties import properties_source
 from services.executor.core.run.installation import Options, open_equipment
 from services.executor.core.sandbox.canary import canary_job
-from services.executor.devices.cpu.toolchain import PACKAGE
-from services.executor.devices.device import BuildKind
 from services.executor.devices.nvidia import toolchain
 from services.executor.devices.nvidia.gpu import Gpu
 from services.executor.devices.nvidia.nvidia_device import NvidiaDevice

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.devices.device import BuildKind
+from hipcpu.build_folder import BuildKind
 from services.executor.devices.offload.build_script import Driver, build_script
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.devices.device import ToolchainError
+from hipcpu.build_folder import ToolchainError
 from services.executor.devices.rocm import toolchain
 from services.executor.devices.rocm.checkup import RocmCheckup, compiler, management_library, no_device
 from services.executor.devices.rocm.rocm_device import RocmDevice

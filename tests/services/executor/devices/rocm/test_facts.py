@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from services.executor.devices.device import BuildKind
+from hipcpu.build_folder import BuildKind
 from services.executor.devices.inventory import Inventoried, PartitionMode
 from services.executor.devices.rocm import toolchain
 from services.executor.devices.rocm.gpu import Gpu

@@ -33,7 +33,7 @@ async def test_amds_own_library_tells_of_a_machine_that_is_written_down(tmp_path
         (home / file.name).chmod(0o666)
     mounts = [Mount(home / file.name, file) for file in files]
     mounts += [Mount(home / "sys", SYS), Mount(tmp_path, PROGRAMS), Mount(ROCM, ROCM)]
-    mounts += [Mount(REPOSITORY / name, REPOSITORY / name) for name in ("services", "problems", "tests")]
+    mounts += [Mount(REPOSITORY / name, REPOSITORY / name) for name in ("hipcpu", "services", "problems", "tests")]
     environment = {"ROCM_PATH": str(ROCM), "PYTHONHOME": str(ROCM), "PYTHONPATH": str(REPOSITORY)}
     command = Command(list(map(str, (*loader, *asking))), PROGRAMS, mounts, environment)
     ended = await (await (await choose_sandbox("bubblewrap")).start(command, GENEROUS)).wait()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.recordable import sources
+from hipcpu.build_folder import REPLAYER
 from problems.kit.signature import Parameter
 from services.executor.core.call.layout import GUARD_BYTES, layout_of, plan_bytes
 from services.executor.core.call.session import RunnerSession
@@ -31,7 +32,6 @@ from services.executor.core.run.installation import find_problem
 from services.executor.core.run.one_run import run
 from services.executor.core.sandbox.channel import Channel
 from services.executor.core.sandbox.scratch import ScratchFolder
-from services.executor.devices.device import REPLAYER
 from services.executor.devices.rocm import toolchain
 from services.executor.sandboxes.choice import choose_sandbox
 from tests.conftest import ROCM

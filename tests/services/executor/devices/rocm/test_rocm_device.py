@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from hipcpu.build_folder import BuildKind, ToolchainError
 from services.executor.core.compile.build import Builder, Unit
 from services.executor.core.compile.cache import CompileCache
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.limits import StageLimits
 from services.executor.core.model.verdict import Verdict
-from services.executor.devices.device import BuildKind, ToolchainError
 from services.executor.devices.instruments import Firmware, Instruments, Versioned
 from services.executor.devices.rocm import toolchain
 from services.executor.devices.rocm.gpu import ErrorCounts, Gpu, Management

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from services.executor.devices.device import BuildKind
+    from hipcpu.build_folder import BuildKind
     from services.executor.sandboxes.sandbox import Command
     from tests.services.executor.sandboxes.rocm_user_space.machine import Partition
 

@@ -1,0 +1,212 @@
+"""The function that runs a whole block of a kernel whose threads stay together.
+
+Where all threads come to the same meetings, which meeting is next is decided once for the block: the loops over
+threads follow each other as in a program that was written that way, and LLVM sees all of them. A variable that is
+uniform is one variable. At a meeting of wavefronts nothing is copied: what was brought becomes what is shown, and the
+other way round.
+
+Where the host side is seen to launch a kernel with meetings in one or two shapes of block, such a function is made for
+each of these, with the numbers of threads as constants, and a slow one for any other. Without meetings that gains
+little, and a kernel with many regions takes long enough to compile once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hipcpu.forms.meeting_area import BROUGHT, VALUES
+from hipcpu.forms.region_code import REST
+from hipcpu.forms.thread_loops import RegionCall, Threads, index_loads, too_many
+from hipcpu.ir.index_values import parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hipcpu.forms.region_plan import Uniform
+    from hipcpu.forms.regions import Regions
+    from hipcpu.ir.launch_shapes import Shape
+from hipcpu.forms.thread_loops import LoopWriter
+
+COUNT_PREDICATES = "declare void @__wp_count_predicates(ptr, ptr, i32)"
+"""The runtime's function that counts what was brought to a barrier."""
+
+_PARAMETERS = (
+    "ptr noalias readonly %arguments, ptr noalias readonly %index, ptr noalias %wp.context, "
+    "ptr noalias %wp.meeting_area"
+)
+_PASSED_ON = "ptr %arguments, ptr %index, ptr %wp.context, ptr %wp.meeting_area"
+_DIMENSIONS = ("block_dim_x", "block_dim_y", "block_dim_z")
+
+
+def block_symbol(kernel: str, shape: Shape | None = None) -> str:
+    """The symbol of the function that runs a block, of one shape or any."""
+    return f'@"__wp_block.{kernel}{"".join(f".{size}" for size in shape or ())}"'
+
+
+@dataclass(frozen=True)
+class BlockCode:
+    """What the functions of one kernel have in common; `loads` fetch its arguments and `arguments` passes them on."""
+
+    kernel: str
+    loads: Sequence[str]
+    arguments: Sequence[str]
+    cut: Regions
+    writer: LoopWriter
+
+    def functions(self, shapes: Sequence[Shape]) -> list[str]:
+        """The function for any block, which leaves those of `shapes` to functions of their own."""
+        frequent = shapes if self.cut.meetings and not too_many(len(self.cut.functions)) else ()
+        return [self._any_shape(frequent), *(self._one_shape(shape) for shape in frequent)]
+
+    def _any_shape(self, shapes: Sequence[Shape]) -> str:
+        lines = [f"define internal void {block_symbol(self.kernel)}({_PARAMETERS}) {{", "entry:", *index_loads()]
+        for number, shape in enumerate(shapes):
+            lines += _choice(number, shape, block_symbol(self.kernel, shape))
+        threads = Threads(("0", "0", "0"), _operands([parameter(name) for name in _DIMENSIONS]))
+        body = self._body(block_symbol(self.kernel), replace(threads, rare=bool(shapes)))
+        return "\n".join([*lines, *body, "}"])
+
+    def _one_shape(self, shape: Shape) -> str:
+        symbol = block_symbol(self.kernel, shape)
+        header = f"define internal void {symbol}({_PARAMETERS}) {{"
+        sizes = _operands([str(size) for size in shape])
+        threads = Threads(("0", "0", "0"), sizes, dict(zip(_DIMENSIONS, sizes, strict=True)))
+        return "\n".join([header, "entry:", *index_loads(), *self._body(symbol, threads), "}"])
+
+    def _body(self, symbol: str, threads: Threads) -> list[str]:
+        lines = [
+            *self.loads,
+            f"  %brought.first = getelementptr i8, ptr %wp.meeting_area, i64 {BROUGHT}",
+            f"  %values.first = getelementptr i8, ptr %wp.meeting_area, i64 {VALUES}",
+            "  %brought.now = alloca ptr",
+            "  %values.now = alloca ptr",
+            "  store ptr %brought.first, ptr %brought.now",
+            "  store ptr %values.first, ptr %values.now",
+            *(f"  {uniform.variable} = alloca {uniform.type}" for uniform in self.cut.kept),
+            "  br label %r0",
+        ]
+        for number in range(len(self.cut.functions)):
+            lines += self._region(symbol, number, threads)
+        for number in range(len(self.cut.meetings)):
+            lines += self._meeting(number, threads)
+        if self.cut.apart:
+            lines += self._rest(symbol, threads)
+        return [*lines, "end:", "  ret void"]
+
+    def _region(self, symbol: str, number: int, threads: Threads) -> list[str]:
+        r = f"r{number}"
+        lines, passed = self._passed(r, self.cut.uniforms[number])
+        exits = self.cut.exits[number]
+        parts = bool(set(exits) & set(self.cut.apart))
+        function = self.cut.functions[number]
+        call = RegionCall(self.kernel, number, function, self.arguments, passed, parts, threads.rare, self.cut.kept)
+        narrowing, fewer = _narrowed(r, threads, self.cut.firsts[number])
+        lines = [f"{r}:", *lines, *narrowing, *self._loop(call, fewer, symbol)]
+        if parts:
+            lines += [
+                f"  %{r}.same = icmp eq i32 %{r}.or.new, %{r}.and.new",
+                f"  br i1 %{r}.same, label %{r}.together, label %r{REST}",
+                f"{r}.together:",
+            ]
+        return [*lines, _onwards(f"%{r}.id", exits)]
+
+    def _rest(self, symbol: str, threads: Threads) -> list[str]:
+        """Each thread that is where others are not goes on by itself, to where all come."""
+        r = f"r{REST}"
+        lines, passed = self._passed(r, self.cut.rest_uniforms)
+        call = RegionCall(self.kernel, REST, self.cut.rest, self.arguments, passed, rarely=True, kept=self.cut.kept)
+        places = [place for place in self.cut.places if place not in self.cut.apart]
+        return [f"{r}:", *lines, *self._loop(call, threads, symbol), _onwards(f"%{r}.id", places)]
+
+    def _loop(self, call: RegionCall, threads: Threads, symbol: str) -> list[str]:
+        return self.writer.loop_of_many(call, threads, symbol, len(self.cut.functions))
+
+    def _passed(self, r: str, uniforms: Sequence[Uniform]) -> tuple[list[str], list[str]]:
+        """The IR that fetches what a region is passed, and how it is passed."""
+        lines = [f"  %{r}.brought = load ptr, ptr %brought.now", f"  %{r}.values = load ptr, ptr %values.now"]
+        passed = ["ptr %wp.context", "ptr %wp.meeting_area", f"ptr %{r}.brought", f"ptr %{r}.values"]
+        passed += [f"ptr {uniform.variable}" for uniform in self.cut.kept]
+        for uniform in uniforms:
+            lines += self._fetched(f"%{r}.uniform.{uniform.slot}", uniform)
+            passed.append(f"{uniform.type} %{r}.uniform.{uniform.slot}")
+        return lines, passed
+
+    def _fetched(self, name: str, uniform: Uniform) -> list[str]:
+        if not uniform.each:
+            return [f"  {name} = load {uniform.type}, ptr {uniform.variable}"]
+        place = f"ptr %wp.context, i64 0, i32 {uniform.slot}, i64 0"
+        return [
+            f"  {name}.p = getelementptr {self.cut.context}, {place}",
+            f"  {name} = load {uniform.type}, ptr {name}.p",
+        ]
+
+    def _meeting(self, number: int, threads: Threads) -> list[str]:
+        m, meeting = f"m{number}", self.cut.meetings[number]
+        lines = [f"{m}:"]
+        if meeting.is_wave:
+            lines += [
+                f"  %{m}.brought = load ptr, ptr %brought.now",
+                f"  %{m}.values = load ptr, ptr %values.now",
+                f"  store ptr %{m}.brought, ptr %values.now",
+                f"  store ptr %{m}.values, ptr %brought.now",
+            ]
+        elif meeting.has_mask:
+            x, y, z = threads.end
+            lines += [
+                f"  %{m}.brought = load ptr, ptr %brought.now",
+                f"  %{m}.rows = mul i32 {y}, {z}",
+                f"  %{m}.threads = mul i32 %{m}.rows, {x}",
+                f"  call void @__wp_count_predicates(ptr %wp.meeting_area, ptr %{m}.brought, i32 %{m}.threads)",
+            ]
+        return [*lines, f"  br label %r{number + 1}"]
+
+
+def _operands(values: Sequence[str]) -> tuple[str, str, str]:
+    x, y, z = values
+    return x, y, z
+
+
+def _narrowed(r: str, threads: Threads, first: int | None) -> tuple[list[str], Threads]:
+    """The first threads of each row."""
+    x, y, z = threads.end
+    if first is None or first == 0:
+        return [], threads
+    if x.isdigit():
+        return [], replace(threads, end=(str(min(first, int(x))), y, z))
+    lines = [
+        f"  %{r}.fewer = icmp ult i32 {x}, {first}",
+        f"  %{r}.end.x = select i1 %{r}.fewer, i32 {x}, i32 {first}",
+    ]
+    return lines, replace(threads, end=(f"%{r}.end.x", y, z))
+
+
+def _onwards(answer: str, places: Sequence[int]) -> str:
+    if not places:
+        # No thread ever comes out of it.
+        return f"  br label {_place(0)}"
+    if len(places) == 1:
+        return f"  br label {_place(places[0])}"
+    cases = " ".join(f"i32 {place}, label {_place(place)}" for place in places[1:])
+    return f"  switch i32 {answer}, label {_place(places[0])} [ {cases} ]"
+
+
+def _place(answer: int) -> str:
+    return f"%m{answer - 1}" if answer else "%end"
+
+
+def _choice(number: int, shape: Shape, symbol: str) -> list[str]:
+    same = [
+        f"  %is.{number}.{axis} = icmp eq i32 {parameter(name)}, {size}"
+        for axis, name, size in zip("xyz", _DIMENSIONS, shape, strict=True)
+    ]
+    return [
+        *same,
+        f"  %is.{number}.xy = and i1 %is.{number}.x, %is.{number}.y",
+        f"  %is.{number} = and i1 %is.{number}.xy, %is.{number}.z",
+        f"  br i1 %is.{number}, label %shape.{number}, label %not.{number}",
+        f"shape.{number}:",
+        f"  tail call void {symbol}({_PASSED_ON})",
+        "  ret void",
+        f"not.{number}:",
+    ]

@@ -1,0 +1,83 @@
+"""The function that runs one region for a box of threads, for kernels whose threads may part (`region_runner.cpp`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hipcpu.forms.meeting_area import BROUGHT, VALUES
+from hipcpu.forms.thread_loops import RegionCall, Threads, index_loads
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hipcpu.forms.regions import Regions
+    from hipcpu.forms.thread_loops import LoopWriter
+
+_PARAMETERS = (
+    "ptr noalias readonly %arguments, ptr noalias readonly %index, ptr noalias %wp.context, "
+    "ptr noalias %wp.meeting_area, i32 %region, ptr noalias readonly %box"
+)
+_AXES = "xyz"
+_PASSED = ("ptr %wp.context", "ptr %wp.meeting_area", "ptr %wp.brought", "ptr %wp.values", "i64 %after_side")
+_THREADS = Threads(("%begin.x", "%begin.y", "%begin.z"), ("%end.x", "%end.y", "%end.z"))
+
+
+def regions_symbol(kernel: str) -> str:
+    """The symbol of the function that runs a region of the kernel called `kernel`."""
+    return f'@"__wp_regions.{kernel}"'
+
+
+def regions_function(
+    kernel: str, loads: Sequence[str], arguments: Sequence[str], cut: Regions, writer: LoopWriter
+) -> str:
+    """`loads` fetch the kernel's arguments and `arguments` passes them on."""
+    cases = " ".join(f"i32 {number}, label %r{number}" for number in range(len(cut.functions)))
+    lines = [
+        f"define internal i64 {regions_symbol(kernel)}({_PARAMETERS}) {{",
+        "entry:",
+        *loads,
+        *index_loads(),
+        *_box_loads(),
+        f"  %wp.brought = getelementptr i8, ptr %wp.meeting_area, i64 {BROUGHT}",
+        f"  %wp.values = getelementptr i8, ptr %wp.meeting_area, i64 {VALUES}",
+        f"  switch i32 %region, label %none [ {cases} ]",
+        "none:",
+        "  unreachable",
+    ]
+    for number, function in enumerate(cut.functions):
+        uniform_loads, uniforms = _uniform_variables(number, cut)
+        call = RegionCall(kernel, number, function, arguments, [*_PASSED, *uniforms], records=True)
+        loop = writer.loop_of_many(call, _THREADS, regions_symbol(kernel), len(cut.functions))
+        lines += [f"r{number}:", *uniform_loads, *loop, *_answer(f"r{number}")]
+    return "\n".join([*lines, "}"])
+
+
+def _answer(r: str) -> list[str]:
+    return [
+        f"  %{r}.high = zext i32 %{r}.or.new to i64",
+        f"  %{r}.shifted = shl i64 %{r}.high, 32",
+        f"  %{r}.low = zext i32 %{r}.and.new to i64",
+        f"  %{r}.both = or i64 %{r}.shifted, %{r}.low",
+        f"  ret i64 %{r}.both",
+    ]
+
+
+def _box_loads() -> list[str]:
+    lines: list[str] = []
+    for number, name in enumerate(f"{end}.{axis}" for axis in _AXES for end in ("begin", "end")):
+        lines.append(f"  %{name}.p = getelementptr i32, ptr %box, i64 {number}")
+        lines.append(f"  %{name} = load i32, ptr %{name}.p")
+    lines += ["  %side.p = getelementptr i32, ptr %box, i64 6", "  %side.32 = load i32, ptr %side.p"]
+    return [*lines, "  %before_side = zext i32 %side.32 to i64", "  %after_side = xor i64 %before_side, 1"]
+
+
+def _uniform_variables(number: int, cut: Regions) -> tuple[list[str], list[str]]:
+    """Fetch the uniform variables that a region is passed, before its loop: the region may change them."""
+    lines: list[str] = []
+    passed: list[str] = []
+    for uniform in cut.uniforms[number]:
+        name = f"%r{number}.uniform.{uniform.slot}"
+        where = f"ptr %wp.context, i64 0, i32 {uniform.slot}, i64 %before_side"
+        lines += [f"  {name}.p = getelementptr {cut.context}, {where}", f"  {name} = load {uniform.type}, ptr {name}.p"]
+        passed.append(f"{uniform.type} {name}")
+    return lines, passed

@@ -1,0 +1,245 @@
+"""Loops that run one region for a box of threads: three nested loops around a call that LLVM inlines.
+
+The loops carry LLVM's promise that their iterations do not depend on each other through memory, which is what a kernel
+promises about its threads; so the innermost one, over threadIdx.x, is vectorised. The promise is made for the accesses
+of the group that the call names: the inliner hands it on to the accesses of the region. Regions with volatile or atomic
+accesses come without it: LLVM would try to vectorise those too, and fail an assertion of its own.
+
+A loop whose number of threads is known would be unrolled before it is vectorised, and then not be vectorised: unrolling
+is for the vectorised loop only.
+
+Several of LLVM's passes take a time that grows with the square of the loops in a function. So each loop of a kernel
+with many regions is a function of its own: a flash attention with 160 shuffles took 47 s to compile as one function.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hipcpu.forms.meeting_area import NEXT
+from hipcpu.forms.region_code import region_symbol
+from hipcpu.ir.index_values import UNIFORM, parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hipcpu.forms.region_plan import Uniform
+
+_UNIFORM_OFFSET = 12  # bytes, after the three thread indices in BlockIndex
+_MOST_LOOPS_IN_A_FUNCTION = 24
+_AXES = "xyz"
+_ORDERED_ACCESS = re.compile(r"\b(?:load|store) (?:volatile|atomic)\b")
+
+
+def too_many(loops: int) -> bool:
+    """Whether so many loops are not to be in one function."""
+    return loops > _MOST_LOOPS_IN_A_FUNCTION
+
+
+@dataclass(frozen=True)
+class Threads:
+    """The threads that a loop runs: IR operands, in the order x, y, z."""
+
+    begin: tuple[str, str, str]
+    end: tuple[str, str, str]
+    index: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Operands in place of loaded indices of the block."""
+    rare: bool = False
+    """Whether the threads are of a block as it is hardly ever launched."""
+
+    def of_block(self, index: str) -> str:
+        """The operand for one of `UNIFORM`."""
+        return self.index.get(index, parameter(index))
+
+    @property
+    def operands(self) -> list[str]:
+        """Each name that is used, with its type."""
+        values = [*map(self.of_block, UNIFORM), *self.begin, *self.end]
+        return [f"i32 {value}" for value in dict.fromkeys(values) if value.startswith("%")]
+
+
+@dataclass(frozen=True)
+class RegionCall:
+    """A call of region `number`: the kernel's arguments, and all that is passed after the thread's own indices."""
+
+    kernel: str
+    number: int | str
+    function: str
+    arguments: Sequence[str]
+    passed: Sequence[str]
+    records: bool = False
+    """Whether it is remembered where each thread has come, and whether all have come to the same place."""
+    rarely: bool = False
+    """Whether it is not worth vectorising."""
+    kept: Sequence[Uniform] = ()
+    """Those variables of the calling function that are among what is passed."""
+
+
+class LoopWriter:
+    """Writes the IR; `metadata` is the first metadata number that is free in the module."""
+
+    def __init__(self, metadata: int) -> None:
+        self._metadata = metadata
+        self.metadata_lines: list[str] = []
+        self.functions: list[str] = []
+
+    def loop_of_many(self, call: RegionCall, threads: Threads, caller: str, count: int) -> list[str]:
+        """The same as `loop`, for one of the `count` loops of the function `caller`: too many become `functions`."""
+        if not too_many(count):
+            return self.loop(call, threads)
+        results = [f"%r{call.number}.id"]
+        if call.records:
+            results += [f"%r{call.number}.or.new", f"%r{call.number}.and.new"]
+        type_ = f"{{ {', '.join(['i32'] * len(results))} }}"
+        symbol = f'{caller[:-1]}.loop.{call.number}"'
+        operands = [*call.arguments, *threads.operands, *call.passed]
+        self.functions.append(self._function(f"{type_} {symbol}", operands, call, threads, results))
+        return [
+            f"  %r{call.number}.result = call {type_} {symbol}({', '.join(operands)})",
+            *(f"  {name} = extractvalue {type_} %r{call.number}.result, {at}" for at, name in enumerate(results)),
+        ]
+
+    def _function(
+        self, title: str, operands: Sequence[str], call: RegionCall, threads: Threads, results: Sequence[str]
+    ) -> str:
+        """The loop by itself. It has copies of the variables that it changes, so that LLVM can use registers."""
+        changed = [uniform for uniform in call.kept if f"ptr {uniform.variable}\n" in call.function]
+        homes = {f"ptr {uniform.variable}": f"ptr {uniform.variable}.home" for uniform in changed}
+        type_ = title.partition(" @")[0]
+        lines = [
+            f"define internal {title}({', '.join(homes.get(each, each) for each in operands)}) noinline {{",
+            "entry:",
+            *(f"  {uniform.variable} = alloca {uniform.type}" for uniform in changed),
+            *(line for uniform in changed for line in _copied(uniform, f"{uniform.variable}.home", uniform.variable)),
+            f"  br label %r{call.number}",
+            f"r{call.number}:",
+            *self.loop(call, threads),
+            *(line for uniform in changed for line in _copied(uniform, uniform.variable, f"{uniform.variable}.home")),
+        ]
+        packed = "poison"
+        for at, name in enumerate(results):
+            lines.append(f"  %wp.result.{at} = insertvalue {type_} {packed}, i32 {name}, {at}")
+            packed = f"%wp.result.{at}"
+        return "\n".join([*lines, f"  ret {type_} {packed}", "}"])
+
+    def loop(self, call: RegionCall, threads: Threads) -> list[str]:
+        """From label `%r<number>` on. `%r<number>.id` is what the last thread returned.
+
+        Where the call records, `.or.new` and `.and.new` are the bitwise or and and of what all have returned.
+        """
+        r = f"r{call.number}"
+        group, loop = self._scalar_metadata() if call.rarely else self._loop_metadata()
+        ordered = _ORDERED_ACCESS.search(call.function)
+        return [
+            f"  br label %{r}.head.z",
+            *_head(r, "z", r, threads, _all(call, "0", "-1")),
+            f"  br label %{r}.head.y",
+            *_head(r, "y", f"{r}.head.z", threads, _all(call, f"%{r}.or.z", f"%{r}.and.z")),
+            f"  %{r}.zrows = mul i32 %{r}.z, {threads.of_block('block_dim_y')}",
+            f"  %{r}.row = add i32 %{r}.zrows, %{r}.y",
+            f"  %{r}.first = mul i32 %{r}.row, {threads.of_block('block_dim_x')}",
+            f"  br label %{r}.head.x",
+            *_head(r, "x", f"{r}.head.y", threads, _all(call, f"%{r}.or.y", f"%{r}.and.y")),
+            f"  %{r}.t32 = add nuw nsw i32 %{r}.first, %{r}.x",
+            f"  %{r}.t = zext nneg i32 %{r}.t32 to i64",
+            f"  %{r}.lane = and i32 %{r}.t32, 63",
+            _call(r, call, threads, group),
+            *(_record(r, group) if call.records else []),
+            *_latch(r, "x", threads, "" if ordered else f", !llvm.loop !{loop}"),
+            *_latch(r, "y", threads, ""),
+            *_latch(r, "z", threads, ""),
+        ]
+
+    def _scalar_metadata(self) -> tuple[int, int]:
+        """For code that is there for completeness: it is compiled in little time, and is slow."""
+        group = self._metadata
+        self._metadata += 4
+        self.metadata_lines += [
+            f"!{group} = distinct !{{}}",
+            f'!{group + 1} = !{{!"llvm.loop.vectorize.enable", i1 false}}',
+            f'!{group + 2} = !{{!"llvm.loop.unroll.disable"}}',
+            f"!{group + 3} = distinct !{{!{group + 3}, !{group + 1}, !{group + 2}}}",
+        ]
+        return group, group + 3
+
+    def _loop_metadata(self) -> tuple[int, int]:
+        group = self._metadata
+        self._metadata += 6
+        self.metadata_lines += [
+            f"!{group} = distinct !{{}}",
+            f'!{group + 1} = !{{!"llvm.loop.parallel_accesses", !{group}}}',
+            f'!{group + 2} = !{{!"llvm.loop.unroll.disable"}}',
+            f'!{group + 3} = !{{!"llvm.loop.isvectorized", i32 1}}',
+            f'!{group + 4} = !{{!"llvm.loop.vectorize.followup_vectorized", !{group + 3}}}',
+            f"!{group + 5} = distinct !{{!{group + 5}, !{group + 1}, !{group + 2}, !{group + 4}}}",
+        ]
+        return group, group + 5
+
+
+def _copied(uniform: Uniform, source: str, target: str) -> list[str]:
+    value = f"{target}.copied"
+    return [f"  {value} = load {uniform.type}, ptr {source}", f"  store {uniform.type} {value}, ptr {target}"]
+
+
+def index_loads() -> list[str]:
+    """Fetch the block's indices from `%index`."""
+    lines: list[str] = []
+    for number, index in enumerate(UNIFORM):
+        name = parameter(index)
+        lines.append(f"  {name}.p = getelementptr i8, ptr %index, i64 {_UNIFORM_OFFSET + 4 * number}")
+        lines.append(f"  {name} = load i32, ptr {name}.p")
+    return lines
+
+
+def _call(r: str, call: RegionCall, threads: Threads, group: int) -> str:
+    passed = [*call.arguments, *(f"i32 {threads.of_block(index)}" for index in UNIFORM)]
+    passed += [f"i32 %{r}.{axis}" for axis in _AXES]
+    passed += [f"i32 %{r}.lane", f"i64 %{r}.t", *call.passed]
+    callee = region_symbol(call.kernel, call.number)
+    return f"  %{r}.id = call i32 {callee}({', '.join(passed)}), !llvm.access.group !{group}"
+
+
+def _all(call: RegionCall, either: str, both: str) -> tuple[str, str] | None:
+    return (either, both) if call.records else None
+
+
+def _head(r: str, axis: str, before: str, threads: Threads, start: tuple[str, str] | None) -> list[str]:
+    latch, begin = f"%{r}.latch.{axis}", threads.begin[_AXES.index(axis)]
+    lines = [f"{r}.head.{axis}:", f"  %{r}.{axis} = phi i32 [ {begin}, %{before} ], [ %{r}.{axis}.next, {latch} ]"]
+    if start:
+        either, both = start
+        lines += [
+            f"  %{r}.or.{axis} = phi i32 [ {either}, %{before} ], [ %{r}.or.new, {latch} ]",
+            f"  %{r}.and.{axis} = phi i32 [ {both}, %{before} ], [ %{r}.and.new, {latch} ]",
+        ]
+    return lines
+
+
+def _latch(r: str, axis: str, threads: Threads, metadata: str) -> list[str]:
+    return [
+        f"  br label %{r}.latch.{axis}",
+        f"{r}.latch.{axis}:",
+        f"  %{r}.{axis}.next = add nuw nsw i32 %{r}.{axis}, 1",
+        f"  %{r}.{axis}.more = icmp ult i32 %{r}.{axis}.next, {threads.end[_AXES.index(axis)]}",
+        f"  br i1 %{r}.{axis}.more, label %{r}.head.{axis}, label %{r}.done.{axis}{metadata}",
+        f"{r}.done.{axis}:",
+    ]
+
+
+def _record(r: str, group: int) -> list[str]:
+    """Remember where the thread has come, for when not all have come to the same place."""
+    return [
+        f"  %{r}.next = getelementptr i8, ptr %wp.meeting_area, i64 {NEXT}",
+        f"  %{r}.next.t = getelementptr i32, ptr %{r}.next, i64 %{r}.t",
+        f"  store i32 %{r}.id, ptr %{r}.next.t, !llvm.access.group !{group}",
+        f"  %{r}.or.new = or i32 %{r}.or.x, %{r}.id",
+        f"  %{r}.and.new = and i32 %{r}.and.x, %{r}.id",
+    ]
+
+
+def unused_metadata(text: str) -> int:
+    """The first metadata number that a module does not use."""
+    numbers = [int(line[1 : line.index(" ")]) for line in text.splitlines() if line[:1] == "!" and line[1:2].isdigit()]
+    return max(numbers, default=-1) + 1

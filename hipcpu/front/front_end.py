@@ -1,0 +1,138 @@
+"""Run clang over a submission: the host side and the kernel side at once."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hipcpu import toolchain
+from hipcpu.build_folder import ToolchainError
+from hipcpu.front.included_files import dependency_options, foreign_files
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+# Errors of a source begin with its name; these are about what we made for it.
+BROKEN_PRELUDE = re.compile(r"^(?:fatal )?error: .*\b(?:PCH|precompiled).*$", re.MULTILINE)
+_EMBEDDED = re.compile(r"""^[ \t]*#[ \t]*embed[ \t]*["<]([^">\n]+)""", re.MULTILINE)
+_LINES = ("-debug-info-kind=line-tables-only", "-dwarf-version=5")
+# Arguments of launches must not hold what was in memory before: recordings of a launch are compared byte by byte.
+_DEFINED = ("-ftrivial-auto-var-init=zero",)
+_DEPENDENCIES = ("host.d", "kernels.d")
+_CUDA_NAME = re.compile(r"\bcuda[A-Z]\w*")
+_OWN_CUDA_NAME = re.compile(r"^[ \t]*#[ \t]*define[ \t]+cuda[A-Z]", re.MULTILINE)
+
+
+class CompilerCrashError(Exception):
+    """A signal ended clang; `number` is the signal's."""
+
+    def __init__(self, number: int, messages: str) -> None:
+        super().__init__(messages)
+        self.number = number
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """Both sides' IR and what clang said; the IR is None for a side that has errors.
+
+    `foreign_files` were to be included or embedded, and are neither the source nor a header of the toolchain.
+    """
+
+    host: str | None
+    kernels: str | None
+    messages: str
+    foreign_files: tuple[str, ...] = ()
+
+
+def parse(folder: Path, source: str, *, lines: bool = False) -> Parsed:
+    """Compile `folder`/`source` to the unoptimised IR of both sides; raises ToolchainError and CompilerCrashError.
+
+    The host's IR says which line of the source each instruction is from, with `lines` the kernels' as well.
+    """
+    host = _start(folder, source, *_LINES, *_DEFINED, kernels=False)
+    kernels = _start(folder, source, *(_LINES if lines else ()), kernels=True)
+    # Both have ended before either is judged: what raises leaves no process behind.
+    outputs = [_judged(*ended) for ended in [_ended(process) for process in (host, kernels)]]
+    texts = [text for text, _ in outputs]
+    foreign = _foreign_files(folder, source) or _missing_embeds(folder, source, texts)
+    return Parsed(texts[0], texts[1], _merge(outputs[0][1], outputs[1][1]), foreign)
+
+
+def parse_host(folder: Path, source: str) -> tuple[str | None, str]:
+    """The host side alone: its IR, None if it has errors, and what clang said; raises as `parse` does."""
+    return _judged(*_ended(_start(folder, source, *_LINES, *_DEFINED, kernels=False)))
+
+
+def _ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    text, messages = process.communicate()
+    return process.returncode, text, _shown(messages)
+
+
+def _judged(status: int, text: str, messages: str) -> tuple[str | None, str]:
+    if status < 0:
+        raise CompilerCrashError(-status, messages)
+    if found := BROKEN_PRELUDE.search(messages):
+        raise ToolchainError(f"the precompiled headers cannot be used: {found[0]}")
+    return text if status == 0 else None, messages
+
+
+def header_options(source: Path) -> list[str]:
+    """Options that include what nvcc includes by itself, if the source has CUDA's names and no definitions of them.
+
+    Clang then proposes no other spelling: the nearest name that it knows is HIP's.
+    """
+    text = source.read_text(errors="replace")
+    is_cuda = _CUDA_NAME.search(text) and not _OWN_CUDA_NAME.search(text)
+    return ["-include", "cuda_runtime.h", "-fno-spell-checking"] if is_cuda else []
+
+
+def _start(folder: Path, source: str, *more: str, kernels: bool) -> subprocess.Popen[str]:
+    prepared = toolchain.prepared()
+    prelude = prepared.kernel_prelude if kernels else prepared.host_prelude
+    options = ["-include-pch", str(prelude), *header_options(folder / source), "-emit-llvm", source, "-o", "-", *more]
+    options += dependency_options(folder / _DEPENDENCIES[kernels])
+    command = toolchain.compiler().hip(prepared.include, *options, kernels=kernels)
+    return subprocess.Popen(  # noqa: S603 - our own compiler, in the build's box
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace"
+    )
+
+
+def _foreign_files(folder: Path, source: str) -> tuple[str, ...]:
+    prepared = toolchain.prepared()
+    own = (folder / source, prepared.include, prepared.device, toolchain.compiler().folder)
+    # A side with errors may leave no rule; the source is refused for them.
+    rules = [file.read_text(errors="replace") for name in _DEPENDENCIES if (file := folder / name).is_file()]
+    return tuple(dict.fromkeys(name for rule in rules for name in foreign_files(rule, folder, own)))
+
+
+def _missing_embeds(folder: Path, source: str, texts: Sequence[str | None]) -> tuple[str, ...]:
+    """What `#embed` names and is not there.
+
+    Clang 22 takes a missing file for an empty one where it writes dependencies, and then leaves that side's rule out:
+    without this, one missing file would hide all others.
+    """
+    if all(text is None or (folder / name).is_file() for text, name in zip(texts, _DEPENDENCIES, strict=True)):
+        return ()
+    named = _EMBEDDED.findall((folder / source).read_text(errors="replace"))
+    return next(((name,) for name in named if not os.path.exists(folder / name)), ("#embed",))  # noqa: PTH110 - asks for no rights
+
+
+def _shown(messages: str) -> str:
+    return toolchain.compiler().without_folders(messages, toolchain.prepared().include)
+
+
+_SUMMARY = re.compile(r"^\d+ (?:error|warning)s?(?: and \d+ errors?)? generated.*\n", re.MULTILINE)
+_MESSAGE_START = re.compile(r"^(?=(?:In file included|[^\s:]+:\d+:\d+: (?:fatal error|error|warning)))", re.MULTILINE)
+
+
+def _merge(host: str, kernels: str) -> str:
+    """Most messages come from both sides: show each once."""
+    seen: dict[str, None] = {}
+    for text in (host, kernels):
+        for message in _MESSAGE_START.split(_SUMMARY.sub("", text)):
+            seen.setdefault(message)
+    return "".join(seen)

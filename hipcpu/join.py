@@ -1,0 +1,166 @@
+"""Join the two sides of a HIP program into object files.
+
+Theory of operation
+-------------------
+Clang parses the source twice, for the host's architecture both times: as the host side, where each kernel is a launch
+stub, and as the kernel side, where only device code exists. The host side keeps HIP's real launch protocol:
+
+    k<<<grid, block>>>(x)   calls the stub, which calls hipLaunchKernel(&handle of k, grid, block, {&x}, ...);
+    a module constructor    passes __hipRegisterFatBinary a "fat binary" and registers (handle, "k") with it.
+
+The fat binary is an external symbol. On a GPU it holds machine code; here the join defines it as a table of names and
+addresses (`kernel_table.h`), so the host side needs no change at all. Our runtime implements the functions.
+
+The kernel side is changed as text (`device_module`), since llvmlite cannot edit parsed modules; LLVM then parses and
+verifies the result. Each kernel gets a thunk (`thunks`) that unpacks the array of argument addresses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hipcpu.forms.kernel_forms import with_forms
+from hipcpu.ir.ir_text import plain, unescaped
+from hipcpu.ir.launch_shapes import launch_shapes
+from hipcpu.modules import back_end
+from hipcpu.modules.constructors import with_init_array
+from hipcpu.modules.device_module import (
+    DYNAMIC_SHARED,
+    device_module_from_text,
+    kernel_symbol,
+    shared_variables_of,
+    uses_dynamic_shared,
+    without_cpu_attributes,
+)
+from hipcpu.modules.foreign_calls import ForeignCallError, refuse_foreign_calls
+from hipcpu.modules.lockstep import with_lockstep_stores
+from hipcpu.modules.thunks import table
+from hipcpu.sanitizer.device_side import PUBLIC, sanitized
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from hipcpu.ir.launch_shapes import Shape
+    from hipcpu.modules.back_end import Machine, Module
+    from hipcpu.modules.device_module import DeviceModule
+    from hipcpu.modules.host_module import HostModule
+
+__all__ = ["ForeignAssemblyError", "ForeignCallError", "Joined", "join", "join_kernels"]
+
+KERNEL_TABLE = "wavepool_kernels"
+"""The symbol under which a build of kernels alone has its table."""
+_MAIN = frozenset({"main"})
+
+
+class ForeignAssemblyError(Exception):
+    """Device code holds inline assembly, which is for another processor."""
+
+
+@dataclass(frozen=True)
+class Joined:
+    """The object files of both sides, and the bytes of shared memory that each kernel has.
+
+    `device_fault` says why the device side cannot run alone, in a process without the host side; empty if it can.
+    """
+
+    host: bytes
+    device: bytes
+    shared_bytes: Mapping[str, int]
+    device_fault: str
+
+
+def join(host: HostModule, device_text: str, *, sanitize: bool = False, own_main: bool = False) -> Joined:
+    """The parts of a program, whose kernels check their accesses with `sanitize`.
+
+    Only with `own_main` is its `main` seen by other objects: a driver that people keep beside `solution` is not run.
+    Raises ForeignAssemblyError, and ValueError where clang's output is unknown.
+    """
+    back_end.initialise()
+    host_object, shapes = _host_object(host, frozenset() if own_main else _MAIN)
+    # For kernels only: it is no gain for host code.
+    back_end.unroll_more()
+    faults: list[str] = []
+
+    def note_faults(text: str) -> None:
+        try:
+            refuse_foreign_calls(text)
+        except ForeignCallError as error:
+            faults.append(str(error))
+
+    device_object, sizes = _device_object(host, device_text, shapes, note_faults, sanitize=sanitize)
+    return Joined(host_object, device_object, sizes, "".join(faults))
+
+
+def join_kernels(host: HostModule, device_text: str) -> list[bytes]:
+    """The object file of the kernels alone, whose table is `wavepool_kernels`; nothing of the host side is in it.
+
+    Raises ForeignAssemblyError, and ForeignCallError where device code wants more than a device has.
+    """
+    back_end.initialise()
+    back_end.unroll_more()
+    alone = replace(host, variables=(), table=KERNEL_TABLE)
+    return [_device_object(alone, device_text, {}, refuse_foreign_calls)[0]]
+
+
+def _host_object(host: HostModule, hidden: frozenset[str]) -> tuple[bytes, dict[str, tuple[Shape, ...]]]:
+    machine = back_end.target_machine()
+    module = back_end.parse(with_init_array(without_cpu_attributes(host.text)))
+    back_end.hide(module, hidden)
+    back_end.optimise(module, machine, level=3)
+    return back_end.object_file(module, machine), launch_shapes(str(module))
+
+
+def _device_object(
+    host: HostModule,
+    text: str,
+    shapes: Mapping[str, Sequence[Shape]],
+    check: Callable[[str], None],
+    *,
+    sanitize: bool = False,
+) -> tuple[bytes, dict[str, int]]:
+    module = device_module_from_text(text, [kernel.symbol for kernel in host.kernels])
+    if module.assembly:
+        raise ForeignAssemblyError(module.assembly[0])
+    machine = back_end.target_machine()
+    parsed = back_end.parse(module.text)
+    sizes = _shared_bytes(host, module, parsed, machine)
+    # Public, so that LLVM leaves their parameters as the launch stubs know them.
+    kernels = frozenset(unescaped(plain(kernel_symbol(kernel.symbol))[1:]) for kernel in host.kernels)
+    variables = frozenset(unescaped(variable.symbol) for variable in host.variables)
+    back_end.internalise(parsed, kernels | variables)
+    back_end.inline_everything(parsed, kernels)
+    if sanitize:
+        joined, rows = sanitized(parsed, host.kernels, sizes)
+        dynamic: frozenset[str] = frozenset()
+    else:
+        back_end.optimise(parsed, machine, level=2, vectorise=False)
+        back_end.name_everything(parsed, machine)
+        joined, rows = with_forms(with_lockstep_stores(str(parsed)), host.kernels, sizes, shapes)
+        dynamic = _with_dynamic_shared(host, module) if f"\n{DYNAMIC_SHARED} = " in joined else frozenset()
+    tables = [table(host, rows, dynamic)] if host.table else []
+    final = back_end.parse("\n".join([joined, *tables]))
+    back_end.internalise(final, frozenset({host.table or "", *(PUBLIC if sanitize else ())}))
+    back_end.optimise(final, machine, level=1 if sanitize else 3)
+    check(str(final))
+    return back_end.object_file(final, machine), sizes
+
+
+def _with_dynamic_shared(host: HostModule, module: DeviceModule) -> frozenset[str]:
+    """The kernels that use it."""
+    symbols = [kernel.symbol for kernel in host.kernels]
+    return frozenset(symbol for symbol in symbols if uses_dynamic_shared(module, kernel_symbol(symbol)))
+
+
+def _shared_bytes(host: HostModule, module: DeviceModule, parsed: Module, machine: Machine) -> dict[str, int]:
+    """How much static shared memory each kernel uses."""
+    data = machine.target_data
+    sizes = {
+        f"@{variable.name}": data.get_abi_size(variable.global_value_type)
+        for variable in parsed.global_variables
+        if f"@{variable.name}" in module.shared
+    }
+    return {
+        kernel.symbol: sum(sizes[name] for name in shared_variables_of(module, kernel_symbol(kernel.symbol)))
+        for kernel in host.kernels
+    }

@@ -1,0 +1,1 @@
+"""The two modules that clang makes of a source, for the host and for its kernels."""

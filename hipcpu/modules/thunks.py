@@ -1,0 +1,130 @@
+"""The IR that joins host and kernels: per kernel a thunk with one signature for all, and the table of both.
+
+A thunk takes the array of addresses that `hipLaunchKernel` was given, loads each IR parameter from its place
+(`host_module.places_of`) and calls the kernel. The table is what the runtime reads (`runtime/kernel_table.h`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hipcpu.ir.ir_text import unescaped
+from hipcpu.modules.device_module import DYNAMIC_SHARED, kernel_symbol
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from hipcpu.ir.ir_text import Function, Parameter
+    from hipcpu.ir.synchronisation import Meeting
+    from hipcpu.modules.host_module import HostModule, Kernel, Place, Variable
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """A kernel's row in the table; one of `run`, `block` and `regions` is a function's symbol, the others `null`."""
+
+    kernel: str
+    shared_bytes: int
+    run: str = "null"
+    block: str = "null"
+    regions: str = "null"
+    meetings: tuple[Meeting, ...] = ()
+    context: str = "{}"
+    """The IR type of the context that region functions use."""
+
+
+def thunk_symbol(name: str) -> str:
+    """The symbol of the thunk of the kernel called `name`."""
+    return f'@"__wp_thunk.{name}"'
+
+
+def thunk(kernel: Kernel, function: Function) -> str:
+    """The thunk's IR."""
+    callee = kernel_symbol(kernel.symbol)
+    loads, passed = argument_loads(kernel, function.parameters)
+    lines = [f"define internal void {thunk_symbol(kernel.symbol)}(ptr %arguments, ptr %index) {{", *loads]
+    return "\n".join([*lines, f"  call void {callee}({', '.join(passed)})", "  ret void", "}"])
+
+
+def argument_loads(kernel: Kernel, parameters: Sequence[Parameter]) -> tuple[list[str], list[str]]:
+    """The IR that fetches a kernel's arguments from `%arguments`, and the arguments as a call passes them."""
+    if len(parameters) != len(kernel.places):
+        raise ValueError(f"kernel {kernel.symbol} has {len(parameters)} IR parameters, its stub {len(kernel.places)}")
+    lines: list[str] = []
+    passed: list[str] = []
+    for number, (parameter, place) in enumerate(zip(parameters, kernel.places, strict=True)):
+        lines += _load(number, parameter, place)
+        passed.append(f"{parameter.declaration} %v{number}")
+    return lines, passed
+
+
+def _load(number: int, parameter: Parameter, place: Place) -> list[str]:
+    slot = f"  %s{number} = getelementptr ptr, ptr %arguments, i64 {place.index}"
+    if place.is_address:
+        return [slot, f"  %v{number} = load ptr, ptr %s{number}"]
+    lines = [slot, f"  %a{number} = load ptr, ptr %s{number}"]
+    lines.append(f"  %p{number} = getelementptr i8, ptr %a{number}, i64 {place.offset}")
+    if parameter.type == "i1":
+        return [*lines, f"  %b{number} = load i8, ptr %p{number}", f"  %v{number} = trunc i8 %b{number} to i1"]
+    return [*lines, f"  %v{number} = load {parameter.type}, ptr %p{number}, align 1"]
+
+
+_PLACE = "@__wp_place_of_dynamic_shared"
+"""A function that says where the calling thread has dynamic shared memory."""
+_KERNEL = "{ ptr, ptr, ptr, ptr, ptr, ptr, i64, i32, i32 }"
+_VARIABLE = "{ ptr, ptr, i64 }"
+_MEETING = "{ i32, i32, i32 }"
+
+
+def table(host: HostModule, rows: Sequence[TableRow], dynamic: Collection[str] = ()) -> str:
+    """The KernelTable's IR, under the symbol that the host side looks for.
+
+    `dynamic` are the kernels that use dynamic shared memory.
+    """
+    variables = [
+        f"{_VARIABLE} {{ ptr @__wp_variable_name.{number}, ptr {_symbol(variable)}, i64 {variable.size_bytes} }}"
+        for number, variable in enumerate(host.variables)
+    ]
+    lines = [f"define internal ptr {_PLACE}() {{\n  ret ptr {DYNAMIC_SHARED}\n}}"] if dynamic else []
+    lines += [_string(f"@__wp_kernel_name.{number}", row.kernel) for number, row in enumerate(rows)]
+    lines += [_meetings(number, row) for number, row in enumerate(rows)]
+    lines += [_string(f"@__wp_variable_name.{number}", v.symbol) for number, v in enumerate(host.variables)]
+    entries = [_row(number, row, _PLACE if row.kernel in dynamic else "null") for number, row in enumerate(rows)]
+    lines.append(_array("@__wp_kernels", _KERNEL, entries))
+    lines.append(_array("@__wp_variables", _VARIABLE, variables))
+    lines.append(
+        f"@{host.table} = constant {{ ptr, i64, ptr, i64 }} "
+        f"{{ ptr @__wp_kernels, i64 {len(rows)}, ptr @__wp_variables, i64 {len(variables)} }}"
+    )
+    return "\n".join(lines)
+
+
+def _row(number: int, row: TableRow, place: str) -> str:
+    context_bytes = f"ptrtoint (ptr getelementptr ({row.context}, ptr null, i32 1) to i64)"
+    return (
+        f"{_KERNEL} {{ ptr @__wp_kernel_name.{number}, ptr {row.run}, ptr {row.block}, ptr {row.regions}, "
+        f"ptr @__wp_meetings.{number}, ptr {place}, i64 {context_bytes}, i32 {row.shared_bytes}, "
+        f"i32 {len(row.meetings)} }}"
+    )
+
+
+def _meetings(number: int, row: TableRow) -> str:
+    entries = [
+        f"{_MEETING} {{ i32 {int(meeting.is_wave)}, i32 {int(meeting.has_mask)}, i32 {meeting.line} }}"
+        for meeting in row.meetings
+    ]
+    return _array(f"@__wp_meetings.{number}", _MEETING, entries)
+
+
+def _symbol(variable: Variable) -> str:
+    return f'@"{variable.symbol}"'
+
+
+def _string(symbol: str, value: str) -> str:
+    size = len(unescaped(value).encode(errors="surrogateescape")) + 1
+    return f'{symbol} = internal constant [{size} x i8] c"{value}\\00"'
+
+
+def _array(symbol: str, element: str, values: Sequence[str]) -> str:
+    return f"{symbol} = internal constant [{len(values)} x {element}] [{', '.join(values)}]"

@@ -1,0 +1,197 @@
+"""Fill the toolchain cache: `python -m hipcpu.prepare`.
+
+Builds what every submission shares, once per compiler and per edit of our headers and runtime: the static C and C++
+libraries (about a minute and a half), the precompiled prelude of both passes, the runtime and the judge's library (a
+few seconds).
+Safe to run twice and by several processes at once: each part is built in a folder of its own and then renamed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from fcntl import LOCK_EX, flock
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hipcpu import toolchain
+from hipcpu.build_folder import ToolchainError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+# A checkout that nobody ran for two weeks builds anew, in seconds.
+_UNUSED_SECONDS = 14 * 86_400.0
+_NOTED_SECONDS = 3_600.0
+_BEGUN = ".begun-"
+# Uses the parts of libc++ that zig builds on demand.
+_PROBE = "#include <iostream>\n#include <thread>\nint main() { std::thread([] { std::cout << 1; }).join(); }\n"
+
+
+def prepare() -> toolchain.Prepared:
+    """Build what is missing; raises ToolchainError with the compiler's text where that fails."""
+    prepared = toolchain.prepared()
+    build_once(prepared.libraries, _build_libraries)
+    # A precompiled header names its inputs, so the headers are at their final place before it is made.
+    build_once(prepared.include, _copy_headers)
+    build_once(prepared.device, _build_device)
+    forget_unused(prepared.device.parent, {prepared.include, prepared.device})
+    return prepared
+
+
+def refresh() -> toolchain.Prepared:
+    """Rebuild the quick parts where our sources changed; raises ToolchainError where `prepare` never ran."""
+    prepared = toolchain.prepared()
+    if prepared.complete:
+        for folder in (prepared.include, prepared.device):
+            with contextlib.suppress(OSError):
+                _note_use(folder)
+        return prepared
+    if not prepared.libraries.is_dir():
+        raise ToolchainError("the cpu toolchain is not prepared; run `python -m hipcpu.prepare`")
+    return prepare()
+
+
+def _note_use(folder: Path) -> None:
+    """Every run comes here, and a busy disk may let it wait for the new time."""
+    if time.time() - folder.stat().st_mtime > _NOTED_SECONDS:
+        os.utime(folder)
+
+
+def forget_unused(parent: Path, in_use: Collection[Path]) -> None:
+    """Remove what was built from other versions of our sources and not used for long; every edit makes anew."""
+    for folder in (*parent.glob("include-*"), *parent.glob("device-*")):
+        with contextlib.suppress(OSError):
+            if folder not in in_use and time.time() - folder.stat().st_mtime > _UNUSED_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True) if folder.is_dir() else folder.unlink()
+
+
+def build_once(folder: Path, build: Callable[[Path], None]) -> None:
+    """Let `build` fill `folder`, unless it is there; it appears whole or not at all."""
+    if folder.is_dir():
+        return
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with (folder.parent / f"{folder.name}.lock").open("w") as lock:
+        flock(lock, LOCK_EX)
+        if folder.is_dir():
+            return
+        # Nobody else builds it now: whatever was begun belongs to a process that was killed.
+        for begun in folder.parent.glob(f"{folder.name}{_BEGUN}*"):
+            shutil.rmtree(begun, ignore_errors=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}{_BEGUN}") as name:
+            new = Path(name) / "new"
+            new.mkdir()
+            build(new)
+            # Copies have their originals' times, and whoever looks for unused builds goes by them.
+            os.utime(new)
+            new.rename(folder)
+
+
+def _build_libraries(folder: Path) -> None:
+    """Let zig build its libraries by linking a probe, and keep those that the link used."""
+    work = folder.parent / "work"
+    work.mkdir()
+    (work / "probe.cpp").write_text(_PROBE)
+    command = [toolchain.compiler().program, "c++", "-target", "x86_64-linux-musl", "-O2", "-static", "probe.cpp"]
+    environment = {**os.environ, "ZIG_VERBOSE_LINK": "1", "ZIG_GLOBAL_CACHE_DIR": "zig", "ZIG_LOCAL_CACHE_DIR": "zig"}
+    log = run_tool([*command, "-o", "probe"], work, environment)
+    for word in _link_inputs(log):
+        shutil.copy(work / word, folder)
+    if not (folder / "crt1.o").is_file() or not (folder / "libc.a").is_file():
+        raise ToolchainError(f"ziglang built no C library:\n{log[-2000:]}")
+
+
+def _link_inputs(log: str) -> list[str]:
+    links = [line for line in log.splitlines() if line.startswith("ld.lld ") and "probe" in line]
+    words = links[-1].split() if links else []
+    return [word for word in words if word.endswith((".a", "crt1.o"))]
+
+
+def _copy_headers(folder: Path) -> None:
+    shutil.copytree(toolchain.PACKAGE / "include", folder, dirs_exist_ok=True)
+
+
+def _build_device(folder: Path) -> None:
+    for part in ("runtime", "runner", "recorder"):
+        (folder / part).mkdir()
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        steps = [pool.submit(_compile, source, folder / "runtime") for source in _runtime_sources()]
+        steps += [pool.submit(_compile, source, folder / "runner") for source in toolchain.runner_sources()]
+        steps += [pool.submit(_compile, source, folder / "recorder") for source in _recorder_sources()]
+        steps += [pool.submit(_precompile, folder, kernels=kernels) for kernels in (False, True)]
+        if toolchain.JUDGE_SOURCE.is_file():
+            steps.append(pool.submit(_build_judge_library, folder))
+        for step in steps:
+            step.result()
+
+
+def _runtime_sources() -> list[Path]:
+    return sorted((toolchain.PACKAGE / "runtime").glob("*.cpp"))
+
+
+def _recorder_sources() -> list[Path]:
+    return sorted((toolchain.PACKAGE / "runtime" / "recorder").glob("*.cpp"))
+
+
+def _compile(source: Path, folder: Path) -> None:
+    options = ("-x", "c++", "-emit-obj", str(source), "-o", str(folder / f"{source.stem}.o"))
+    run_tool(toolchain.compiler().clang(toolchain.prepared().include, *options))
+
+
+def _build_judge_library(folder: Path) -> None:
+    """For AVX2, as integers take half as long so; without fused operations, so that bits are the same everywhere."""
+    built = folder / toolchain.prepared().judge_library.name
+    options = ("-O3", "-target-cpu", "x86-64-v3", "-ffp-contract=off", "-mrelocation-model", "pic", "-pic-level", "2")
+    with tempfile.TemporaryDirectory() as name:
+        compiled = Path(name) / "judge.o"
+        command = (
+            *options,
+            "-vectorize-loops",
+            "-x",
+            "c++",
+            "-emit-obj",
+            str(toolchain.JUDGE_SOURCE),
+            "-o",
+            str(compiled),
+        )
+        run_tool(toolchain.compiler().clang(toolchain.prepared().include, *command))
+        linker = (toolchain.compiler().program, "ld.lld", "-shared", "-m", "elf_x86_64", "--strip-debug")
+        run_tool([*linker, "-o", str(built), str(compiled)])
+
+
+def _precompile(folder: Path, *, kernels: bool) -> None:
+    target = folder / ("kernels.pch" if kernels else "host.pch")
+    include = toolchain.prepared().include
+    options = ("-emit-pch", "-fno-pch-timestamp", str(include / "wavepool" / "prelude.h"), "-o", str(target))
+    run_tool(toolchain.compiler().hip(include, *options, kernels=kernels))
+
+
+def run_tool(command: Sequence[str], folder: Path | None = None, environment: dict[str, str] | None = None) -> str:
+    """Run one of our own commands, for its messages; raises ToolchainError with them where it fails."""
+    done = subprocess.run(  # noqa: S603 - our own compiler on our own sources
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise ToolchainError(f"{' '.join(command[:3])} failed with {done.returncode}:\n{done.stderr[-4000:]}")
+    return done.stderr
+
+
+def main() -> int:
+    """Prepare and say where."""
+    try:
+        prepared = prepare()
+    except ToolchainError as error:
+        print(error, file=sys.stderr)  # noqa: T201 - a command-line program
+        return 1
+    print(f"cpu toolchain ready: {prepared.device}")  # noqa: T201 - a command-line program
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,131 @@
+"""What the recorder is linked from beside our own objects: the host side that notes its lines, and its kernels' names.
+
+The recorder runs `solution` without a device (runtime/recorder). The host side stays as it is, but that each call of
+the source first stores its line where the recorder finds it. In the place of the kernels there is a table of their
+names and of the size of each argument, with a mask of the bytes that are no padding.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hipcpu.front.diagnostics import SOURCE
+from hipcpu.ir.ir_text import plain
+from hipcpu.modules import back_end
+from hipcpu.modules.constructors import with_init_array
+from hipcpu.modules.device_module import without_cpu_attributes
+from hipcpu.modules.thunks import TableRow, table
+from hipcpu.sanitizer.source_lines import SourceLines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from hipcpu.modules.host_module import HostModule, Kernel
+
+_DEBUG_USE = re.compile(r",? !dbg !\d+")
+_CALL = re.compile(r"^\s+(?:%\S+ = )?(?:(?:tail|musttail|notail) )?(call|invoke) ")
+_TYPE_LINE = re.compile(r"^%.* = type .*$", re.MULTILINE)
+_MANAGED = re.compile(r"@__hipRegisterManagedVar\(ptr [^@]*@\"?([-\w$.]+)")
+_LINE = "@__wp_line"
+_LAYOUT = "{ i64, ptr }"
+
+
+def without_lines(text: str) -> str:
+    """A module's text without the places of its instructions."""
+    return _DEBUG_USE.sub("", text)
+
+
+def recorder_objects(host: HostModule, lined: str, shared_bytes: Mapping[str, int]) -> list[bytes]:
+    """The host side from its text with lines, and the table; `shared_bytes` are those of each kernel."""
+    back_end.initialise()
+    machine = back_end.target_machine()
+    objects: list[bytes] = []
+    for text in (with_init_array(without_cpu_attributes(_noting(lined))), _table(host, shared_bytes)):
+        module = back_end.parse(text)
+        back_end.hide(module, frozenset({"main"}))
+        back_end.optimise(module, machine, level=1)
+        objects.append(back_end.object_file(module, machine))
+    return objects
+
+
+def _noting(text: str) -> str:
+    """The text in which each call is preceded by a store of its line."""
+    lines_of = SourceLines(text, SOURCE)
+    lines = text.splitlines()
+    noted: list[str] = []
+    for number, line in enumerate(lines):
+        if found := _CALL.match(line):
+            # The place of an `invoke` is on its second line.
+            place = lines_of.of(line) or (lines_of.of(lines[number + 1]) if found[1] == "invoke" else 0)
+            noted += [f"  store i32 {place}, ptr {_LINE}"] if place else []
+        noted.append(line)
+    return without_lines("\n".join([*noted, f"{_LINE} = external thread_local(localexec) global i32", ""]))
+
+
+def _table(host: HostModule, shared_bytes: Mapping[str, int]) -> str:
+    """The table's module; of a source that has neither kernels nor device variables it is empty."""
+    managed = _MANAGED.search(host.text)
+    name = f'"{plain(managed[1])}"' if managed else ""
+    lines = [f'@managed = internal constant [{len(name) - 1} x i8] c{name[:-1]}\\00"'] if managed else []
+    if host.table is None:
+        lines.append("@wavepool_recorded = constant { ptr, ptr, ptr } zeroinitializer")
+        return "\n".join([*lines, ""])
+    rows = [TableRow(kernel.symbol, shared_bytes[kernel.symbol]) for kernel in host.kernels]
+    # Variables need an address in the table, which nothing but the registration of managed ones looks at.
+    lines += [f'@"{variable.symbol}" = internal global [8 x i8] zeroinitializer' for variable in host.variables]
+    lines += [table(replace(host, text=""), rows)]
+    masks = [_masks(host, kernel) for kernel in host.kernels]
+    for number, arguments in enumerate(masks):
+        lines += [_bytes(f"@mask.{number}.{at}", mask) for at, mask in enumerate(arguments)]
+        layouts = [f"{_LAYOUT} {{ i64 {len(mask)}, ptr @mask.{number}.{at} }}" for at, mask in enumerate(arguments)]
+        lines.append(_array(f"@arguments.{number}", layouts))
+    kernels = [f"{_LAYOUT} {{ i64 {len(arguments)}, ptr @arguments.{at} }}" for at, arguments in enumerate(masks)]
+    lines.append(_array("@layouts", kernels))
+    found = "@managed" if managed else "null"
+    lines.append(
+        f"@wavepool_recorded = constant {{ ptr, ptr, ptr }} {{ ptr @{host.table}, ptr @layouts, ptr {found} }}"
+    )
+    return "\n".join([*lines, ""])
+
+
+def _masks(host: HostModule, kernel: Kernel) -> list[bytes]:
+    """For each argument of a kernel a byte for each of its bytes: 0 where it is padding, or has no value at all."""
+    if not all(kernel.argument_types):
+        raise ValueError(f"the arguments of kernel {kernel.symbol} have unknown types")
+    types = "".join(f"@argument.{at} = external global {kind}\n" for at, kind in enumerate(kernel.argument_types))
+    module = back_end.parse("\n".join([*_TYPE_LINE.findall(host.text), types]))
+    data = back_end.target_machine().target_data
+    filled = {place.index for place in kernel.places}
+    masks: list[bytes] = []
+    for at in range(len(kernel.argument_types)):
+        kind = module.get_global_variable(f"argument.{at}").global_value_type
+        mask = bytearray(data.get_abi_size(kind))
+        if at in filled:
+            _fill(mask, kind, 0, data)
+        masks.append(bytes(mask))
+    return masks
+
+
+def _fill(mask: bytearray, kind: Any, at: int, data: Any) -> None:  # noqa: ANN401 - llvmlite has no types
+    if kind.is_struct:
+        for number, element in enumerate(kind.elements):
+            _fill(mask, element, at + data.get_element_offset(kind, number), data)
+    elif kind.is_array:
+        element = next(iter(kind.elements))
+        for number in range(kind.element_count):
+            _fill(mask, element, at + number * data.get_abi_size(element), data)
+    else:
+        size = data.get_abi_size(kind)
+        mask[at : at + size] = b"\x01" * size
+
+
+def _bytes(symbol: str, content: bytes) -> str:
+    text = "".join(f"\\{byte:02X}" for byte in content)
+    return f'{symbol} = internal constant [{len(content)} x i8] c"{text}"'
+
+
+def _array(symbol: str, values: Sequence[str]) -> str:
+    return f"{symbol} = internal constant [{len(values)} x {_LAYOUT}] [{', '.join(values)}]"

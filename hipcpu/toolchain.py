@@ -1,0 +1,186 @@
+"""Where the `cpu` device's compiler, headers and prebuilt parts are, and the compiler options that all uses share."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import os
+import platform
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from hipcpu.build_folder import ToolchainError
+
+PACKAGE = Path(__file__).parent
+TRIPLE = "x86_64-unknown-linux-musl"
+
+# What zig's own driver passes for its copy of libc++ on musl.
+_LIBCXX_DEFINES = (
+    "_LIBCPP_ABI_VERSION=1",
+    "_LIBCPP_ABI_NAMESPACE=__1",
+    "_LIBCPP_HAS_THREADS=1",
+    "_LIBCPP_HAS_MONOTONIC_CLOCK",
+    "_LIBCPP_HAS_TERMINAL",
+    "_LIBCPP_HAS_MUSL_LIBC=1",
+    "_LIBCXXABI_DISABLE_VISIBILITY_ANNOTATIONS",
+    "_LIBCPP_DISABLE_VISIBILITY_ANNOTATIONS",
+    "_LIBCPP_HAS_VENDOR_AVAILABILITY_ANNOTATIONS=0",
+    "_LIBCPP_HAS_FILESYSTEM=1",
+    "_LIBCPP_HAS_RANDOM_DEVICE",
+    "_LIBCPP_HAS_LOCALIZATION",
+    "_LIBCPP_HAS_UNICODE",
+    "_LIBCPP_HAS_WIDE_CHARACTERS",
+    "_LIBCPP_HAS_NO_STD_MODULES",
+    "_LIBCPP_HAS_TIME_ZONE_DATABASE",
+    "_LIBCPP_PSTL_BACKEND_SERIAL",
+    "_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_NONE",
+    "_LIBCPP_ASSERTION_SEMANTIC_DEFAULT=_LIBCPP_ASSERTION_SEMANTIC_IGNORE",
+)
+
+_SYSTEM_HEADERS = (
+    "libcxx/include",
+    "libcxxabi/include",
+    "include",
+    "libc/include/x86_64-linux-musl",
+    "libc/include/generic-musl",
+    "libc/include/x86-linux-any",
+    "libc/include/any-linux-any",
+)
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """The `ziglang` wheel: clang, lld and the C and C++ libraries' sources and headers."""
+
+    folder: Path
+    version: str
+
+    @property
+    def program(self) -> str:
+        """The one program that is all of clang and lld."""
+        return str(self.folder / "zig")
+
+    def clang(self, include: Path, *options: str) -> list[str]:
+        """A clang frontend command for C++20 with our headers in `include` and the wheel's libc++ and musl."""
+        command = [self.program, "clang", "-cc1", "-triple", TRIPLE, "-std=c++20", "-O2", "-target-cpu", "x86-64"]
+        command += ["-mrelocation-model", "static", "-mframe-pointer=none", "-funwind-tables=2", "-fgnuc-version=4.2.1"]
+        command += ["-fcxx-exceptions", "-fexceptions", "-fno-rounding-math", "-mconstructor-aliases", "-fdeclspec"]
+        command += ["-fskip-odr-check-in-gmf", "-faddrsig", "-disable-free", *self.headers(include)]
+        return [*command, *options]
+
+    def headers(self, include: Path) -> list[str]:
+        """The options that find our headers in `include` and those of libc++ and musl, for any target of clang."""
+        options = ["-nostdsysteminc", "-nobuiltininc", "-I", str(include)]
+        for folder in _SYSTEM_HEADERS:
+            options += ["-isystem", str(self.folder / "lib" / folder)]
+        for define in (*_LIBCXX_DEFINES, "_GNU_SOURCE=1", "__HIP_PLATFORM_AMD__=1"):
+            options += ["-D", define]
+        return options
+
+    def without_folders(self, messages: str, include: Path) -> str:
+        """Messages in which headers are named as people include them, `hip/hip_fp16.h:3:1`, not by where they lie."""
+        folders = [include, *(self.folder / "lib" / folder for folder in _SYSTEM_HEADERS), self.folder]
+        for folder in folders:
+            messages = messages.replace(f"{folder}/", "")
+        return messages
+
+    def hip(self, include: Path, *options: str, kernels: bool) -> list[str]:
+        """A clang frontend command for one pass over HIP: the kernels, or the host's side with their launch stubs.
+
+        Both sides are compiled for the host's own architecture; unoptimised, because the join reads what clang wrote.
+        """
+        command = self.clang(include, "-aux-triple", TRIPLE, "-x", "hip", "-disable-llvm-passes", "-ferror-limit", "20")
+        command += ["-fhip-new-launch-api", "-fcuda-allow-variadic-functions", "-cuid=wavepool"]
+        # Lanes may bring a value to a shuffle that they never set, since only another lane's is read.
+        device = ["-fcuda-is-device", "-no-enable-noundef-analysis"]
+        return [*command, *(device if kernels else []), *options]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What `prepare` leaves in the cache; all of it is read-only afterwards."""
+
+    libraries: Path
+    """crt1.o and the static C and C++ libraries."""
+    include: Path
+    """Our headers, copied so that precompiled headers stay valid when the checkout changes."""
+    device: Path
+    """The precompiled prelude of each pass, our runtime, the core's runner and its judge's library."""
+
+    @property
+    def host_prelude(self) -> Path:
+        """The precompiled prelude of the host pass."""
+        return self.device / "host.pch"
+
+    @property
+    def kernel_prelude(self) -> Path:
+        """The precompiled prelude of the kernel pass."""
+        return self.device / "kernels.pch"
+
+    @property
+    def judge_library(self) -> Path:
+        """What the core's judges load: `chain_arithmetic.cpp` as a shared library."""
+        return self.device / "judge.so"
+
+    @property
+    def complete(self) -> bool:
+        """Whether all parts are there; each appears whole or not at all."""
+        return self.libraries.is_dir() and self.include.is_dir() and self.device.is_dir()
+
+
+@cache
+def compiler() -> Compiler:
+    """The compiler; raises ToolchainError where the `cpu` extra is not installed or the machine is not x86-64 Linux."""
+    if platform.machine() != "x86_64" or platform.system() != "Linux":
+        raise ToolchainError(f"the cpu device needs x86-64 Linux; this is {platform.machine()} {platform.system()}")
+    spec = importlib.util.find_spec("ziglang")
+    if spec is None or spec.origin is None or importlib.util.find_spec("llvmlite") is None:
+        raise ToolchainError("the cpu device's compiler is not installed; run `uv sync --extra cpu`")
+    return Compiler(Path(spec.origin).parent, importlib.metadata.version("ziglang"))
+
+
+def cache_folder() -> Path:
+    """WAVEPOOL_CACHE_DIR, or ~/.cache/wavepool."""
+    named = os.environ.get("WAVEPOOL_CACHE_DIR")
+    return Path(named) if named else Path.home() / ".cache" / "wavepool"
+
+
+CORE = PACKAGE.parent / "services" / "executor" / "core"
+"""Whose runner and judge's library are compiled here, once for all submissions."""
+JUDGE_SOURCE = CORE / "check" / "chain_arithmetic.cpp"
+
+
+def runner_sources() -> list[Path]:
+    """The core's runner program, which is linked into every SOLUTION."""
+    return sorted((CORE / "runner").glob("*.cpp"))
+
+
+@cache
+def prepared() -> Prepared:
+    """Where `prepare` puts what belongs to this compiler and these sources, whether or not it is there yet."""
+    folder = cache_folder() / "cpu"
+    zig = compiler()
+    digest = hashlib.sha256(f"{zig.version} {zig.folder}".encode())
+    for source in _own_sources():
+        digest.update(str(source.relative_to(PACKAGE.parent)).encode() + b"\0" + source.read_bytes())
+    key = digest.hexdigest()[:16]
+    return Prepared(folder / f"libraries-{zig.version}", folder / f"include-{key}", folder / f"device-{key}")
+
+
+@cache
+def steps_digest() -> str:
+    """Changes whenever the steps of a build, which are Python, change."""
+    digest = hashlib.sha256()
+    for source in sorted(PACKAGE.rglob("*.py")):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+def _own_sources() -> list[Path]:
+    ours = [path for part in ("include", "runtime") for path in sorted((PACKAGE / part).rglob("*")) if path.is_file()]
+    steps = [PACKAGE / "toolchain.py", PACKAGE / "prepare.py"]
+    runner = sorted(path for path in (CORE / "runner").glob("*") if path.suffix in {".cpp", ".h", ".hpp"})
+    # An image makes the libraries, which take long, before the core is there.
+    return [*ours, *steps, *runner, *(path for path in (JUDGE_SOURCE,) if path.is_file())]

@@ -1,0 +1,53 @@
+"""The cpu device with its sanitizers on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hipcpu.build_folder import SANITIZE
+from services.executor.sandboxes.sandbox import Mount
+
+if TYPE_CHECKING:
+    from hipcpu.build_folder import BuildKind
+    from services.executor.devices.device import Device, DeviceDescription, Toolchain
+    from services.executor.sandboxes.sandbox import Command
+
+_FINDINGS = Path("/findings")
+_FILE_NAME = "findings.jsonl"
+
+
+class SanitizedCpuDevice:
+    """Builds whose kernels check themselves; implements `devices.sanitizing.Sanitized`."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+
+    def describe(self) -> DeviceDescription:
+        """The device's own."""
+        return self._device.describe()
+
+    def toolchain(self) -> Toolchain:
+        """The device's own."""
+        return self._device.toolchain()
+
+    def build_command(self, folder: Path, kind: BuildKind) -> Command:
+        """The device's own, with checks; a SOLUTION's harness has the program's `main`, and no runner is linked."""
+        command = self._device.build_command(folder, kind)
+        return replace(command, arguments=[*command.arguments, SANITIZE])
+
+    def run_command(self, folder: Path, kind: BuildKind) -> Command:
+        """The device's own on one worker, because blocks are watched one after another."""
+        command = self._device.run_command(folder, kind)
+        return replace(command, environment={**command.environment, "WAVEPOOL_CPU_WORKERS": "1"})
+
+    def with_findings(self, command: Command, folder: Path) -> Command:
+        """`command`, told to leave its findings in the empty `folder`."""
+        environment = {**command.environment, "WAVEPOOL_FINDINGS": str(_FINDINGS / _FILE_NAME)}
+        mounts = [*command.mounts, Mount(folder, _FINDINGS, writable=True)]
+        return replace(command, mounts=mounts, environment=environment)
+
+    def findings_file(self, folder: Path) -> Path:
+        """Where in `folder` the findings are."""
+        return folder / _FILE_NAME

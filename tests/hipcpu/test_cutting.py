@@ -1,0 +1,80 @@
+"""The analyses behind cut kernels, on IR written by hand."""
+
+from __future__ import annotations
+
+from hipcpu.ir.blocks import blocks_of, live_at_entry, variables_of
+from hipcpu.ir.derived_values import needed, without_derived_values
+from hipcpu.ir.uniformity import uniformity_of
+
+_LOOP = """entry:
+  %t = alloca i32, align 4
+  %mine = alloca i32, align 4
+  store i32 0, ptr %t, align 4
+  store i32 %wp.thread_x, ptr %mine, align 4
+  br label %loop
+
+loop:
+  %a = load i32, ptr %t, align 4
+  %b = add i32 %a, 1
+  store i32 %b, ptr %t, align 4
+  br label %wp.meet.0
+
+wp.meet.0:
+  br label %wp.after.0
+
+wp.after.0:
+  %c = load i32, ptr %t, align 4
+  %more = icmp slt i32 %c, {limit}
+  br i1 %more, label %loop, label %end
+
+end:
+  %d = load i32, ptr %mine, align 4
+  ret void
+""".splitlines()
+
+
+def _uniform(limit: str) -> frozenset[str]:
+    blocks = blocks_of([line.replace("{limit}", limit) for line in _LOOP])
+    return uniformity_of(blocks, variables_of(blocks), (), {"%wp.meet.0"}).variables
+
+
+def test_loop_counter_with_a_common_limit_is_uniform() -> None:
+    assert _uniform("%n") == {"%t"}
+
+
+def test_nothing_is_uniform_when_threads_leave_the_loop_apart() -> None:
+    assert _uniform("%wp.thread_x") == frozenset()
+
+
+def test_variable_is_alive_across_a_meeting_only_when_it_is_read_later() -> None:
+    blocks = blocks_of(_LOOP)
+
+    live = live_at_entry(blocks, {"%t", "%mine"})
+
+    assert live["%wp.after.0"] == {"%t", "%mine"}
+    assert live["%end"] == {"%mine"}
+    assert live["%entry"] == frozenset()
+
+
+def test_variable_whose_address_is_used_is_not_simple() -> None:
+    body = ["entry:", "  %v = alloca i32, align 4", "  %p = getelementptr i8, ptr %v, i64 1", "  ret void"]
+
+    assert not variables_of(blocks_of(body))["%v"].simple
+
+
+def test_definitions_that_follow_from_indices_are_taken_out() -> None:
+    body = (
+        "  %i = mul i32 %wp.block_x, %n",
+        "  %j = add nuw nsw i32 %i, %wp.thread_x",
+        "  %p = getelementptr inbounds float, ptr %x, i32 %j",
+        "  %v = load float, ptr %p, align 4",
+        "  %w = udiv i32 %j, %n",
+        "  %u = add i32 %w, 1",
+    )
+
+    kept, derived = without_derived_values(body, {"%n", "%x", "%wp.block_x", "%wp.thread_x"})
+
+    # A division that could trap stays where it is, and what depends on it too.
+    assert kept == body[3:]
+    assert [(value.name, value.type) for value in derived] == [("%i", "i32"), ("%j", "i32"), ("%p", "ptr")]
+    assert [value.name for value in needed(derived, {"%j"})] == ["%i", "%j"]
