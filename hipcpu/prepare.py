@@ -132,7 +132,7 @@ def _build_device(folder: Path) -> None:
 
 
 def _runtime_sources() -> list[Path]:
-    return sorted((toolchain.PACKAGE / "runtime").glob("*.cpp"))
+    return sorted({*(toolchain.PACKAGE / "runtime").rglob("*.cpp")} - {*_recorder_sources()})
 
 
 def _recorder_sources() -> list[Path]:

@@ -1,7 +1,7 @@
 """The IR that joins host and kernels: per kernel a thunk with one signature for all, and the table of both.
 
 A thunk takes the array of addresses that `hipLaunchKernel` was given, loads each IR parameter from its place
-(`host_module.places_of`) and calls the kernel. The table is what the runtime reads (`runtime/kernel_table.h`).
+(`host_module.places_of`) and calls the kernel. The table is what the runtime reads (`runtime/kernels/kernel_table.h`).
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ _INTRINSIC = re.compile(r"@llvm\.(memcpy|memmove|memset)\.[\w.]*\(")
 
 
 class How(IntEnum):
-    """How an access is made, as `runtime/sanitizer.cpp` reads it."""
+    """How an access is made, as `runtime/sanitizer/sanitizer.cpp` reads it."""
 
     PLAIN = 0
     VOLATILE = 1

@@ -14,7 +14,7 @@ from hipcpu.modules.device_module import DYNAMIC_SHARED
 from hipcpu.sanitizer.instructions import size_of
 
 GUARD_BYTES = 64
-"""As `kVariableGuard` of `runtime/sanitizer_memory.cpp`."""
+"""As `kVariableGuard` of `runtime/sanitizer/sanitizer_memory.cpp`."""
 _VARIABLE = re.compile(
     r'^(@(?:"[^"]*"|[-\w$.]+)) = '
     r"((?:internal |dso_local |externally_initialized |thread_local\(localexec\) )*)global (.*)$",

@@ -2,9 +2,9 @@
 #include <cstring>
 #include <string>
 
-#include "../cooperative.h"
-#include "../kernel_name.h"
-#include "../workers.h"
+#include "../kernels/cooperative.h"
+#include "../calls/kernel_name.h"
+#include "../kernels/workers.h"
 #include "layouts.h"
 #include "record.h"
 

@@ -8,8 +8,8 @@
 #include <map>
 #include <mutex>
 
-#include "../errors.h"
-#include "../registry.h"
+#include "../calls/errors.h"
+#include "../calls/registry.h"
 #include "layouts.h"
 #include "record.h"
 #include "streams.h"

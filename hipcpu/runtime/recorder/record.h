@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "../device_facts.h"
+#include "../calls/device_facts.h"
 
 namespace wavepool::recorder {
 

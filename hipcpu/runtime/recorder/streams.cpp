@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "../errors.h"
+#include "../calls/errors.h"
 #include "record.h"
 #include "wavepool/host_api.h"
 

@@ -51,7 +51,7 @@ _MOST_OPERATIONS = 20_000
 _COOPERATIVE_BLOCKS_OF_UNIT = 32
 """More than run at once on any unit; the launch itself says if there are too many."""
 _COOPERATIVE_BLOCKS_OF_PROCESSOR = 40
-"""As `hipcpu/runtime/cooperative.h` has it."""
+"""As `hipcpu/runtime/kernels/cooperative.h` has it."""
 _TRIES = 3
 """Threads of the host that launch at once may do so in another order, once in a while."""
 

@@ -1,5 +1,5 @@
 // Tells what the device says of itself, as lines of `name=` and the bytes of the value: nothing if it has no such field.
-// The names come before this text (hipcpu/runtime/device_properties.h).
+// The names come before this text (hipcpu/runtime/calls/device_properties.h).
 #include <hip/hip_runtime.h>
 
 #include <cstddef>

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from services.executor.core.run.equipment import Equipment
 
 _PROGRAM = Path(__file__).with_suffix(".hip")
-_NAMES = PACKAGE / "runtime" / "device_properties.h"
+_NAMES = PACKAGE / "runtime" / "calls" / "device_properties.h"
 
 UNKNOWN_MEMORY = "the GPU did not say whether device code reaches the host's memory, where a time could be forged"
 HOST_MEMORY_REACHED = (

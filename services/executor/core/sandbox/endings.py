@@ -38,7 +38,7 @@ _ECC = "ECC"
 _HANG = "hang"
 _NO_RESOURCES = "HSA_STATUS_ERROR_OUT_OF_RESOURCES"
 STOPPED_STATUS = 86
-"""Of the `cpu` device, whose runtime ended the process and says why on stderr (`runtime/stopped.h`)."""
+"""Of the `cpu` device, whose runtime ended the process and says why on stderr (`runtime/kernels/stopped.h`)."""
 GAVE_UP_STATUS = 70
 """Of a runner whose connection or shared memory is broken; it says which on stderr (`runner/channel.cpp`)."""
 DEVICE_FAULT = "device_fault"

@@ -355,7 +355,7 @@ class AsAGpu(CpuDevice):
         return replace(super().describe(), is_gpu=True)
 
 
-NAMES = re.findall(r"F\((\w+)\)", (PACKAGE / "runtime" / "device_properties.h").read_text())
+NAMES = re.findall(r"F\((\w+)\)", (PACKAGE / "runtime" / "calls" / "device_properties.h").read_text())
 HOPPER = {
     **dict.fromkeys(NAMES, b""),
     "name": b"A Test H100".ljust(256, b"\0"),

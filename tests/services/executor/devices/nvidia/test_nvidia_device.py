@@ -146,7 +146,7 @@ extern "C" void solution(const float* in, float* out, size_t n, size_t m) {
 
 
 PROPERTIES = {
-    **dict.fromkeys(re.findall(r"F\((\w+)\)", (PACKAGE / "runtime" / "device_properties.h").read_text()), b""),
+    **dict.fromkeys(re.findall(r"F\((\w+)\)", (PACKAGE / "runtime/calls/device_properties.h").read_text()), b""),
     "sharedMemPerBlock": pack("<q", 48 << 10),
     "sharedMemPerBlockOptin": pack("<q", 227 << 10),
     "multiProcessorCount": pack("<i", 132),

@@ -5,7 +5,7 @@
 
 #include "fiber.h"
 #include "kernel_table.h"
-#include "launch_limits.h"
+#include "../calls/launch_limits.h"
 
 namespace wavepool {
 

@@ -1,7 +1,7 @@
 // Which kernel a host-side handle launches, and which device variable a host-side shadow stands for.
 #pragma once
 
-#include "kernel_table.h"
+#include "../kernels/kernel_table.h"
 #include "wavepool/host_api.h"
 
 namespace wavepool {

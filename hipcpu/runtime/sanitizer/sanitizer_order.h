@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernel_table.h"
+#include "../kernels/kernel_table.h"
 #include "sanitizer_memory.h"
 
 namespace wavepool::sanitizer {

@@ -7,7 +7,7 @@
 #include "block.h"
 
 #include "divergence.h"
-#include "sanitizer.h"
+#include "../sanitizer/sanitizer.h"
 
 namespace wavepool {
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "kernel_name.h"
-#include "launch_limits.h"
+#include "../calls/kernel_name.h"
+#include "../calls/launch_limits.h"
 #include "stopped.h"
 
 namespace wavepool {

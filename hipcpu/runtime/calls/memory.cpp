@@ -10,7 +10,7 @@
 
 #include "errors.h"
 #include "registry.h"
-#include "sanitizer.h"
+#include "../sanitizer/sanitizer.h"
 #include "wavepool/host_api.h"
 
 namespace wavepool {

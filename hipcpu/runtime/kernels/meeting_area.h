@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "launch_limits.h"
+#include "../calls/launch_limits.h"
 
 namespace wavepool {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "hold.h"
-#include "sanitizer.h"
+#include "../sanitizer/sanitizer.h"
 #include "stopped.h"
 
 namespace wavepool {

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "kernel_name.h"
-#include "sanitizer.h"
+#include "../calls/kernel_name.h"
+#include "../sanitizer/sanitizer.h"
 #include "stopped.h"
 
 namespace wavepool {

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "block.h"
+#include "../kernels/block.h"
 
 namespace wavepool::sanitizer {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "block.h"
+#include "../kernels/block.h"
 #include "sanitizer_findings.h"
 #include "sanitizer_memory.h"
 #include "sanitizer_order.h"

@@ -1,7 +1,7 @@
 // Running a kernel of the table that the join made.
 #pragma once
 
-#include "workers.h"
+#include "../kernels/workers.h"
 
 namespace wavepool {
 // Returns when the whole grid has run; refuses a configuration that the device does not take.

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "divergence.h"
-#include "kernel_table.h"
+#include "../kernels/divergence.h"
+#include "../kernels/kernel_table.h"
 
 // Defined by instrumented modules alone: tells `take` of each variable that kernels can reach by name.
 extern "C" __attribute__((weak)) void __wp_list_variables(void (*take)(const char* name, const void* address,

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "cooperative.h"
+#include "../kernels/cooperative.h"
 #include "device_facts.h"
 #include "launch_limits.h"
 #include "wavepool/host_api.h"
-#include "workers.h"
+#include "../kernels/workers.h"
 
 namespace wavepool {
 namespace {

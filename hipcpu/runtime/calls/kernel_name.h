@@ -1,7 +1,7 @@
 // Names of kernels for people.
 #pragma once
 
-#include "kernel_table.h"
+#include "../kernels/kernel_table.h"
 
 namespace wavepool {
 // As the source spells it, without its parameters; valid until this thread asks again.

@@ -2,16 +2,16 @@
 #include <algorithm>
 #include <vector>
 
-#include "cooperative.h"
+#include "../kernels/cooperative.h"
 #include "device_facts.h"
 #include "errors.h"
 #include "kernel_name.h"
 #include "launch.h"
 #include "launch_limits.h"
 #include "registry.h"
-#include "sanitizer.h"
+#include "../sanitizer/sanitizer.h"
 #include "wavepool/host_api.h"
-#include "workers.h"
+#include "../kernels/workers.h"
 
 namespace wavepool {
 namespace {
