@@ -27,9 +27,8 @@ SOURCES = (
     "servicekit/boxes.py",
     "gateway/config.py",
     "services/*/config.py",
-    "services/*/providers/*_settings.py",
+    "services/*/providers/*/settings.py",
 )
-PLUGIN_SOURCE = re.compile(r"(?P<provider>[a-z]+)_settings")
 PREFIXES = ("AMD_", "WAVEPOOL_", "VMPOOL_", "EXECUTOR_", "SCHEDULER_", "BILLING_", "GATEWAY_")
 
 _ALIKE = 0.7
@@ -81,15 +80,16 @@ FOREIGN = re.compile(
 
 @cache
 def read_names() -> Mapping[str, str]:
-    """The names that classes of settings read, each with the stem of the file that says so."""
+    """The names that classes of settings read, each with the provider whose own it is, or nothing."""
     common = _class_named("ServiceSettings", ROOT / "servicekit" / "config.py")
     found: dict[str, str] = {}
     for source in sorted(path for pattern in SOURCES for path in ROOT.glob(pattern)):
+        provider = source.parent.name if source.parents[1].name == "providers" else ""
         for body in ast.parse(source.read_text(encoding="utf-8")).body:
             if isinstance(body, ast.ClassDef) and (prefix := _prefix(body)):
                 bases = {base.id for base in body.bases if isinstance(base, ast.Name)}
                 fields = [*body.body, *(common.body if common.name in bases else ())]
-                found |= dict.fromkeys(_names(fields, prefix), source.stem)
+                found |= dict.fromkeys(_names(fields, prefix), provider)
     return found
 
 
@@ -99,9 +99,9 @@ def setting_warnings(environment: Mapping[str, str]) -> list[str]:
     used = {name.strip() for name in environment.get("VMPOOL_PROVIDERS", "local").split(",")}
     told: list[str] = []
     for name in sorted(environment):
-        plugin = PLUGIN_SOURCE.fullmatch(known.get(name.upper(), ""))
-        if plugin and plugin["provider"] not in used:
-            told.append(f"{name} is set, but VMPOOL_PROVIDERS does not name {plugin['provider']}: nothing reads it")
+        provider = known.get(name.upper())
+        if provider and provider not in used:
+            told.append(f"{name} is set, but VMPOOL_PROVIDERS does not name {provider}: nothing reads it")
         elif name.upper() in RENAMED:
             told.append(f"{name} is set, and nothing reads it any more; set {RENAMED[name.upper()]} instead")
         elif is_unknown(name.upper()):
@@ -122,7 +122,7 @@ def is_unknown(name: str) -> bool:
     if not name.startswith(PREFIXES) or name in read_names() or name in OTHERS_OF_OURS or FOREIGN.fullmatch(name):
         return False
     plugins = (point.name.upper() for point in entry_points(group="wavepool.providers"))
-    own = {match["provider"].upper() for stem in read_names().values() if (match := PLUGIN_SOURCE.fullmatch(stem))}
+    own = {provider.upper() for provider in read_names().values()}
     return not name.startswith(tuple(f"VMPOOL_{plugin}_" for plugin in plugins if plugin not in own))
 
 

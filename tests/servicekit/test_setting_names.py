@@ -40,7 +40,7 @@ def test_the_names_in_the_source_are_those_that_the_classes_read() -> None:
 
 
 def test_every_name_that_a_program_of_ours_reads_by_itself_is_known() -> None:
-    folders = [ROOT / name for name in ("cli", "client", "gateway", "services", "tests")]
+    folders = [ROOT / name for name in ("cli", "client", "gateway", "hipcpu", "services", "tests")]
     sources = [path for folder in folders for kind in ("*.py", "*.cpp") for path in folder.rglob(kind)]
     read = {name for path in sources for name in READ_IN_SOURCE.findall(path.read_text("utf-8"))}
     assert len(read) > 3
