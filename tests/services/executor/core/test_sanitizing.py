@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from services.executor.core.run.equipment import Equipment
     from services.executor.devices.cpu.cpu_device import CpuDevice
 
-FLAWED = Path(__file__).parents[1] / "devices" / "cpu" / "flawed"
+FLAWED = Path(__file__).parents[3] / "hipcpu" / "flawed"
 HONEST = Path(__file__).parents[3] / "honest"
 _MARK = re.compile(r"// EXPECT (.*)")
 # One of each kind that checkers commonly accuse: last blocks, shuffles, cooperative groups, atomics, LDS tiles.

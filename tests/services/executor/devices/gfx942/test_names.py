@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _KERNELS = Path(__file__).parent / "kernels"
-_PROGRAMS = Path(__file__).parents[1] / "cpu" / "kernels"
+_PROGRAMS = Path(__file__).parents[4] / "hipcpu" / "kernels"
 _OWN = sorted((cpu.PACKAGE / "include").rglob("*.h"))
 _OVERLAID = {path.name for path in (toolchain.PACKAGE / "include" / "wavepool").glob("*.h")}
 _DECLARED_IN = re.compile(r"^solution\.hip:(\d+):\d+: error: ", re.MULTILINE)
