@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ELEMENTS = 1 << 19
 """Of each array, about; drawing and comparing as many takes some hundredths of a second."""
 FEWEST_PIECES = 48
-"""An answer of which 2 % are left out is taken for right in 38 of 100 cases; `core/timed_calls.py` has how many have to
+"""An answer of which 2 % are left out is taken for right in 38 of 100 cases; `core/revealing.py` has how many have to
 be. Where there are fewer than twice as many, the whole is judged: any of them may be worth leaving out."""
 FEWEST_LINES = 64
 """Rows, and columns, of a product: 2 % of the rows are missed in 27 of 100 cases."""

@@ -92,7 +92,7 @@ async def benchmark(bench: Bench, cases: Sequence[Case], progress: Progress) -> 
             again = [untimed[times.index] for times in measured if _may_be_told_by_another_try(bench, times, scale)]
             for times in await _timed(bench, trusted, again, (scale, flush_bytes), pulse) if again else ():
                 measured[times.index] = times
-    progress.report |= _looked_at(bench.problem, measured)
+    progress.report |= _looked_at(measured)
     facts = [facts_of(bench.problem, times, scale, bench.launched_by_submission) for times in measured]
     results = [
         result_of(bench.problem, times, scale, facts_of_case)
@@ -232,7 +232,7 @@ def _judge_of_ours(bench: Bench, times: CaseTimes) -> CaseJudge:
     return CaseJudge(bench.problem, times.case, RunSeed(), times.index)
 
 
-def _looked_at(problem: Problem, measured: Sequence[CaseTimes]) -> dict[str, object]:
+def _looked_at(measured: Sequence[CaseTimes]) -> dict[str, object]:
     """For the signed report: how many answers were compared, of how many calls, and how many calls were made again."""
     checked = {
         times.case.name: [
@@ -242,8 +242,7 @@ def _looked_at(problem: Problem, measured: Sequence[CaseTimes]) -> dict[str, obj
         for times in measured
     }
     replayed = {times.case.name: times.revealed.replayed for times in measured}
-    why_none = "the problem lets answers to the same inputs differ" if problem.nondeterministic else ""
-    return {"checked_calls": checked, "replayed_calls": replayed, "not_replayed_because": why_none}
+    return {"checked_calls": checked, "replayed_calls": replayed}
 
 
 def _scale(bench: Bench, dtype: str) -> Scale:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from problems.comparison import Comparison, compare
+from problems.comparison import Comparison, compare, unit_of
 from problems.distributions import Unmade, as_drawn
 from problems.element_types import is_floating
 from problems.freivalds import check_product
@@ -27,7 +27,9 @@ from problems.precision import Precision, precision_of
 from problems.signature import Initial
 from services.executor.core.chain_arithmetic import remade, remade_at
 from services.executor.core.chain_rules import redraw_rules
+from services.executor.core.commitment import Excerpt, allowance_of
 from services.executor.core.layout import (
+    EXCERPT_ELEMENTS,
     GUARD_BYTES,
     SHIFT_STEP_BYTES,
     SHIFTS,
@@ -52,9 +54,11 @@ if TYPE_CHECKING:
     from problems.factors import Factors
     from problems.signature import Parameter
     from services.executor.core.channel import Channel
+    from services.executor.core.commitment import Allowance
     from services.executor.core.failure import Failure
     from services.executor.core.seeds import RunSeed
 
+_Places = dict[str, "NDArray[np.uint64]"]
 # Poison repeats after this many bytes: enough that no kernel can make use of a repetition.
 _POISON_BYTES = 1 << 16
 _NO_POISON = bytes(_POISON_BYTES)
@@ -194,12 +198,35 @@ class CaseJudge:
         Raises Failure when a guard beside them has changed.
         """
         arrays = self._buffers if into is None else into
-        regions = trial.layout.regions
-        return {name: self._guarded(channel, r, trial, arrays) for name, r in regions.items() if r.parameter.output}
+        return {name: self._guarded(channel, r, trial, arrays) for name, r in trial.layout.outputs.items()}
 
     def expected(self, trial: Trial) -> dict[str, NDArray[Any]]:
         """The fp64 reference."""
         return self.problem.reference(_judged_case(self.case, trial), trial.inputs)
+
+    def excerpt(self, loaded: Trial, call: int) -> Excerpt:
+        """Which elements of its answer are told of a call whose inputs a device draws."""
+        part, random = self.part(loaded, call), self._seed.generator("excerpt", self.case_index, call)
+        outputs, places = loaded.layout.outputs, _Places()
+        for name, region in outputs.items():
+            anywhere = random.integers(0, prod(region.shape), EXCERPT_ELEMENTS, np.uint64)
+            if part is not None:
+                within = part.places[name].reshape(-1)
+                compared = within[random.integers(0, within.size, EXCERPT_ELEMENTS // 2)]
+                anywhere[: compared.size] = compared
+            places[name] = anywhere
+        dtypes = {name: region.parameter.dtype for name, region in outputs.items()}
+        return Excerpt(loaded.layout.records_offset, places, dtypes)
+
+    def allowances(self, trial: Trial) -> dict[str, Allowance]:
+        """What elements of right answers to these inputs may be off, by output."""
+        expected, tolerance = self.expected(trial), self.problem.tolerance
+        condition = self.problem.condition(_judged_case(self.case, trial), trial.inputs, expected)
+        dtypes = {name: region.parameter.dtype for name, region in trial.layout.outputs.items()}
+        return {
+            name: allowance_of(expected[name], tolerance.units * unit_of(dtype, condition[name], tolerance))
+            for name, dtype in dtypes.items()
+        }
 
     def fault(self, trial: Trial, outputs: Mapping[str, NDArray[Any]]) -> Failure | None:
         """What is wrong with the outputs, if anything is; they are the trial's part of them, if it has one."""

@@ -181,11 +181,12 @@ def nondeterministic(case: Case, name: str, first: NDArray[Any], second: NDArray
     return Failure(Verdict.NONDETERMINISTIC, message)
 
 
-def another_answer(case: Case) -> Failure:
+def another_answer(case: Case, *, nondeterministic: bool) -> Failure:
     """The verdict on a timed call whose answer was another when it was made again, and right then."""
+    how = "answers that are farther apart than two right ones can be" if nondeterministic else "different answers"
     message = (
-        f"Case `{case.name}`: two calls with the same inputs, a timed one and the same in another process, gave "
-        f"different answers. {RACE_HINT}"
+        f"Case `{case.name}`: two calls with the same inputs, a timed one and the same in another process, gave {how}. "
+        f"{RACE_HINT}"
     )
     return Failure(Verdict.NONDETERMINISTIC, message)
 

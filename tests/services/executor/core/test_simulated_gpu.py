@@ -17,10 +17,10 @@ from services.executor.core.device_properties import host_memory_doubt, properti
 from services.executor.core.failure import InfrastructureFailure
 from services.executor.core.installation import catalogue, find_problem
 from services.executor.core.job import CoreJob, Mode
+from services.executor.core.revealing import COMPARED_ANSWERS
 from services.executor.core.run import run
 from services.executor.core.session import RunnerSession
 from services.executor.core.stopping import GPU_PROFILE
-from services.executor.core.timed_calls import COMPARED_ANSWERS
 from services.executor.core.timing_mode import TimingMode
 from services.executor.core.verdict import Verdict
 from services.executor.devices.nvidia.nvidia_device import NvidiaDevice
