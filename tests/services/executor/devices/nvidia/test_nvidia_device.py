@@ -71,6 +71,10 @@ def test_a_run_has_the_drivers_libraries_wherever_they_are(
     assert Mount(folder, folder) in command.mounts
 
 
+def _builds(tmp_path: Path) -> Path:
+    return kept_folder("builds") or tmp_path / "builds"
+
+
 @pytest.fixture
 def build(tmp_path: Path) -> Build:
     async def compiled(unit: Unit) -> CachedBuild:
@@ -80,7 +84,7 @@ def build(tmp_path: Path) -> Build:
         builder = Builder(
             NvidiaDevice(HOPPER),
             await choose_sandbox("auto"),
-            CompileCache(tmp_path / "cache", 1 << 30),
+            CompileCache(_builds(tmp_path), LIMIT_BYTES),
             StageLimits().builder,
         )
         return await builder.build(unit, tmp_path / "compile", tmp_path / "run", lambda _: None)
@@ -172,7 +176,7 @@ PROPERTIES = {
 
 @pytest.mark.cuda
 async def test_host_code_is_recorded_by_the_names_and_facts_of_the_gpu(tmp_path: Path) -> None:
-    on_cpu = await open_equipment(Options("cpu", "auto", tmp_path / "cache", 1024))
+    on_cpu = await open_equipment(Options("cpu", "auto", _builds(tmp_path), LIMIT_BYTES >> 20))
     problem = Catalogue.load().get("relu").problem
     (case, *_) = problem.sizes.cpu
     on_gpu = replace(on_cpu, device=NvidiaDevice(HOPPER), properties=PROPERTIES)
@@ -192,7 +196,7 @@ async def test_host_code_is_recorded_by_the_names_and_facts_of_the_gpu(tmp_path:
 @pytest.mark.parametrize("slug", ["nvfp4-gemm", "nvfp4-quantize"])
 async def test_kernels_with_arguments_of_16_bits_are_recorded(tmp_path: Path, slug: str) -> None:
     """nvcc names them after a class of ours."""
-    on_cpu = await open_equipment(Options("cpu", "auto", tmp_path / "cache", 1024))
+    on_cpu = await open_equipment(Options("cpu", "auto", _builds(tmp_path), LIMIT_BYTES >> 20))
     entry = Catalogue.load().get(slug)
     (case, *_) = entry.problem.sizes.cpu
     (program,) = await recorded(entry.solution, entry.problem, [case], replace(on_cpu, device=NvidiaDevice(HOPPER)))
@@ -201,7 +205,7 @@ async def test_kernels_with_arguments_of_16_bits_are_recorded(tmp_path: Path, sl
 
 @pytest.mark.cuda
 async def test_a_gpu_that_nobody_asked_has_no_constants_of_another(tmp_path: Path) -> None:
-    on_cpu = await open_equipment(Options("cpu", "auto", tmp_path / "cache", 1024))
+    on_cpu = await open_equipment(Options("cpu", "auto", _builds(tmp_path), LIMIT_BYTES >> 20))
     problem = Catalogue.load().get("relu").problem
     (found,) = await recorded(RECORDED, problem, problem.sizes.cpu[:1], replace(on_cpu, device=NvidiaDevice(HOPPER)))
     assert "host code asks for name of the GPU" in str(found)
