@@ -19,6 +19,7 @@ SPREAD = (
     "tests/honest/",
     "tests/services/executor/core/test_lint.py",
     "tests/services/executor/devices/cpu/test_conformance.py",
+    "tests/services/executor/devices/rocm/test_hipcc.py",
 )
 # Half a minute and more each, on a quiet machine.
 LONG = (

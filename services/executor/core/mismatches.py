@@ -91,7 +91,7 @@ def wrong_answer(case: Case, comparisons: Mapping[str, Comparison], unwritten: M
     sentences = [_sentence(name, comparison) for name, comparison in wrong.items()]
     sentences += [
         f"{count:,}{' or more' if comparisons[name].of_elements else ''} elements of `{name}` were never written: "
-        "check that the grid covers all of it."
+        "check that the grid covers all of it, and that `solution` leaves none of it to a thread that it does not join."
         for name, count in unwritten.items()
         if count
     ]

@@ -139,3 +139,18 @@ async def test_a_read_beside_an_input_always_makes_the_answer_wrong(
     # Poison of two bytes is now and then the right answer.
     assert "check that the grid covers" not in finished.message
     assert "`wavepool core check --memcheck` names the line" in finished.message
+
+
+async def test_a_thread_that_is_not_joined_is_thought_of_where_nothing_was_written(equipment: Equipment) -> None:
+    source = """
+        #include <thread>
+        extern "C" void solution(const float*, const float*, float* output, size_t) {
+            std::thread([output] {
+                std::this_thread::sleep_for(std::chrono::hours(1));
+                output[0] = 1;
+            }).detach();
+        }
+    """
+    finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), equipment, lambda _: None)
+    assert finished.verdict is Verdict.WRONG_ANSWER, finished
+    assert "to a thread that it does not join" in finished.message
