@@ -42,13 +42,15 @@ class StoppingProfile:
 
     Time caps do not stop it before `fewest_samples`, so that even a slow case has a median and a spread. From
     `min_samples` on, the interval is looked at every `check_every`. Where even the whole budget would leave it wider
-    than `useful_half_width` (relative, like the precision), the rest of the budget is not spent.
+    than `useful_half_width` (relative, like the precision), the rest of the budget is not spent, unless the interval is
+    still wider than `telling_half_width`.
     """
 
     min_samples: int = 100
     check_every: int = 20
     relative_half_width: float = 0.0025
     useful_half_width: float = WIDEST_INTERVAL
+    telling_half_width: float = math.inf
     max_samples: int = 2_000
     max_device_seconds: float = 10.0
     max_wall_seconds: float = 5.0
@@ -86,12 +88,14 @@ class StoppingProfile:
 
 GPU_PROFILE = StoppingProfile()
 # A processor's clock and caches are warm after the checks, and its times rank nowhere: 2 % will do, and nine samples,
-# the fewest that the ends of the median's interval are not the shortest and the longest of.
+# the fewest that the ends of the median's interval are not the shortest and the longest of. If some of them had to wait
+# for a processor, nine say nothing: the rest of the budget is spent on more.
 CPU_PROFILE = StoppingProfile(
     min_samples=9,
     check_every=3,
     relative_half_width=0.02,
     useful_half_width=0.02,
+    telling_half_width=0.25,
     max_device_seconds=0.25,
     max_wall_seconds=0.25,
     fewest_samples=3,
@@ -138,8 +142,11 @@ class StoppingRule:
         if count < profile.min_samples or (count - profile.min_samples) % profile.check_every:
             return None
         time = correlation_time(self._samples)
-        if relative_half_width(self._ordered, time) <= profile.relative_half_width:
+        half_width = relative_half_width(self._ordered, time)
+        if half_width <= profile.relative_half_width:
             return StopReason.PRECISION
+        if half_width > profile.telling_half_width:
+            return None
         is_hopeless = least_half_width(self._ordered, time, self._spent(wall_seconds)) > profile.useful_half_width
         return StopReason.OUT_OF_REACH if is_hopeless else None
 
