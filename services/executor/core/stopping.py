@@ -16,7 +16,7 @@ from enum import StrEnum
 from statistics import median
 from typing import TYPE_CHECKING
 
-from services.executor.core.autocorrelation import correlation_time
+from services.executor.core.autocorrelation import FEWEST, correlation_time
 from services.executor.core.case_timing import WIDEST_INTERVAL
 from services.executor.core.sessions import CPU_SESSIONS, GPU_SESSIONS, SessionRule
 from services.executor.core.statistics import relative_half_width
@@ -41,9 +41,10 @@ class StoppingProfile:
     """The precision to reach and the most to spend on one case in one session, and how many sessions there are.
 
     Time caps do not stop it before `fewest_samples`, so that even a slow case has a median and a spread. From
-    `min_samples` on, the interval is looked at every `check_every`. Where even the whole budget would leave it wider
-    than `useful_half_width` (relative, like the precision), the rest of the budget is not spent, unless the interval is
-    still wider than `telling_half_width`.
+    `min_samples` on, the interval is looked at every `check_every`. After `slow_device_seconds` it is from 20 samples
+    on, the fewest whose correlation can be told: more calls of a tenth of a second say little that is new. Where even
+    the whole budget would leave it wider than `useful_half_width` (relative, like the precision), the rest of the
+    budget is not spent, unless the interval is still wider than `telling_half_width`.
     """
 
     min_samples: int = 100
@@ -53,6 +54,7 @@ class StoppingProfile:
     telling_half_width: float = math.inf
     max_samples: int = 2_000
     max_device_seconds: float = 10.0
+    slow_device_seconds: float = 2.0
     max_wall_seconds: float = 5.0
     fewest_samples: int = 10
     warm_up_calls: int = 10
@@ -139,13 +141,15 @@ class StoppingRule:
 
     def _by_interval(self, wall_seconds: float) -> StopReason | None:
         profile, count = self._profile, len(self._ordered)
-        if count < profile.min_samples or (count - profile.min_samples) % profile.check_every:
+        is_early = count < profile.min_samples
+        is_slow = count >= FEWEST and self._device_seconds >= profile.slow_device_seconds
+        if (is_early and not is_slow) or (count - profile.min_samples) % profile.check_every:
             return None
         time = correlation_time(self._samples)
         half_width = relative_half_width(self._ordered, time)
         if half_width <= profile.relative_half_width:
             return StopReason.PRECISION
-        if half_width > profile.telling_half_width:
+        if is_early or half_width > profile.telling_half_width:
             return None
         is_hopeless = least_half_width(self._ordered, time, self._spent(wall_seconds)) > profile.useful_half_width
         return StopReason.OUT_OF_REACH if is_hopeless else None

@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, product
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -52,6 +52,13 @@ def test_it_always_stops_by_the_sample_cap_and_precision_means_precision(samples
 
 def test_a_steady_kernel_needs_only_the_fewest_samples_that_convergence_asks_for() -> None:
     assert _stop(GPU_PROFILE, [1e-5] * 3000) == (100, StopReason.PRECISION)
+
+
+def test_a_slow_kernel_is_looked_at_after_some_seconds_and_ends_only_if_it_is_precise() -> None:
+    assert _stop(GPU_PROFILE, [0.051] * 100) == (40, StopReason.PRECISION)
+    assert _stop(GPU_PROFILE, [1.0] * 100) == (10, StopReason.DEVICE_TIME)
+    draw = random.Random(3)  # noqa: S311 - a simulation
+    assert _stop(GPU_PROFILE, [0.2 * (1 + draw.gauss(0, 0.03)) for _ in range(100)])[1] is StopReason.DEVICE_TIME
 
 
 def test_a_lucky_start_does_not_stop_it_early() -> None:
@@ -196,6 +203,27 @@ def test_the_interval_still_covers_when_sessions_end_early(sigma: float, between
             covered[profile] += min(low, time) <= 1 <= max(high, time)
     assert covered[CPU_PROFILE] >= least * RUNS
     assert covered[CPU_PROFILE] >= covered[SPEND_ALL] - 0.06 * RUNS
+
+
+@pytest.mark.parametrize("noise", ["skewed", "correlated", "bimodal"])
+def test_the_interval_of_a_slow_kernel_covers_as_often_as_with_a_hundred_samples(noise: str) -> None:
+    truth = median(islice(MODELS[noise](random.Random(0)), 20_000))  # noqa: S311 - a simulation
+    late = replace(GPU_PROFILE, slow_device_seconds=math.inf)
+    covered, taken = {GPU_PROFILE: 0, late: 0}, {GPU_PROFILE: 0, late: 0}
+    for profile, run in product(covered, range(100)):
+        noises = [MODELS[noise](random.Random(f"{run} {session}")) for session in range(3)]  # noqa: S311 - a simulation
+        sessions = [_slow_session(profile, one) for one in noises]
+        low, high = interval_of_sessions(sessions)
+        covered[profile] += low <= 0.1 * truth <= high
+        taken[profile] += sum(map(len, sessions))
+    assert covered[GPU_PROFILE] >= max(85, covered[late] - 6)
+    assert taken[GPU_PROFILE] < taken[late]
+
+
+def _slow_session(profile: StoppingProfile, noise: Iterator[float]) -> list[float]:
+    """Of calls that take a tenth of a second."""
+    samples = [0.1 * factor for factor in islice(noise, profile.max_samples)]
+    return samples[: _stop(profile, samples)[0]]
 
 
 @pytest.mark.parametrize("noise", ["skewed", "correlated", "stepping", "bimodal"])
