@@ -55,11 +55,11 @@ class StoppingProfile:
     max_samples: int = 2_000
     max_device_seconds: float = 10.0
     slow_device_seconds: float = 2.0
-    max_wall_seconds: float = 5.0
+    max_wall_seconds: float = 4.0
     fewest_samples: int = 10
     warm_up_calls: int = 10
     warm_up_seconds: float = 0.2
-    warm_up_cap_seconds: float = 2.0
+    warm_up_cap_seconds: float = 1.0
     warm_up_most_calls: int = 200
     """By then it is warm, even if calls so short have not come to `warm_up_seconds` or to a slope."""
     warm_up_slope: float | None = 0.005
