@@ -10,7 +10,7 @@ import numpy as np
 from problems.chaining import weights
 from problems.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet
 from problems.graphs import LIGHT, Shape, any_shape, directed_graph, graph_case, hidden_nodes
-from problems.parts import ELEMENTS, some_pieces, within
+from problems.parts import ELEMENTS, Stretch, some_pieces, within
 from problems.rounding import EXACT
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class AllPairsShortestPath(Problem):
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
         n = case.values["n"]
         # As few as may be: each takes all edges.
-        sources = some_pieces(n, ELEMENTS, rng)
+        sources = None if isinstance(rng, Stretch) else some_pieces(n, ELEMENTS, rng)
         if sources is None:
             return None
         return Part(replace(case, values={**case.values, _SOURCES: sources}), {"output": within(sources, n)})

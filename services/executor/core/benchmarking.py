@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from services.executor.core.case_judge import CaseJudge
 from services.executor.core.case_result import CaseTimes, Scale, audit_doubt, facts_of, fault_of, result_of
-from services.executor.core.case_timing import unproven_run_because, worst_timing
+from services.executor.core.case_timing import too_wide, unproven_run_because, worst_timing
 from services.executor.core.chain import CPU_CHAINS, GPU_CHAINS, ChainAudit, audit_case, quiet_null_ns
 from services.executor.core.chain_audit import CPU_CHAIN_RULE, GPU_CHAIN_RULE
 from services.executor.core.events import Benchmarked, Benchmarking, BenchmarkProgress, BenchmarkStage
@@ -123,7 +123,10 @@ async def _timed(
 
 def _may_be_told_by_another_try(bench: Bench, times: CaseTimes, scale: Scale) -> bool:
     """Whether a busy machine is all that is against a time; what host code of the submission did, it will do again."""
-    return bool(not bench.launched_by_submission and (audit_doubt(times, scale) or idle_doubt(times.idle)))
+    if bench.launched_by_submission:
+        return False
+    is_wide = too_wide(facts_of(bench.problem, times, scale, ""))
+    return bool(audit_doubt(times, scale) or idle_doubt(times.idle) or is_wide)
 
 
 async def _flush(bench: Bench, trusted: RunnerSession, progress: Progress) -> Flush | None:

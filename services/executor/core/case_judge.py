@@ -18,13 +18,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from problems.comparison import Comparison, compare, unit_of
+from problems.comparison import Comparison, compare, joined, unit_of
 from problems.distributions import Unmade, as_drawn
 from problems.element_types import is_floating
 from problems.freivalds import check_product
+from problems.parts import Stretch
 from problems.planting import is_spiked_as_drawn, planted
 from problems.precision import Precision, precision_of
 from problems.signature import Initial
+from problems.threads import on_threads
 from services.executor.core.chain_arithmetic import remade, remade_at
 from services.executor.core.chain_rules import redraw_rules
 from services.executor.core.commitment import Excerpt, allowance_of
@@ -67,6 +69,9 @@ WHOLLY_COMPARED_FLOPS = 4e9
 LARGE_BYTES = 4 << 20
 """Of a case's arrays. Larger cases are drawn by the device and compared in parts, but for the first check. A host draws
 and compares so much in some hundredths of a second."""
+STRETCH_BYTES = 2 << 20
+"""Of a case's arrays. A large answer is compared by stretches of so much, whose fp64 arrays stay in the processor's
+cache."""
 SIDE_BY_SIDE_BYTES = 1 << 20
 """Of a case's arrays. Calls of smaller cases are drawn and compared one by one: threads would gain nothing."""
 
@@ -91,6 +96,10 @@ class Trial:
     def compared(self, outputs: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         """What the answer is compared by."""
         return self.part.of(outputs) if self.part else outputs
+
+
+class _NotRightError(Exception):
+    """A stretch of an answer is wrong, or does not stand for itself."""
 
 
 class CaseJudge:
@@ -233,6 +242,8 @@ class CaseJudge:
         factors = None if trial.part else self.problem.factors(self.case, trial.inputs)
         if factors is not None and factors.flops > WHOLLY_COMPARED_FLOPS:
             return self._product_fault(trial, outputs[factors.output], factors)
+        if trial.part is None and self._is_right_by_stretches(trial, outputs):
+            return None
         expected = self.expected(trial)
         condition = self.problem.condition(_judged_case(self.case, trial), trial.inputs, expected)
         comparisons: dict[str, Comparison] = {}
@@ -248,6 +259,39 @@ class CaseJudge:
         if precisions:
             return judged(self.case, comparisons, unwritten, precisions, tolerance)
         return objection(self.problem, self.case, trial.inputs, outputs, expected)
+
+    def _is_right_by_stretches(self, trial: Trial, outputs: Mapping[str, NDArray[Any]]) -> bool:
+        """Whether all parts that make up the whole are right; False if only the whole can tell, or has to say why."""
+        stretches = trial.layout.file_bytes // STRETCH_BYTES
+        if trial.layout.file_bytes <= LARGE_BYTES:
+            return False
+
+        def compared(number: int) -> dict[str, Comparison]:
+            """The number-th stretch; raises _NotRightError unless each of its elements is right."""
+            part = self.problem.part(self.case, Stretch(number, stretches))
+            if part is None:
+                raise _NotRightError
+            if not any(part.places[name].size for name in outputs):
+                return {}
+            inputs = part.of(trial.inputs)
+            expected = self.problem.reference(part.case, inputs)
+            condition = self.problem.condition(part.case, inputs, expected)
+            tolerance = self.problem.tolerance
+            actual = part.of(outputs)
+            found = {name: compare(actual[name], expected[name], condition[name], tolerance) for name in outputs}
+            if any(comparison.mismatches for comparison in found.values()):
+                raise _NotRightError
+            return found
+
+        try:
+            found = [comparisons for comparisons in on_threads(compared, range(stretches)) if comparisons]
+        except _NotRightError:
+            return False
+        wholes = {name: joined([comparisons[name] for comparisons in found]) for name in outputs if found}
+        return all(
+            name in wholes and wholes[name].passed and wholes[name].elements == output.size
+            for name, output in outputs.items()
+        )
 
     def verify(self, channel: Channel, trial: Trial) -> None:
         """Raises Failure unless the call was right in every respect, a large answer as far as a part of it shows."""

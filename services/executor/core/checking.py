@@ -5,12 +5,14 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from problems.threads import threads_allowed
 from services.executor.core.case_judge import CaseJudge
 from services.executor.core.commitment import Question
 from services.executor.core.events import Checked, Checking, TestResult
 from services.executor.core.failure import Failure, in_case
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
 from services.executor.core.runner_claims import NEVER_ENDING
+from services.executor.core.side_by_side import at_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -161,7 +163,9 @@ async def check(checker: Checker, cases: Sequence[Case], progress: Progress) -> 
     progress.tell(Checking(len(cases), checker.seed.commitment))
     for index, case in enumerate(cases):
         try:
-            await checker.call_twice(checker.judge(case, index))
+            # One case at a time: it may have all threads.
+            with threads_allowed(at_once(0)):
+                await checker.call_twice(checker.judge(case, index))
         except Failure:
             progress.test_results.append(TestResult(index + 1, case.name, passed=False, total_tests=len(cases)))
             raise

@@ -31,6 +31,7 @@ from problems.distributions import (
     whole_numbers,
 )
 from problems.signature import Initial
+from problems.threads import threads_allowed
 from services.executor.core.chain_arithmetic import digest_of, draw_rule, first_key, mixed, next_key, remade, remade_at
 from services.executor.core.chain_rules import link_rules, redraw_rules
 from services.executor.core.checking import Checker
@@ -384,6 +385,12 @@ def test_what_is_made_of_drawn_values_is_no_longer_drawn() -> None:
 @given(st.lists(words, min_size=2, max_size=50, unique=True))
 def test_mixing_keeps_words_apart(values: list[int]) -> None:
     assert len({mixed(value) for value in values}) == len(values)
+
+
+def test_several_threads_find_the_digest_that_one_does() -> None:
+    output = np.random.default_rng(1).integers(0, 256, (9 << 20) + 3, np.uint8)
+    with threads_allowed(3):
+        assert digest_of([(2, output)], 7) == chain_in_numpy.digest_of([(2, output)], 7)
 
 
 @given(st.binary(min_size=1, max_size=2000), st.integers(0, 10**9), words)
