@@ -9,29 +9,32 @@ what an answer costs to compare: C, and R if the device drew its inputs; or, if 
 else D. For each GPU case, in CPU seconds, one step after the other:
 
     to record     3 D; none if the sizes are known without the values
-    to check      D + C, and T for a second call with the same inputs, if the problem is deterministic
+    to check      D + C, and T for a second call with the same inputs, if the problem is deterministic. All threads
+                  share D of inputs of 16 Mi elements that the device could draw too, and C if the problem has parts
+                  that make up the whole, or is a product that is checked by its factors
     repeatedly    n (D + L + T + A), n as many as fit into a quarter of a second, at least 3 and at most 9, or 40 by
                   the number of cases; one, with 3 D, if each takes over 2 s
-    3 sessions    I + L + T + A for the first call; if the problem is nondeterministic, 8 A for the answers that are
-                  kept to the end, and 8 + 8/9 + ... + 8/n times 2 T for those kept a while of n samples; if the device
-                  cannot draw the inputs, I + L + T + A for each of 10 calls to warm up, or what fits into 2 s, and of n
-                  samples, and D for what was drawn ahead; n is 100, or what fits into the profile's `max_wall_seconds`,
-                  at least 10
-    to replay     I once, and 8 (A + G + 2 T) for each session, if the device draws the inputs and the problem is
-                  deterministic
-    1 chain       I for it and for each of two empty ones; A + T + G for each of 32 links, or of 9 where the arrays of
+    3 sessions    I + L + T + A for the first call; if the device cannot draw the inputs, I + L + T + A for each of 10
+                  calls to warm up, or what fits into 1 s, and of n samples, and D for what was drawn ahead; n is 100,
+                  or what fits into the profile's `max_wall_seconds`, at least 10; if it can, and the problem is
+                  nondeterministic, P for each of 110 calls, which is what it takes to choose an excerpt, measured
+    to replay     if the device draws the inputs, I once, and 8 (A + G + 2 T) for each session, or 8 (A + 2 T) + 32 P
+                  if the problem is nondeterministic, and A once more to know what answers may be off
+    1 chain       I for it and once for two empty ones; A + T + G for each of 32 links, or of 9 where the arrays of
                   all take over 256 MiB
 
 Steps of several calls are done side by side (`core/check/side_by_side.py`): D and A of calls that the host draws, of
-the repeated ones, and A and G of what is kept, of replayed calls and of links. On the 8 cores of the aim k = min(8, 4
-GiB / bytes of the case) are at once (3 of the repeated ones, one of cases below 1 MiB), which divides the wall time of
-each k by 1 + (k - 1) E. E is measured here: how much faster two threads draw and compare two calls of this problem than
-one thread does, less 1. That eight share memory as well as two is not known. The machine runs nothing else.
+the repeated ones, and A and G of replayed calls and of links. Where there are fewer calls than threads, these share G,
+and D of inputs as above. On the 8 cores of the aim k = min(8, 4 GiB / bytes of the case) are at once (3 of the repeated
+ones, one of cases below 1 MiB), which divides the wall time of each k by 1 + (k - 1) E. E is measured here: how much
+faster two threads draw and compare two calls of this problem than one thread does, less 1. That eight share memory as
+well as two is not known. The machine runs nothing else.
 
     kernel s    = sum over the GPU cases of calls * max(floor, bytes / bandwidth, operations / peak) on an MI300X; calls
-                  are 3 (10 + 100), fewer if a session's take over 10 s, the links, and those replayed (24 of a
-                  session, fewer if they take over 2 s); and written bytes / bandwidth for the digest of each call of
-                  a session and each replayed one. What the device takes to draw inputs is not counted
+                  are 3 (10 + 100), fewer if a session's take over 2 s, after which a steady one is looked at every
+                  twenty, the links, and those replayed (24 of a session, fewer if they take over 2 s); and written
+                  bytes / bandwidth for the digest of each call of a session and each replayed one, if the problem is
+                  deterministic. What the device takes to draw inputs is not counted
     wall s      = the steps, divided so, + kernel s
 
 Run it with OPENBLAS_NUM_THREADS=1: threads that wait for a processor count as work.
@@ -41,7 +44,7 @@ without any of this.
 
 Scaling by bytes is too kind to references whose work grows faster than their data. Products that are checked by their
 factors at GPU sizes are measured so. Memory is the most that numpy held during a whole call, scaled alike, for each
-call at once, and the outputs that are kept, or fetched at once. The aims are for the whole submission: 60 CPU s at the
+call at once, and the outputs that are fetched at once. The aims are for the whole submission: 60 CPU s at the
 median problem; 30 s of wall time at the median and 90 s at the worst.
 """
 
@@ -65,15 +68,17 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from problems.kit.comparison import compare
 from problems.kit.definition import SizeSet
+from problems.kit.distributions import DRAWN_IN_STRETCHES
 from problems.kit.freivalds import check_product
+from problems.kit.parts import Stretch
 from services.executor.core.audit.chain import GPU_CHAINS
-from services.executor.core.audit.revealing import calls_to_replay
+from services.executor.core.audit.revealing import COMPARED_ANSWERS, REPLAYED_CALLS, calls_to_replay
 from services.executor.core.check.case_judge import LARGE_BYTES, SIDE_BY_SIDE_BYTES, WHOLLY_COMPARED_FLOPS, CaseJudge
 from services.executor.core.check.chain_arithmetic import digest_of, remade, remade_at
 from services.executor.core.check.chain_rules import redraw_rules
 from services.executor.core.check.side_by_side import share_of
 from services.executor.core.launching.understanding import RECORDINGS
-from services.executor.core.measure.timed_calls import COMPARED_ANSWERS, FEWEST_REPEATED, is_enough, most_repeated
+from services.executor.core.measure.timed_calls import FEWEST_REPEATED, is_enough, most_repeated
 from services.executor.core.model.roofline import floor_of, peak_of, roofs_of
 from services.executor.core.model.seeds import RunSeed
 from services.executor.core.run.case_result import work_of
@@ -147,17 +152,6 @@ def repeated_calls(problem: Problem, call_seconds: float) -> int:
     return next((calls for calls in range(1, most) if is_enough(calls, calls * call_seconds)), most)
 
 
-def fetched_of(fetch_seconds: float) -> float:
-    """How many answers of a session are fetched if each takes so long, and nothing else takes time."""
-    samples, fetched = 0, 0.0
-    while samples < GPU_PROFILE.min_samples and (
-        samples < GPU_PROFILE.fewest_samples or fetched * fetch_seconds < GPU_PROFILE.max_wall_seconds
-    ):
-        samples += 1
-        fetched += min(1.0, COMPARED_ANSWERS / samples)
-    return fetched
-
-
 @dataclass(frozen=True)
 class Spent:
     """Seconds of a processor, and of wall time where they are spent on several."""
@@ -193,11 +187,16 @@ class SideBySide:
     threads: int
     gain: float
 
-    def spent(self, seconds: float, pieces: int) -> Spent:
-        """On so many pieces, of so many seconds each."""
+    def spent(self, seconds: float, pieces: int, shared: float = 0.0) -> Spent:
+        """On so many pieces, of so many seconds each, and of `shared` ones that threads without a piece help with."""
         whole, rest = divmod(pieces, self.threads)
         wall = whole * self.threads / self._speed(self.threads) + rest / self._speed(rest)
-        return Spent(seconds * pieces, seconds * wall)
+        all_threads = self.threads * max(1, HOST_CORES // self.threads)
+        return Spent((seconds + shared) * pieces, seconds * wall + shared * pieces / self._speed(all_threads))
+
+    def all_of(self, seconds: float) -> Spent:
+        """On one piece of work that all threads share."""
+        return Spent(seconds, seconds / self._speed(self.threads))
 
     def _speed(self, threads: int) -> float:
         return 1.0 + max(0, threads - 1) * self.gain
@@ -213,17 +212,18 @@ def case_spent(problem: Problem, case: Case, call: Call, gain: float) -> Spent:
     moved = alone(call.load + call.copy)
     recorded = RECORDINGS if problem.sized_inputs(problem.sizes.cpu[0], np.random.PCG64(0)) is None else 0
     again = 0.0 if problem.nondeterministic else call.copy
-    spent = alone((recorded + 1) * call.draw + call.compare + again)
-    spent += _repeatedly_spent(problem, call, call.draw + compared_by_host, together)
+    spent = alone(recorded * call.draw + again) + _checked_spent(problem, case, call, SideBySide(HOST_CORES, gain))
+    is_shared = is_redrawn and _is_drawn_in_stretches(problem, case)
+    spent += _repeatedly_spent(problem, call, compared_by_host, together, is_shared=is_shared)
     digest = digest_seconds_a_byte() * work_of(problem, case, "float32").written_bytes
     if is_redrawn:
-        first, fetch_seconds = alone(2 * call.load + call.copy + compared), 2 * call.copy
+        spent += alone(call.load + (compared if problem.nondeterministic else 0.0))
+        session = alone(2 * call.load + call.copy + compared) + alone(COMPARED_ANSWERS * 2 * call.copy)
         if problem.nondeterministic:
-            fetched, answer = fetched_of(fetch_seconds), compared
+            chosen = GPU_PROFILE.warm_up_calls + GPU_PROFILE.min_samples + REPLAYED_CALLS + COMPARED_ANSWERS
+            session += together.spent(compared, COMPARED_ANSWERS) + alone(chosen * excerpt_seconds(problem, case))
         else:
-            fetched, answer = float(COMPARED_ANSWERS), compared + digest
-            spent += alone(call.load)
-        session = first + together.spent(answer, COMPARED_ANSWERS) + alone(fetched * fetch_seconds)
+            session += together.spent(compared, COMPARED_ANSWERS, digest)
     else:
         threads, seconds = together.threads, call.draw + compared
         calls = math.ceil(calls_of(together.spent(seconds, threads).wall / threads + moved.wall))
@@ -231,16 +231,25 @@ def case_spent(problem: Problem, case: Case, call: Call, gain: float) -> Spent:
     spent += session * GPU_PROFILE.sessions.sessions
     links = GPU_CHAINS.links if _is_checked_wholly(problem, case) else GPU_CHAINS.checked_links + 1
     begun = call.load if is_redrawn else call.draw
-    chain = alone((1 + GPU_CHAINS.quiet_chains) * begun + links * call.copy) + together.spent(compared + digest, links)
+    chain = alone(2 * begun + links * call.copy) + together.spent(compared, links, digest)
     return spent + chain
 
 
-def _repeatedly_spent(problem: Problem, call: Call, seconds: float, together: SideBySide) -> Spent:
-    """Of calls whose inputs and answers take the host so many seconds."""
+def _checked_spent(problem: Problem, case: Case, call: Call, spread: SideBySide) -> Spent:
+    """Of drawing and comparing the whole case, with all threads where they can share it."""
+    is_spread = _is_redrawn(problem, case) and _is_drawn_in_stretches(problem, case)
+    drawn = spread.all_of(call.draw) if is_spread else alone(call.draw)
+    in_stretches = _is_compared_in_stretches(problem, case)
+    return drawn + (spread.all_of(call.compare) if in_stretches else alone(call.compare))
+
+
+def _repeatedly_spent(problem: Problem, call: Call, compared: float, together: SideBySide, *, is_shared: bool) -> Spent:
+    """Of calls whose answers take the host so many seconds; `is_shared` says that threads share the drawing."""
     few, moved = replace(together, threads=min(together.threads, FEWEST_REPEATED)), alone(call.load + call.copy)
-    calls = repeated_calls(problem, few.spent(seconds, few.threads).wall / few.threads + moved.wall)
+    own, shared = (0.0, call.draw) if is_shared else (call.draw, 0.0)
+    calls = repeated_calls(problem, few.spent(compared + own, few.threads, shared).wall / few.threads + moved.wall)
     drawn_ahead = max(0, few.threads - calls)
-    return few.spent(seconds, calls) + moved * calls + few.spent(call.draw, drawn_ahead)
+    return few.spent(compared + own, calls, shared) + moved * calls + few.spent(own, drawn_ahead, shared)
 
 
 @cache
@@ -251,6 +260,20 @@ def digest_seconds_a_byte() -> float:
     begin = time.process_time()
     digest_of([(0, output)], 1)
     return (time.process_time() - begin) / DIGESTED_BYTES
+
+
+def excerpt_seconds(problem: Problem, case: Case) -> float:
+    """CPU seconds to choose the places of an excerpt, the second of two."""
+    judge = CaseJudge(problem, case, RunSeed(""), 0)
+    loaded = judge.undrawn(1)
+    if loaded is None:
+        return 0.0
+    taken: list[float] = []
+    for number in (1, 2):
+        begin = time.process_time()
+        judge.excerpt(loaded, number).slots()
+        taken.append(time.process_time() - begin)
+    return taken[-1]
 
 
 def part_seconds(problem: Problem, case: Case) -> float | None:
@@ -297,21 +320,25 @@ def _is_redrawn(problem: Problem, case: Case) -> bool:
     return CaseJudge(problem, case, RunSeed(""), 0).undrawn(1) is not None
 
 
+def _is_drawn_in_stretches(problem: Problem, case: Case) -> bool:
+    sized = problem.sized_inputs(case, np.random.PCG64(0)) or {}
+    return max((math.prod(getattr(value, "shape", ())) for value in sized.values()), default=0) >= DRAWN_IN_STRETCHES
+
+
+def _is_compared_in_stretches(problem: Problem, case: Case) -> bool:
+    if problem.bytes(case) <= LARGE_BYTES:
+        return False
+    return _is_large_product(problem) or problem.part(case, Stretch(0, 1 << 10)) is not None
+
+
 def _is_checked_wholly(problem: Problem, case: Case) -> bool:
     return GPU_CHAINS.links * problem.bytes(case) <= GPU_CHAINS.wholly_checked_bytes
 
 
-def _kept_bytes(problem: Problem, case: Case) -> float:
+def _fetched_bytes(problem: Problem, case: Case) -> float:
     if not _is_redrawn(problem, case):
         return 0.0
-    written = work_of(problem, case, "float32").written_bytes
-    if not problem.nondeterministic:
-        return at_once(problem.bytes(case)) * written
-    part = problem.part(case, np.random.default_rng(0))
-    if part is None:
-        return COMPARED_ANSWERS * written
-    outputs = (part.places[name] for name in problem.output_shapes(case))
-    return written + COMPARED_ANSWERS * sum(places.nbytes + 4.0 * places.size for places in outputs)
+    return at_once(problem.bytes(case)) * work_of(problem, case, "float32").written_bytes
 
 
 def measured_case(problem: Problem, most_bytes: int = MEASURED_BYTES) -> Case:
@@ -408,12 +435,13 @@ def cost_of(problem: Problem, roofs: Roofs) -> Cost:
         all_checked += all_checked_seconds(problem, call)
         spent += case_spent(problem, case, call, gain)
         kernel = _kernel_seconds(problem, case, roofs)
-        samples = min(GPU_PROFILE.min_samples, max(GPU_PROFILE.fewest_samples, GPU_PROFILE.max_device_seconds / kernel))
+        samples = _samples_of(kernel)
         sessions, calls = GPU_PROFILE.sessions.sessions, GPU_PROFILE.warm_up_calls + samples
         kernel_seconds += (sessions * calls + GPU_CHAINS.links) * kernel
-        if _is_redrawn(problem, case) and not problem.nondeterministic:
+        if _is_redrawn(problem, case):
             replayed = min(samples, calls_to_replay(kernel))
-            digest = work_of(problem, case, "float32").written_bytes / roofs.bytes_per_second
+            digested_bytes = 0.0 if problem.nondeterministic else work_of(problem, case, "float32").written_bytes
+            digest = digested_bytes / roofs.bytes_per_second
             kernel_seconds += sessions * (replayed * kernel + (calls + replayed) * digest)
     return Cost(
         problem.slug,
@@ -423,11 +451,18 @@ def cost_of(problem: Problem, roofs: Roofs) -> Cost:
         kernel_seconds,
         max(sizes_bytes),
         max(
-            of_byte.memory_bytes * at_once(problem.bytes(case)) * problem.bytes(case) + _kept_bytes(problem, case)
+            of_byte.memory_bytes * at_once(problem.bytes(case)) * problem.bytes(case) + _fetched_bytes(problem, case)
             for case in problem.sizes.gpu
         ),
         gain,
     )
+
+
+def _samples_of(kernel_seconds: float) -> float:
+    """How many a session has of a steady kernel; a slow one is looked at every twenty."""
+    slow = max(1, math.ceil(GPU_PROFILE.slow_device_seconds / kernel_seconds / GPU_PROFILE.check_every))
+    most = max(GPU_PROFILE.fewest_samples, GPU_PROFILE.max_device_seconds / kernel_seconds)
+    return min(GPU_PROFILE.min_samples, slow * GPU_PROFILE.check_every, most)
 
 
 def _kernel_seconds(problem: Problem, case: Case, roofs: Roofs) -> float:

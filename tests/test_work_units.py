@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from tests.kept_builds import REPOSITORY
-from tests.work_units import LONG, NEVER_SIDE_BY_SIDE, SPREAD, WorkUnits, long_first, unit_of
+from tests.work_units import LONG, NEVER_SIDE_BY_SIDE, SHARING, SPREAD, WorkUnits, long_first, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,7 @@ def in_order(*nodeids: str) -> Sequence[str]:
     return [item.nodeid for item in items]
 
 
-@pytest.mark.parametrize("path", [*SPREAD, *LONG, *NEVER_SIDE_BY_SIDE])
+@pytest.mark.parametrize("path", [*SPREAD, *LONG, *NEVER_SIDE_BY_SIDE, SHARING])
 def test_what_is_treated_specially_is_there(path: str) -> None:
     assert (REPOSITORY / path).exists()
 
@@ -52,8 +52,12 @@ def test_what_must_not_run_side_by_side_is_one_unit() -> None:
     assert len({unit_of(f"{path}::test_a") for path in NEVER_SIDE_BY_SIDE}) == 1
 
 
+def test_what_shares_a_running_wavepool_is_one_unit() -> None:
+    assert unit_of(f"{SHARING}test_a.py::test_a") == unit_of(f"{SHARING}test_b.py::test_b") != unit_of("tests/a.py::b")
+
+
 def test_long_files_come_first_and_the_shuffled_order_stays_otherwise() -> None:
-    long, other, longer = f"{LONG[0]}test_x.py::test_b", "tests/cli/test_main.py::test_a", f"{LONG[-1]}::test_c"
+    long, other, longer = f"{LONG[0]}::test_b", "tests/cli/test_main.py::test_a", f"{LONG[-1]}::test_c"
     another = "tests/billing/test_a.py::test_a"
     assert in_order(other, long, another, longer) == [long, longer, other, another]
 

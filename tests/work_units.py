@@ -19,13 +19,20 @@ SPREAD = (
     "tests/honest/",
     "tests/services/executor/core/test_lint.py",
     "tests/hipcpu/test_conformance.py",
+    "tests/services/executor/devices/rocm/test_hipcc.py",
 )
 # Half a minute and more each, on a quiet machine.
 LONG = (
+    "tests/deploy/test_certify_kit.py",
     "tests/dstack_lab/",
     "tests/end_to_end/",
     "tests/gateway/browser/",
+    "tests/gateway/test_schemathesis.py",
+    "tests/services/executor/core/certify/test_certify.py",
     "tests/services/executor/core/problem_host/test_definitions.py",
+    "tests/services/executor/core/test_revealing.py",
+    "tests/services/executor/devices/nvidia/test_nvidia_device.py",
+    "tests/services/executor/devices/rocm/test_real_rocm.py",
     "tests/services/executor/test_process.py",
     "tests/services/vmpool/providers/",
     "tests/services/vmpool/test_dead_executors.py",
@@ -39,6 +46,8 @@ NEVER_SIDE_BY_SIDE = (
     "tests/services/vmpool/providers/test_provider_contract.py",
     "tests/services/vmpool/test_killed_pool_docker.py",
 )
+# One running Wavepool serves them all. It takes five seconds of processor time to start, and a little while it runs.
+SHARING = "tests/end_to_end/"
 
 
 class WorkUnits(LoadScopeScheduling):
@@ -57,6 +66,8 @@ def unit_of(nodeid: str) -> str:
     """What a test is given out with."""
     if nodeid.startswith(NEVER_SIDE_BY_SIDE):
         return NEVER_SIDE_BY_SIDE[0]
+    if nodeid.startswith(SHARING):
+        return SHARING
     return nodeid if nodeid.startswith(SPREAD) else nodeid.partition("::")[0]
 
 

@@ -103,7 +103,7 @@ function interval({ ci, runtime_ms: median }) {
   return element(
     "span",
     { title: `${milliseconds(ci.low_ms)} to ${milliseconds(ci.high_ms)}` },
-    `± ${Number(half.toPrecision(2))} %`,
+    half > 100 ? "over ± 100 %" : `± ${Number(half.toPrecision(2))} %`,
   );
 }
 

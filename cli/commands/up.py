@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -102,9 +103,17 @@ def _announce(stack: Stack, supervisor: Supervisor) -> None:
     notes.print(table)
     token = (stack.data_dir / TOKEN_FILE).read_text(encoding="utf-8").strip()
     say(f"\nopen    {stack.endpoint}/#token={token}")
-    command = "wavepool" if shutil.which("wavepool") else str(Path(sys.executable).with_name("wavepool"))
+    command = command_for(stack.data_dir)
     say(f"submit  {command} submit problems/catalogue/leaky-relu/solution.hip --problem leaky-relu")
     say(f"stop    Ctrl-C, or {command} down")
+
+
+def command_for(data_dir: Path) -> str:
+    """What to type in this folder for `wavepool`, if the Wavepool of that data folder is meant."""
+    command = shlex.quote("wavepool" if shutil.which("wavepool") else str(Path(sys.executable).with_name("wavepool")))
+    if data_dir == DEFAULT_DATA_DIR.resolve():
+        return command
+    return f"WAVEPOOL_DATA_DIR={shlex.quote(str(data_dir))} {command}"
 
 
 def down(data_dir: DataDirOption = DEFAULT_DATA_DIR) -> None:

@@ -22,9 +22,11 @@ def timing_text(fields: Mapping[str, Any]) -> str:
 
 
 def plus_minus(half_width: float) -> str:
-    """Half an interval's width over its time, as a percentage of two digits; all of them from 100 % on."""
+    """Half an interval's width over its time, as a percentage of two digits; an interval over 100 % says no figure."""
+    if half_width > 1:
+        return "over ± 100 %"
     percent = 100 * half_width
-    return f"± {percent:.2g} %" if percent < 99.5 else f"± {percent:.0f} %"  # noqa: PLR2004 - which rounds to 1e+02
+    return f"± {percent:.2g} %" if percent < 99.5 else "± 100 %"  # noqa: PLR2004 - which rounds to 1e+02
 
 
 def timing_colour(fields: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ becomes 0, as encoders differ about its sign, and no block is 0, as any scale wo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from problems.families.microscaling import (
     SmallFloat,
     nv_exact_scales,
     nv_global_scale,
-    nv_quantized,
     nv_ratios,
 )
 from problems.kit.distributions import changed
@@ -39,18 +38,21 @@ def mx_input(matrix: NDArray[np.float32], element: SmallFloat, rng: np.random.Ge
     """The matrix with what hangs on a last bit moved, and with ties planted."""
 
     def clear(blocks: NDArray[np.float32], _: slice) -> None:
-        largest = np.abs(blocks).max(axis=-1, keepdims=True)
+        largest = _largest(np.abs(blocks))
         blocks[:, :1][largest == 0] = 1
+        largest[largest == 0] = 1
         # Just below a power of two, a logarithm in float takes the number for that power.
-        mantissas, _exponents = np.frexp(np.abs(blocks).max(axis=-1, keepdims=True))
-        blocks *= np.where(mantissas > 1 - _CLEAR, np.float32(0.75), np.float32(1))
-        largest = np.abs(blocks).max(axis=-1, keepdims=True)
+        factors = np.where(np.frexp(largest)[0] > 1 - _CLEAR, np.float32(0.75), np.float32(1))
+        blocks *= factors
+        largest *= factors
         exponents = np.frexp(largest)[1] - 1 - element.exponent
-        planted = (rng.random(blocks.shape, np.float32) < _TIE_SHARE) & (np.abs(blocks) < largest)
-        rows, columns = np.nonzero(planted)
+        rows, columns = np.nonzero(rng.random(blocks.shape, np.float32) < _TIE_SHARE)
+        is_free = np.abs(blocks[rows, columns]) < largest[rows, 0]
+        rows, columns = rows[is_free], columns[is_free]
         blocks[rows, columns] = np.ldexp(_ties(element, rows.size, rng), exponents[rows, 0])
-        vanishing = element.round(np.ldexp(blocks.astype(np.float64), -exponents)) == _negative_zero(element)
-        blocks[vanishing] *= -1
+        # What is at the first turn or below becomes 0, as ties go to the even code.
+        vanishing = np.signbit(blocks) & (blocks >= -np.ldexp(np.float32(_turns(element)[0]), exponents))
+        np.negative(blocks, out=blocks, where=vanishing)
 
     return changed(matrix, clear, length=MX_BLOCK)
 
@@ -67,7 +69,7 @@ def nv_input(matrix: NDArray[np.float16]) -> tuple[NDArray[np.float16], float]:
 
 def _clear(blocks: NDArray[np.float16], scale: float) -> None:
     """Move what is unclear in some blocks; only where something was, others can be."""
-    left = np.arange(len(blocks))
+    left = np.flatnonzero(_may_be_unclear(blocks, scale))
     for _ in range(_MOST_STEPS):
         some = blocks[left]
         wide = some.astype(np.float64)
@@ -80,8 +82,38 @@ def _clear(blocks: NDArray[np.float16], scale: float) -> None:
         if not left.size:
             break
         blocks[left] = np.where(unclear[moved], np.nextafter(some, np.float16(0)), some)
-    vanishing = nv_quantized(blocks, scale)[0] == _negative_zero(E2M1)
-    blocks[vanishing] *= np.float16(-1)
+    if not np.signbit(blocks).any():
+        return
+    small, worth = _nv_ratios_about(blocks, scale)
+    # Below the first turn, from which they are clear.
+    vanishing = np.signbit(blocks) & (small < np.float32(_turns(E2M1)[0])) & (worth > 0)
+    np.negative(blocks, out=blocks, where=vanishing)
+
+
+def _nv_ratios_about(blocks: NDArray[np.float16], scale: float) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Sizes of elements before they are rounded, and what their blocks' scales are worth, to a few float32 digits."""
+    sizes = np.abs(blocks).astype(np.float32)
+    worth = E4M3.decode(E4M3.round(_largest(sizes) * np.float32(scale / E2M1.largest))).astype(np.float32)
+    sizes *= np.divide(np.float32(scale), worth, out=np.zeros_like(worth), where=worth > 0)
+    return sizes, worth
+
+
+def _may_be_unclear(blocks: NDArray[np.float16], scale: float) -> NDArray[np.bool_]:
+    """Which blocks have a scale or an element that may be unclear: all that do, and a few more."""
+    quarters, _ = _nv_ratios_about(blocks, scale)
+    quarters *= np.float32(4)
+    # All turns of E2M1 are multiples of 1/4.
+    near = np.abs(quarters - np.rint(quarters)) < np.float32(2 * _CLEAR) * quarters
+    exact = _largest(np.abs(blocks).astype(np.float32))[:, 0].astype(np.float64) / E2M1.largest * scale
+    return near.any(axis=-1) | (_from_turn(exact, E4M3) < 2 * _CLEAR * exact)
+
+
+def _largest(sizes: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Of each block, whose length is a power of two: as max(axis=-1, keepdims=True), which takes thrice as long."""
+    while sizes.shape[-1] > 1:
+        half = sizes.shape[-1] // 2
+        sizes = np.maximum(sizes[:, :half], sizes[:, half:])
+    return sizes
 
 
 def _numbers(element: SmallFloat) -> NDArray[np.float64]:
@@ -104,11 +136,12 @@ def _ties(element: SmallFloat, count: int, rng: np.random.Generator) -> NDArray[
 
 def _unclear(values: NDArray[np.float64], element: SmallFloat) -> NDArray[np.bool_]:
     """Which numbers lie so near to a turn that the order of products may decide."""
-    turns, sizes = _turns(element), np.abs(values)
+    sizes = np.abs(values)
+    return _from_turn(sizes, element) < _CLEAR * sizes
+
+
+def _from_turn(sizes: NDArray[np.float64], element: SmallFloat) -> NDArray[np.float64]:
+    """How far from the nearest turn."""
+    turns = _turns(element)
     after = np.searchsorted(turns, sizes).clip(1, len(turns) - 1)
-    nearest = np.minimum(np.abs(sizes - turns[after - 1]), np.abs(sizes - turns[after]))
-    return nearest < _CLEAR * sizes
-
-
-def _negative_zero(element: SmallFloat) -> Any:  # noqa: ANN401 - a scalar of numpy's, to compare codes with
-    return element.round(np.array([-0.0]))[0]
+    return np.minimum(np.abs(sizes - turns[after - 1]), np.abs(sizes - turns[after]))

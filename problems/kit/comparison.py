@@ -13,7 +13,7 @@ way, or leaves out small terms, does not, however small each error is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +21,7 @@ import numpy as np
 from problems.kit.element_types import is_floating, spacing_at_one, underflow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -98,6 +98,19 @@ def compare(
         tally.add(difference, error)
         tally.add_mismatches(start, np.flatnonzero(wrong), part, reference, difference)
     return tally.comparison(actual.shape, tolerance)
+
+
+def joined(parts: Sequence[Comparison]) -> Comparison:
+    """The comparison of all elements of parts that have no mismatch; there is at least one part."""
+    elements = sum(part.elements for part in parts)
+    return replace(
+        parts[0],
+        elements=elements,
+        max_difference=max(part.max_difference for part in parts),
+        mean_difference=sum(part.mean_difference * part.elements for part in parts) / elements,
+        max_units=max(part.max_units for part in parts),
+        bias_units=sum(part.bias_units * part.elements for part in parts) / elements,
+    )
 
 
 def chunks(

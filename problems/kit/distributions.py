@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from problems.threads import on_threads
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -30,6 +32,11 @@ _MOST_WHOLE = 1 << 32
 """What a device draws integers from is half of a random word."""
 _DRAWN_AT_ONCE = 1 << 14
 """Elements, so few that what is made on the way stays in the processor's cache, in memory that was filled before."""
+
+DRAWN_IN_STRETCHES = 1 << 24
+_STRETCH_ELEMENTS = 1 << 21
+"""Arrays of so many elements are drawn in stretches of so many, each by a generator of its own: several threads make
+what one would."""
 
 
 class Distribution(StrEnum):
@@ -220,8 +227,16 @@ def sample(
     if isinstance(rng, SizesOnly):
         return cast("NDArray[np.float32]", Unmade(shape, recipe))
     values = np.empty(prod(shape), np.float32)
-    for begin in range(0, values.size, _DRAWN_AT_ONCE):
-        _draw_plain(kind, values[begin : begin + _DRAWN_AT_ONCE], rng, scale, span.octaves)
+    if values.size < DRAWN_IN_STRETCHES:
+        _draw_plain(kind, values, rng, scale, span.octaves)
+    else:
+        key = int(rng.integers(1 << 63))
+
+        def draw(begin: int) -> None:
+            own = np.random.Generator(np.random.Philox(key=key << 64 | begin))
+            _draw_plain(kind, values[begin : begin + _STRETCH_ELEMENTS], own, scale, span.octaves)
+
+        on_threads(draw, range(0, values.size, _STRETCH_ELEMENTS))
     signs = 1.0 if kind is Distribution.POSITIVE else rng.choice((-1.0, 1.0), spike_count(values.size))
     places = spike_places(values.size, rng)
     values[places] = signs * largest * rng.uniform(0.5, 1.0, places.size)
@@ -315,6 +330,13 @@ def spike_places(size: int, rng: np.random.Generator) -> NDArray[np.int64]:
 
 
 def _draw_plain(
+    kind: Distribution, values: NDArray[np.float32], rng: np.random.Generator, scale: float, octaves: float
+) -> None:
+    for begin in range(0, values.size, _DRAWN_AT_ONCE):
+        _draw_some(kind, values[begin : begin + _DRAWN_AT_ONCE], rng, scale, octaves)
+
+
+def _draw_some(
     kind: Distribution, values: NDArray[np.float32], rng: np.random.Generator, scale: float, octaves: float
 ) -> None:
     if kind in {Distribution.UNIFORM, Distribution.POSITIVE}:

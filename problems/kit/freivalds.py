@@ -30,10 +30,9 @@ from problems.kit.comparison import Comparison, compare
 from problems.kit.element_types import spacing_at_one, underflow
 from problems.kit.precision import Precision, precision_of
 from problems.kit.rounding import sum_condition
+from problems.threads import on_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from problems.kit.definition import Tolerance
@@ -74,11 +73,15 @@ def suspicious_rows(
     projection = _projection(factors.right, rng, vectors)
     rows, (_, groups, _) = product.shape[0], projection.products.shape
     radius = sqrt(2.0 * (log(2.0 * rows * groups * vectors) + FALSE_ALARM_BITS * log(2.0)))
-    found = [
-        start + _found(part, left, projection, factors, (tolerance, radius, product.dtype))
-        for start, part, left in _blocks(product, factors.left)
-    ]
-    return np.concatenate(found) if found else np.zeros(0, np.intp)
+    step = max(1, _BLOCK_ELEMENTS // max(1, product.shape[1], factors.left.shape[1]))
+
+    def found(start: int) -> NDArray[np.intp]:
+        """In some rows, so that no second copy of a large matrix is made."""
+        some = slice(start, start + step)
+        part, left = product[some].astype(np.float64), factors.left[some].astype(np.float64)
+        return start + _found(part, left, projection, factors, (tolerance, radius, product.dtype))
+
+    return np.concatenate([np.zeros(0, np.intp), *on_threads(found, range(0, rows, step))])
 
 
 def _projection(right: NDArray[Any], rng: np.random.Generator, vectors: int) -> Projection:
@@ -91,14 +94,6 @@ def _projection(right: NDArray[Any], rng: np.random.Generator, vectors: int) -> 
         products[:, group] = part @ signs[start : start + GROUP_COLUMNS]
         norms[:, group] = _row_norms(part)
     return Projection(signs, products, norms)
-
-
-def _blocks(product: NDArray[Any], left: NDArray[Any]) -> Iterator[tuple[int, Matrix, Matrix]]:
-    """Some rows at a time, so that no second copy of a large matrix is made."""
-    step = max(1, _BLOCK_ELEMENTS // max(1, product.shape[1], left.shape[1]))
-    for start in range(0, product.shape[0], step):
-        rows = slice(start, start + step)
-        yield start, product[rows].astype(np.float64), left[rows].astype(np.float64)
 
 
 def _found(

@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 @pytest.fixture(scope="module")
 def kit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("kit") / "wavepool-certify.pyz"
-    command = [sys.executable, str(BUILD), "--output", str(made), "--preset", "1"]
+    command = [sys.executable, str(BUILD), "--output", str(made), "--preset", "0"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, f"{done.stdout}{done.stderr}"
     return made

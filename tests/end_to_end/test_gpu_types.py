@@ -70,7 +70,7 @@ def test_the_command_submits_to_it(newer: Wavepool, tmp_path_factory: pytest.Tem
     source.write_text(reference("leaky-relu"))
     where = ["--endpoint", newer.endpoint, "--token", newer.http.headers["Authorization"].removeprefix("Bearer ")]
     asked = ["-p", "leaky-relu", "--mode", "check", "--gpu", "MI325X", "--json"]
-    command = [sys.executable, "-m", "cli.main", "submit", str(source), *asked, *where]
+    command = [sys.executable, "-m", "wavepool_client.main", "submit", str(source), *asked, *where]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1])["status"] == "CHECKED"

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from problems.kit.distributions import (
+    DRAWN_IN_STRETCHES,
     TILE_ELEMENTS,
     Distribution,
     SizesOnly,
@@ -19,6 +20,7 @@ from problems.kit.distributions import (
     spike_count,
     spike_places,
 )
+from problems.threads import threads_allowed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,3 +134,13 @@ def test_a_recipe_tells_the_root_mean_square_before_anything_is_drawn(kind: Dist
     assert recipe is not None
     measured = float(np.sqrt(np.mean(np.square(np.asarray(values), dtype=np.float64))))
     assert recipe.root_mean_square == pytest.approx(measured, rel=0.1)
+
+
+def test_several_threads_draw_what_one_does_and_no_two_arrays_or_stretches_are_alike() -> None:
+    shape, generator = (DRAWN_IN_STRETCHES + 5,), np.random.default_rng(3)
+    by_one = sample(Distribution.UNIFORM, shape, generator)
+    another = sample(Distribution.UNIFORM, shape, generator)
+    with threads_allowed(3):
+        assert np.array_equal(by_one, sample(Distribution.UNIFORM, shape, np.random.default_rng(3)))
+    begins = np.concatenate([values[:: 1 << 21][:8] for values in (by_one, another)])
+    assert len(np.unique(begins)) == 16

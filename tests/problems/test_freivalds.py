@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from problems.kit import freivalds
 from problems.kit.comparison import compare
 from problems.kit.factors import Factors
 from problems.kit.freivalds import COMPARED_ROWS, GROUP_COLUMNS, check_product, suspicious_rows
 from problems.kit.rounding import SUM, sum_condition
 from problems.library.lazy import Call
 from problems.library.variants import variant_of
+from problems.threads import threads_allowed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -108,6 +110,16 @@ def test_a_skipped_hundredth_of_the_tiles_is_found(seed: int) -> None:
     row, column = (16 * int(at) for at in np.random.default_rng(seed).integers(0, (10, 40)))
     product[row : row + 16, column : column + 16] = 0
     assert set(found(product, factors, seed)) >= set(range(row, row + 16)) - {row + 15}
+
+
+def test_several_threads_suspect_the_rows_that_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(freivalds, "_BLOCK_ELEMENTS", 256)
+    factors = draw_factors(5, 70, 40, 30)
+    product = (factors.left.astype(np.float64) @ factors.right.astype(np.float64)).astype(np.float32)
+    product[[3, 41, 69], [0, 29, 7]] = np.nan
+    with threads_allowed(3):
+        found = suspicious_rows(product, factors, SUM, np.random.default_rng(1))
+    assert found.tolist() == [3, 41, 69]
 
 
 def test_what_is_no_number_is_suspected() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
 from math import prod
 
 import numpy as np
 import pytest
 
 from problems.kit import parts
-from problems.kit.parts import some_elements, some_pieces, some_tile
+from problems.kit.parts import Stretch, some_elements, some_pieces, some_tile
 from problems.library.variants import variant_of
 from services.executor.core.run.installation import catalogue
 
@@ -46,9 +47,10 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_reference_and_condition_of_a_part_are_the_part_of_those_of_the_whole(slug: str, *, is_narrow: bool) -> None:
     problem, rng, judged = PROBLEMS[slug], np.random.default_rng(7), 0
     problem = variant_of(problem, problem.dtypes[-1 if is_narrow else 0])
-    for case in problem.sizes.cpu:
-        part = problem.part(case, rng)
-        if part is None:
+    lots = (rng, Stretch(0, 3), Stretch(1, 2))
+    for case, lot in product(problem.sizes.cpu, lots):
+        part = problem.part(case, lot)
+        if part is None or not all(places.size for places in part.places.values()):
             continue
         inputs = problem.inputs(case, rng)
         expected = problem.reference(case, inputs)
@@ -62,6 +64,32 @@ def test_reference_and_condition_of_a_part_are_the_part_of_those_of_the_whole(sl
             np.testing.assert_allclose(actual, part.of({name: whole})[name], rtol=1e-6)
         judged += 1
     assert judged
+
+
+IN_STRETCHES = {
+    "batch-norm",
+    "cosine-similarity",
+    "kl-loss",
+    "mxfp4-quantize",
+    "product-dim",
+    "softmax",
+    "vector-addition",
+}
+
+
+@pytest.mark.parametrize("slug", sorted(PROBLEMS))
+@pytest.mark.parametrize("count", [1, 7, 1000])
+def test_stretches_are_the_whole_and_no_element_is_in_two(slug: str, count: int) -> None:
+    """Or the problem says that it has none."""
+    problem = PROBLEMS[slug]
+    for case in problem.sizes.cpu:
+        found = [problem.part(case, Stretch(number, count)) for number in range(count)]
+        stretches = [part for part in found if part is not None]
+        assert len(stretches) in {0, count}
+        assert stretches or slug not in IN_STRETCHES
+        for name, shape in problem.output_shapes(case).items() if stretches else ():
+            seen = np.concatenate([part.places[name].reshape(-1) for part in stretches])
+            assert len(np.unique(seen)) == len(seen) == prod(shape)
 
 
 @pytest.mark.parametrize("slug", sorted(PROBLEMS))

@@ -10,7 +10,7 @@ import numpy as np
 from problems.families.graphs import LIGHT, Shape, any_shape, directed_graph, graph_case, hidden_nodes
 from problems.kit.chaining import weights
 from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet
-from problems.kit.parts import ELEMENTS, some_pieces, within
+from problems.kit.parts import ELEMENTS, Stretch, some_pieces, within
 from problems.kit.rounding import EXACT
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class AllPairsShortestPath(Problem):
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
         n = case.values["n"]
         # As few as may be: each takes all edges.
-        sources = some_pieces(n, ELEMENTS, rng)
+        sources = None if isinstance(rng, Stretch) else some_pieces(n, ELEMENTS, rng)
         if sources is None:
             return None
         return Part(replace(case, values={**case.values, _SOURCES: sources}), {"output": within(sources, n)})

@@ -13,6 +13,7 @@ from problems.families.microscaling import E2M1, E4M3, NV_BLOCK, nv_quantized, t
 from problems.families.quantization import QUANTIZE_SIZES, blocks_part, hidden_matrix
 from problems.kit.chaining import rolled
 from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, SizeSet
+from problems.kit.parts import Stretch
 from problems.kit.rounding import EXACT
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ class Nvfp4Quantize(Problem):
         return {"q": E2M1.stored(codes), "scale": E4M3.decode(scales if _BLOCKS in case.values else tiled(scales))}
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
+        if isinstance(rng, Stretch):
+            return None  # Tiles reach beyond the matrix, and no block has what lies there.
         part = blocks_part(case, NV_BLOCK, E2M1, tile_places, rng, "a")
         return part and replace(part, case=replace(part.case, values={**part.case.values, _BLOCKS: True}))
 

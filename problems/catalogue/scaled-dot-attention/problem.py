@@ -9,7 +9,7 @@ import numpy as np
 
 from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
 from problems.kit.distributions import Distribution, any_distribution
-from problems.kit.parts import some_pieces, within
+from problems.kit.parts import Stretch, some_pieces, within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -98,9 +98,9 @@ class ScaledDotAttention(Problem):
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
         batches, heads, length, size = (int(case.values[side]) for side in _SIDES)
-        chosen = some_pieces(batches * heads, 2 * length * size, rng)
+        chosen = None if isinstance(rng, Stretch) else some_pieces(batches * heads, 2 * length * size, rng)
         if chosen is None:
-            return None
+            return None  # Of a stretch all queries would have to be compared.
         keys = within(chosen, 1, length, size)
         queries = keys[:, :, np.sort(rng.choice(length, min(length, _QUERIES), replace=False))]
         return Part(case, {"Q": queries, "K": keys, "V": keys, "output": queries})

@@ -153,8 +153,14 @@ class RunningBox:
             refused = parts.cgroup is not None and parts.cgroup.refused_processes
             peak_memory_mib = parts.watchdog.peak_memory_mib
             is_gone = await parts.end()
-        # Without an end of its own the program has the one that we tried to give it.
-        status = await ended if is_gone or ended.done() else signal.SIGKILL
+        try:
+            # Without an end of its own the program has the one that we tried to give it.
+            status = await ended if is_gone or ended.done() else signal.SIGKILL
+        except SandboxError:
+            # In groups of version 2 the kernel kills bwrap with the program, and nobody is left to say how that ended.
+            if not out_of_memory:
+                raise
+            status = signal.SIGKILL
         ended.cancel()
         end = _exit_of(status, Excess.MEMORY if out_of_memory else excess, parts.capture)
         return replace(end, peak_memory_mib=peak_memory_mib, processes_refused=refused, unkillable=not is_gone)

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import socket
+import subprocess
 from typing import TYPE_CHECKING
 
+from cli.commands.up import command_for
 from cli.local.data_folder import claimed
 from tests.cli.invocation import wavepool
+from wavepool_client.connection import DEFAULT_DATA_DIR
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,6 +35,14 @@ def test_down_says_so_where_nothing_runs(tmp_path: Path) -> None:
     run = wavepool("down", "--data-dir", str(tmp_path))
     assert run.status == 0
     assert "nothing runs" in run.err
+
+
+def test_the_commands_that_up_prints_are_for_its_own_data_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "two words"
+    command = f"{command_for(folder)} down"
+    said = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=True).stderr
+    assert str(folder) in said.replace("\n", "")
+    assert "DATA_DIR" not in command_for(DEFAULT_DATA_DIR.resolve())
 
 
 def test_up_refuses_to_start_with_code_of_older_protos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

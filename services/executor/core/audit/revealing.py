@@ -1,12 +1,12 @@
 """Timed calls made again: whether their answers came from their inputs, and from nothing else.
 
 Of a large case whose calls a device draws, the answers stay where they are. Our runner commits itself to each as soon
-as the call has ended: it digests the outputs on the device (`Commitment`). When all sessions are over, one more process
-with the same kernels is given the inputs of some of these calls again, of all sessions mixed, as the run's secret
-chooses, and its digests have to be the same. Nobody in it knows what was left out when: a kernel that goes by the
-number of the call, a clock, or whatever else its process has, is found out however little it leaves out. A function of
-its inputs is not, so some of these answers are compared with the reference as well, and with the digest that was told:
-a kernel may have written over our own that digest.
+as the call has ended (`commitment.py`). When all sessions are over, one more process with the same kernels is given the
+inputs of some of these calls again, of all sessions mixed, as the run's secret chooses, and has to commit itself to
+answers that are alike. Nobody in it knows what was left out when: a kernel that goes by the number of the call, a
+clock, or whatever else its process has, is found out. A function of its inputs is not, so some of these answers are
+compared with the reference as well, with the excerpt that was told of the timed call, if there is one, in its place
+among them. They are compared with what was told of them, too: a kernel may have written over our own that tells it.
 """
 
 from __future__ import annotations
@@ -17,20 +17,26 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from services.executor.core.audit.chain import Answer, fault_of_answer
-from services.executor.core.check.mismatches import another_answer
+from services.executor.core.call.commitment import Allowance, are_alike
+from services.executor.core.check.mismatches import another_answer, late_answer
 from services.executor.core.check.side_by_side import raise_first
-from services.executor.core.measure.timed_calls import COMPARED_ANSWERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
     import numpy as np
+    from numpy.typing import NDArray
 
-    from services.executor.core.call.session import Commitment
-    from services.executor.core.check.case_judge import CaseJudge
+    from services.executor.core.call.commitment import Commitment
+    from services.executor.core.check.case_judge import CaseJudge, Trial
     from services.executor.core.check.checking import Checker
     from services.executor.core.measure.measuring import Measurement
+    from services.executor.core.model.failure import Failure
 
+COMPARED_ANSWERS = 8
+"""Of the calls of a session that are made again. Of half of its samples that are off by more than the problem allows,
+and by less than what would be unlike, none is compared in one session of 256, and in two in one run of 65,000."""
 REPLAYED_CALLS = 24
 """Of a session, or all if it has fewer. If half of its samples are wrong for a reason that is not in their inputs, none
 of those is made again in one session of 2^24, and in two sessions, which a false time needs, in one run of 2^48."""
@@ -62,22 +68,24 @@ async def reveal(checker: Checker, judge: CaseJudge, sessions: Sequence[Measurem
     loaded = await checker.load_undrawn(judge) if chosen else None
     if loaded is None:
         return NOT_REVEALED
-    answers: list[Answer] = []
+    allowances = {name: Allowance() for name in loaded.layout.outputs}
+    answers: list[partial[Failure | None]] = []
     for at in random.permutation(len(chosen)):
         told, is_compared = chosen[int(at)]
-        call = checker.next_call()
-        again = (await checker.make_redrawn(judge, told.key, call)).commitment
-        if again is None or not (is_compared or again != told):
+        question = checker.question(judge, loaded, told.call)
+        again = (await checker.make_redrawn(judge, question, checker.next_call())).commitment
+        is_alike = again is not None and _are_alike(judge, loaded, (told, again), allowances)
+        if again is None or (is_alike and not is_compared):
             continue
         await checker.session.store()
         outputs = judge.collect_outputs(checker.session.channel, loaded, {})
-        answers.append(Answer(told.key, call, outputs, again.digest))
-        if again != told:
-            raise fault_of_answer(judge, loaded, answers[-1]) or another_answer(judge.case)
+        answers.append(partial(_fault, judge, loaded, (told, again), outputs))
+        if not is_alike:
+            raise answers[-1]() or another_answer(judge.case, nondeterministic=judge.problem.nondeterministic)
         if len(answers) == judge.at_once:
-            await raise_first([partial(fault_of_answer, judge, loaded, answer) for answer in answers])
+            await raise_first(answers)
             answers.clear()
-    await raise_first([partial(fault_of_answer, judge, loaded, answer) for answer in answers])
+    await raise_first(answers)
     return Revealed(len(chosen), sum(is_compared for _, is_compared in chosen))
 
 
@@ -87,3 +95,32 @@ def _chosen(session: Measurement, random: np.random.Generator) -> Iterable[tuple
     count = calls_to_replay(median(times.event_ns for times in session.times) / 1e9)
     for place, at in enumerate(random.permutation(len(committed))[:count]):
         yield committed[int(at)], place < COMPARED_ANSWERS
+
+
+def _are_alike(
+    judge: CaseJudge, loaded: Trial, told: tuple[Commitment, Commitment], allowances: dict[str, Allowance]
+) -> bool:
+    """Whether two answers to the same inputs may both be right.
+
+    `allowances` are of the calls before; if they are too narrow, what this very call is granted is added to them.
+    """
+    if judge.problem.nondeterministic and not are_alike(*told, allowances):
+        timed, _ = told
+        granted = judge.allowances(judge.remade(loaded, timed.key, timed.call))
+        allowances |= {name: one | allowances.get(name, Allowance()) for name, one in granted.items()}
+    return are_alike(*told, allowances)
+
+
+def _fault(
+    judge: CaseJudge, loaded: Trial, told: tuple[Commitment, Commitment], outputs: dict[str, NDArray[Any]]
+) -> Failure | None:
+    """What is wrong with a call that was timed and made again, as both were told, and its outputs the second time."""
+    timed, again = told
+    if isinstance(again.told, tuple):
+        return fault_of_answer(judge, loaded, Answer(again.key, again.call, outputs, again.told))
+    excerpt = judge.excerpt(loaded, timed.call)
+    is_forged = any(again.told[name].tobytes() != values.tobytes() for name, values in excerpt.of(outputs).items())
+    if not isinstance(timed.told, tuple):
+        excerpt.put(timed.told, outputs)
+    seen = judge.remade(loaded, timed.key, timed.call)
+    return judge.fault(seen, seen.compared(outputs)) or (late_answer(judge.case) if is_forged else None)

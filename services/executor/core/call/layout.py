@@ -36,6 +36,10 @@ SHIFTS = 64
 """The different places of an array within its allocation."""
 MOST_LINKS = 256
 """Of a chain."""
+EXCERPT_ELEMENTS = 2048
+"""Of each output, which are told of a redrawn call (`commitment.py`)."""
+_SLOT_BYTES = 8
+"""Of a place, and of the element that takes it."""
 
 
 class _Kind(IntEnum):
@@ -109,6 +113,8 @@ class Region:
 class Layout:
     """The regions of a call's arrays, by name, the records of a chain's links, and the size of the whole memory.
 
+    Excerpts of a redrawn call have the place of the records.
+
     `shift_bytes` is how far into their allocations the arrays lie on the device.
     """
 
@@ -118,11 +124,19 @@ class Layout:
     file_bytes: int
     shift_bytes: int = 0
 
+    @property
+    def outputs(self) -> dict[str, Region]:
+        """Their regions, in the order of the signature."""
+        return {name: region for name, region in self.regions.items() if region.parameter.output}
+
 
 def layout_of(
     parameters: Sequence[Parameter], shapes: Mapping[str, tuple[int, ...]], links: int = 0, shift_bytes: int = 0
 ) -> Layout:
-    """Place every array, and room for `links` records; raises ValueError for more than a plan can name."""
+    """Place every array, and room for `links` records, or for excerpts if there are none.
+
+    Raises ValueError for more than a plan can name.
+    """
     if links > MOST_LINKS:
         raise ValueError(f"a chain has at most {MOST_LINKS} links, not {links}")
     if len(parameters) > MOST_ARGUMENTS:
@@ -134,7 +148,9 @@ def layout_of(
             regions[parameter.name] = region = Region(parameter, shapes[parameter.name], _page_up(end))
             end = region.end
     records = _page_up(end)
-    return Layout(tuple(parameters), regions, records, _page_up(records + links * _RECORD.size), shift_bytes)
+    outputs = sum(region.parameter.output for region in regions.values())
+    room_bytes = links * _RECORD.size or outputs * EXCERPT_ELEMENTS * _SLOT_BYTES
+    return Layout(tuple(parameters), regions, records, _page_up(records + room_bytes), shift_bytes)
 
 
 def plan_bytes(layout: Layout, scalars: Mapping[str, Any], rules: Mapping[str, LinkRule] | None = None) -> bytes:

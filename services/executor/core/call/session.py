@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from services.executor.core.call.commitment import Commitment
 from services.executor.core.call.idle_work import NO_TIME, IdleMeter
 from services.executor.core.call.layout import PAGE_BYTES
 from services.executor.core.call.runner_claims import (
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
     from pathlib import Path
 
+    from services.executor.core.call.commitment import Question
     from services.executor.core.call.idle_work import IdleTime
     from services.executor.core.model.limits import StageLimits
     from services.executor.core.sandbox.channel import Channel
@@ -44,14 +46,6 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import BoxedProcess, Exit, Sandbox
 
 _GOODBYE_SECONDS = 2.0
-
-
-@dataclass(frozen=True)
-class Commitment:
-    """The key that a call's inputs were drawn from, and the digest of its outputs, told before any other order."""
-
-    key: int
-    digest: tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -148,23 +142,23 @@ class RunnerSession:
             await self._answer(Reply.LOADED, self._limits.copy_seconds)
 
     async def call(
-        self, seconds: float, advice: str = NEVER_ENDING, *, store: bool = True, redrawn_key: int | None = None
+        self, seconds: float, advice: str = NEVER_ENDING, *, store: bool = True, question: Question | None = None
     ) -> CallTimes:
         """Have it call the solution, for at most `seconds`, and copy all data back; raises Failure.
 
-        `advice` is for the author of a call that takes longer. Without `store` the data stay where they are. With the
-        key that its inputs were drawn from, the runner commits itself to the outputs at once, untimed.
+        `advice` is for the author of a call that takes longer. Without `store` the data stay where they are. With a
+        question the runner commits itself to the outputs at once, untimed.
         """
         self.first_call_time = self.first_call_time or time.time()
         try:
-            times = await self._called(seconds, advice, store=store, redrawn_key=redrawn_key)
+            times = await self._called(seconds, advice, store=store, question=question)
         except Failure as failure:
             failure.call = self.calls + 1
             raise
         self.calls += 1
         return times
 
-    async def _called(self, seconds: float, advice: str, *, store: bool, redrawn_key: int | None) -> CallTimes:
+    async def _called(self, seconds: float, advice: str, *, store: bool, question: Question | None) -> CallTimes:
         async with self._asked():
             begin_ns = time.perf_counter_ns()
             await self._order(Order.CALL, int(not store))
@@ -172,7 +166,7 @@ class RunnerSession:
             wall_ns = self._wall_ns(begin_ns, done)
             if store:
                 await self._answer(Reply.STORED, self._limits.copy_seconds)
-            commitment = None if redrawn_key is None else await self._commitment(redrawn_key)
+            commitment = await self._commitment(question) if question else None
         return CallTimes(done.event_ns, done.clock_ns, wall_ns, done.stream_ns, done.device_ns, commitment)
 
     async def store(self) -> None:
@@ -240,10 +234,18 @@ class RunnerSession:
             return self._device.wall_ns(answer.clock_ns)
         return time.perf_counter_ns() - begin_ns
 
-    async def _commitment(self, key: int) -> Commitment:
-        await self._order(Order.DIGEST, key)
-        told = await self._answer(Reply.DIGESTED, self._limits.copy_seconds)
-        return Commitment(key, (told.event_ns, told.clock_ns))
+    async def _commitment(self, question: Question) -> Commitment:
+        if question.excerpt is None:
+            await self._order(Order.DIGEST, question.key)
+            digested = await self._answer(Reply.DIGESTED, self._limits.copy_seconds)
+            return Commitment(question.key, question.call, (digested.event_ns, digested.clock_ns))
+        slots = question.excerpt.slots()
+        self.channel.write(question.excerpt.offset, [slots])
+        await self._order(Order.EXCERPT, question.excerpt.count)
+        await self._answer(Reply.EXCERPTED, self._limits.copy_seconds)
+        if not self.channel.read(question.excerpt.offset, [memoryview(slots)]):
+            raise interference("the shared memory was cut")
+        return Commitment(question.key, question.call, question.excerpt.told(slots))
 
     async def _begin(self, box: BoxedProcess) -> None:
         accepting = asyncio.ensure_future(self.channel.accept(box))

@@ -18,14 +18,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from problems.kit.comparison import Comparison, compare
+from problems.kit.comparison import Comparison, compare, joined, unit_of
 from problems.kit.distributions import Unmade, as_drawn
 from problems.kit.element_types import is_floating
 from problems.kit.freivalds import check_product
+from problems.kit.parts import Stretch
 from problems.kit.planting import is_spiked_as_drawn, planted
 from problems.kit.precision import Precision, precision_of
 from problems.kit.signature import Initial
+from problems.threads import on_threads
+from services.executor.core.call.commitment import Excerpt, allowance_of
 from services.executor.core.call.layout import (
+    EXCERPT_ELEMENTS,
     GUARD_BYTES,
     SHIFT_STEP_BYTES,
     SHIFTS,
@@ -51,10 +55,12 @@ if TYPE_CHECKING:
     from problems.kit.definition import Case, Part, Problem, Tolerance
     from problems.kit.factors import Factors
     from problems.kit.signature import Parameter
+    from services.executor.core.call.commitment import Allowance
     from services.executor.core.model.failure import Failure
     from services.executor.core.model.seeds import RunSeed
     from services.executor.core.sandbox.channel import Channel
 
+_Places = dict[str, "NDArray[np.uint64]"]
 # Poison repeats after this many bytes: enough that no kernel can make use of a repetition.
 _POISON_BYTES = 1 << 16
 _NO_POISON = bytes(_POISON_BYTES)
@@ -63,6 +69,9 @@ WHOLLY_COMPARED_FLOPS = 4e9
 LARGE_BYTES = 4 << 20
 """Of a case's arrays. Larger cases are drawn by the device and compared in parts, but for the first check. A host draws
 and compares so much in some hundredths of a second."""
+STRETCH_BYTES = 2 << 20
+"""Of a case's arrays. A large answer is compared by stretches of so much, whose fp64 arrays stay in the processor's
+cache."""
 SIDE_BY_SIDE_BYTES = 1 << 20
 """Of a case's arrays. Calls of smaller cases are drawn and compared one by one: threads would gain nothing."""
 
@@ -87,6 +96,10 @@ class Trial:
     def compared(self, outputs: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         """What the answer is compared by."""
         return self.part.of(outputs) if self.part else outputs
+
+
+class _NotRightError(Exception):
+    """A stretch of an answer is wrong, or does not stand for itself."""
 
 
 class CaseJudge:
@@ -194,18 +207,43 @@ class CaseJudge:
         Raises Failure when a guard beside them has changed.
         """
         arrays = self._buffers if into is None else into
-        regions = trial.layout.regions
-        return {name: self._guarded(channel, r, trial, arrays) for name, r in regions.items() if r.parameter.output}
+        return {name: self._guarded(channel, r, trial, arrays) for name, r in trial.layout.outputs.items()}
 
     def expected(self, trial: Trial) -> dict[str, NDArray[Any]]:
         """The fp64 reference."""
         return self.problem.reference(_judged_case(self.case, trial), trial.inputs)
+
+    def excerpt(self, loaded: Trial, call: int) -> Excerpt:
+        """Which elements of its answer are told of a call whose inputs a device draws."""
+        part, random = self.part(loaded, call), self._seed.generator("excerpt", self.case_index, call)
+        outputs, places = loaded.layout.outputs, _Places()
+        for name, region in outputs.items():
+            anywhere = random.integers(0, prod(region.shape), EXCERPT_ELEMENTS, np.uint64)
+            if part is not None:
+                within = part.places[name].reshape(-1)
+                compared = within[random.integers(0, within.size, EXCERPT_ELEMENTS // 2)]
+                anywhere[: compared.size] = compared
+            places[name] = anywhere
+        dtypes = {name: region.parameter.dtype for name, region in outputs.items()}
+        return Excerpt(loaded.layout.records_offset, places, dtypes)
+
+    def allowances(self, trial: Trial) -> dict[str, Allowance]:
+        """What elements of right answers to these inputs may be off, by output."""
+        expected, tolerance = self.expected(trial), self.problem.tolerance
+        condition = self.problem.condition(_judged_case(self.case, trial), trial.inputs, expected)
+        dtypes = {name: region.parameter.dtype for name, region in trial.layout.outputs.items()}
+        return {
+            name: allowance_of(expected[name], tolerance.units * unit_of(dtype, condition[name], tolerance))
+            for name, dtype in dtypes.items()
+        }
 
     def fault(self, trial: Trial, outputs: Mapping[str, NDArray[Any]]) -> Failure | None:
         """What is wrong with the outputs, if anything is; they are the trial's part of them, if it has one."""
         factors = None if trial.part else self.problem.factors(self.case, trial.inputs)
         if factors is not None and factors.flops > WHOLLY_COMPARED_FLOPS:
             return self._product_fault(trial, outputs[factors.output], factors)
+        if trial.part is None and self._is_right_by_stretches(trial, outputs):
+            return None
         expected = self.expected(trial)
         condition = self.problem.condition(_judged_case(self.case, trial), trial.inputs, expected)
         comparisons: dict[str, Comparison] = {}
@@ -221,6 +259,39 @@ class CaseJudge:
         if precisions:
             return judged(self.case, comparisons, unwritten, precisions, tolerance)
         return objection(self.problem, self.case, trial.inputs, outputs, expected)
+
+    def _is_right_by_stretches(self, trial: Trial, outputs: Mapping[str, NDArray[Any]]) -> bool:
+        """Whether all parts that make up the whole are right; False if only the whole can tell, or has to say why."""
+        stretches = trial.layout.file_bytes // STRETCH_BYTES
+        if trial.layout.file_bytes <= LARGE_BYTES:
+            return False
+
+        def compared(number: int) -> dict[str, Comparison]:
+            """The number-th stretch; raises _NotRightError unless each of its elements is right."""
+            part = self.problem.part(self.case, Stretch(number, stretches))
+            if part is None:
+                raise _NotRightError
+            if not any(part.places[name].size for name in outputs):
+                return {}
+            inputs = part.of(trial.inputs)
+            expected = self.problem.reference(part.case, inputs)
+            condition = self.problem.condition(part.case, inputs, expected)
+            tolerance = self.problem.tolerance
+            actual = part.of(outputs)
+            found = {name: compare(actual[name], expected[name], condition[name], tolerance) for name in outputs}
+            if any(comparison.mismatches for comparison in found.values()):
+                raise _NotRightError
+            return found
+
+        try:
+            found = [comparisons for comparisons in on_threads(compared, range(stretches)) if comparisons]
+        except _NotRightError:
+            return False
+        wholes = {name: joined([comparisons[name] for comparisons in found]) for name in outputs if found}
+        return all(
+            name in wholes and wholes[name].passed and wholes[name].elements == output.size
+            for name, output in outputs.items()
+        )
 
     def verify(self, channel: Channel, trial: Trial) -> None:
         """Raises Failure unless the call was right in every respect, a large answer as far as a part of it shows."""

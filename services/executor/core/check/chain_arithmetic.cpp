@@ -74,13 +74,14 @@ void wavepool_make_at(const WavepoolArray* array, const std::uint64_t* places, s
 }
 
 // One level of the hash of `bytes` bytes under a level's key, as FoldStrips does it: `strips` first halves of states, then
-// as many second ones. A few hundred strips at a time, whose states stay in the cache.
+// as many second ones, of which those from `first` to `last` are made. A few hundred strips at a time, whose states stay
+// in the cache.
 void wavepool_fold_strips(const unsigned char* data, std::uint64_t bytes, std::uint64_t key, std::uint64_t strips,
-                          std::uint64_t* states) {
+                          std::uint64_t first, std::uint64_t last, std::uint64_t* states) {
   constexpr std::uint64_t kTogether = 512;
   const std::uint64_t words = chain::words_of(bytes);
-  for (std::uint64_t begin = 0; begin < strips; begin += kTogether) {
-    const std::uint64_t end = begin + kTogether < strips ? begin + kTogether : strips;
+  for (std::uint64_t begin = first; begin < last; begin += kTogether) {
+    const std::uint64_t end = begin + kTogether < last ? begin + kTogether : last;
     chain::Digest some[kTogether];
     for (std::uint64_t strip = begin; strip < end; ++strip) {
       some[strip - begin] = chain::opened(chain::stepped(key, strip));

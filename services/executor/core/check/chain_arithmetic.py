@@ -21,6 +21,7 @@ import numpy as np
 from hipcpu.build_folder import ToolchainError
 from hipcpu.prepare import refresh
 from problems.kit.distributions import Codes, Distribution, Form, Whole
+from problems.threads import on_threads
 from services.executor.core.call.layout import LinkRule, RuleKind
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ _GOLDEN = 0x9E3779B97F4A7C15
 _FIRST = 0xBF58476D1CE4E5B9
 _SECOND = 0x94D049BB133111EB
 _WORD_BYTES, _STRIP_WORDS = 8, 32
+_STRIPS_OF_A_THREAD = 1 << 14
+"""4 MiB of data."""
 # Of drawn values, by their places in `runner/chain_bodies.hpp`; what is not named is a sum.
 _DRAW_KINDS = {Distribution.UNIFORM: 0, Distribution.POSITIVE: 1, Distribution.WIDE: 3}
 _DRAWS_SUMS = 2
@@ -73,7 +76,7 @@ def _library() -> ctypes.CDLL:
     for function, types in (
         (library.wavepool_make, (ctypes.POINTER(_Array), address)),
         (library.wavepool_make_at, (ctypes.POINTER(_Array), address, word, address)),
-        (library.wavepool_fold_strips, (address, word, word, word, address)),
+        (library.wavepool_fold_strips, (address, word, word, word, word, word, address)),
     ):
         function.argtypes, function.restype = types, None
     return library
@@ -159,7 +162,13 @@ def _state_of(data: NDArray[Any], key: int) -> tuple[int, int]:
         strips = max(1, -(-size // (_WORD_BYTES * _STRIP_WORDS)))
         states = np.empty(2 * strips, np.uint64)
         level_key = mixed((key + size * _GOLDEN + level) & _MASK)
-        _library().wavepool_fold_strips(data.ctypes.data, size, level_key, strips, states.ctypes.data)
+        level_of = (data.ctypes.data, size, level_key, strips)
+
+        def fold(first: int, level_of: tuple[int, int, int, int] = level_of, states: NDArray[Any] = states) -> None:
+            last = min(first + _STRIPS_OF_A_THREAD, level_of[-1])
+            _library().wavepool_fold_strips(*level_of, first, last, states.ctypes.data)
+
+        on_threads(fold, range(0, strips, _STRIPS_OF_A_THREAD))
         if strips == 1:
             return int(states[0]), int(states[1])
         data, level, size = states, level + 1, states.nbytes

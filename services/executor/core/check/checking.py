@@ -5,8 +5,11 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from problems.threads import threads_allowed
+from services.executor.core.call.commitment import Question
 from services.executor.core.call.runner_claims import NEVER_ENDING
 from services.executor.core.check.case_judge import CaseJudge
+from services.executor.core.check.side_by_side import at_once
 from services.executor.core.model.events import Checked, Checking, TestResult
 from services.executor.core.model.failure import Failure, in_case
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
@@ -80,16 +83,16 @@ class Checker:
             trial = judge.draw(call)
             times = await self.make(judge, trial, flush_bytes)
         else:
-            key, _ = self.lots(judge, call)
-            times = await self.make_redrawn(judge, key, call, flush_bytes, store=True)
-            trial = judge.remade(loaded, key, call)
+            question = self.question(judge, loaded, call)
+            times = await self.make_redrawn(judge, question, call, flush_bytes, store=True)
+            trial = judge.remade(loaded, question.key, call)
         judge.verify(self.session.channel, trial)
         return times
 
-    def lots(self, judge: CaseJudge, call: int) -> tuple[int, float]:
-        """The key that a device draws a call's inputs from, and a number in [0, 1) that decides what it is kept for."""
-        random = self.seed.generator("redrawn", judge.case_index, call)
-        return int.from_bytes(random.bytes(8)), random.random()
+    def question(self, judge: CaseJudge, loaded: Trial, call: int) -> Question:
+        """The key that a device draws a call's inputs from, and what is asked of its outputs."""
+        key = int.from_bytes(self.seed.generator("redrawn", judge.case_index, call).bytes(8))
+        return Question(key, call, judge.excerpt(loaded, call) if self.problem.nondeterministic else None)
 
     async def call_twice(self, judge: CaseJudge) -> None:
         """Two calls with the same inputs, whose answers must both be right and the same; raises Failure.
@@ -132,27 +135,26 @@ class Checker:
             return await self._ordered(judge, flush_bytes)
 
     async def make_redrawn(
-        self, judge: CaseJudge, key: int, call: int, flush_bytes: int = 0, *, store: bool = False
+        self, judge: CaseJudge, question: Question, call: int, flush_bytes: int = 0, *, store: bool = False
     ) -> CallTimes:
         """One call of the loaded trial with inputs that the device draws; without `store` its outputs stay there.
 
-        The runner commits itself to them, unless the problem lets answers to the same inputs differ. They begin with
-        poison of this call's own, whatever the key: what is never written is another answer when the key comes again.
+        The runner commits itself to them. They begin with poison of this call's own, whatever the key: what is never
+        written is another answer when the key comes again.
         """
         poison = self.seed.generator("poison of redrawn calls", judge.case_index, call)
         with in_case(judge.case.name):
-            await self.session.redraw(key, int.from_bytes(poison.bytes(8)))
-            redrawn_key = None if self.problem.nondeterministic else key
-            return await self._ordered(judge, flush_bytes, store=store, redrawn_key=redrawn_key)
+            await self.session.redraw(question.key, int.from_bytes(poison.bytes(8)))
+            return await self._ordered(judge, flush_bytes, store=store, question=question)
 
     async def _ordered(
-        self, judge: CaseJudge, flush_bytes: int, *, store: bool = True, redrawn_key: int | None = None
+        self, judge: CaseJudge, flush_bytes: int, *, store: bool = True, question: Question | None = None
     ) -> CallTimes:
         if flush_bytes:
             await self.session.flush(flush_bytes)
         advice = self.problem.advice_when_slow(judge.case) if isinstance(self.problem, AuthorsProblem) else NEVER_ENDING
         limit_seconds = self.problem.time_limit_seconds
-        return await self.session.call(limit_seconds, advice, store=store, redrawn_key=redrawn_key)
+        return await self.session.call(limit_seconds, advice, store=store, question=question)
 
 
 async def check(checker: Checker, cases: Sequence[Case], progress: Progress) -> None:
@@ -161,7 +163,9 @@ async def check(checker: Checker, cases: Sequence[Case], progress: Progress) -> 
     progress.tell(Checking(len(cases), checker.seed.commitment))
     for index, case in enumerate(cases):
         try:
-            await checker.call_twice(checker.judge(case, index))
+            # One case at a time: it may have all threads.
+            with threads_allowed(at_once(0)):
+                await checker.call_twice(checker.judge(case, index))
         except Failure:
             progress.test_results.append(TestResult(index + 1, case.name, passed=False, total_tests=len(cases)))
             raise

@@ -91,7 +91,7 @@ def wrong_answer(case: Case, comparisons: Mapping[str, Comparison], unwritten: M
     sentences = [_sentence(name, comparison) for name, comparison in wrong.items()]
     sentences += [
         f"{count:,}{' or more' if comparisons[name].of_elements else ''} elements of `{name}` were never written: "
-        "check that the grid covers all of it."
+        "check that the grid covers all of it, and that `solution` leaves none of it to a thread that it does not join."
         for name, count in unwritten.items()
         if count
     ]
@@ -181,11 +181,12 @@ def nondeterministic(case: Case, name: str, first: NDArray[Any], second: NDArray
     return Failure(Verdict.NONDETERMINISTIC, message)
 
 
-def another_answer(case: Case) -> Failure:
+def another_answer(case: Case, *, nondeterministic: bool) -> Failure:
     """The verdict on a timed call whose answer was another when it was made again, and right then."""
+    how = "answers that are farther apart than two right ones can be" if nondeterministic else "different answers"
     message = (
-        f"Case `{case.name}`: two calls with the same inputs, a timed one and the same in another process, gave "
-        f"different answers. {RACE_HINT}"
+        f"Case `{case.name}`: two calls with the same inputs, a timed one and the same in another process, gave {how}. "
+        f"{RACE_HINT}"
     )
     return Failure(Verdict.NONDETERMINISTIC, message)
 

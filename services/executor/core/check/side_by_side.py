@@ -9,6 +9,8 @@ import asyncio
 import os
 from typing import TYPE_CHECKING, TypeVar
 
+from problems.threads import threads_allowed
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -44,9 +46,11 @@ async def side_by_side(work: Sequence[Callable[[], Found]]) -> list[Found]:
 
     Where the caller is cancelled, pieces that have begun go on in their threads, and nobody learns what they found.
     """
-    if len(work) <= 1:
-        return [piece() for piece in work]
-    found = await asyncio.gather(*map(asyncio.to_thread, work), return_exceptions=True)
+    # Where there are fewer pieces than threads, as of large cases, threads may share a piece.
+    with threads_allowed(max(1, at_once(0) // max(1, len(work)))):
+        if len(work) <= 1:
+            return [piece() for piece in work]
+        found = await asyncio.gather(*map(asyncio.to_thread, work), return_exceptions=True)
     for one in found:
         if isinstance(one, BaseException):
             raise one

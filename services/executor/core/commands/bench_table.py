@@ -53,5 +53,7 @@ def _row(result: BenchmarkResult) -> str:
 
 
 def _percent(value: float) -> str:
-    """Two digits; all of them from 100 on."""
-    return f"{value:.2g}" if value < 99.5 else f"{value:.0f}"  # noqa: PLR2004 - which rounds to 1e+02
+    """Two digits; an interval over 100 % says nothing, so it has no figure."""
+    if value > 100:  # noqa: PLR2004 - per cent
+        return ">100"
+    return f"{value:.2g}" if value < 99.5 else "100"  # noqa: PLR2004 - which rounds to 1e+02

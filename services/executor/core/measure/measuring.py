@@ -61,7 +61,6 @@ class Stopwatch:
         while not profile.is_warm(calls_seconds, time.perf_counter() - begin - self._calls.seconds_ahead):
             times = await self._calls.make()
             calls_seconds.append(times.event_ns / 1e9)
-        self._calls.begin_samples()
         return round(calls_seconds[0] * 1e9)
 
     async def take(self) -> None:

@@ -28,6 +28,7 @@ class Order(IntEnum):
     REDRAW = 11
     STORE = 12
     DIGEST = 13
+    EXCERPT = 14
 
 
 class Reply(IntEnum):
@@ -42,6 +43,7 @@ class Reply(IntEnum):
     PREPARED = 7
     FLUSHED = 8
     DIGESTED = 9
+    EXCERPTED = 10
 
 
 class Step(IntEnum):

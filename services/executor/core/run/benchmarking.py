@@ -27,7 +27,7 @@ from services.executor.core.model.roofline import roofs_note, roofs_of
 from services.executor.core.model.seeds import RunSeed
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.case_result import CaseTimes, Scale, audit_doubt, facts_of, fault_of, result_of
-from services.executor.core.timing.case_timing import unproven_run_because, worst_timing
+from services.executor.core.timing.case_timing import too_wide, unproven_run_because, worst_timing
 from services.executor.core.timing.sessions import score
 from services.executor.core.timing.statistics import geometric_mean
 from services.executor.core.timing.stopping import CPU_PROFILE, GPU_PROFILE, StoppingProfile
@@ -92,7 +92,7 @@ async def benchmark(bench: Bench, cases: Sequence[Case], progress: Progress) -> 
             again = [untimed[times.index] for times in measured if _may_be_told_by_another_try(bench, times, scale)]
             for times in await _timed(bench, trusted, again, (scale, flush_bytes), pulse) if again else ():
                 measured[times.index] = times
-    progress.report |= _looked_at(bench.problem, measured)
+    progress.report |= _looked_at(measured)
     facts = [facts_of(bench.problem, times, scale, bench.launched_by_submission) for times in measured]
     results = [
         result_of(bench.problem, times, scale, facts_of_case)
@@ -123,7 +123,10 @@ async def _timed(
 
 def _may_be_told_by_another_try(bench: Bench, times: CaseTimes, scale: Scale) -> bool:
     """Whether a busy machine is all that is against a time; what host code of the submission did, it will do again."""
-    return bool(not bench.launched_by_submission and (audit_doubt(times, scale) or idle_doubt(times.idle)))
+    if bench.launched_by_submission:
+        return False
+    is_wide = too_wide(facts_of(bench.problem, times, scale, ""))
+    return bool(audit_doubt(times, scale) or idle_doubt(times.idle) or is_wide)
 
 
 async def _flush(bench: Bench, trusted: RunnerSession, progress: Progress) -> Flush | None:
@@ -232,7 +235,7 @@ def _judge_of_ours(bench: Bench, times: CaseTimes) -> CaseJudge:
     return CaseJudge(bench.problem, times.case, RunSeed(), times.index)
 
 
-def _looked_at(problem: Problem, measured: Sequence[CaseTimes]) -> dict[str, object]:
+def _looked_at(measured: Sequence[CaseTimes]) -> dict[str, object]:
     """For the signed report: how many answers were compared, of how many calls, and how many calls were made again."""
     checked = {
         times.case.name: [
@@ -242,8 +245,7 @@ def _looked_at(problem: Problem, measured: Sequence[CaseTimes]) -> dict[str, obj
         for times in measured
     }
     replayed = {times.case.name: times.revealed.replayed for times in measured}
-    why_none = "the problem lets answers to the same inputs differ" if problem.nondeterministic else ""
-    return {"checked_calls": checked, "replayed_calls": replayed, "not_replayed_because": why_none}
+    return {"checked_calls": checked, "replayed_calls": replayed}
 
 
 def _scale(bench: Bench, dtype: str) -> Scale:

@@ -24,7 +24,7 @@ from services.executor.core.timing.case_timing import (
     timing_of,
 )
 from services.executor.core.timing.sessions import Agreement, SessionRule, agreement, disagreement, score
-from services.executor.core.timing.statistics import summarise
+from services.executor.core.timing.statistics import interval_of_sessions, summarise
 from services.executor.core.timing.stopping import StopReason
 
 if TYPE_CHECKING:
@@ -154,8 +154,8 @@ def audit_doubt(times: CaseTimes, scale: Scale) -> str:
 
 def facts_of(problem: Problem, times: CaseTimes, scale: Scale, launched_by_submission: str) -> TimingFacts:
     """What decides the timing of a case (`case_timing.py`)."""
-    summary, runtime_ns = summarise(times.claimed_ns), score(times.medians_ns)
-    low_ns, high_ns = _interval_ns(summary, runtime_ns)
+    runtime_ns = score(times.medians_ns)
+    low_ns, high_ns = _interval_ns(times)
     return TimingFacts(
         fault=fault_of(problem, times, scale) or "",
         launched_by_submission=launched_by_submission,
@@ -179,7 +179,7 @@ def result_of(problem: Problem, times: CaseTimes, scale: Scale, facts: TimingFac
     samples = times.claimed_ns
     summary = summarise(samples)
     runtime_ns = score(times.medians_ns)
-    ci_low_ns, ci_high_ns = _interval_ns(summary, runtime_ns)
+    ci_low_ns, ci_high_ns = _interval_ns(times)
     reasons = [session.stopped_by for session in times.sessions]
     stopped_by = next((reason for reason in reasons if reason is not StopReason.PRECISION), StopReason.PRECISION)
     return BenchmarkResult(
@@ -205,8 +205,11 @@ def result_of(problem: Problem, times: CaseTimes, scale: Scale, facts: TimingFac
     )
 
 
-def _interval_ns(summary: Summary, runtime_ns: float) -> tuple[float, float]:
-    return min(summary.ci_low, runtime_ns), max(summary.ci_high, runtime_ns)
+def _interval_ns(times: CaseTimes) -> tuple[float, float]:
+    samples_ns = [[float(times.event_ns) for times in session.times] for session in times.sessions]
+    low_ns, high_ns = interval_of_sessions(samples_ns)
+    runtime_ns = score(times.medians_ns)
+    return min(low_ns, runtime_ns), max(high_ns, runtime_ns)
 
 
 def work_of(problem: Problem, case: Case, dtype: str) -> Work:

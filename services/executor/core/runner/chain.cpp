@@ -81,7 +81,9 @@ hipError_t Chain::prepare_records() {
   // Without links: those of a redrawn call and of its poison, and the digest of its outputs.
   const hipError_t status = allocate(reinterpret_cast<void**>(&keys_), sizeof(std::uint64_t) * (links_ + 2));
   if (status != hipSuccess) return status;
-  return allocate(reinterpret_cast<void**>(&digests_), sizeof(chain::Digest) * (links_ + 1));
+  const hipError_t digested = allocate(reinterpret_cast<void**>(&digests_), sizeof(chain::Digest) * (links_ + 1));
+  if (digested != hipSuccess || links_ > 0) return digested;
+  return allocate(reinterpret_cast<void**>(&excerpt_), kMostExcerpt * sizeof *excerpt_);
 }
 
 hipError_t Chain::prepare_events() {
@@ -117,6 +119,22 @@ hipError_t Chain::digest(std::uint64_t key, chain::Digest& digest) {
   hash_outputs(0, 0);
   if (const hipError_t launched = hipGetLastError(); launched != hipSuccess) return launched;
   return hipMemcpy(&digest, digests_, sizeof digest, hipMemcpyDeviceToHost);
+}
+
+hipError_t Chain::excerpt(std::uint64_t elements, std::uint64_t* slots) {
+  const std::size_t bytes = elements * sizeof *slots;
+  for (std::uint32_t at = 0; at < buffers_.count(); ++at) {
+    const Argument& argument = buffers_.argument(at);
+    if (!is_output(argument)) continue;
+    const hipError_t told = hipMemcpy(excerpt_, slots, bytes, hipMemcpyHostToDevice);
+    if (told != hipSuccess) return told;
+    for_each_index(elements, chain::TakeElement{buffers_.data(at), argument.element_bytes, excerpt_});
+    if (const hipError_t launched = hipGetLastError(); launched != hipSuccess) return launched;
+    const hipError_t taken = hipMemcpy(slots, excerpt_, bytes, hipMemcpyDeviceToHost);
+    if (taken != hipSuccess) return taken;
+    slots += elements;
+  }
+  return hipSuccess;
 }
 
 hipError_t Chain::run(std::uint64_t nonce, void (*call)(void**), hipError_t& launched) {

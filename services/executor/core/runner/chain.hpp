@@ -10,6 +10,7 @@
 namespace wavepool {
 
 constexpr std::uint32_t kMostLinks = 256;
+constexpr std::uint64_t kMostExcerpt = 2048;
 
 class Chain {
  public:
@@ -29,6 +30,8 @@ class Chain {
   hipError_t redraw(std::uint64_t key, std::uint64_t poison_key);
   // Digests the outputs of such a call as those of a chain's link with this key.
   hipError_t digest(std::uint64_t key, chain::Digest& digest);
+  // Puts elements of such outputs where their places are: as many of each output, one output after the other.
+  hipError_t excerpt(std::uint64_t elements, std::uint64_t* slots);
   // Frees what `prepare` allocated.
   void release();
   std::uint32_t links() const { return links_; }
@@ -52,7 +55,7 @@ class Chain {
   std::uint32_t links_ = 0;
   std::uint32_t events_ = 0;
   std::uint32_t owned_count_ = 0;
-  void* owned_[2 * kMostArguments + 4] = {};
+  void* owned_[2 * kMostArguments + 5] = {};
   unsigned char* bases_[kMostArguments] = {};
   unsigned char* slots_[kMostArguments] = {};
   std::size_t strides_[kMostArguments] = {};
@@ -60,6 +63,7 @@ class Chain {
   std::uint64_t* keys_ = nullptr;
   chain::Digest* digests_ = nullptr;
   std::uint64_t* states_[2] = {};
+  std::uint64_t* excerpt_ = nullptr;
   hipEvent_t starts_[kMostLinks] = {};
   hipEvent_t stops_[kMostLinks] = {};
 };

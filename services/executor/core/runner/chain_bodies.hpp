@@ -273,6 +273,21 @@ struct FoldStrips {
   }
 };
 
+// Puts an element of an array where its place was.
+struct TakeElement {
+  const unsigned char* data;
+  std::uint64_t element_bytes;
+  std::uint64_t* slots;
+  WAVEPOOL_BOTH void operator()(std::uint64_t at) const {
+    const unsigned char* element = data + slots[at] * element_bytes;
+    std::uint64_t taken = 0;
+    for (std::uint64_t byte = 0; byte < element_bytes; ++byte) {
+      taken |= static_cast<std::uint64_t>(element[byte]) << (8 * byte);
+    }
+    slots[at] = taken;
+  }
+};
+
 // Joins one state to the link's digest.
 struct JoinState {
   const std::uint64_t* state;

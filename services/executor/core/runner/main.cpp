@@ -78,6 +78,7 @@ class Runner {
       case Order::kRedraw: return redraw(order);
       case Order::kStore: return stored(order.sequence, buffers_.copy_out(channel_.memory(), true));
       case Order::kDigest: return digest(order);
+      case Order::kExcerpt: return excerpt(order);
       case Order::kEnd: return;
     }
     give_up("the judge gave an unknown order");
@@ -145,6 +146,15 @@ class Runner {
     digested.event_ns = digest.first;
     digested.clock_ns = digest.second;
     channel_.send(digested);
+  }
+
+  // The same; their places lie where the records of a chain would.
+  void excerpt(const OrderMessage& order) {
+    if (!chain_.is_redrawn()) give_up("no call was redrawn");
+    if (order.first > kMostExcerpt) give_up("an excerpt is too long");
+    auto* slots = reinterpret_cast<std::uint64_t*>(channel_.memory() + channel_.plan().records_offset);
+    const hipError_t status = chain_.excerpt(order.first, slots);
+    if (check(status, Step::kCopyOut, order.sequence)) channel_.send(reply_of(Reply::kExcerpted, order.sequence));
   }
 
   bool let_go(std::uint64_t sequence) {

@@ -25,6 +25,7 @@ enum class Order : std::uint32_t {
   kRedraw = 11,
   kStore = 12,
   kDigest = 13,
+  kExcerpt = 14,
 };
 enum class Reply : std::uint32_t {
   kReady = 1,
@@ -36,6 +37,7 @@ enum class Reply : std::uint32_t {
   kPrepared = 7,
   kFlushed = 8,
   kDigested = 9,
+  kExcerpted = 10,
 };
 enum class Step : std::uint32_t {
   kNone = 0,

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 WIDEST_INTERVAL = 0.05
 """Half the width of a 95 % interval over its time; a time that is known less well is not called valid."""
+WIDEST_SHOWN = 1.0
+"""The same on a device whose times never rank: a time that is not known to a factor of two is none."""
 _WORST_FIRST = (Timing.INVALID, Timing.UNSTABLE, Timing.UNPROVEN, Timing.VALID)
 
 LAUNCHED_BY_SUBMISSION = (
@@ -52,7 +54,8 @@ class TimingFacts:
     `fault` says why the time cannot be true. `launched_by_submission` says that host code of the submission ran in the
     process that launched the calls, and what to change. `doubts` say what else could not be found out: a busy host, or
     a sandbox that worked while nothing was asked of it. `half_width` is of the 95 % interval, relative to the time.
-    `may_be_wide` is for devices whose times never rank: their front ends show the interval instead of the word VALID.
+    `may_be_wide` is for devices whose times never rank: their front ends show the interval instead of the word VALID,
+    up to `WIDEST_SHOWN`; wider than that it says nothing, and the time is not proven.
     """
 
     fault: str = ""
@@ -65,7 +68,7 @@ class TimingFacts:
     @property
     def unproven_because(self) -> str:
         """All reasons why the time is not proven, those first that another try does not change; empty if it is."""
-        return "; ".join(filter(None, (self.launched_by_submission, *self.doubts)))
+        return "; ".join(filter(None, (self.launched_by_submission, *self.doubts, too_wide(self))))
 
 
 def timing_of(facts: TimingFacts) -> Timing:
@@ -78,8 +81,16 @@ def timing_of(facts: TimingFacts) -> Timing:
 
 
 def shown_interval(facts: TimingFacts) -> float:
-    """The half width that front ends show instead of VALID; 0 if the time may be called so."""
-    return facts.half_width if facts.may_be_wide and facts.half_width > WIDEST_INTERVAL else 0.0
+    """The half width that front ends show instead of VALID; 0 if the time may be called so, and if it says nothing."""
+    is_shown = facts.may_be_wide and WIDEST_INTERVAL < facts.half_width <= WIDEST_SHOWN
+    return facts.half_width if is_shown else 0.0
+
+
+def too_wide(facts: TimingFacts) -> str:
+    """Why an interval that may be wide says nothing at all; empty if it says something."""
+    if not facts.may_be_wide or facts.half_width <= WIDEST_SHOWN:
+        return ""
+    return f"{BUSY} (the 95 % interval of the time is wider than +-{100 * WIDEST_SHOWN:.0f} % of it)"
 
 
 def worst_timing(timings: Iterable[Timing]) -> Timing:

@@ -129,6 +129,21 @@ def relative_half_width(ordered: Sequence[float], correlation_time: float = 1.0)
     return (ordered[high] - ordered[low]) / 2 / median if median > 0 else math.inf
 
 
+def interval_of_sessions(sessions: Sequence[Sequence[float]]) -> tuple[float, float]:
+    """The interval of the median of all samples, each session's in the order in which they were taken.
+
+    Sessions that differ may leave too few independent samples for any two ranks to be that sure. The shortest and the
+    longest sample are then no answer, as a single call that had to wait for a processor may be either: the interval is
+    from the least to the most that the sessions' own intervals allow. Raises ValueError for no samples.
+    """
+    samples = [sample for session in sessions for sample in session]
+    whole = summarise(samples)
+    if correlated_ranks(whole.count, whole.correlation_time)[0] > 0:
+        return whole.ci_low, whole.ci_high
+    each = [summarise(session) for session in sessions if session]
+    return min(one.ci_low for one in each), max(one.ci_high for one in each)
+
+
 def geometric_mean(values: Sequence[float]) -> float:
     """In log space, so that no product overflows; NaN unless every value is positive and finite."""
     if not values or not all(0 < value < math.inf for value in values):

@@ -16,7 +16,7 @@ from enum import StrEnum
 from statistics import median
 from typing import TYPE_CHECKING
 
-from services.executor.core.timing.autocorrelation import correlation_time
+from services.executor.core.timing.autocorrelation import FEWEST, correlation_time
 from services.executor.core.timing.case_timing import WIDEST_INTERVAL
 from services.executor.core.timing.sessions import CPU_SESSIONS, GPU_SESSIONS, SessionRule
 from services.executor.core.timing.statistics import relative_half_width
@@ -41,21 +41,25 @@ class StoppingProfile:
     """The precision to reach and the most to spend on one case in one session, and how many sessions there are.
 
     Time caps do not stop it before `fewest_samples`, so that even a slow case has a median and a spread. From
-    `min_samples` on, the interval is looked at every `check_every`. Where even the whole budget would leave it wider
-    than `useful_half_width` (relative, like the precision), the rest of the budget is not spent.
+    `min_samples` on, the interval is looked at every `check_every`. After `slow_device_seconds` it is from 20 samples
+    on, the fewest whose correlation can be told: more calls of a tenth of a second say little that is new. Where even
+    the whole budget would leave it wider than `useful_half_width` (relative, like the precision), the rest of the
+    budget is not spent, unless the interval is still wider than `telling_half_width`.
     """
 
     min_samples: int = 100
     check_every: int = 20
     relative_half_width: float = 0.0025
     useful_half_width: float = WIDEST_INTERVAL
+    telling_half_width: float = math.inf
     max_samples: int = 2_000
     max_device_seconds: float = 10.0
-    max_wall_seconds: float = 5.0
+    slow_device_seconds: float = 2.0
+    max_wall_seconds: float = 4.0
     fewest_samples: int = 10
     warm_up_calls: int = 10
     warm_up_seconds: float = 0.2
-    warm_up_cap_seconds: float = 2.0
+    warm_up_cap_seconds: float = 1.0
     warm_up_most_calls: int = 200
     """By then it is warm, even if calls so short have not come to `warm_up_seconds` or to a slope."""
     warm_up_slope: float | None = 0.005
@@ -86,12 +90,14 @@ class StoppingProfile:
 
 GPU_PROFILE = StoppingProfile()
 # A processor's clock and caches are warm after the checks, and its times rank nowhere: 2 % will do, and nine samples,
-# the fewest that the ends of the median's interval are not the shortest and the longest of.
+# the fewest that the ends of the median's interval are not the shortest and the longest of. If some of them had to wait
+# for a processor, nine say nothing: the rest of the budget is spent on more.
 CPU_PROFILE = StoppingProfile(
     min_samples=9,
     check_every=3,
     relative_half_width=0.02,
     useful_half_width=0.02,
+    telling_half_width=0.25,
     max_device_seconds=0.25,
     max_wall_seconds=0.25,
     fewest_samples=3,
@@ -135,11 +141,16 @@ class StoppingRule:
 
     def _by_interval(self, wall_seconds: float) -> StopReason | None:
         profile, count = self._profile, len(self._ordered)
-        if count < profile.min_samples or (count - profile.min_samples) % profile.check_every:
+        is_early = count < profile.min_samples
+        is_slow = count >= FEWEST and self._device_seconds >= profile.slow_device_seconds
+        if (is_early and not is_slow) or (count - profile.min_samples) % profile.check_every:
             return None
         time = correlation_time(self._samples)
-        if relative_half_width(self._ordered, time) <= profile.relative_half_width:
+        half_width = relative_half_width(self._ordered, time)
+        if half_width <= profile.relative_half_width:
             return StopReason.PRECISION
+        if is_early or half_width > profile.telling_half_width:
+            return None
         is_hopeless = least_half_width(self._ordered, time, self._spent(wall_seconds)) > profile.useful_half_width
         return StopReason.OUT_OF_REACH if is_hopeless else None
 

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from problems.kit.definition import SizeSet
+from problems.kit.comparison import unit_of
+from problems.kit.definition import Part, SizeSet
 from problems.kit.element_types import DEFAULT, ELEMENT_TYPES, source_with_element_type
 from problems.kit.signature import parse_signature
 from problems.library.catalogue import Catalogue
+from problems.threads import threads_allowed
 from services.executor.core.call.layout import GUARD_BYTES, RuleKind
 from services.executor.core.check import case_judge
 from services.executor.core.check.case_judge import CaseJudge, guard_band
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
     from problems.kit.definition import Case
     from problems.kit.element_types import ElementType
+    from problems.kit.parts import Stretch
     from problems.kit.signature import Parameter
     from services.executor.core.check.case_judge import Trial
     from services.executor.core.run.equipment import Equipment
@@ -139,3 +143,86 @@ async def test_a_read_beside_an_input_always_makes_the_answer_wrong(
     # Poison of two bytes is now and then the right answer.
     assert "check that the grid covers" not in finished.message
     assert "`wavepool core check --memcheck` names the line" in finished.message
+
+
+async def test_a_thread_that_is_not_joined_is_thought_of_where_nothing_was_written(equipment: Equipment) -> None:
+    source = """
+        #include <thread>
+        extern "C" void solution(const float*, const float*, float* output, size_t) {
+            std::thread([output] {
+                std::this_thread::sleep_for(std::chrono::hours(1));
+                output[0] = 1;
+            }).detach();
+        }
+    """
+    finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), equipment, lambda _: None)
+    assert finished.verdict is Verdict.WRONG_ANSWER, finished
+    assert "to a thread that it does not join" in finished.message
+
+
+def _large_answer(slug: str) -> tuple[CaseJudge, Trial, dict[str, NDArray[Any]]]:
+    problem = Catalogue.load().get(slug).problem
+    case = min((one for one in problem.sizes.gpu if problem.bytes(one) > case_judge.LARGE_BYTES), key=problem.bytes)
+    judge = CaseJudge(problem, case, RunSeed("a seed"), 0)
+    trial = judge.draw(1)
+    return judge, trial, {name: value.astype(np.float32) for name, value in judge.expected(trial).items()}
+
+
+@pytest.mark.parametrize("slug", ["vector-addition", "kl-loss"])
+def test_a_large_answer_is_compared_by_stretches_and_every_element_of_it(
+    slug: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge, trial, outputs = _large_answer(slug)
+    ((name, output),) = outputs.items()
+    with monkeypatch.context() as patch:
+        patch.setattr(CaseJudge, "expected", lambda *_: pytest.fail("the whole reference was computed"))
+        with threads_allowed(2):
+            assert judge.fault(trial, outputs) is None
+    for place in (0, output.size // 2, output.size - 1):
+        wrong = output.copy()
+        wrong.reshape(-1)[place] += 1000
+        failure = judge.fault(trial, {name: wrong})
+        assert failure is not None
+        assert (failure.verdict, f"1 of {output.size:,} elements" in failure.message) == (Verdict.WRONG_ANSWER, True)
+
+
+@pytest.mark.parametrize("slug", ["cosine-similarity", "product-dim"])
+def test_errors_that_lean_to_one_side_are_found_though_a_stretch_has_too_few_elements_to_tell(
+    slug: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(case_judge, "LARGE_BYTES", 1 << 14)
+    monkeypatch.setattr(case_judge, "STRETCH_BYTES", 1 << 13)
+    problem = Catalogue.load().get(slug).problem
+    case = max(problem.sizes.cpu, key=lambda one: prod(problem.output_shapes(one)["output"]))
+    judge = CaseJudge(problem, case, RunSeed("a seed"), 0)
+    trial = judge.draw(1)
+    expected = judge.expected(trial)
+    unit = unit_of(np.dtype(np.float32), problem.condition(case, trial.inputs, expected)["output"], problem.tolerance)
+    right, leaning = (
+        {"output": (expected["output"] + share * problem.tolerance.units * unit).astype(np.float32)}
+        for share in (0.0, 0.75)
+    )
+    assert judge.fault(trial, right) is None
+    assert judge.fault(trial, leaning) is not None
+
+
+def test_elements_that_no_stretch_has_are_compared_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    judge, trial, outputs = _large_answer("vector-addition")
+    names = [parameter.name for parameter in PROBLEM.parameters if parameter.pointer]
+
+    def all_but_the_last(case: Case, stretch: Stretch) -> Part:
+        return Part(case, dict.fromkeys(names, stretch.of(outputs["d_output"].size - 1)))
+
+    monkeypatch.setattr(judge.problem, "part", all_but_the_last)
+    assert judge.fault(trial, outputs) is None
+    outputs["d_output"][-1] += 1000
+    assert judge.fault(trial, outputs) is not None
+
+
+def test_a_large_answer_without_stretches_is_compared_whole() -> None:
+    judge, trial, outputs = _large_answer("nvfp4-quantize")
+    outputs["q"] = outputs["q"].astype(np.uint8)
+    outputs["scale"] = judge.expected(trial)["scale"].astype(judge.problem.parameters[3].dtype)
+    assert judge.fault(trial, outputs) is None
+    outputs["q"][-1, -1] ^= 1
+    assert judge.fault(trial, outputs) is not None

@@ -31,8 +31,9 @@ from problems.kit.distributions import (
     whole_numbers,
 )
 from problems.kit.signature import Initial
-from services.executor.core.call.layout import LinkRule, RuleKind, read_records
-from services.executor.core.call.session import Commitment
+from problems.threads import threads_allowed
+from services.executor.core.call.commitment import Commitment, Question
+from services.executor.core.call.layout import EXCERPT_ELEMENTS, LinkRule, RuleKind, read_records
 from services.executor.core.call.trusted_runner import trusted_runner
 from services.executor.core.check.chain_arithmetic import (
     digest_of,
@@ -235,15 +236,65 @@ async def _compare_redrawn(session: RunnerSession, problem: Anything, key: int, 
     assert {rule.kind for name, rule in trial.rules.items() if name in "ab"} == kinds
     await checker.make(judge, trial)
     await session.redraw(key, key ^ 1)
-    commitment = (await session.call(30, redrawn_key=key)).commitment
+    commitment = (await session.call(30, question=Question(key))).commitment
     made = judge.remade(trial, key, trial.call)
     outputs = judge.collect(session.channel, made)
-    assert commitment == Commitment(key, digest_of([(3, outputs["y"]), (4, outputs["z"])], key))
+    assert commitment == Commitment(key, 0, digest_of([(3, outputs["y"]), (4, outputs["z"])], key))
     assert not outputs["z"].view(np.uint8).any()
     assert outputs["y"].tobytes() == remade(outputs["y"], LinkRule(RuleKind.POISON), key ^ 1, 3).tobytes()
     for name in "ab":
         actual = judge._guarded(session.channel, trial.layout.regions[name], trial, {})
         assert actual.tobytes() == made.inputs[name].tobytes()
+
+
+class Poisoned(Anything):
+    """Two outputs of any types and sizes, both of them poisoned."""
+
+    outputs: ClassVar[Mapping[str, Initial]] = {"y": Initial.POISON, "z": Initial.POISON}
+
+    def __init__(self, types: tuple[str, str], sizes: tuple[int, int]) -> None:
+        super().__init__(("float", "float"), (64, 64, 0), (MANTISSAS, MANTISSAS))
+        self.signature = f"const float* a, const float* b, size_t n, {types[0]}* y, {types[1]}* z"
+        self._shapes = {"y": (sizes[0],), "z": (sizes[1],)}
+
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        return {name: sample(Distribution.NORMAL, (64,), rng) for name in "ab"} | {"n": 5}
+
+    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return self._shapes
+
+
+def test_a_runner_tells_the_elements_that_an_excerpt_asks_for(at_work: tuple[asyncio.Runner, RunnerSession]) -> None:
+    loop, session = at_work
+    types = st.sampled_from(FLOATS + INTEGERS)
+    sizes = st.one_of(st.integers(1, 70), st.integers(1000, 90000))
+
+    @settings(max_examples=60)
+    @given(st.tuples(types, types), st.tuples(sizes, sizes), words)
+    def agree(types: tuple[str, str], sizes: tuple[int, int], key: int) -> None:
+        loop.run(_compare_excerpts(session, Poisoned(types, sizes), key))
+
+    agree()
+
+
+async def _compare_excerpts(session: RunnerSession, problem: Poisoned, key: int) -> None:
+    checker = Checker(problem, RunSeed("agree"), session)
+    judge = checker.judge(Case("any", {}), 0)
+    drawn = judge.draw(checker.next_call())
+    trial = replace(drawn, rules=redraw_rules(problem, drawn.inputs) or {})
+    await checker.load(judge, trial)
+    question = Question(key, 3, judge.excerpt(trial, 3))
+    times = await checker.make_redrawn(judge, question, 3)
+    await session.store()
+    outputs = judge.collect_outputs(session.channel, trial)
+    assert times.commitment is not None
+    assert isinstance(times.commitment.told, dict)
+    assert question.excerpt is not None
+    for name, told in times.commitment.told.items():
+        elements = outputs[name][question.excerpt.places[name].astype(np.int64)]
+        assert len(elements) == EXCERPT_ELEMENTS
+        assert elements.tobytes() == told.tobytes()
+        assert np.count_nonzero(told.view(np.uint8)) > told.nbytes / 2
 
 
 @given(st.sampled_from(Distribution), st.integers(1, 30000), words)
@@ -342,6 +393,12 @@ def test_what_is_made_of_drawn_values_is_no_longer_drawn() -> None:
 @given(st.lists(words, min_size=2, max_size=50, unique=True))
 def test_mixing_keeps_words_apart(values: list[int]) -> None:
     assert len({mixed(value) for value in values}) == len(values)
+
+
+def test_several_threads_find_the_digest_that_one_does() -> None:
+    output = np.random.default_rng(1).integers(0, 256, (9 << 20) + 3, np.uint8)
+    with threads_allowed(3):
+        assert digest_of([(2, output)], 7) == chain_in_numpy.digest_of([(2, output)], 7)
 
 
 @given(st.binary(min_size=1, max_size=2000), st.integers(0, 10**9), words)

@@ -6,20 +6,28 @@ from dataclasses import replace
 from math import ceil, comb
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from problems.kit.definition import Case
 from problems.kit.parts import FEWEST_PIECES
 from services.executor.core.audit import revealing
-from services.executor.core.audit.revealing import REPLAY_SECONDS, REPLAYED_CALLS, calls_to_replay, reveal
-from services.executor.core.call.session import Commitment, RunnerSession
+from services.executor.core.audit.revealing import (
+    COMPARED_ANSWERS,
+    REPLAY_SECONDS,
+    REPLAYED_CALLS,
+    calls_to_replay,
+    reveal,
+)
+from services.executor.core.call.commitment import Commitment, Question
+from services.executor.core.call.layout import EXCERPT_ELEMENTS
+from services.executor.core.call.session import RunnerSession
 from services.executor.core.call.trusted_runner import trusted_runner
 from services.executor.core.certify.known_times import smallest_case_of, with_case
 from services.executor.core.check import case_judge
 from services.executor.core.check.chain_rules import redraw_rules
 from services.executor.core.check.checking import Checker
 from services.executor.core.measure.measuring import Measurement
-from services.executor.core.measure.timed_calls import COMPARED_ANSWERS
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.job import CoreJob, Mode
 from services.executor.core.model.seeds import RunSeed
@@ -35,6 +43,10 @@ from tests.services.executor.core.runner_pair import runner_pair
 from tests.services.executor.core.test_simulated_gpu import FIXED, HONEST
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
     from problems.kit.definition import Problem
     from services.executor.core.call.session import CallTimes
     from services.executor.core.check.case_judge import CaseJudge
@@ -93,6 +105,33 @@ def test_what_is_a_function_of_the_inputs_is_noticed_in_the_answers_that_are_com
     assert 1 / (1.1 * runs) <= chance <= 1 / runs or chance < 1e-7
 
 
+@pytest.mark.parametrize(
+    ("left_out", "sessions_unnoticed"),
+    [(0.01, 1e-7), (0.001, 1.1e-4), (0.0001, 0.31)],
+    ids=["1 %", "0.1 %", "0.01 %"],
+)
+def test_what_is_left_out_of_some_calls_is_noticed_in_excerpts_as_often_as_is_said(
+    left_out: float, sessions_unnoticed: float
+) -> None:
+    """Of half of a session's samples, by a kernel that knows nothing of the places."""
+    told_anywhere = EXCERPT_ELEMENTS // 2
+    missed = (1.0 - left_out) ** told_anywhere
+    for samples in (48, 100, 2000):
+        wrong = samples // 2
+        chance = sum(
+            comb(wrong, some) * comb(samples - wrong, REPLAYED_CALLS - some) * missed**some
+            for some in range(REPLAYED_CALLS + 1)
+        )
+        assert chance / comb(samples, REPLAYED_CALLS) <= sessions_unnoticed
+
+
+@pytest.mark.parametrize(("samples", "runs"), [(22, 3_700_000), (100, 110_000), (2000, 65_000)])
+def test_what_is_off_by_little_in_half_of_the_samples_of_two_sessions_is_compared_as_often_as_is_said(
+    samples: int, runs: int
+) -> None:
+    assert _unnoticed(samples, COMPARED_ANSWERS) ** 2 <= 1 / runs
+
+
 @pytest.mark.parametrize("device", ["cpu", "sim"])
 @pytest.mark.parametrize("slug", LARGE)
 async def test_honest_kernels_answer_alike_when_their_timed_calls_are_made_again(
@@ -106,11 +145,7 @@ async def test_honest_kernels_answer_alike_when_their_timed_calls_are_made_again
     assert finished.benchmarked.timing in trusted, finished
     assert "ended otherwise" not in finished.benchmarked.unproven_because
     (replayed,) = dict(finished.report["replayed_calls"]).values()
-    if find_problem(slug).nondeterministic:
-        assert (replayed, finished.report["not_replayed_because"] != "") == (0, True)
-    else:
-        samples = finished.benchmarked.results[0].samples
-        assert (replayed, finished.report["not_replayed_because"]) == (min(samples, 3 * REPLAYED_CALLS), "")
+    assert replayed == min(finished.benchmarked.results[0].samples, 3 * REPLAYED_CALLS)
 
 
 LIES = {
@@ -122,9 +157,9 @@ HONEST_CALLS = 45
 """More than `solution` is called repeatedly, and than a chain has links."""
 
 
-def _lie(lie: str) -> str:
+def _lie(lie: str, i: str = "i") -> str:
     """Of a kernel's thread i: a single element is wrong, in later calls."""
-    return f"if (i == 7 && ++calls > {HONEST_CALLS} && ({lie})) c[i] = 0;"
+    return f"if ({i} == 7 && ++calls > {HONEST_CALLS} && ({lie})) c[{i}] = 0;"
 
 
 @pytest.fixture
@@ -156,11 +191,13 @@ async def test_a_right_answer_that_is_another_than_before_is_told_as_what_it_is(
         assert (alike.replayed, alike.checked) == (len(times), COMPARED_ANSWERS)
         told = times[5].commitment
         assert told is not None
-        other = replace(times[5], commitment=replace(told, digest=(told.digest[0], told.digest[1] ^ 1)))
+        assert isinstance(told.told, tuple)
+        other = replace(times[5], commitment=replace(told, told=(told.told[0], told.told[1] ^ 1)))
         with pytest.raises(Failure) as caught:
             await reveal(launching, judge, [Measurement((*times[:5], other, *times[6:]), (), StopReason.SAMPLES)])
     assert caught.value.verdict is Verdict.NONDETERMINISTIC
-    assert "two calls with the same inputs, a timed one and the same in another process" in caught.value.message
+    said = "two calls with the same inputs, a timed one and the same in another process, gave different answers"
+    assert said in caught.value.message
 
 
 async def test_answers_that_are_made_again_are_compared_with_the_reference(
@@ -183,13 +220,107 @@ async def test_a_digest_that_is_not_that_of_the_outputs_is_a_forgery(
     """As if a kernel had written over those that digest: it is the same each time."""
     monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
 
-    async def forged(_: RunnerSession, key: int) -> Commitment:
-        return Commitment(key, (1, 2))
+    async def forged(_: RunnerSession, question: Question) -> Commitment:
+        return Commitment(question.key, question.call, (1, 2))
 
     monkeypatch.setattr(RunnerSession, "_commitment", forged)
     one_case = replace(_on(equipment, "sim"), find_problem=smallest_case_of)
     finished = await _benchmarked(one_case, HONEST, "vector-addition")
     assert finished.verdict is Verdict.TIMING_INVALID, finished
+
+
+@pytest.mark.parametrize("lie", LIES)
+async def test_a_kernel_of_a_nondeterministic_problem_is_found_out_by_excerpts(
+    digests_alone: Equipment, lie: str
+) -> None:
+    """Of a thousand sums a single one is wrong."""
+    honest = "if (lane == 0) c[row] = sum;"
+    source = catalogue().get("matrix-vector").solution.replace("__global__", "__device__ int calls;\n__global__", 1)
+    assert honest in source
+    wrong = source.replace(honest, f"{honest}\n    if (lane == 0) {_lie(LIES[lie], 'row')}")
+    finished = await _benchmarked(digests_alone, wrong, "matrix-vector")
+    assert finished.verdict is Verdict.WRONG_ANSWER, finished
+
+
+def _moved(times: CallTimes, by: Callable[[NDArray[Any]], NDArray[Any]]) -> CallTimes:
+    """As if other values had been told of the call."""
+    told = times.commitment
+    assert told is not None
+    assert not isinstance(told.told, tuple)
+    return replace(times, commitment=replace(told, told={name: by(values) for name, values in told.told.items()}))
+
+
+async def test_excerpts_of_timed_calls_are_compared_with_what_is_made_again_and_with_the_reference(
+    equipment: Equipment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+    problem = smallest_case_of("matrix-vector")
+    signs = np.resize(np.float32([1, -1]), EXCERPT_ELEMENTS)
+    async with runner_pair(equipment, problem, catalogue().get("matrix-vector").solution) as (checker, _):
+        launching, judge, times = await _timed(checker, problem)
+        apart = np.float32(judge.allowances(judge.draw(1))["output_c"].apart(np.zeros(())))
+
+        async def verdict(timed: Sequence[CallTimes]) -> Verdict:
+            try:
+                revealed = await reveal(launching, judge, [Measurement(tuple(timed), (), StopReason.SAMPLES)])
+            except Failure as failure:
+                return failure.verdict
+            assert (revealed.replayed, revealed.checked) == (len(timed), COMPARED_ANSWERS)
+            return Verdict.ACCEPTED
+
+        assert await verdict(times) is Verdict.ACCEPTED
+        assert (
+            await verdict([_moved(one, lambda told: told + 1e-3 * apart * signs) for one in times]) is Verdict.ACCEPTED
+        )
+        # Alike, but none of the excerpts is right by itself.
+        near = [_moved(one, lambda told: told + 0.3 * apart * signs) for one in times]
+        assert await verdict(near) in {Verdict.WRONG_ANSWER, Verdict.PRECISION}
+        # A single element of them that is unlike is found, though the reference is not asked.
+        monkeypatch.setattr(revealing, "COMPARED_ANSWERS", 0)
+        far = [
+            *times[:5],
+            _moved(times[5], lambda told: np.where(np.arange(told.size) == 7, 9 * apart, told)),
+            *times[6:],
+        ]
+        assert await verdict(far) in {Verdict.WRONG_ANSWER, Verdict.NONDETERMINISTIC}
+
+
+async def test_an_excerpt_that_is_not_that_of_the_outputs_is_a_forgery(
+    equipment: Equipment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second process tells what is alike, but is not what lies in its outputs."""
+    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+    problem = smallest_case_of("matrix-vector")
+    async with runner_pair(equipment, problem, catalogue().get("matrix-vector").solution) as (checker, _):
+        launching, judge, times = await _timed(checker, problem)
+        told = RunnerSession._commitment
+
+        async def forged(session: RunnerSession, question: Question) -> Commitment:
+            right = await told(session, question)
+            assert not isinstance(right.told, tuple)
+            return replace(right, told={name: values * np.float32(1 + 2**-22) for name, values in right.told.items()})
+
+        monkeypatch.setattr(RunnerSession, "_commitment", forged)
+        with pytest.raises(Failure) as caught:
+            await reveal(launching, judge, [Measurement(times, (), StopReason.SAMPLES)])
+    assert caught.value.verdict is Verdict.TIMING_INVALID, caught.value.message
+
+
+@pytest.mark.parametrize(
+    "slug", ["layer-norm", "scaled-dot-attention", "mse-loss", "nvfp4-gemm", "conv-2d", "batch-norm", "cumsum"]
+)
+async def test_honest_kernels_of_nondeterministic_problems_tell_the_same_again(
+    equipment: Equipment, monkeypatch: pytest.MonkeyPatch, slug: str
+) -> None:
+    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+    problem = find_problem(slug)
+    one_case = replace(_on(equipment, "sim"), find_problem=lambda _: with_case(problem, problem.sizes.cpu[0]))
+    finished = await _benchmarked(one_case, catalogue().get(slug).solution, slug)
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    assert finished.benchmarked is not None
+    assert (finished.benchmarked.timing, finished.benchmarked.unproven_because) == (Timing.VALID, "")
+    (replayed,) = dict(finished.report["replayed_calls"]).values()
+    assert replayed == finished.benchmarked.results[0].samples
 
 
 async def test_first_calls_are_made_again_as_well(equipment: Equipment, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,12 +333,15 @@ async def test_first_calls_are_made_again_as_well(equipment: Equipment, monkeypa
     assert made_again == min(REPLAYED_CALLS, finished.benchmarked.results[0].samples)
 
 
-async def test_no_digest_is_told_of_a_call_that_was_not_redrawn(equipment: Equipment) -> None:
+@pytest.mark.parametrize("asked", ["digest", "excerpt"])
+async def test_nothing_is_told_of_a_call_that_was_not_redrawn(equipment: Equipment, asked: str) -> None:
     problem = find_problem("vector-addition")
     async with runner_pair(equipment, problem, HONEST) as (checker, _):
-        await checker.call(checker.judge(problem.sizes.cpu[0], 0))
+        judge = checker.judge(problem.sizes.cpu[0], 0)
+        await checker.call(judge)
+        excerpt = judge.excerpt(judge.draw(1), 1) if asked == "excerpt" else None
         with pytest.raises(Failure) as caught:
-            await checker.session.call(10.0, redrawn_key=1)
+            await checker.session.call(10.0, question=Question(1, 1, excerpt))
     assert caught.value.verdict is Verdict.RUNTIME_ERROR, caught.value.message
 
 
@@ -218,7 +352,9 @@ async def test_what_is_never_written_has_another_digest_when_the_key_comes_again
         judge = checker.judge(problem.sizes.cpu[0], 0)
         drawn = judge.draw(checker.next_call())
         await checker.load(judge, replace(drawn, rules=redraw_rules(problem, drawn.inputs) or {}))
-        first, second = [(await checker.make_redrawn(judge, 5, checker.next_call())).commitment for _ in range(2)]
+        first, second = [
+            (await checker.make_redrawn(judge, Question(5), checker.next_call())).commitment for _ in range(2)
+        ]
     assert first is not None
     assert first != second
 
@@ -227,8 +363,10 @@ async def _timed(checker: Checker, problem: Problem) -> tuple[Checker, CaseJudge
     """Calls as our runner's of a case that a device draws, though `solution` is in this one's process."""
     launching = Checker(problem, RunSeed("revealed"), checker.session, program_of=lambda _, __: b"")
     judge = launching.judge(problem.sizes.cpu[0], 0)
-    assert await launching.load_undrawn(judge) is not None
-    times = [await launching.make_redrawn(judge, key, launching.next_call()) for key in range(1, 13)]
+    loaded = await launching.load_undrawn(judge)
+    assert loaded is not None
+    questions = [launching.question(judge, loaded, launching.next_call()) for _ in range(12)]
+    times = [await launching.make_redrawn(judge, question, question.call) for question in questions]
     return launching, judge, tuple(times)
 
 

@@ -13,6 +13,7 @@ from itertools import count
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 from problems.library.catalogue import load_problem
 from services.executor.core.audit.chain import CPU_CHAINS, audit_case
 from services.executor.core.audit.chain_audit import CPU_CHAIN_RULE
+from services.executor.core.call.commitment import Excerpt, Question
 from services.executor.core.call.session import RunnerSession
 from services.executor.core.check.checking import Checker
 from services.executor.core.model.failure import Failure
@@ -85,7 +87,7 @@ class Impostor:
 
 ANSWERS = {1: (Reply.LOADED,), 2: (Reply.DONE, Reply.STORED), 3: (Reply.PONG,), 5: (Reply.PREPARED,)}
 ANSWERS |= {6: (Reply.DONE,), 7: (Reply.STORED,), 8: (Reply.FLUSHED,), 9: (Reply.DONE,)}
-ANSWERS |= {11: (Reply.LOADED,), 12: (Reply.STORED,), 13: (Reply.DIGESTED,)}
+ANSWERS |= {11: (Reply.LOADED,), 12: (Reply.STORED,), 13: (Reply.DIGESTED,), 14: (Reply.EXCERPTED,)}
 
 
 def _reply(kind: int, sequence: int, step: int = 0, status: int = 0, event_ns: int = 1000, text: bytes = b"") -> bytes:
@@ -124,7 +126,11 @@ async def _every_order(parent: Path, says: Callable[[bytes], bytes], *, listens:
         await session.null_call_ns()
         await session.flush(1 << 20)
         await session.redraw(1, 2)
-        await session.call(10.0, store=False, redrawn_key=1)
+        await session.call(10.0, store=False, question=Question(1))
+        places = np.zeros(4, np.uint64)
+        excerpt = Excerpt(session.channel.size_bytes, {"y": places}, {"y": np.dtype(np.float32)})
+        session.channel.resize(excerpt.offset + places.nbytes)
+        await session.call(10.0, store=False, question=Question(1, 1, excerpt))
         await session.store()
         await audit_case(checker, trusted, judge, 1000.0, (CPU_CHAINS, CPU_CHAIN_RULE))
         await checker.call_twice(judge)

@@ -10,11 +10,11 @@ import pytest
 from problems.kit import parts
 from problems.kit.distributions import Distribution
 from services.executor.core.audit import chain
+from services.executor.core.audit.revealing import COMPARED_ANSWERS
 from services.executor.core.call.session import RunnerSession
 from services.executor.core.certify.known_times import smallest_case_of, with_case
 from services.executor.core.check import case_judge
 from services.executor.core.check.case_judge import CaseJudge
-from services.executor.core.measure.timed_calls import COMPARED_ANSWERS
 from services.executor.core.model.failure import InfrastructureFailure
 from services.executor.core.model.job import CoreJob, Mode
 from services.executor.core.model.verdict import Verdict

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from services.executor.core.timing.statistics import (
     correlated_ranks,
     geometric_mean,
+    interval_of_sessions,
     median_ranks,
     relative_half_width,
     summarise,
@@ -134,3 +135,20 @@ def test_a_geometric_mean_of_what_is_no_time_is_nan(values: list[float]) -> None
 def test_no_samples_are_refused() -> None:
     with pytest.raises(ValueError, match="no samples"):
         summarise([])
+
+
+def test_one_call_that_waited_is_not_the_end_of_the_interval_of_sessions_that_differ() -> None:
+    """By ranks of all samples it would be, as the 27 are worth fewer than six independent ones."""
+    waited = [3424.0, 166, 131, 138, 146, 180, 139, 149, 147]
+    others = [81.0, 93, 73, 72, 53, 55, 88, 97, 64], [54.0, 65, 51, 55, 51, 55, 76, 95, 94]
+    whole = summarise([*waited, *others[0], *others[1]])
+    assert (whole.ci_low, whole.ci_high) == (51, 3424)
+    assert interval_of_sessions([waited, *others]) == (51, 180)
+
+
+@given(st.lists(st.lists(positive, min_size=1, max_size=30), min_size=1, max_size=5))
+def test_the_interval_of_sessions_is_within_their_samples(sessions: list[list[float]]) -> None:
+    low, high = interval_of_sessions(sessions)
+    samples = [sample for session in sessions for sample in session]
+    assert min(samples) <= low <= high <= max(samples)
+    assert interval_of_sessions(sessions[:1]) == (summarise(sessions[0]).ci_low, summarise(sessions[0]).ci_high)

@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.executor.sandboxes.bubblewrap.sandbox import BubblewrapSandbox
+from services.executor.sandboxes.bubblewrap.tree import BubblewrapTree
 from services.executor.sandboxes.gaps import Gap
+from services.executor.sandboxes.limits.cgroup import CgroupCounters
 from services.executor.sandboxes.process.sandbox import ProcessSandbox
+from services.executor.sandboxes.running_box import RunningBox
+from services.executor.sandboxes.sandbox import SandboxError
 from tests.services.executor.sandboxes.box import (
     FEW_PROCESSES,
     GENEROUS,
@@ -20,13 +24,14 @@ from tests.services.executor.sandboxes.box import (
     SHORT_WALL,
     SMALL_FILES,
     SMALL_MEMORY,
+    Box,
     processes_with,
 )
 
 if TYPE_CHECKING:
-    from services.executor.sandboxes.limits.cgroup import CgroupCounters
+    from pathlib import Path
+
     from services.executor.sandboxes.sandbox import Stream
-    from tests.services.executor.sandboxes.box import Box
 
 
 async def test_a_program_within_its_limits_ends_by_itself(box: Box) -> None:
@@ -147,6 +152,28 @@ async def test_memory_is_that_of_the_whole_tree(box: Box) -> None:
     )
 
     assert ending.memory_exceeded
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.parametrize(("kills", "is_told"), [(3, True), (0, False)])
+async def test_memory_is_told_where_the_kernel_kills_bwrap_with_the_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kills: int, *, is_told: bool
+) -> None:
+    """As it does in groups of version 2; a bwrap that ends otherwise says nothing of the program."""
+    (tmp_path / "memory.events").write_text(f"oom 1\noom_kill {kills}\n")
+    running = await Box(BubblewrapSandbox(), tmp_path).start("exec sleep 60")
+    assert isinstance(running, RunningBox)
+    tree = running._parts.tree
+    assert isinstance(tree, BubblewrapTree)
+    monkeypatch.setattr(running._parts, "cgroup", CgroupCounters([tmp_path]))
+    tree.child.kill()
+    if not is_told:
+        with pytest.raises(SandboxError, match="without saying"):
+            await running.wait()
+        return
+    ending = await running.wait()
+    assert ending.memory_exceeded
+    assert ending.signal == 9
 
 
 async def test_a_fork_bomb_runs_into_the_process_limit_and_leaves_nothing(box: Box, marker: str) -> None:
