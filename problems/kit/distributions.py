@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from problems.threads import on_threads
+from problems.kit.threads import on_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -30,7 +30,7 @@ from problems.kit.comparison import Comparison, compare
 from problems.kit.element_types import spacing_at_one, underflow
 from problems.kit.precision import Precision, precision_of
 from problems.kit.rounding import sum_condition
-from problems.threads import on_threads
+from problems.kit.threads import on_threads
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -20,7 +20,7 @@ from problems.kit.distributions import (
     spike_count,
     spike_places,
 )
-from problems.threads import threads_allowed
+from problems.kit.threads import threads_allowed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

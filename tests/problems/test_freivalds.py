@@ -14,9 +14,9 @@ from problems.kit.comparison import compare
 from problems.kit.factors import Factors
 from problems.kit.freivalds import COMPARED_ROWS, GROUP_COLUMNS, check_product, suspicious_rows
 from problems.kit.rounding import SUM, sum_condition
+from problems.kit.threads import threads_allowed
 from problems.library.lazy import Call
 from problems.library.variants import variant_of
-from problems.threads import threads_allowed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from problems.threads import on_threads, threads_allowed
+from problems.kit.threads import on_threads, threads_allowed
 
 
 def test_work_is_done_by_the_caller_unless_more_threads_are_allowed() -> None:

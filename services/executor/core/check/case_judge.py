@@ -26,7 +26,7 @@ from problems.kit.parts import Stretch
 from problems.kit.planting import is_spiked_as_drawn, planted
 from problems.kit.precision import Precision, precision_of
 from problems.kit.signature import Initial
-from problems.threads import on_threads
+from problems.kit.threads import on_threads
 from services.executor.core.call.commitment import Excerpt, allowance_of
 from services.executor.core.call.layout import (
     EXCERPT_ELEMENTS,

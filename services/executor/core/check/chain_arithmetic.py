@@ -21,7 +21,7 @@ import numpy as np
 from hipcpu.build_folder import ToolchainError
 from hipcpu.prepare import refresh
 from problems.kit.distributions import Codes, Distribution, Form, Whole
-from problems.threads import on_threads
+from problems.kit.threads import on_threads
 from services.executor.core.call.layout import LinkRule, RuleKind
 
 if TYPE_CHECKING:

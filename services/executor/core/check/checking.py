@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from problems.threads import threads_allowed
+from problems.kit.threads import threads_allowed
 from services.executor.core.call.commitment import Question
 from services.executor.core.call.runner_claims import NEVER_ENDING
 from services.executor.core.check.case_judge import CaseJudge

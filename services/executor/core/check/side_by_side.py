@@ -9,7 +9,7 @@ import asyncio
 import os
 from typing import TYPE_CHECKING, TypeVar
 
-from problems.threads import threads_allowed
+from problems.kit.threads import threads_allowed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

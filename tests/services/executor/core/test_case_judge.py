@@ -10,8 +10,8 @@ from problems.kit.comparison import unit_of
 from problems.kit.definition import Part, SizeSet
 from problems.kit.element_types import DEFAULT, ELEMENT_TYPES, source_with_element_type
 from problems.kit.signature import parse_signature
+from problems.kit.threads import threads_allowed
 from problems.library.catalogue import Catalogue
-from problems.threads import threads_allowed
 from services.executor.core.call.layout import GUARD_BYTES, RuleKind
 from services.executor.core.check import case_judge
 from services.executor.core.check.case_judge import CaseJudge, guard_band

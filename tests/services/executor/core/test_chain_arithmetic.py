@@ -31,7 +31,7 @@ from problems.kit.distributions import (
     whole_numbers,
 )
 from problems.kit.signature import Initial
-from problems.threads import threads_allowed
+from problems.kit.threads import threads_allowed
 from services.executor.core.call.commitment import Commitment, Question
 from services.executor.core.call.layout import EXCERPT_ELEMENTS, LinkRule, RuleKind, read_records
 from services.executor.core.call.trusted_runner import trusted_runner
