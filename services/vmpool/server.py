@@ -21,7 +21,7 @@ from servicekit.setting_names import warn_of_settings
 from servicekit.tenure import DatabaseTakenError, tenure
 from services.vmpool import errors
 from services.vmpool.capacity.funding import BillingFunding
-from services.vmpool.capacity.leasing import Leasing
+from services.vmpool.capacity.lease_acquisition import LeaseAcquisition
 from services.vmpool.capacity.offer_board import OfferBoard
 from services.vmpool.capacity.requesting import Requesting
 from services.vmpool.capacity.scope_checks import check_preferences
@@ -198,7 +198,7 @@ def _pool(parts: _Parts, sizer: Sizer, watching: Watching) -> Pool:
         machines=parts.machines,
         leases=parts.leases,
         history=parts.history,
-        leasing=Leasing(parts.leases, demand, sizer, parts.clock),
+        leasing=LeaseAcquisition(parts.leases, demand, sizer, parts.clock),
         demand=demand,
         sizer=sizer,
         watching=watching,

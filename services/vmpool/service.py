@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import grpc
 
     from servicekit.clock import Clock
-    from services.vmpool.capacity.leasing import Leasing
+    from services.vmpool.capacity.lease_acquisition import LeaseAcquisition
     from services.vmpool.capacity.requesting import Requesting
     from services.vmpool.capacity.sizer import Sizer
     from services.vmpool.config import VmPoolSettings
@@ -54,7 +54,7 @@ class Pool:
     machines: MachineStore
     leases: LeaseStore
     history: HistoryStore
-    leasing: Leasing
+    leasing: LeaseAcquisition
     demand: DemandBoard
     sizer: Sizer
     watching: Watching

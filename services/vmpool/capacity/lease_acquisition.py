@@ -20,8 +20,8 @@ RETRY_AFTER = timedelta(seconds=1)
 """For callers that do not watch the machines."""
 
 
-class Leasing:
-    """What AcquireLease does."""
+class LeaseAcquisition:
+    """Answers AcquireLease: a lease on a machine that is ready, or what is done to get one."""
 
     def __init__(self, leases: LeaseStore, demand: DemandBoard, sizer: Sizer, clock: Clock) -> None:
         self._leases = leases
