@@ -9,8 +9,8 @@ from servicekit.metrics import counter
 from vocabulary.money import dollars_text
 
 if TYPE_CHECKING:
+    from services.billing.machine_usage import MachineUsage
     from services.billing.store.ledger_store import Receipt
-    from services.billing.usage import MachineUsage
 
 log = get_logger(__name__)
 

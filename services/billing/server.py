@@ -18,9 +18,9 @@ from services.billing.config import BillingSettings
 from services.billing.service import BillingServicer, Stores
 from services.billing.store.account_store import AccountStore
 from services.billing.store.ledger_store import LedgerStore
+from services.billing.store.machine_usage_store import MachineUsageStore
 from services.billing.store.posting_store import PostingStore
 from services.billing.store.token_store import TokenStore
-from services.billing.store.usage_store import UsageStore
 
 if TYPE_CHECKING:
     from servicekit.errors import ErrorMap
@@ -45,7 +45,7 @@ def build_stores(db: database.Database, settings: BillingSettings) -> Stores:
         tokens=TokenStore(db, clock, new_id),
         ledger=LedgerStore(db, clock, new_id, settings.budget()),
         postings=PostingStore(db),
-        usage=UsageStore(db),
+        usage=MachineUsageStore(db),
     )
 
 

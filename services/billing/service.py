@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from wavepool.billing.v1 import billing_pb2 as pb
 from wavepool.billing.v1 import billing_pb2_grpc
 
-from services.billing import account, api_token, ledger, usage, wire
+from services.billing import account, api_token, ledger, machine_usage, wire
 
 if TYPE_CHECKING:
     import grpc
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from services.billing.pricing import PriceList
     from services.billing.store.account_store import AccountStore
     from services.billing.store.ledger_store import LedgerStore
+    from services.billing.store.machine_usage_store import MachineUsageStore
     from services.billing.store.posting_store import PostingStore
     from services.billing.store.token_store import TokenStore
-    from services.billing.store.usage_store import UsageStore
 
     Context = grpc.aio.ServicerContext[object, object]
 
@@ -33,7 +33,7 @@ class Stores:
     tokens: TokenStore
     ledger: LedgerStore
     postings: PostingStore
-    usage: UsageStore
+    usage: MachineUsageStore
 
 
 class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
@@ -132,7 +132,7 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         self, request: pb.RecordMachineUsageRequest, context: Context
     ) -> pb.RecordMachineUsageResponse:
         """Keep what a machine cost."""
-        interval = usage.check_usage(wire.usage_from_proto(request))
+        interval = machine_usage.check_usage(wire.usage_from_proto(request))
         self._alerts.machine_used(interval, new=await self._usage.record(interval))
         return pb.RecordMachineUsageResponse()
 

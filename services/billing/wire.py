@@ -12,7 +12,7 @@ from wavepool.billing.v1 import billing_pb2 as pb
 from servicekit.proto_time import instant_to_proto
 from services.billing.errors import InvalidFieldError
 from services.billing.ledger import PostingKind
-from services.billing.usage import MachineUsage
+from services.billing.machine_usage import MachineUsage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

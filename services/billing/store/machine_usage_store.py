@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from servicekit.database import Database
-    from services.billing.usage import MachineUsage
+    from services.billing.machine_usage import MachineUsage
 
 
-class UsageStore:
+class MachineUsageStore:
     """Keeps what machines cost the operator."""
 
     def __init__(self, database: Database) -> None:

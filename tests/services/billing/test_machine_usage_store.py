@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from services.billing.usage import MachineUsage
+from services.billing.machine_usage import MachineUsage
 
 if TYPE_CHECKING:
     from services.billing.service import Stores
