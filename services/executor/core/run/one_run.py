@@ -21,8 +21,8 @@ from services.executor.core.model.job import Mode
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.problem_host.admission import admit
 from services.executor.core.problem_host.posed_problem import posed
-from services.executor.core.run.judging import Judging
 from services.executor.core.run.playground import run_program
+from services.executor.core.run.runner_stages import RunnerStages
 from services.executor.devices.instruments import Versioned
 from services.executor.devices.selection import selected
 
@@ -115,7 +115,7 @@ async def _stages_of(job: CoreJob, problem: Problem | None, equipment: Equipment
                 await _program(equipment, place, progress)
             return
         try:
-            await Judging(job, problem, equipment, place, build).judge(progress)
+            await RunnerStages(job, problem, equipment, place, build).run(progress)
         except Failure as failure:
             if unit.kind is BuildKind.SOLUTION and failure.verdict in BLAMABLE:
                 failure.message = " ".join(

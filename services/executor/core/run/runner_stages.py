@@ -70,7 +70,7 @@ class _Launching:
     launched_by_submission: str = ""
 
 
-class Judging:
+class RunnerStages:
     """Opens the sessions of one run, whose calls all have numbers, and so inputs, of their own."""
 
     def __init__(
@@ -84,7 +84,7 @@ class Judging:
         self._build = build
         self._numbers = itertools.count(1)
 
-    async def judge(self, progress: Progress) -> None:
+    async def run(self, progress: Progress) -> None:
         """All stages that the job asks for; raises Failure."""
         progress.report["seed_commitment"] = self.seed.commitment
         try:
