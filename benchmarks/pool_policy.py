@@ -31,9 +31,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.pool_replay.arrivals import Arrival, Habits, day_of_arrivals, read_arrivals
 from benchmarks.pool_replay.replay import GPU_TYPE, Cloud, Outcome, Policy, Replay, machine_per_job
-from services.vmpool.policy.keep_warm import parse_keep_warm
 from services.vmpool.policy.retention import Retention
 from services.vmpool.policy.sizing import Limits
+from services.vmpool.policy.warm_windows import parse_keep_warm
 from vocabulary.money import MICROS_PER_DOLLAR, Tariff
 
 if TYPE_CHECKING:

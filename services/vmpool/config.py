@@ -14,17 +14,17 @@ from services.vmpool.errors import InvalidFieldError
 from services.vmpool.machines.machine_token import kept_secret
 from services.vmpool.machines.order_checks import check_gpu_count, check_gpu_type
 from services.vmpool.machines.stranger_policy import StrangerPolicy
-from services.vmpool.policy.keep_warm import parse_keep_warm
 from services.vmpool.policy.offer_choice import OfferPolicy, OfferTimes, SpotPolicy
 from services.vmpool.policy.retention import Retention
 from services.vmpool.policy.sizing import Limits
+from services.vmpool.policy.warm_windows import parse_keep_warm
 from vocabulary.gpu_types import GPU_TYPES, default_first
 from vocabulary.money import micros_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from services.vmpool.policy.keep_warm import WarmWindow
+    from services.vmpool.policy.warm_windows import WarmWindow
 
 P = ParamSpec("P")
 T = TypeVar("T")

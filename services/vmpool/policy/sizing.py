@@ -17,10 +17,10 @@ from services.vmpool.errors import InvalidFieldError
 from services.vmpool.machines import slot as slots
 from services.vmpool.machines.machine import ON_THE_WAY, READY, MachineState, Origin
 from services.vmpool.machines.order_checks import check_fallback_gpu_types, check_gpu_type
-from services.vmpool.policy.keep_warm import machines_to_keep
 from services.vmpool.policy.offer_choice import Market, OfferPolicy, Terms, choose_offer
 from services.vmpool.policy.packing import Demand, Missing, Pace, PackingRules, Wish, machines_missing
 from services.vmpool.policy.retention import Retention, latest_first
+from services.vmpool.policy.warm_windows import machines_to_keep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from services.vmpool.machines.machine import Machine
     from services.vmpool.machines.offer import Offer, Source
     from services.vmpool.policy.failures import Failures
-    from services.vmpool.policy.keep_warm import WarmWindow
     from services.vmpool.policy.machine_budget import Funds
+    from services.vmpool.policy.warm_windows import WarmWindow
 
 _LIVE = READY | ON_THE_WAY
 _NO_TIME = timedelta(0)

@@ -10,12 +10,12 @@ from services.vmpool.errors import InvalidFieldError
 from services.vmpool.machines.machine import MachineState, Origin
 from services.vmpool.machines.offer import Offer, Source
 from services.vmpool.policy.failures import Failures
-from services.vmpool.policy.keep_warm import parse_keep_warm
 from services.vmpool.policy.machine_budget import Funds
 from services.vmpool.policy.offer_choice import Market
 from services.vmpool.policy.packing import Demand
 from services.vmpool.policy.retention import Retention
 from services.vmpool.policy.sizing import Limits, Plan, Pool, check_demand, machines_wanted, pool_needs
+from services.vmpool.policy.warm_windows import parse_keep_warm
 from tests.services.vmpool.conftest import START, a_machine
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.vmpool.errors import InvalidFieldError
-from services.vmpool.policy.keep_warm import DAYS, machines_to_keep, parse_keep_warm
+from services.vmpool.policy.warm_windows import DAYS, machines_to_keep, parse_keep_warm
 
 GPU_TYPES = ("MI300X", "MI210")
 OFFICE = "Mon-Fri 08:00-18:00 Europe/Berlin MI300X=1"
