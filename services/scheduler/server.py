@@ -19,8 +19,8 @@ from servicekit.server import ServiceServer
 from servicekit.setting_names import warn_of_settings
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.jobs import errors
-from services.scheduler.jobs.admission import PosedProblem
 from services.scheduler.jobs.job import JobState
+from services.scheduler.jobs.submission_checks import PosedProblem
 from services.scheduler.peers.billing import Billing
 from services.scheduler.peers.executors import Executors
 from services.scheduler.peers.pool import Pool

@@ -1,4 +1,4 @@
-"""What a job runs, once admission has accepted it: every name in its one spelling."""
+"""What a job runs, once `admit` has accepted it: every name in its one spelling."""
 
 from __future__ import annotations
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from servicekit.clock import new_id
 from servicekit.request_id import current_request_id
 from services.scheduler import metrics
-from services.scheduler.jobs.admission import MAX_PRIORITY_FOR_EVERYBODY, admit, fingerprint
 from services.scheduler.jobs.errors import (
     BillingUnreachableError,
     CreditRefusedError,
@@ -23,6 +22,7 @@ from services.scheduler.jobs.errors import (
     TooManyJobsError,
 )
 from services.scheduler.jobs.job import UNSEEN_STATES, Job, JobState
+from services.scheduler.jobs.submission_checks import MAX_PRIORITY_FOR_EVERYBODY, admit, fingerprint
 from services.scheduler.queue.racing import uncut
 from services.scheduler.wire import payloads
 from vocabulary.money import price_of
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from servicekit.clock import Clock
-    from services.scheduler.jobs.admission import PosedProblem, Submission
     from services.scheduler.jobs.spec import Texts
+    from services.scheduler.jobs.submission_checks import PosedProblem, Submission
     from services.scheduler.peers.billing import Billing
     from services.scheduler.queue.forecast import Forecast
     from services.scheduler.queue.waiting import WaitingJobs
@@ -74,7 +74,7 @@ class Intake:
     async def submit(self, submission: Submission) -> Job:
         """The job in the queue, or the earlier one of the same key; goes through with it when the caller hangs up.
 
-        Raises the errors of admission, PriorityNotAllowedError, IdempotencyKeyReusedError, TooManyJobsError,
+        Raises the errors of `admit`, PriorityNotAllowedError, IdempotencyKeyReusedError, TooManyJobsError,
         CreditRefusedError, BillingUnreachableError.
         """
         job = await self._draft(submission)

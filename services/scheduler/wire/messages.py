@@ -9,10 +9,10 @@ from wavepool.scheduler.v1 import scheduler_pb2
 
 from problems.library.variants import variant_of
 from servicekit.proto_time import instant_to_proto
-from services.scheduler.jobs.admission import Submission
 from services.scheduler.jobs.errors import InvalidFieldError
 from services.scheduler.jobs.job import UNSEEN_STATES, JobState
 from services.scheduler.jobs.spec import Mode, Texts, TimingMode
+from services.scheduler.jobs.submission_checks import Submission
 
 if TYPE_CHECKING:
     from problems.kit.definition import CatalogueEntry, Problem
@@ -55,7 +55,7 @@ def submission_from_proto(request: scheduler_pb2.SubmitJobRequest) -> Submission
         dtype=spec.dtype,
         language=spec.language,
         priority=spec.priority,
-        # A number that is newer than we are is no word, and admission refuses it.
+        # A number that is newer than we are is no word, and `admit` refuses it.
         timing_mode=_TIMING_WORDS.get(spec.timing_mode, str(spec.timing_mode)),
         fallback_gpu_types=tuple(spec.fallback_gpu_types),
     )

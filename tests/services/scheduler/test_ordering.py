@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.scheduler.jobs.admission import MAX_PRIORITY, MIN_PRIORITY
+from services.scheduler.jobs.submission_checks import MAX_PRIORITY, MIN_PRIORITY
 from services.scheduler.queue import ordering
 from tests.services.scheduler.jobs import START, a_queued_job
 

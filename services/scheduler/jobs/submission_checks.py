@@ -50,7 +50,7 @@ DTYPE_ALIASES = {
 
 @dataclass(frozen=True)
 class PosedProblem:
-    """What admission knows of a problem of the catalogue."""
+    """What `admit` knows of a problem of the catalogue."""
 
     dtypes: Sequence[str]
     parameters: Sequence[Parameter] = ()

@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from problems.kit.signature import Initial, parse_signature
-from services.scheduler.jobs.admission import (
+from services.scheduler.jobs.errors import InvalidSubmissionError, UnknownProblemError
+from services.scheduler.jobs.spec import Mode, Texts, TimingMode
+from services.scheduler.jobs.submission_checks import (
     TIMED_MODES,
     PosedProblem,
     Submission,
     admit,
     fingerprint,
 )
-from services.scheduler.jobs.errors import InvalidSubmissionError, UnknownProblemError
-from services.scheduler.jobs.spec import Mode, Texts, TimingMode
 from vocabulary.gpu_types import GPU_TYPES
 from vocabulary.limits import MAX_DEFINITION_BYTES, MAX_SOURCE_BYTES
 
