@@ -17,7 +17,7 @@ from servicekit.boxes import BoxSettings
 from servicekit.config import ServiceSettings
 from services.executor.core.run.installation import default_cache_folder
 from services.executor.devices.plugins import device_names
-from services.executor.leases.authorization import Tokens
+from services.executor.leases.authentication import Tokens
 from services.executor.leases.fence_file import FenceFile
 from services.executor.machine.kept_secret import kept_secret
 from services.executor.machine.signing import Signer

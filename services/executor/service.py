@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import grpc
     from wavepool.executor.v1 import run_event_pb2
 
-    from services.executor.leases.authorization import Caller, Tokens
+    from services.executor.leases.authentication import Caller, Tokens
     from services.executor.machine.pool_watch import PoolWatch
     from services.executor.machine.signing import Signer
     from services.executor.runs.all_runs import Runs

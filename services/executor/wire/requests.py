@@ -11,7 +11,7 @@ from wavepool.executor.v1 import executor_pb2
 from problems.library import catalogue as catalogue_module
 from services.executor.core.model.job import CoreJob, Mode
 from services.executor.core.timing.timing_mode import TimingMode
-from services.executor.leases.authorization import Caller
+from services.executor.leases.authentication import Caller
 from services.executor.leases.errors import InvalidFieldError, UnknownProblemError
 from services.executor.leases.lease import Lease
 from services.executor.leases.slot import EIGHTHS_OF_A_GPU, Slot, places

@@ -6,7 +6,7 @@ from wavepool.executor.v1 import executor_pb2
 from problems.kit.definition import SizeSet
 from services.executor.core.run.installation import catalogue
 from services.executor.core.timing.timing_mode import TimingMode
-from services.executor.leases.authorization import Caller
+from services.executor.leases.authentication import Caller
 from services.executor.wire.requests import RunDecoder
 from tests.services.executor.client import request
 
