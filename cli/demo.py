@@ -27,7 +27,7 @@ from wavepool_client.machine_text import cost_text
 from wavepool_client.narration import format_milliseconds
 from wavepool_client.outcome import result_of
 from wavepool_client.progress import shown_on
-from wavepool_client.report import origin_notes, table_of
+from wavepool_client.result_printing import origin_notes, table_of
 from wavepool_client.terminal import print_json, results
 from wavepool_client.timing_text import timing_text
 from wavepool_client.transport import Transport

@@ -6,7 +6,7 @@ import pytest
 
 from wavepool_client.event_stream import Event
 from wavepool_client.narration import narrate
-from wavepool_client.report import trust_of
+from wavepool_client.result_printing import trust_of
 
 
 @pytest.mark.parametrize(

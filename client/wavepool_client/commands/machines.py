@@ -14,7 +14,7 @@ from wavepool_client.errors import InputError
 from wavepool_client.machine_report import MACHINE_COLUMNS, OFFER_COLUMNS, machine_row, offer_row, tell_machine
 from wavepool_client.machine_text import money_text, tariff_text
 from wavepool_client.pool_client import PoolClient
-from wavepool_client.report import table_of
+from wavepool_client.result_printing import table_of
 from wavepool_client.terminal import print_json, results, say
 
 if TYPE_CHECKING:

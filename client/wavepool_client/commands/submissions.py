@@ -16,7 +16,7 @@ from wavepool_client.exit_codes import ExitCode
 from wavepool_client.machine_text import cost_text
 from wavepool_client.outcome import result_of, result_of_submission
 from wavepool_client.progress import shown_on
-from wavepool_client.report import print_result, table_of
+from wavepool_client.result_printing import print_result, table_of
 from wavepool_client.submission import TIMED_MODES, Mode, Submission, TimingMode
 from wavepool_client.submission_rows import submission_rows
 from wavepool_client.terminal import notes, print_json, results, say
