@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from services.executor.core.compile.forbidden import rules_for
 from services.executor.core.compile.isa import IsaReporter
+from services.executor.core.compile.source import admit
 from services.executor.core.launching.contract import unit_of
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.jsonlines import plain
 from services.executor.core.model.report import canonical_json
-from services.executor.core.problem_host.admission import admit
 from services.executor.core.sandbox.scratch import ScratchFolder
 
 if TYPE_CHECKING:

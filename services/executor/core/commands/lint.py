@@ -20,9 +20,9 @@ from services.executor.core.commands.lazy_kernels import Lazy, LazyCall, lazy_ca
 from services.executor.core.compile.build import Builder, Unit
 from services.executor.core.compile.forbidden import rules_for
 from services.executor.core.compile.harness import expected_declaration, harness_source
+from services.executor.core.compile.source import admit
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.seeds import RunSeed
-from services.executor.core.problem_host.admission import admit
 from services.executor.core.run.installation import catalogue
 from services.executor.core.sandbox.channel import Channel
 from services.executor.core.sandbox.scratch import ScratchFolder, memory_parent

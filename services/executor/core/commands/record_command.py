@@ -6,12 +6,12 @@ import sys
 from typing import TYPE_CHECKING
 
 from services.executor.core.compile.forbidden import rules_for
+from services.executor.core.compile.source import admit
 from services.executor.core.launching.contract import unit_of
 from services.executor.core.launching.program import described
 from services.executor.core.launching.recorder import programs_of
 from services.executor.core.launching.recording import NotRecordableError
 from services.executor.core.model.failure import Failure, InfrastructureFailure
-from services.executor.core.problem_host.admission import admit
 from services.executor.core.run.device_properties import with_properties
 from services.executor.core.sandbox.scratch import ScratchFolder
 

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from services.executor.core.compile.cpp_tokens import with_plain_line_ends
+from services.executor.core.compile.forbidden import check_source
+from services.executor.core.model.failure import Failure
+from services.executor.core.model.verdict import Verdict
 from vocabulary.limits import MAX_SOURCE_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from services.executor.core.compile.forbidden import Rule
 
 # Comments, raw strings, strings and characters: what looks like code in them is none.
 _NOT_CODE = re.compile(
@@ -20,6 +29,13 @@ _KERNEL_NAMED_SOLUTION = re.compile(r"__global__[^;{}]*\bsolution\s*\(")
 def code_of(source: str) -> str:
     """The source with comments and literals blanked out."""
     return _NOT_CODE.sub(" ", source)
+
+
+def admit(source: str, declaration: str, held: Sequence[Rule]) -> None:
+    """Raises Failure where `source` can be no submission that defines `declaration`, or a rule forbids a word of it."""
+    if fault := source_fault(source, declaration):
+        raise Failure(Verdict.COMPILE_ERROR, fault)
+    check_source(source, held)
 
 
 def source_fault(source: str, declaration: str) -> str | None:

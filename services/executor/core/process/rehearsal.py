@@ -17,12 +17,12 @@ from services.executor.core.check.sampling import smallest
 from services.executor.core.compile.code_objects import code_objects
 from services.executor.core.compile.forbidden import check_build, rules_for
 from services.executor.core.compile.object_symbols import object_symbols
+from services.executor.core.compile.source import admit
 from services.executor.core.launching.contract import unit_of
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.job import CoreJob, Mode
 from services.executor.core.model.jsonlines import decode_event, decode_job, encode_event, encode_job
 from services.executor.core.model.seeds import RunSeed
-from services.executor.core.problem_host.admission import admit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,12 +14,12 @@ from services.executor.core.check.progress import Progress
 from services.executor.core.compile.code_objects import code_objects
 from services.executor.core.compile.declared_parameters import BLAMABLE, signature_hint
 from services.executor.core.compile.forbidden import check_build, rules_for
+from services.executor.core.compile.source import admit
 from services.executor.core.launching.contract import contract_of, unit_of
 from services.executor.core.model.events import ReadingProblem
 from services.executor.core.model.failure import Failure, InfrastructureFailure
 from services.executor.core.model.job import Mode
 from services.executor.core.model.verdict import Verdict
-from services.executor.core.problem_host.admission import admit
 from services.executor.core.problem_host.posed_problem import posed
 from services.executor.core.run.playground import run_program
 from services.executor.core.run.runner_stages import RunnerStages

@@ -9,8 +9,8 @@ import pytest
 
 from hipcpu.build_folder import ToolchainError
 from services.executor.core.compile import forbidden
+from services.executor.core.compile.source import admit
 from services.executor.core.launching.contract import unit_of
-from services.executor.core.problem_host.admission import admit
 from services.executor.core.process.rehearsal import rehearse
 from services.executor.core.run.equipment import Equipment
 from services.executor.core.run.installation import catalogue, find_problem

@@ -4,7 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.compile.source import code_of, source_fault
+from services.executor.core.compile.forbidden import rules, rules_for
+from services.executor.core.compile.source import admit, code_of, source_fault
+from services.executor.core.model.failure import Failure
+from services.executor.core.model.verdict import Verdict
 from vocabulary.limits import MAX_SOURCE_BYTES
 
 DECLARATION = 'extern "C" void solution(float* y)'
@@ -19,6 +22,18 @@ def test_any_text_has_an_answer(source: str) -> None:
 
 def test_an_honest_source_has_no_fault() -> None:
     assert source_fault(GOOD, DECLARATION) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "verdict"),
+    [("", Verdict.COMPILE_ERROR), (f"#include <hipblas/hipblas.h>\n{GOOD}", Verdict.FORBIDDEN_LIBRARY)],
+)
+def test_a_source_is_refused_for_a_fault_and_for_a_rule(source: str, verdict: Verdict) -> None:
+    held = rules_for(rules(), ())
+    admit(GOOD, DECLARATION, held)
+    with pytest.raises(Failure) as caught:
+        admit(source, DECLARATION, held)
+    assert caught.value.verdict is verdict
 
 
 @pytest.mark.parametrize("source", ["", " \n", "// nothing\n/* at all */"])
