@@ -1,1 +1,1 @@
-"""Who may spend what: accounts, API tokens, the ledger, prices and budgets."""
+"""Who may spend what: accounts, API tokens, the ledger, prices, budgets, and what machines cost the operator."""

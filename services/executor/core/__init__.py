@@ -1,1 +1,1 @@
-"""The compile, check and benchmark core; imports nothing of the services."""
+"""The compile, check and benchmark core. Of the services it imports `devices` and `sandboxes` alone."""

@@ -1,1 +1,1 @@
-"""What this machine is, and what it keeps of its own: inventory, secrets, the key that signs reports."""
+"""What this machine is and keeps: inventory, secrets, the key that signs reports; and whether its pool still calls."""

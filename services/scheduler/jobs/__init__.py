@@ -1,1 +1,1 @@
-"""What a job is: its states and moves, what it asks for, what it costs, how it ends. Pure."""
+"""What may become a job, and what a job is: its states and moves, what it asks for, its cost, its end. Pure."""

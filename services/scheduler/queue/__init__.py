@@ -1,1 +1,1 @@
-"""The jobs that wait: their order, the machines that they get, and what is asked of the pool for them."""
+"""Submissions taken in, and jobs that wait: their order, their machines, and what is asked of the pool for them."""

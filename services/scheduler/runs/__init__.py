@@ -1,1 +1,1 @@
-"""Jobs that have a machine: dispatched, followed, cancelled, rescued, settled."""
+"""Jobs that have a machine: dispatched, followed, tried again, cancelled, settled; and jobs that nobody attends to."""

@@ -1,1 +1,1 @@
-"""The judge's process: started ahead of time, runs one job, and is gone."""
+"""The judge's process, which runs one job and ends, and the process that forks it ahead of time."""

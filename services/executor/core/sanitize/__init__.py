@@ -1,1 +1,1 @@
-"""Wrong accesses to memory and data races."""
+"""Runs under sanitizers, which find wrong accesses to memory and data races."""
