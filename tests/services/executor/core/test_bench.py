@@ -53,6 +53,10 @@ def test_a_wrong_file_exits_with_1_and_json_goes_alone_to_stdout(
         ((_file("wrong_answer"), "--problem", "sofmax"), "did you mean softmax"),
         ((_file("wrong_answer"), "--problem", "softmax", "--dtype", "int4"), "dtype"),
         ((_file("wrong_answer"), "--problem", "softmax", "--device", "abacus"), "known are cpu"),
+        (
+            (_file("wrong_answer"), "--problem", "softmax", "--sandbox", "cardboard"),
+            "'cardboard'; it must be one of auto",
+        ),
     ],
 )
 def test_bad_usage_exits_with_2_and_names_the_fault(

@@ -14,7 +14,7 @@ from services.executor.core.run.one_run import run
 if TYPE_CHECKING:
     from services.executor.core.run.equipment import Equipment
 
-RUNNER = Path(chain.__file__).with_name("runner")
+RUNNER = Path(chain.__file__).parents[1] / "runner"
 HEADERS = ("chain_arithmetic.hpp", "protocol.hpp", "parallel.hpp", "chain_bodies.hpp", "chain_rules.hpp")
 MAIN = """
 #include <stdio.h>
