@@ -64,8 +64,3 @@ def test_bad_usage_exits_with_2_and_names_the_fault(
 ) -> None:
     assert bench(*arguments) == 2
     assert said in capfd.readouterr().err
-
-
-def test_a_sandbox_that_is_not_there_exits_with_3(bench: Bench, capfd: pytest.CaptureFixture[str]) -> None:
-    assert bench(_file("wrong_answer"), "--problem", "softmax", "--sandbox", "cardboard") == 3
-    assert "cardboard" in capfd.readouterr().err
