@@ -26,7 +26,7 @@ import grpc
 from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
-from services.vmpool.providers.local.keeper import free_port
+from vocabulary.ports import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -40,7 +40,7 @@ WARM_UP = 20
 def running_vmpool() -> Generator[str]:
     """A vmpool on a free port; gives its target. Its machines end with it."""
     with tempfile.TemporaryDirectory(prefix="warm-reuse-") as folder:
-        port = free_port(0)
+        port = free_port()
         settings = {
             "VMPOOL_DATA_DIR": folder,
             "VMPOOL_PORT": str(port),

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, cast
 from cli.local.data_folder import holder as holder_of_folder
 from cli.local.generated_code import REMEDY, stale_protos
 from cli.local.program import WRONG_SETTINGS
-from cli.local.sockets import holder as holder_of_port
-from cli.local.sockets import is_free
+from cli.local.stack import holder as holder_of_port
+from vocabulary.ports import is_free
 from wavepool_client.errors import WavepoolError
 
 if TYPE_CHECKING:

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+import psutil
+
 from cli.local.health import grpc_is_serving, http_is_ready
 from cli.local.program import Program
-from cli.local.sockets import LOOPBACK, free_ports, holder, is_free
+from vocabulary.ports import LOOPBACK, free_ports, is_free
 from wavepool_client.errors import InputError
 
 if TYPE_CHECKING:
@@ -59,6 +61,15 @@ class Ports:
         if taken:
             fix = "end it, choose the gateway's port with --port, or take free ones for all services with --free-ports"
             raise InputError(f"ports that Wavepool needs are taken; {fix}", taken)
+
+
+def holder(port: int) -> str:
+    """The process that listens on a port, in words, as far as we may know."""
+    for connection in psutil.net_connections(kind="tcp"):
+        address = connection.laddr
+        if address and address.port == port and connection.status == psutil.CONN_LISTEN and connection.pid:
+            return f"process {connection.pid} ({psutil.Process(connection.pid).name()})"
+    return "another process"
 
 
 @dataclass(frozen=True)

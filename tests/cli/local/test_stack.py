@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.local.sockets import free_ports, is_free
 from cli.local.stack import Ports, Stack
 from servicekit.setting_names import setting_warnings
+from vocabulary.ports import is_free
 from wavepool_client.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,14 +28,6 @@ def test_a_taken_port_is_named_with_its_holder_and_the_way_out() -> None:
         assert not is_free(taken)
         with pytest.raises(InputError, match=rf"--free-ports\n  gateway port {taken}: held by process {os.getpid()} "):
             Ports.free(gateway=taken).check()
-
-
-def test_a_port_whose_server_has_just_ended_is_free() -> None:
-    [port] = free_ports(1)
-    with socket.create_server(("127.0.0.1", port)) as server, socket.create_connection(server.getsockname()):
-        accepted, _ = server.accept()
-        accepted.close()
-    assert is_free(port)
 
 
 def test_every_process_is_told_its_ports_its_folder_and_where_the_others_are(tmp_path: Path) -> None:

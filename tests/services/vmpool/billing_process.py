@@ -8,7 +8,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from services.vmpool.providers.local.keeper import free_port
+from vocabulary.ports import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -20,7 +20,7 @@ DEADLINE_SECONDS = 30
 @contextmanager
 def billing_process(folder: Path) -> Generator[str]:
     """Its target; it may still be starting."""
-    port = free_port(0)
+    port = free_port()
     settings = {
         "BILLING_DATA_DIR": str(folder),
         "BILLING_PORT": str(port),

@@ -15,7 +15,7 @@ from wavepool.vmpool.v1 import vmpool_pb2 as pb
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from servicekit.channels import open_channel
-from services.vmpool.providers.local.keeper import free_port
+from vocabulary.ports import free_port
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -34,7 +34,7 @@ class PoolProcess:
 
     def __init__(self, data_dir: Path, settings: Mapping[str, str]) -> None:
         self.data_dir = data_dir
-        self.target = f"127.0.0.1:{free_port(0)}"
+        self.target = f"127.0.0.1:{free_port()}"
         self._settings = {
             "VMPOOL_DATA_DIR": str(data_dir),
             "VMPOOL_PORT": self.target.rpartition(":")[2],

@@ -21,7 +21,6 @@ import fcntl
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -29,6 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from servicekit.whole_file import write_whole
+from vocabulary.ports import free_port, is_free
 
 PR_SET_PDEATHSIG = 1
 WAKING_SIGNALS = (signal.SIGTERM, signal.SIGCHLD)
@@ -58,7 +58,7 @@ class Keeper:
         """Start the executor, watch over it, and write down how it ended."""
         job = Job(**json.loads((self._folder / "job.json").read_text()))
         signal.pthread_sigmask(signal.SIG_BLOCK, WAKING_SIGNALS)
-        port = free_port(job.preferred_port)
+        port = executor_port(job.preferred_port)
         with Path(job.log).open("ab") as log:
             process = self._start(job, port, log.fileno())
         write_json(
@@ -120,24 +120,11 @@ def take_lock(folder: Path) -> int | None:
     return lock
 
 
-def free_port(preferred: int) -> int:
-    """The preferred port and its metrics port where both are free, else any free one."""
+def executor_port(preferred: int) -> int:
+    """The preferred port where it and its metrics port are free, else any free one."""
     if preferred and all(is_free(port) for port in (preferred, preferred + 1000)):
         return preferred
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def is_free(port: int) -> bool:
-    """Whether somebody could listen on the port of loopback now."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
+    return free_port()
 
 
 def start_ticks(pid: int) -> int | None:

@@ -11,7 +11,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-from services.vmpool.providers.local import keeper as local_keeper
+from vocabulary.ports import free_port
 
 DEADLINE_SECONDS = 30
 PROGRAM = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
@@ -37,7 +37,7 @@ class RealSshd:
         folder.mkdir(mode=0o700)
         (folder / "authorized_keys").write_text(authorized + "\n")
         self.username = getpass.getuser()
-        self.port = local_keeper.free_port(0)
+        self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self.new_host_key()
 

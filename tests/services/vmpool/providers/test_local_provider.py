@@ -131,8 +131,8 @@ def test_the_usual_port_is_taken_where_it_is_free_and_another_where_it_is_not() 
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
-        assert local_keeper.free_port(port) not in {0, port}
-    assert local_keeper.free_port(0) > 0
+        assert local_keeper.executor_port(port) not in {0, port}
+    assert local_keeper.executor_port(0) > 0
 
 
 def test_a_folder_is_locked_by_one_keeper_at_a_time(tmp_path: Path) -> None:

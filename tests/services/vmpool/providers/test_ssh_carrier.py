@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.vmpool.lifecycle.executor_client import ExecutorClient, ExecutorUnreachableError
-from services.vmpool.providers.local.keeper import free_port
 from services.vmpool.providers.ssh.carrier import SshCarrier, SshTarget
 from services.vmpool.providers.ssh.key import HostKeyPins, own_key, public_line
 from tests.services.vmpool.local_machines import TINY_EXECUTOR
 from tests.services.vmpool.providers.real_sshd import DEADLINE_SECONDS, RealSshd, until_open
+from vocabulary.ports import free_port
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
@@ -35,7 +35,7 @@ async def sshd(tmp_path: Path) -> AsyncIterator[RealSshd]:
 
 @pytest.fixture
 async def executor_port() -> AsyncIterator[int]:
-    port = free_port(0)
+    port = free_port()
     process = subprocess.Popen(TINY_EXECUTOR, env={"EXECUTOR_PORT": str(port), "PYTHONPATH": ":".join(sys.path)})
     await until_open(port)
     yield port
