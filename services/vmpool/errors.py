@@ -88,10 +88,10 @@ class LeaseEndedError(PoolError):
 
 
 class IllegalMoveError(PoolError):
-    """A machine cannot go from one state to the other: a bug, or a decision that came too late."""
+    """A machine or lease cannot go from one state to the other: a bug, or a decision that came too late."""
 
-    def __init__(self, machine_id: str, before: str, after: str) -> None:
-        super().__init__(f"Machine {machine_id!r} cannot go from {before} to {after}.")
+    def __init__(self, subject: str, before: str, after: str) -> None:
+        super().__init__(f"{subject} cannot go from {before} to {after}.")
 
 
 class StaleMachineError(PoolError):

@@ -15,9 +15,10 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from services.vmpool.errors import InvalidFieldError, LeaseEndedError
+from services.vmpool.errors import IllegalMoveError, InvalidFieldError, LeaseEndedError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from services.vmpool.machines.machine import Machine
@@ -37,6 +38,13 @@ class LeaseState(StrEnum):
     ACTIVE = "active"
     EXPIRED = "expired"
     ENDED = "ended"
+
+
+LEGAL_MOVES: Mapping[LeaseState, frozenset[LeaseState]] = {
+    LeaseState.ACTIVE: frozenset({LeaseState.EXPIRED, LeaseState.ENDED}),
+    LeaseState.EXPIRED: frozenset({LeaseState.ENDED}),
+    LeaseState.ENDED: frozenset(),
+}
 
 
 class StartKind(StrEnum):
@@ -71,11 +79,11 @@ class Lease:
 
     def expire(self) -> Lease:
         """Its holder did not renew it in time."""
-        return replace(self, state=LeaseState.EXPIRED, reason="it expired without being renewed")
+        return replace(self._moved(LeaseState.EXPIRED), reason="it expired without being renewed")
 
     def end(self, now: datetime, reason: str) -> Lease:
         """Its slot is free again."""
-        return replace(self, state=LeaseState.ENDED, reason=self.reason or reason, end_time=now)
+        return replace(self._moved(LeaseState.ENDED), reason=self.reason or reason, end_time=now)
 
     def check_alive(self, now: datetime) -> None:
         """LeaseEndedError unless it still holds."""
@@ -87,6 +95,11 @@ class Lease:
     def is_due(self, now: datetime) -> bool:
         """It is active and past its expiry."""
         return self.state is LeaseState.ACTIVE and now >= self.expire_time
+
+    def _moved(self, state: LeaseState) -> Lease:
+        if state not in LEGAL_MOVES[self.state]:
+            raise IllegalMoveError(f"Lease {self.lease_id!r}", self.state, state)
+        return replace(self, state=state)
 
 
 @dataclass(frozen=True)

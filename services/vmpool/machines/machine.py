@@ -268,5 +268,5 @@ class Machine:
 
     def _moved(self, state: MachineState, now: datetime, reason: str) -> Machine:
         if state not in LEGAL_MOVES[self.state]:
-            raise IllegalMoveError(self.machine_id, self.state, state)
+            raise IllegalMoveError(f"Machine {self.machine_id!r}", self.state, state)
         return replace(self, state=state, state_time=now, idle=self.idle_until(now), reason=reason, provider_stage="")

@@ -4,7 +4,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import DBAPIError
 
 from services.billing.errors import (
@@ -13,7 +13,7 @@ from services.billing.errors import (
     IdempotencyKeyReusedError,
     InsufficientCreditError,
 )
-from services.billing.store.tables import postings, transactions
+from services.billing.store.tables import holds, postings, transactions
 
 if TYPE_CHECKING:
     from sqlalchemy import Table
@@ -142,6 +142,16 @@ async def test_the_audit_finds_a_sum_that_was_changed_behind_our_back(stores: St
     async with db.transaction() as connection:
         await connection.exec_driver_sql("UPDATE accounts SET charged_micros = 1")
     assert [found[0] for found in await stores.postings.mismatches()] == [account_id]
+
+
+async def test_the_database_refuses_to_open_a_settled_hold_again(stores: Stores, db: Database) -> None:
+    account_id = await account_with(stores, 100)
+    async with db.transaction() as connection:
+        hold = {"hold_id": "h1", "account_id": account_id, "amount_micros": 1, "settled": True}
+        await connection.execute(insert(holds).values(hold))
+    with pytest.raises(DBAPIError, match="illegal move"):
+        async with db.transaction() as connection:
+            await connection.execute(update(holds).values(settled=False))
 
 
 @pytest.mark.parametrize("table", [postings, transactions])

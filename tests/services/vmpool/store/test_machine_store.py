@@ -23,9 +23,12 @@ if TYPE_CHECKING:
 async def test_a_machine_comes_back_as_it_was_written(bench: Bench) -> None:
     inventory = Inventory("cpu", "Some CPU", "x86_64", 1024, 8, "bubblewrap")
     machine = a_machine().provision(START).start(START, "127.0.0.1:1").join(START, inventory)
-    machine = replace(machine, idle=timedelta(seconds=3), occupied=(3, 255), gpu_count=2, end_time=START)
+    machine = replace(machine, idle=timedelta(seconds=3), occupied=(3, 255), gpu_count=2)
     await bench.machines.add(machine, "test")
     assert await bench.machines.get("m1") == machine
+    ended = replace(machine.drain(START, "idle").stop(START), machine_id="m2")
+    await bench.machines.add(ended, "test")
+    assert await bench.machines.get("m2") == ended
 
 
 async def test_of_racing_machines_no_more_are_added_than_there_may_be(bench: Bench) -> None:

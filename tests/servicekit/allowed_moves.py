@@ -1,0 +1,40 @@
+"""Which moves of a table's state the database itself lets pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Table, insert, update
+from sqlalchemy.exc import DatabaseError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from servicekit.database import Database
+
+
+async def allowed_moves(
+    database: Database,
+    table: Table,
+    states: Iterable[str],
+    values: Callable[[str], dict[str, Any]],
+    row: dict[str, Any],
+) -> dict[str, set[str]]:
+    """By state, the others that a row can get to; `values` are what a row has that is in a state, its state too.
+
+    Nothing stays in the database.
+    """
+    found: dict[str, set[str]] = {state: set() for state in states}
+    for old, reached in found.items():
+        async with database.engine.connect() as connection:
+            for new in set(found) - {old}:
+                transaction = await connection.begin()
+                await connection.execute(insert(table).values(row | values(old)))
+                try:
+                    await connection.execute(update(table).values(values(new)))
+                    reached.add(new)
+                except DatabaseError as error:
+                    if "illegal move" not in str(error):
+                        raise
+                await transaction.rollback()
+    return found
