@@ -14,11 +14,11 @@ from servicekit import database, logging
 from servicekit.boxes import BoxSettings
 from servicekit.channels import open_channel
 from servicekit.clock import SystemClock, new_id
+from servicekit.leader_lease import DatabaseTakenError, leader_lease
 from servicekit.loops import run_loop
 from servicekit.plugins import BrokenPluginError, UnknownPluginError
 from servicekit.server import ServiceServer, WrongSettingsError
 from servicekit.setting_names import warn_of_settings
-from servicekit.tenure import DatabaseTakenError, tenure
 from services.vmpool import errors
 from services.vmpool.capacity.funding import BillingFunding
 from services.vmpool.capacity.lease_acquisition import LeaseAcquisition
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from servicekit.errors import ErrorMap
-    from servicekit.tenure import Tenure
+    from servicekit.leader_lease import LeaderLease
     from services.vmpool.capacity.funding import Funding
     from services.vmpool.lifecycle.executor_client import Executors
     from services.vmpool.providers.provider_set import ProviderSet
@@ -92,10 +92,10 @@ class VmPool:
     pruner: Pruner
     wakes: tuple[asyncio.Event, asyncio.Event]
 
-    async def run(self, settings: VmPoolSettings, held: Tenure) -> None:
+    async def run(self, settings: VmPoolSettings, leadership: LeaderLease) -> None:
         """Serve, with the loops beside, until SIGTERM or SIGINT; a machine's move wakes reconciler and sizer.
 
-        DatabaseTakenError where another process has taken the database over.
+        Raises DatabaseTakenError if another process has taken the leader lease.
         """
         reconciler_wake, sizer_wake = self.wakes
         await self.reconciler.look_around()
@@ -105,7 +105,7 @@ class VmPool:
             run_loop(self.usage, USAGE_PASS),
             run_loop(self.pruner, PRUNE_PASS),
             run_loop(self.pool.providers, settings.reconcile_interval),
-            held.keep(),
+            leadership.keep(),
         )
 
     async def close(self) -> None:
@@ -250,19 +250,21 @@ async def serve(settings: VmPoolSettings, providers: ProviderSet) -> None:
     """Serve with these providers, as the one process that serves the database."""
     db = database.Database(settings.resolved_database_url("vmpool"))
     try:
-        async with tenure(db, "vmpool", settings.takeover_timeout) as held, providers:
+        async with leader_lease(db, "vmpool", settings.takeover_timeout) as leadership, providers:
             await database.migrate(db, "services.vmpool:migrations")
-            await _serve_on(db, settings, providers, held)
+            await _serve_on(db, settings, providers, leadership)
     finally:
         await db.close()
 
 
-async def _serve_on(db: database.Database, settings: VmPoolSettings, providers: ProviderSet, held: Tenure) -> None:
+async def _serve_on(
+    db: database.Database, settings: VmPoolSettings, providers: ProviderSet, leadership: LeaderLease
+) -> None:
     executors = ExecutorClient(settings.heartbeat_interval)
     try:
         async with build(settings, db, providers, executors, SystemClock()) as vmpool:
             try:
-                await vmpool.run(settings, held)
+                await vmpool.run(settings, leadership)
             except DatabaseTakenError:
                 # The machines are that one's now.
                 raise

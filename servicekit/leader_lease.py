@@ -1,7 +1,8 @@
-"""One process at a time serves a database: PostgreSQL by an advisory lock, SQLite by a lock on a file beside it.
+"""The leader lease: one process at a time serves a database.
 
-The lock belongs to a connection or an open file, and so ends with its holder however that ends. A connection may break
-while its process lives on; another process can take the lock then, which `keep` finds out.
+On PostgreSQL it is an advisory lock, on SQLite a lock on a file beside the database. The lock belongs to a connection
+or an open file, so it ends with its process. If the connection breaks and the process goes on, another process can
+take the lock; `keep` notices that.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ log = get_logger(__name__)
 
 POLL_SECONDS = 0.2
 KEEP_SECONDS = 5.0
-"""Between two looks at a lock that is held."""
+"""Between two checks of a lock that is held."""
 
 _TRY_LOCK = text("SELECT pg_try_advisory_lock(hashtextextended(:name, 0))")
 _STILL_THERE = text("SELECT 1")
@@ -54,52 +55,53 @@ class _Lock(Protocol):
     async def end(self) -> None: ...
 
 
-class Tenure:
-    """A service's hold on its database, once it is taken."""
+class LeaderLease:
+    """A service's right to be the only one that serves its database, once it is taken."""
 
     def __init__(self, lock: _Lock, service: str) -> None:
         self._lock = lock
         self._service = service
 
-    async def take(self, patience: timedelta) -> None:
-        """Take hold, waiting so long for another process to end; DatabaseTakenError where it goes on."""
+    async def take(self, takeover_timeout: timedelta) -> None:
+        """Take the lease; raises DatabaseTakenError if another process still has it after `takeover_timeout`."""
         if await self._lock.take():
             return
         log.warning("waiting for another process that serves this database to end")
         try:
-            async with asyncio.timeout(patience.total_seconds()):
-                while not await self._lock.take():  # noqa: ASYNC110 - nobody tells us when the other one ends
+            async with asyncio.timeout(takeover_timeout.total_seconds()):
+                while not await self._lock.take():  # noqa: ASYNC110 - nothing signals the end of the other process
                     await asyncio.sleep(POLL_SECONDS)
         except TimeoutError:
             raise DatabaseTakenError(self._service) from None
 
     async def keep(self) -> None:
-        """Watch over the hold for ever; DatabaseTakenError once another process has it."""
+        """Renew the lease for ever; raises DatabaseTakenError once another process has it."""
         while True:
             await asyncio.sleep(KEEP_SECONDS)
             await self.check()
 
     async def check(self) -> None:
-        """Take hold anew where it was lost with its connection; DatabaseTakenError where another was faster."""
+        """Take the lease again if the connection broke; raises DatabaseTakenError if another process has it."""
         try:
             if await self._lock.is_held() or await self._lock.take():
                 return
         except (DBAPIError, OSError) as error:
-            # The database is away, for everybody: there is nothing to hold now.
-            log.warning("the hold on the database is lost for now", extra={"error": str(error)})
+            # Nobody can reach the database now, so nobody else can take the lease either.
+            log.warning("the leader lease is lost until the database answers", extra={"error": str(error)})
             return
         raise DatabaseTakenError(self._service)
 
 
 @asynccontextmanager
-async def tenure(database: Database, service: str, patience: timedelta) -> AsyncGenerator[Tenure]:
-    """Hold the database for the service; DatabaseTakenError where another process does so for longer than `patience`.
+async def leader_lease(database: Database, service: str, takeover_timeout: timedelta) -> AsyncGenerator[LeaderLease]:
+    """Hold the leader lease of the database.
 
-    An SQLite database in memory is nobody else's in any case.
+    Raises DatabaseTakenError if another process still has it after `takeover_timeout`.
+    An SQLite database in memory needs no lock: no other process can open it.
     """
     lock = _lock_of(database, service)
-    held = Tenure(lock, service)
-    await held.take(patience)
+    held = LeaderLease(lock, service)
+    await held.take(takeover_timeout)
     try:
         yield held
     finally:

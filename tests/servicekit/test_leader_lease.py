@@ -1,4 +1,4 @@
-"""Who holds a database, on SQLite and PostgreSQL."""
+"""Who holds the leader lease of a database, on SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from servicekit.database import Database
-from servicekit.tenure import DatabaseTakenError, Tenure, tenure
+from servicekit.leader_lease import DatabaseTakenError, LeaderLease, leader_lease
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -25,10 +25,10 @@ END_HOLDERS = text(
 
 
 @asynccontextmanager
-async def serving(url: str, patience: timedelta = AT_ONCE, service: str = "vmpool") -> AsyncGenerator[Tenure]:
+async def serving(url: str, timeout: timedelta = AT_ONCE, service: str = "vmpool") -> AsyncGenerator[LeaderLease]:
     database = Database(url)
     try:
-        async with tenure(database, service, patience) as held:
+        async with leader_lease(database, service, timeout) as held:
             yield held
     finally:
         await database.close()
@@ -61,7 +61,7 @@ async def test_a_database_in_memory_is_nobody_elses() -> None:
 
 @pytest.mark.postgres
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-async def test_a_hold_that_was_lost_with_its_connection_is_taken_anew(database_url: str) -> None:
+async def test_a_lease_that_was_lost_with_its_connection_is_taken_again(database_url: str) -> None:
     async with serving(database_url) as held:
         await cut_holders_off(database_url)
         await held.check()
@@ -72,7 +72,7 @@ async def test_a_hold_that_was_lost_with_its_connection_is_taken_anew(database_u
 
 @pytest.mark.postgres
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-async def test_who_lost_the_hold_to_another_is_told(database_url: str) -> None:
+async def test_a_process_that_lost_its_lease_to_another_gets_an_error(database_url: str) -> None:
     async with serving(database_url) as held:
         await cut_holders_off(database_url)
         async with serving(database_url, LONG):
