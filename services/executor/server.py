@@ -34,7 +34,7 @@ from services.executor.machine.pool_watch import PoolGoneError, PoolWatch
 from services.executor.machine.signing import SigningKeyError
 from services.executor.runs.all_runs import Runs
 from services.executor.runs.execution import EndReason
-from services.executor.runs.hygiene import Hygiene
+from services.executor.runs.health_check import HealthCheck
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.gaps import shows_all_nodes
 from services.executor.sandboxes.sandbox import SandboxError
@@ -126,9 +126,11 @@ def build_server(
     """The server with all its parts; `start_judge` raises OSError where it cannot."""
     judges = JudgePool(start_judge, settings.judge_spares)
     inventory = capabilities.inventory
-    hygiene = Hygiene(judges, canary, inventory.refresh, _room_for_runs(settings), always=capabilities.device.is_gpu)
+    health_check = HealthCheck(
+        judges, canary, inventory.refresh, _room_for_runs(settings), always=capabilities.device.is_gpu
+    )
     capacity = settings.capacity(inventory.current.device.gpus)
-    runs = Runs(judges, hygiene, capabilities.clock, capacity, settings.fence())
+    runs = Runs(judges, health_check, capabilities.clock, capacity, settings.fence())
     pool_watch = PoolWatch(settings.pool_timeout, lambda: bool(runs.in_flight)) if settings.pool_timeout else None
     server = ExecutorServer(settings, runs, inventory, pool_watch)
     size_set = SizeSet.GPU if capabilities.device.has_own_memory else SizeSet.CPU

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from services.executor.judges.pool import JudgePool
     from services.executor.leases.fence_file import FenceFile
-    from services.executor.runs.hygiene import Hygiene
+    from services.executor.runs.health_check import HealthCheck
     from services.executor.runs.run import RunSpec
 
 log = logging.get_logger(__name__)
@@ -67,11 +67,11 @@ class Runs:
     """Everything happens on one event loop; what must not interleave is under one lock."""
 
     def __init__(
-        self, judges: JudgePool, hygiene: Hygiene, clock: Clock, capacity: Capacity, fence_file: FenceFile
+        self, judges: JudgePool, health_check: HealthCheck, clock: Clock, capacity: Capacity, fence_file: FenceFile
     ) -> None:
         self.capacity = capacity
         self._judges = judges
-        self._hygiene = hygiene
+        self._health_check = health_check
         self._clock = clock
         self._fence_file = fence_file
         self._fence = Fence(capacity.eighths, fence_file.read())
@@ -83,7 +83,7 @@ class Runs:
     @property
     def unfit_reason(self) -> str:
         """Why the machine takes no run any more; empty while it does."""
-        return self._hygiene.unfit_reason
+        return self._health_check.unfit_reason
 
     @property
     def in_flight(self) -> list[Execution]:
@@ -119,7 +119,7 @@ class Runs:
     def start(self) -> None:
         """Have judges ready for the first runs."""
         self._judges.refill()
-        self._hygiene.start(range(sum(self.capacity.device_counts)))
+        self._health_check.start(range(sum(self.capacity.device_counts)))
 
     def drain(self) -> None:
         """Begin no more runs."""
@@ -135,21 +135,21 @@ class Runs:
         self.drain()
         self.end_all(EndReason.EXECUTOR_STOPPED)
         await asyncio.gather(*self._tasks)
-        await self._hygiene.close()
+        await self._health_check.close()
         await self._judges.close()
 
     async def _settle(self) -> None:
-        """Wait until nothing is left of runs that are over, and the machine has proved itself after them."""
+        """Wait until nothing is left of runs that are over, and the health check after them is done."""
         if leaving := [task for task, execution in self._tasks.items() if execution.run.is_finished]:
             await asyncio.wait(leaving)
-        await self._hygiene.settle()
+        await self._health_check.settle()
 
     async def _begin(self, spec: RunSpec) -> Run:
         if self._draining:
             raise DrainingError
-        if self._hygiene.unfit_reason:
-            raise UnfitError(self._hygiene.unfit_reason)
-        if self._hygiene.lacks_room:
+        if self._health_check.unfit_reason:
+            raise UnfitError(self._health_check.unfit_reason)
+        if self._health_check.lacks_room:
             raise NoRoomError
         spec.lease.check_alive(self._clock.now())
         self._admit(spec)
@@ -199,7 +199,9 @@ class Runs:
             metrics.runs.labels(spec.job.mode, finished.verdict).inc()
             log.info("run ends", extra={"run_id": spec.run_id, "verdict": finished.verdict, "reason": finished.reason})
         if not self._draining and isinstance(finished, Finished):
-            self._hygiene.after(finished.verdict, execution.place.devices, leaves_processes=execution.leaves_processes)
+            self._health_check.after(
+                finished.verdict, execution.place.devices, leaves_processes=execution.leaves_processes
+            )
         if not self._draining and not self.in_flight:
             self._judges.refill()
 

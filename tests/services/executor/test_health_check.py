@@ -1,4 +1,4 @@
-"""What happens between runs; canaries are scripts like any other job here."""
+"""The health check between runs; its canaries are scripts like any other job here."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ async def test_one_bad_canary_is_forgiven(start_executor: StartExecutor, tmp_pat
 
 async def test_a_canary_that_hangs_is_ended_and_counts_as_bad(start_executor: StartExecutor, tmp_path: Path) -> None:
     server, client = await start_executor(canary=f"wait {tmp_path / 'never'}")
-    server.runs._hygiene._seconds = 0.2
+    server.runs._health_check._seconds = 0.2
     await client.run(request("finish TIME_LIMIT_EXCEEDED"))
     await until(lambda: server.runs.unfit_reason != "")
     assert server.runs.unfit_reason.startswith(

@@ -1,4 +1,4 @@
-"""Keeps the machine fit for the next stranger: a canary runs after what may have hurt it, and two bad ones condemn it.
+"""The health check between runs: a canary runs after whatever may have hurt the machine; two bad ones make it unfit.
 
 A GPU's memory is scrubbed after every run, each of its devices by a canary of its own. On the cpu device a run leaves
 nothing behind with its process, so there the canary follows only runs that ended as a hurt machine would make them end.
@@ -60,11 +60,12 @@ class _Fault:
     is_final: bool = False
 
 
-class Hygiene:
-    """`canary` is the job that proves a device; `always` says that the devices are GPUs, which need it after every run.
+class HealthCheck:
+    """Checks the devices with canaries between runs, and says whether the machine can take runs.
 
-    `on_failure` is called after canaries that failed, when it is known whether the machine is fit. `has_room` looks
-    whether runs can write.
+    `canary` is the job that tests a device; `always` says that the devices are GPUs, which need it after every run.
+    `on_failure` is called after canaries that failed, when it is known whether the machine is fit. `has_room` says
+    whether there is room on the disk for runs to write.
     """
 
     def __init__(
