@@ -257,7 +257,7 @@ def _remedy(gaps: list[str]) -> str:
     steps = [CONTROL_GROUP_REMEDY] if uncounted else []
     if len(uncounted) < len(gaps):
         steps.insert(0, "install bubblewrap and allow user namespaces, or start Docker and run deploy/sandbox-image")
-    return f"{'; '.join(steps)}; do not run code of strangers until then"
+    return f"{'; '.join(steps)}; do not run untrusted code until then"
 
 
 def mi300x_report() -> Finding:

@@ -37,7 +37,7 @@ def _finding(found: dict[str, Any]) -> Finding:
 def sandboxes(transport: Transport) -> list[Finding]:
     """What the sandbox of each machine that is there does not hold back; a machine that says nothing of it is not told.
 
-    A rented one is at fault: strangers pay for it. That this host has a weaker one is said by the trial kernel.
+    A rented one is at fault: other people pay for it. That this host has a weaker one is said by the trial kernel.
     """
     try:
         told = transport.call("GET", "/api/v1/machines")

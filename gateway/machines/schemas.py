@@ -60,7 +60,7 @@ class Machine(BaseModel):
     provider_stage: Annotated[str, Field(description="The provider's own word for what it is doing.")]
     fault: Annotated[str | None, Field(description="What went wrong, in a word that tells what to do next.")]
     exit_status: Annotated[int | None, Field(description="The executor's, where it ended by itself.")]
-    sandbox: Annotated[str, Field(description="What holds the code of strangers there, such as `bubblewrap`.")]
+    sandbox: Annotated[str, Field(description="The sandbox of untrusted code there, such as `bubblewrap`.")]
     sandbox_gaps: Annotated[list[str], Field(description="What that does not hold back or count, in sentences.")]
     torch_version: Annotated[
         str | None, Field(description="What evaluates problem definitions; null: they are not evaluated there.")

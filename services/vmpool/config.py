@@ -13,7 +13,7 @@ from servicekit.config import CommaSeparated, ServiceSettings
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.machines.machine_token import kept_secret
 from services.vmpool.machines.order_checks import check_gpu_count, check_gpu_type
-from services.vmpool.machines.stranger_policy import StrangerPolicy
+from services.vmpool.machines.orphan_policy import OrphanPolicy
 from services.vmpool.policy.offer_choice import OfferPolicy, OfferTimes, SpotPolicy
 from services.vmpool.policy.retention import Retention
 from services.vmpool.policy.sizing import Limits
@@ -53,7 +53,7 @@ class VmPoolSettings(ServiceSettings):
     """Tells this pool's machines from those of other pools in the same cloud account."""
     secret: SecretStr | None = None
     """Machines' tokens are made from it; unset: one that is made at first use and kept in the data folder."""
-    strangers: StrangerPolicy = StrangerPolicy.REPORT
+    strangers: OrphanPolicy = OrphanPolicy.REPORT
     """What becomes of machines that have our pool's name and not our token: `report` or `release`."""
     gpu_types: Annotated[CommaSeparated[str], Field(min_length=1)] = GPU_TYPES
     """What may be asked for, with commas between."""

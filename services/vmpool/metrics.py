@@ -25,7 +25,7 @@ provider_words_unknown = counter(
 sources_stopped = gauge(
     "wavepool_vmpool_sources_stopped", "Sources that nothing is rented from, as their machines were of no use."
 )
-strangers = gauge(
+orphans = gauge(
     "wavepool_vmpool_strangers", "Machines that a provider had and the record had not, at the last look.", ("provider",)
 )
 usage_unsent = gauge("wavepool_vmpool_usage_facts_unsent", "Usage facts that billing has not taken yet.")

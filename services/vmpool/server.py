@@ -31,9 +31,9 @@ from services.vmpool.feed import Feed
 from services.vmpool.lifecycle.driver import MachineDriver, Senses
 from services.vmpool.lifecycle.executor_client import ExecutorClient
 from services.vmpool.lifecycle.health_book import HealthBook
+from services.vmpool.lifecycle.orphans import Orphans
 from services.vmpool.lifecycle.pruner import Pruner
 from services.vmpool.lifecycle.reconciler import Reconciler
-from services.vmpool.lifecycle.strangers import Strangers
 from services.vmpool.machines.machine_token import MachineTokens
 from services.vmpool.policy.demand_board import DemandBoard
 from services.vmpool.providers.plugins import PoolContext, open_providers
@@ -187,8 +187,8 @@ def _driver(parts: _Parts, executors: Executors) -> MachineDriver:
 
 
 def _reconciler(parts: _Parts, driver: MachineDriver, wake: asyncio.Event) -> Reconciler:
-    strangers = Strangers(parts.machines, parts.providers, parts.tokens, parts.settings.strangers, parts.clock)
-    return Reconciler(parts.machines, parts.leases, parts.providers, driver, strangers, wake)
+    orphans = Orphans(parts.machines, parts.providers, parts.tokens, parts.settings.strangers, parts.clock)
+    return Reconciler(parts.machines, parts.leases, parts.providers, driver, orphans, wake)
 
 
 def _pool(parts: _Parts, sizer: Sizer, watching: Watching) -> Pool:

@@ -209,9 +209,9 @@ async def test_two_machines_serve_the_same_port_each_behind_its_own_ssh_server(
                 assert await fetched(inside) == name
             with pytest.raises(asyncssh.ChannelOpenError, match="Connect call failed"):
                 await host.open_connection("127.0.0.1", CLOSED_PORT)
-        stranger = {**options, "client_keys": [asyncssh.generate_private_key("ssh-ed25519")]}
+        another = {**options, "client_keys": [asyncssh.generate_private_key("ssh-ed25519")]}
         with pytest.raises(asyncssh.PermissionDenied):
-            await asyncssh.connect(data.hostname, data.ssh_port, **stranger)
+            await asyncssh.connect(data.hostname, data.ssh_port, **another)
     for name in names:
         assert lab_client.stop(name, abort=True).status.value == "terminated"
         lab_client.release(name)

@@ -1,4 +1,4 @@
-"""Files that cross the border of a box: what it is given to read, and what strangers left in it.
+"""Files that cross the border of a box: what it is given to read, and what untrusted code left in it.
 
 What is left may be anything with the expected name: a link to a file of the host, a pipe that never has a writer, a
 device, or more bytes than memory has. So it is opened through no link and without waiting, and read only where it is a

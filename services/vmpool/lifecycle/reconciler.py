@@ -1,7 +1,7 @@
 """The loop that keeps the record and the machines the same.
 
 Every pass takes each machine that is not released one step on, all of them at once; a slow one holds up no other.
-`strangers` looks after those that a provider has and the record has not.
+`orphans` looks after machines that a provider has and the record does not.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     from services.vmpool.lifecycle.driver import MachineDriver
-    from services.vmpool.lifecycle.strangers import Strangers
+    from services.vmpool.lifecycle.orphans import Orphans
     from services.vmpool.machines.machine import Machine
     from services.vmpool.providers.provider_set import ProviderSet
     from services.vmpool.store.lease_store import LeaseStore
@@ -52,7 +52,7 @@ class Reconciler:
         leases: LeaseStore,
         providers: ProviderSet,
         driver: MachineDriver,
-        strangers: Strangers,
+        orphans: Orphans,
         wake: asyncio.Event,
     ) -> None:
         self._wake = wake
@@ -60,7 +60,7 @@ class Reconciler:
         self._leases = leases
         self._providers = providers
         self._driver = driver
-        self._strangers = strangers
+        self._orphans = orphans
         self._steps: dict[str, asyncio.Task[None]] = {}
         self._orders: set[asyncio.Task[None]] = set()
         self._look: asyncio.Task[None] | None = None
@@ -69,7 +69,7 @@ class Reconciler:
         """Take every machine one step on."""
         for lease in await self._leases.expire_due():
             log.warning("a lease expired", extra={"lease_id": lease.lease_id, "job_id": lease.job_id})
-        await self._look_for_strangers()
+        await self._look_for_orphans()
         machines = await self._machines.unreleased()
         metrics.machines_in_states(machines)
         for machine in machines:
@@ -82,7 +82,7 @@ class Reconciler:
 
     async def look_around(self) -> None:
         """Take in what the record has lost, before anybody can ask for machines and get more than there may be."""
-        await self._strangers.look()
+        await self._orphans.look()
 
     async def close(self) -> None:
         """End the steps under way and, where a provider's machines end with the pool, all of those."""
@@ -92,16 +92,16 @@ class Reconciler:
         steps = [*self._steps.values(), *([self._look] if self._look else [])]
         for step in steps:
             step.cancel()
-        await asyncio.gather(*steps, self._strangers.close(), return_exceptions=True)
+        await asyncio.gather(*steps, self._orphans.close(), return_exceptions=True)
         ending = {provider.name for provider in self._providers if provider.ends_with_pool}
         for _ in range(CLOSE_ATTEMPTS if ending else 0):
             remaining = [m for m in await self._machines.unreleased() if m.provider in ending]
             await asyncio.gather(*(self._guarded(machine, self._driver.end(machine)) for machine in remaining))
 
-    async def _look_for_strangers(self) -> None:
+    async def _look_for_orphans(self) -> None:
         """Machines do not wait for a slow provider's list: the look goes on beside, and later passes with it."""
         if self._look is None:
-            self._look = asyncio.create_task(self._strangers.look())
+            self._look = asyncio.create_task(self._orphans.look())
             await asyncio.wait({self._look}, timeout=PASS_SECONDS)
         if self._look.done():
             self._look = None

@@ -84,7 +84,7 @@ async def spread(step: str, true_us: float, runs: int, equipment: Equipment) -> 
 
 
 async def canary(step: str, equipment: Equipment) -> StepResult:
-    """The program that runs between two strangers' runs."""
+    """The program that runs between two runs."""
     return judgements.of_check(step, await _run(canary_job(equipment.device.describe()), equipment))
 
 

@@ -1,6 +1,6 @@
 """The report of what the MI300X's compiler makes of a source: made in a box of its own, cached, and never in the way.
 
-Whatever goes wrong, the answer is a report that says why it is empty. What the box leaves is a stranger's: its size
+Whatever goes wrong, the answer is a report that says why it is empty. What the box leaves is untrusted: its size
 is bounded, and every field is checked.
 """
 

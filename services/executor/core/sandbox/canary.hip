@@ -1,4 +1,4 @@
-// Between two strangers' runs: overwrites what the last one may have left in device memory, and proves that the device
+// Between two runs: overwrites what the last one may have left in device memory, and proves that the device
 // still computes. Ends with status 0, or with 1 and a sentence on stderr. SCRUB_BYTES bounds what is overwritten, and
 // LEAST_FREE_PERCENT is how much of the memory must be free: what somebody else holds, no run can allocate.
 #include <hip/hip_runtime.h>

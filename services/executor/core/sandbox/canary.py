@@ -1,4 +1,4 @@
-"""The program that runs between two strangers' runs; see `canary.hip`. It is an ordinary job of the sandbox mode."""
+"""The program that runs between two runs; see `canary.hip`. It is an ordinary job of the sandbox mode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looks at and removes folders that programs of strangers have filled: no link is followed, no depth is too great."""
+"""Looks at and removes folders that untrusted programs have filled: no link is followed, no depth is too great."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ class LocalProvider:
 
     async def _start_keeper(self, order: Order) -> int:
         environment = {
-            # What is told to us alone has secrets of the pool and of clouds in it, and strangers' code runs over there.
+            # What is told to us alone has secrets of the pool and of clouds in it, and untrusted code runs over there.
             **{name: value for name, value in os.environ.items() if not name.startswith(("VMPOOL_", "DSTACK_"))},
             "EXECUTOR_HOST": "127.0.0.1",
             "EXECUTOR_DATA_DIR": str(self._config.data_dir.resolve()),

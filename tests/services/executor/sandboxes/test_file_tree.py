@@ -1,4 +1,4 @@
-"""Folders that programs of strangers have filled are looked at and removed, whatever is in them."""
+"""Folders that untrusted programs have filled are looked at and removed, whatever is in them."""
 
 from __future__ import annotations
 

@@ -142,12 +142,12 @@ async def test_a_machine_that_shows_another_host_key_is_not_believed(
         await up(restarted)
 
 
-async def test_a_stranger_s_key_is_refused_and_the_reason_is_told(
+async def test_an_unknown_key_is_refused_and_the_reason_is_told(
     sshd: RealSshd, executor_port: int, tmp_path: Path
 ) -> None:
-    async with carrier_in(tmp_path / "stranger") as stranger:
-        stranger.carry("m1", target(sshd, executor_port))
-        await troubled(stranger, "Permission denied")
+    async with carrier_in(tmp_path / "unknown") as unknown:
+        unknown.carry("m1", target(sshd, executor_port))
+        await troubled(unknown, "Permission denied")
 
 
 async def test_a_dropped_machine_leaves_no_socket(sshd: RealSshd, executor_port: int, carrier: SshCarrier) -> None:

@@ -359,7 +359,7 @@ async def test_ordering_twice_makes_one_machine_and_another_process_finds_it(
     assert fake_cloud.existing() == []
 
 
-async def test_a_machine_whose_run_somebody_deleted_is_found_and_released_and_strangers_are_left_alone(
+async def test_a_machine_whose_run_somebody_deleted_is_found_and_released_and_unknown_ones_are_left_alone(
     provider: DstackProvider, settings: DstackConfig, lab_client: LabClient, fake_cloud: FakeCloud
 ) -> None:
     await submit(settings, an_order("mach_lost"), "true")

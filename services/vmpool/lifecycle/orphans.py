@@ -1,4 +1,4 @@
-"""Machines that a provider has and the record does not.
+"""Orphans: machines that a provider has and the record does not.
 
 Those of ours are told by their token (`machine_token.py`): what the record says is released is released once more, and
 what the record has lost is adopted. What stands in our name with no executor in it, such as a machine whose run
@@ -19,7 +19,7 @@ from services.vmpool import metrics
 from services.vmpool.errors import MachineNotFoundError, ProviderError
 from services.vmpool.lifecycle.machine_order import resource_of
 from services.vmpool.machines.machine import Machine, MachineState, Origin
-from services.vmpool.machines.stranger_policy import StrangerPolicy
+from services.vmpool.machines.orphan_policy import OrphanPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,19 +37,19 @@ INTERVAL = timedelta(seconds=20)
 """Between two looks at one provider: no machine is to be without a record for as long as a minute."""
 LOOK_SECONDS = 10.0
 """A provider that hangs, or is long about a release, does not hold up the others for longer."""
-MEETING_SECONDS = 900.0
-"""How long one try to release a stranger may take, so that one that hangs is repeated."""
+HANDLING_SECONDS = 900.0
+"""How long one try to release an orphan may take, so that one that hangs is repeated."""
 
 
-class Strangers:
-    """Looks for them at every provider, again and again."""
+class Orphans:
+    """Looks for orphans at every provider, every `INTERVAL`."""
 
     def __init__(
         self,
         machines: MachineStore,
         providers: ProviderSet,
         tokens: MachineTokens,
-        policy: StrangerPolicy,
+        policy: OrphanPolicy,
         clock: Clock,
     ) -> None:
         self._machines = machines
@@ -59,7 +59,7 @@ class Strangers:
         self._clock = clock
         self._reported: set[str] = set()
         self._last_look: dict[str, datetime] = {}
-        self._meetings: dict[str, asyncio.Task[None]] = {}
+        self._handling: dict[str, asyncio.Task[None]] = {}
 
     async def look(self) -> None:
         """Adopt, report or release what the providers have beyond the record; a list that fails is asked anew soon."""
@@ -70,11 +70,11 @@ class Strangers:
         return last is None or abs(self._clock.now() - last) >= INTERVAL
 
     async def close(self) -> None:
-        """Leave off meeting those under way."""
-        meetings = list(self._meetings.values())
-        for meeting in meetings:
-            meeting.cancel()
-        await asyncio.gather(*meetings, return_exceptions=True)
+        """Cancel what is under way."""
+        tasks = list(self._handling.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _guarded(self, provider: MachineProvider) -> None:
         now = self._clock.now()
@@ -83,13 +83,13 @@ class Strangers:
                 unknown = await self._unknown(provider)
         except (ProviderError, OSError) as error:
             metrics.provider_errors.labels(provider.name).inc()
-            log.warning("could not look for strangers", extra={"provider": provider.name, "error": str(error)})
+            log.warning("could not look for orphans", extra={"provider": provider.name, "error": str(error)})
         except Exception:
             # A plug-in's own fault, which must not keep the pool from its machines.
-            log.exception("could not look for strangers", extra={"provider": provider.name})
+            log.exception("could not look for orphans", extra={"provider": provider.name})
         else:
             self._last_look[provider.name] = now
-            await self._meet_all(provider, unknown)
+            await self._handle_all(provider, unknown)
 
     async def _unknown(self, provider: MachineProvider) -> Sequence[str]:
         # In this order: a machine is in the record before it is at the provider, so what is listed first and is not in
@@ -97,35 +97,35 @@ class Strangers:
         listed = await provider.list_all()
         known = {machine.machine_id for machine in await self._machines.unreleased()}
         unknown = [machine_id for machine_id in listed if machine_id not in known]
-        metrics.strangers.labels(provider.name).set(len(unknown))
+        metrics.orphans.labels(provider.name).set(len(unknown))
         return unknown
 
-    async def _meet_all(self, provider: MachineProvider, unknown: Sequence[str]) -> None:
+    async def _handle_all(self, provider: MachineProvider, unknown: Sequence[str]) -> None:
         """Each by itself, and for as long as it takes: one that cannot be released holds up no other."""
         for machine_id in unknown:
-            if machine_id not in self._meetings:
-                meeting = asyncio.create_task(self._meet_guarded(provider, machine_id))
-                self._meetings[machine_id] = meeting
-                meeting.add_done_callback(partial(self._met, machine_id))
-        if meetings := [self._meetings[machine_id] for machine_id in unknown]:
-            await asyncio.wait(meetings, timeout=LOOK_SECONDS)
+            if machine_id not in self._handling:
+                task = asyncio.create_task(self._handle_guarded(provider, machine_id))
+                self._handling[machine_id] = task
+                task.add_done_callback(partial(self._handled, machine_id))
+        if tasks := [self._handling[machine_id] for machine_id in unknown]:
+            await asyncio.wait(tasks, timeout=LOOK_SECONDS)
 
-    def _met(self, machine_id: str, meeting: asyncio.Task[None]) -> None:
-        del meeting
-        self._meetings.pop(machine_id, None)
+    def _handled(self, machine_id: str, task: asyncio.Task[None]) -> None:
+        del task
+        self._handling.pop(machine_id, None)
 
-    async def _meet_guarded(self, provider: MachineProvider, machine_id: str) -> None:
+    async def _handle_guarded(self, provider: MachineProvider, machine_id: str) -> None:
         about = {"provider": provider.name, "machine_id": machine_id}
         try:
-            async with asyncio.timeout(MEETING_SECONDS):
-                await self._meet(provider, machine_id)
+            async with asyncio.timeout(HANDLING_SECONDS):
+                await self._handle(provider, machine_id)
         except (ProviderError, OSError) as error:
             metrics.provider_errors.labels(provider.name).inc()
-            log.warning("could not deal with a stranger", extra={**about, "error": str(error)})
+            log.warning("could not deal with an orphan", extra={**about, "error": str(error)})
         except Exception:
-            log.exception("could not deal with a stranger", extra=about)
+            log.exception("could not deal with an orphan", extra=about)
 
-    async def _meet(self, provider: MachineProvider, machine_id: str) -> None:
+    async def _handle(self, provider: MachineProvider, machine_id: str) -> None:
         if (known := await self._known(machine_id)) is not None:
             log.warning("releasing a machine once more", extra={"machine_id": machine_id, "provider": provider.name})
             await provider.release(machine_id, resource_of(known))
@@ -138,7 +138,7 @@ class Strangers:
             adopted = adopted_machine(provider.name, order, self._clock.now())
             await self._machines.add(adopted, adopted.reason)
             log.warning("adopted a machine", extra={"machine_id": machine_id, "provider": provider.name})
-        elif self._policy is StrangerPolicy.RELEASE:
+        elif self._policy is OrphanPolicy.RELEASE:
             log.warning("releasing somebody's machine", extra={"machine_id": machine_id, "provider": provider.name})
             await provider.release(machine_id)
         elif machine_id not in self._reported:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from services.executor.core.run.equipment import Equipment
 
-STRANGERS_UID = 4242
+OTHER_UID = 4242
 SYSTEM_PYTHON = "/usr/bin/python3"
 HONEST = (PROBLEMS / "vector-addition/solution.hip").read_text("utf-8")
 DEFINITIONS = Path(__file__).parents[1] / "services/executor/core/definitions"
@@ -51,22 +51,22 @@ def places(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, Path]]:
 
 
 @contextmanager
-def a_stranger_in(places: tuple[Path, Path], found: dict[str, list[str]]) -> Iterator[None]:
-    program = Path(__file__).with_name("stranger.py").read_text()
+def another_user_in(places: tuple[Path, Path], found: dict[str, list[str]]) -> Iterator[None]:
+    program = Path(__file__).with_name("other_user.py").read_text()
     with subprocess.Popen(
         [SYSTEM_PYTHON, "-I", "-c", program, *map(str, places)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         cwd="/",
         env={},
-        user=STRANGERS_UID,
-        group=STRANGERS_UID,
+        user=OTHER_UID,
+        group=OTHER_UID,
         extra_groups=[],
-    ) as stranger:
-        assert stranger.stdout is not None
-        assert stranger.stdout.readline() == b"looking\n"
+    ) as other_user:
+        assert other_user.stdout is not None
+        assert other_user.stdout.readline() == b"looking\n"
         yield
-        said, _ = stranger.communicate()
+        said, _ = other_user.communicate()
         found.update(json.loads(said))
 
 
@@ -77,7 +77,7 @@ async def test_another_user_neither_forges_a_verdict_nor_reads_a_file(
     found: dict[str, list[str]] = {}
     beside = replace(judged, scratch_parent=places[1])
     job = CoreJob(HONEST, Mode.BENCHMARK, "vector-addition")
-    with a_stranger_in(places, found):
+    with another_user_in(places, found):
         finished = await run(job, beside, lambda _: None)
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert any(path.endswith("/socket") for path in found["seen"]), "he was not there in time"
@@ -92,7 +92,7 @@ async def test_another_user_neither_reads_a_definition_nor_answers_for_it(
     found: dict[str, list[str]] = {}
     beside = replace(judged, scratch_parent=places[1], torch_python=torch_program())
     kernel, definition = (DEFINITIONS / "relu.hip").read_text(), (DEFINITIONS / "relu.py").read_text()
-    with a_stranger_in(places, found):
+    with another_user_in(places, found):
         job = CoreJob(kernel, Mode.CHECK, "of-my-own", problem_def=definition)
         finished = await run(job, beside, lambda _: None)
     assert finished.verdict is Verdict.ACCEPTED, finished

@@ -1,4 +1,4 @@
-"""Machines that the provider has and the record has not."""
+"""Orphans: machines that the provider has and the record does not."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pytest
 
 from services.vmpool import metrics
 from services.vmpool.errors import ProviderError
-from services.vmpool.lifecycle import strangers
+from services.vmpool.lifecycle import orphans
 from services.vmpool.machines.machine import MachineState, Origin
 from services.vmpool.machines.machine_token import MachineTokens, kept_secret
-from services.vmpool.machines.stranger_policy import StrangerPolicy
+from services.vmpool.machines.orphan_policy import OrphanPolicy
 from services.vmpool.providers.provider import Observation, Order, ProviderState
 from tests.services.vmpool.conftest import a_request, bench_on
 from vocabulary.money import Tariff
@@ -79,7 +79,7 @@ async def test_a_lost_machine_is_found_before_jobs_are_heard(bench: Bench, tmp_p
 async def test_a_provider_that_is_slow_to_list_its_machines_does_not_keep_them_waiting(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(strangers, "LOOK_SECONDS", 1000)
+    monkeypatch.setattr(orphans, "LOOK_SECONDS", 1000)
     bench.provider.slow_list = asyncio.Event()
     await bench.demand()
     async with asyncio.timeout(DEADLINE_SECONDS):
@@ -92,7 +92,7 @@ async def test_a_provider_that_is_slow_to_list_its_machines_does_not_keep_them_w
     bench.provider.slow_list.set()
     async with asyncio.timeout(DEADLINE_SECONDS):
         await look
-    assert metrics.strangers.labels("scripted")._value.get() == 1
+    assert metrics.orphans.labels("scripted")._value.get() == 1
 
 
 async def test_a_provider_whose_list_is_broken_does_not_keep_them_waiting(
@@ -100,7 +100,7 @@ async def test_a_provider_whose_list_is_broken_does_not_keep_them_waiting(
 ) -> None:
     bench.provider.failing["list_all"] = KeyError("a plug-in's own mistake")
     await bench.warm_machine()
-    assert "could not look for strangers" in caplog.text
+    assert "could not look for orphans" in caplog.text
 
 
 async def test_an_adopted_machine_that_nobody_needs_is_released_like_any_other(bench: Bench, tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ async def test_a_machine_with_another_token_is_reported_once_and_left_alone(
         bench.clock.advance(bench.settings.idle_timeout)
     assert list(bench.provider.machines) == ["mach_theirs"]
     assert sum("not our token" in record.getMessage() for record in caplog.records) == 1
-    assert metrics.strangers.labels("scripted")._value.get() == 1
+    assert metrics.orphans.labels("scripted")._value.get() == 1
 
 
 async def test_a_machine_in_our_name_with_no_executor_in_it_is_released(bench: Bench) -> None:
@@ -153,7 +153,7 @@ async def test_a_machine_in_our_name_with_no_executor_in_it_is_released(bench: B
 
 async def test_the_settings_may_have_such_machines_released(bench: Bench, tmp_path: Path) -> None:
     bench.provider.machines["mach_theirs"] = Order("mach_theirs", "MI300X", 1, "their token")
-    strict = without_record(bench.settings, tmp_path, strangers=StrangerPolicy.RELEASE)
+    strict = without_record(bench.settings, tmp_path, strangers=OrphanPolicy.RELEASE)
     async with bench_on(strict, bench.provider, bench.clock) as anew:
         await anew.passes()
     assert bench.provider.machines == {}
@@ -202,7 +202,7 @@ def test_the_secret_is_nobody_else_s_and_a_cut_off_one_is_told_of(tmp_path: Path
         kept_secret(tmp_path)
 
 
-async def test_a_stranger_that_cannot_be_released_keeps_nobody_from_the_others(
+async def test_an_orphan_that_cannot_be_released_keeps_nobody_from_the_others(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine = await bench.warm_machine()
@@ -221,7 +221,7 @@ async def test_a_stranger_that_cannot_be_released_keeps_nobody_from_the_others(
         raise ProviderError("it may still cost money")
 
     monkeypatch.setattr(bench.provider, "release", release)
-    monkeypatch.setattr(strangers, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(orphans, "LOOK_SECONDS", 0.1)
     async with bench_on(without_record(bench.settings, tmp_path), bench.provider, bench.clock) as anew:
         async with asyncio.timeout(DEADLINE_SECONDS):
             while not await anew.machines.unreleased() or len(tried) < 2:

@@ -1,11 +1,11 @@
-"""What becomes of machines that a provider has, the record has not, and our token does not open."""
+"""What becomes of an orphan that our token does not open: a machine that a provider has and the record does not."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
 
-class StrangerPolicy(StrEnum):
+class OrphanPolicy(StrEnum):
     """They cost somebody money, and nothing shows that it is us."""
 
     REPORT = "report"

@@ -1,6 +1,6 @@
 """Another user of the machine: lists, reads and connects to all that it can find below the folders that it is given.
 
-    python3 stranger.py FOLDER... <stdin
+    python3 other_user.py FOLDER... <stdin
 
 Goes on until stdin ends, and then prints what it came to as JSON. To what it connects it says what a runner would say:
 that it came up, and that a launch was refused. Runs on any Python, without our packages.
@@ -25,7 +25,7 @@ def reply(kind: int, sequence: int) -> bytes:
     return struct.pack("<IIQIiQQQQ72s", MARK, kind, sequence, LAUNCH, 9, 0, 0, 0, 0, b"hipErrorInvalidConfiguration")
 
 
-class Stranger:
+class OtherUser:
     def __init__(self, folders: list[str]) -> None:
         self.folders = folders
         self.connections: list[socket.socket] = []
@@ -61,9 +61,9 @@ class Stranger:
 
 
 if __name__ == "__main__":
-    stranger = Stranger(sys.argv[1:])
+    other_user = OtherUser(sys.argv[1:])
     sys.stdout.write("looking\n")
     sys.stdout.flush()
     while not select.select([sys.stdin], [], [], 0)[0]:
-        stranger.look()
-    sys.stdout.write(json.dumps({what: sorted(paths) for what, paths in stranger.found.items()}))
+        other_user.look()
+    sys.stdout.write(json.dumps({what: sorted(paths) for what, paths in other_user.found.items()}))
