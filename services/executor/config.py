@@ -113,10 +113,10 @@ class ExecutorSettings(BoxSettings, ServiceSettings):
         """Where the newest fencing tokens are kept."""
         return FenceFile(self.fence_file or self.data_dir / _FENCE_FILE, self.token)
 
-    def nursery_command(self, runs_at_once: int) -> list[str]:
-        """What starts the nursery of judges, which share the machine."""
+    def fork_server_command(self, runs_at_once: int) -> list[str]:
+        """What starts the fork server of judges, which share the machine."""
         words = [*self.core_options(), "--runs-at-once", str(runs_at_once)]
-        return [sys.executable, "-m", "services.executor.core", "nursery", *words]
+        return [sys.executable, "-m", "services.executor.core", "fork-server", *words]
 
     def core_options(self) -> list[str]:
         """The options by which a command of the core does as this executor does."""

@@ -26,7 +26,7 @@ from services.executor.core.sandbox.canary import canary_job
 from services.executor.core.sandbox.scratch import memory_parent, sweep
 from services.executor.devices.others_in_sight import refusal
 from services.executor.devices.plugins import device_named
-from services.executor.judges.nursery import JudgeNursery
+from services.executor.judges.fork_server import JudgeForkServer
 from services.executor.judges.pool import JudgePool
 from services.executor.leases import errors
 from services.executor.machine.inventory import InventoryReader
@@ -210,14 +210,14 @@ async def main() -> None:
         capabilities = await find_capabilities(settings, signer, SystemClock())
         capacity = settings.capacity(capabilities.inventory.current.device.gpus)
         max_runs = capacity.max_runs
-        nursery = JudgeNursery(settings.nursery_command(max_runs), settings.judge_environment(max_runs))
+        fork_server = JudgeForkServer(settings.fork_server_command(max_runs), settings.judge_environment(max_runs))
         try:
             canary = canary_job(capabilities.device, is_shared=capacity.runs_per_device > 1)
-            await build_server(settings, capabilities, signer, nursery.start, canary).serve()
+            await build_server(settings, capabilities, signer, fork_server.start, canary).serve()
         except PoolGoneError as error:
             log.warning("the executor ends: %s", error)
         finally:
-            await nursery.close()
+            await fork_server.close()
     except _CANNOT_START as error:
         log.error("the executor cannot start: %s", error)  # noqa: TRY400  the message says what to do, a traceback adds nothing
         raise SystemExit(1) from error

@@ -44,4 +44,4 @@ def test_the_shell_completes_subcommands() -> None:
 def test_the_core_s_commands_are_those_that_the_core_knows() -> None:
     (commands,) = (action for action in parser()._actions if action.dest == "command")
     assert commands.choices is not None
-    assert {*COMMANDS, "certify", "lint"} == set(commands.choices) - {"serve", "nursery"}
+    assert {*COMMANDS, "certify", "lint"} == set(commands.choices) - {"serve", "fork-server"}

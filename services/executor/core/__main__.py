@@ -38,9 +38,9 @@ from services.executor.core.compile.forbidden import ForbiddenRulesError, rules
 from services.executor.core.model.findings import Check
 from services.executor.core.model.job import CoreJob, Mode
 from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
-from services.executor.core.process.nursery import Nursery
-from services.executor.core.process.rehearsal import rehearse
+from services.executor.core.process.fork_server import ForkServer
 from services.executor.core.process.serve import serve
+from services.executor.core.process.warm_up import warm_up
 from services.executor.core.run.installation import (
     Options,
     catalogue,
@@ -90,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if chosen.command == "certify" and not chosen.step:
             return _certify(chosen, words)
-        return _nursery(options) if chosen.command == "nursery" else asyncio.run(_run(chosen, options, parent))
+        return _fork_server(options) if chosen.command == "fork-server" else asyncio.run(_run(chosen, options, parent))
     except (UnknownPluginError, ForbiddenRulesError, UnknownSandboxError) as error:
         sys.stderr.write(f"{error}\n")
         return BAD_USAGE
@@ -118,16 +118,16 @@ def _certify(chosen: argparse.Namespace, words: Sequence[str]) -> int:
     return certify(Request(words, chosen.device, out, choice, runs, chosen.again, chosen.step_seconds))
 
 
-def _nursery(options: Options) -> int:
+def _fork_server(options: Options) -> int:
     equipment = asyncio.run(_ready(options))
-    rehearse(catalogue().problems.values(), equipment)
-    nursery_pid = os.getpid()
+    warm_up(catalogue().problems.values(), equipment)
+    fork_server_pid = os.getpid()
     try:
         channel = socket.socket(fileno=sys.stdin.fileno())
     except OSError as error:
-        sys.stderr.write(f"nursery: stdin must be the socket that requests come over: {error.strerror}\n")
+        sys.stderr.write(f"fork-server: stdin must be the socket that requests come over: {error.strerror}\n")
         return BAD_USAGE
-    Nursery(channel, lambda: asyncio.run(_serve(equipment, nursery_pid))).tend()
+    ForkServer(channel, lambda: asyncio.run(_serve(equipment, fork_server_pid))).serve()
     return 0
 
 

@@ -1,4 +1,4 @@
-"""A process that the nursery forked for us: not our child, so its end is seen and it is signalled through a pidfd."""
+"""A process that the fork server forked: it is not our child, so we see its end and signal it through a pidfd."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import signal
 import socket
 from typing import TYPE_CHECKING
 
-from services.executor.core.process.nursery import NUMBER, REQUEST
+from services.executor.core.process.fork_server import NUMBER, REQUEST
 
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
 
 # As asyncio says of a child that somebody else reaped.
 UNKNOWN_STATUS = 255
-# A nursery that starts takes a second, or several on a busy machine.
+# A fork server that starts takes a second, or several on a busy machine.
 _BIRTH_SECONDS = 60.0
 
 
@@ -42,7 +42,7 @@ class ForkedProcess:
         self._send(signal.SIGKILL)
 
     async def wait(self) -> int:
-        """Wait for its end; answers the exit code, or UNKNOWN_STATUS where the nursery died before it."""
+        """Wait for its end; answers the exit code, or UNKNOWN_STATUS if the fork server died before it."""
         return await asyncio.shield(self._end)
 
     def _send(self, number: signal.Signals) -> None:
@@ -65,10 +65,10 @@ class ForkedProcess:
 
 
 async def fork(channel: socket.socket, limit_bytes: int) -> ForkedProcess:
-    """Ask the nursery behind `channel` for a process whose lines have at most `limit_bytes`.
+    """Ask the fork server behind `channel` for a process whose lines have at most `limit_bytes`.
 
-    Raises ConnectionError when the nursery is dead, TimeoutError when it does not answer, and other OSErrors when no
-    process can be had.
+    Raises ConnectionError if the fork server is dead, TimeoutError if it does not answer, and other OSErrors if it
+    cannot fork.
     """
     with contextlib.ExitStack() as ours:
         with contextlib.ExitStack() as theirs:
@@ -100,7 +100,7 @@ def _birth(line: socket.socket) -> tuple[int, int]:
         raise ConnectionResetError
     number: int = NUMBER.unpack(message)[0]
     if number < 0:
-        raise OSError(-number, f"the nursery cannot fork: {os.strerror(-number)}")
+        raise OSError(-number, f"the fork server cannot fork: {os.strerror(-number)}")
     return number, descriptors[0]
 
 

@@ -93,13 +93,13 @@ def test_what_the_settings_come_to_is_told_as_options_of_the_core(
 
 
 def test_what_a_box_may_use_is_left_to_the_device_where_nothing_is_set() -> None:
-    command = ExecutorSettings().nursery_command(1)
+    command = ExecutorSettings().fork_server_command(1)
     assert "--box-memory-mib" not in command
     assert "--box-cores" not in command
 
 
 def _option(settings: ExecutorSettings, name: str) -> str:
-    command = settings.nursery_command(1)
+    command = settings.fork_server_command(1)
     return command[command.index(name) + 1]
 
 

@@ -71,7 +71,7 @@ class Executor:
         assert self.process.stdout is not None
         return self.process.stdout
 
-    def nursery_pid(self) -> int:
+    def fork_server_pid(self) -> int:
         [pid] = children(self.process.pid)
         return pid
 
@@ -185,7 +185,7 @@ async def test_a_killed_executor_leaves_no_process_and_no_file(tmp_path: Path) -
         await stream.reach("program_output")
         tree = descendants(executor.process.pid)
         assert any(map(_is_boxed, tree))
-        assert executor.nursery_pid() in tree
+        assert executor.fork_server_pid() in tree
 
         executor.end(signal.SIGKILL)
 
@@ -199,7 +199,7 @@ async def test_a_killed_judge_is_our_fault_and_the_next_run_is_well(executor: Ex
         stream = client.stream(asked(TALKER, executor_pb2.RUN_MODE_SANDBOX))
         await stream.reach("program_output")
         boxed = [pid for pid in descendants(executor.process.pid) if _is_in_use(pid)]
-        os.kill(_judge_of(boxed[0], executor.nursery_pid()), signal.SIGKILL)
+        os.kill(_judge_of(boxed[0], executor.fork_server_pid()), signal.SIGKILL)
         last = [event async for event in stream][-1].finished
         after = (await client.run(asked(SOLUTION, executor_pb2.RUN_MODE_CHECK)))[-1].finished
 
@@ -258,8 +258,8 @@ def _command_line(pid: int) -> bytes:
         return b""
 
 
-def _judge_of(pid: int, nursery_pid: int) -> int:
-    return pid if _parent_of(pid) == nursery_pid else _judge_of(_parent_of(pid), nursery_pid)
+def _judge_of(pid: int, fork_server_pid: int) -> int:
+    return pid if _parent_of(pid) == fork_server_pid else _judge_of(_parent_of(pid), fork_server_pid)
 
 
 def _parent_of(pid: int) -> int:

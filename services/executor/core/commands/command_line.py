@@ -40,7 +40,7 @@ def parser() -> ArgumentParser:
     about = "find out what works on this machine, with figures; goes on where it was stopped"
     _add_certify(commands.add_parser("certify", parents=[on_gpu], help=about, description=about, epilog=statuses))
     commands.add_parser("serve", parents=[shared], help="run one job from stdin, events to stdout")
-    commands.add_parser("nursery", parents=[shared], help="fork judges on request; stdin is the socket for requests")
+    commands.add_parser("fork-server", parents=[shared], help="fork judges on request; stdin is the socket")
     return whole
 
 

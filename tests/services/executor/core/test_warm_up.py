@@ -1,4 +1,4 @@
-"""The rehearsal takes on what judges would do again, and needs nothing that may be missing."""
+"""The warm-up does what judges would do again, and needs nothing that may be missing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hipcpu.build_folder import ToolchainError
 from services.executor.core.compile import forbidden
 from services.executor.core.compile.source import admit
 from services.executor.core.launching.contract import unit_of
-from services.executor.core.process.rehearsal import rehearse
+from services.executor.core.process.warm_up import warm_up
 from services.executor.core.run.equipment import Equipment
 from services.executor.core.run.installation import catalogue, find_problem
 from services.executor.devices.cpu.cpu_device import CpuDevice
@@ -36,22 +36,22 @@ def bare_equipment(builds: CompileCache, tmp_path: Path) -> Equipment:
 
 
 def test_it_needs_no_compiler_and_no_box_and_leaves_no_file(bare_equipment: Equipment) -> None:
-    rehearse(catalogue().problems.values(), bare_equipment)
+    warm_up(catalogue().problems.values(), bare_equipment)
 
     assert not list(bare_equipment.scratch_parent.iterdir())
 
 
 def test_an_empty_catalogue_and_rules_against_our_own_solutions_stop_nobody(bare_equipment: Equipment) -> None:
-    rehearse([], bare_equipment)
+    warm_up([], bare_equipment)
 
     entry = catalogue().get("vector-addition")
     everything = replace(forbidden.rules()[0], names=("*",), headers=("*",))
-    rehearse([entry], replace(bare_equipment, forbidden=(everything,)))
+    warm_up([entry], replace(bare_equipment, forbidden=(everything,)))
 
 
 def test_after_it_no_rule_is_compiled_again(bare_equipment: Equipment) -> None:
     forbidden._any_of.cache_clear()
-    rehearse([catalogue().get("vector-addition")], bare_equipment)
+    warm_up([catalogue().get("vector-addition")], bare_equipment)
     compiled = forbidden._any_of.cache_info().misses
 
     problem, solution = find_problem("softmax"), catalogue().get("softmax").solution

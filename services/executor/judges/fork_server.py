@@ -1,4 +1,4 @@
-"""The executor's end of the nursery, the process that forks our judges; it is started again when it has died."""
+"""The executor's side of the fork server, which forks our judges; it is started again when it has died."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ log = logging.get_logger(__name__)
 _END_SECONDS = 3.0
 
 
-class JudgeNursery:
-    """Starts judges; `command` starts the nursery, when the first judge is asked for."""
+class JudgeForkServer:
+    """Starts judges; `command` starts the fork server, when the first judge is asked for."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         self._command = command
@@ -36,7 +36,7 @@ class JudgeNursery:
 
     @property
     def pid(self) -> int | None:
-        """The nursery's process id; None where none was started."""
+        """The fork server's process id; None if none was started."""
         return self._running.process.pid if self._running else None
 
     async def start(self) -> Judge:
@@ -44,18 +44,18 @@ class JudgeNursery:
         try:
             return Judge(await self._fork())
         except ConnectionError:
-            log.warning("the nursery of judges has died and is started again")
+            log.warning("the fork server has died and is started again")
             return Judge(await self._fork())
 
     async def close(self) -> None:
-        """End the nursery, and with it the judges that are left."""
+        """End the fork server, and with it the judges that are left."""
         async with self._changing:
             if self._running is not None:
                 await self._running.end()
             self._running = None
 
     async def _fork(self) -> ForkedProcess:
-        running = await self._nursery()
+        running = await self._fork_server()
         try:
             return await fork(running.channel, LINE_LIMIT_BYTES)
         except TimeoutError:
@@ -63,9 +63,9 @@ class JudgeNursery:
             raise
         except ConnectionError as error:
             await self._drop(running)
-            raise ConnectionResetError("the nursery of judges died; what it wrote to our stderr says why") from error
+            raise ConnectionResetError("the fork server died; what it wrote to our stderr says why") from error
 
-    async def _nursery(self) -> _Running:
+    async def _fork_server(self) -> _Running:
         async with self._changing:
             if self._running is None:
                 self._running = await _start(self._command, self._environment)

@@ -1,6 +1,6 @@
-"""What every judge begins with, done once before the first is forked.
+"""The warm-up of the fork server: what every judge begins with, done once before the first is forked.
 
-A forked process has all that its parent has imported, compiled and looked up. Without a rehearsal each judge would do
+A forked process has all that its parent has imported, compiled and looked up. Without the warm-up each judge would do
 that again, while somebody waits for the first call of a kernel. Nothing is run here, and nothing read but our own.
 """
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _SOME_PROGRAM = Path("/bin/true")
 
 
-def rehearse(entries: Iterable[CatalogueEntry], equipment: Equipment) -> None:
+def warm_up(entries: Iterable[CatalogueEntry], equipment: Equipment) -> None:
     """Go through a run of the honest solution with the least work, as far as that needs no box and no device."""
     for entry in sorted(entries, key=_work_flops)[:1]:
         problem = entry.problem

@@ -1,4 +1,4 @@
-"""Judges are forked by a nursery, and are told apart, signalled and seen to end as if they were our children."""
+"""Judges are forked by a fork server, and are distinguished, signalled and seen to end as if they were our children."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from services.executor.config import ExecutorSettings
 from services.executor.core.model.events import Checking, Finished, ProgramOutput
 from services.executor.core.model.job import CoreJob, Mode
 from services.executor.core.model.verdict import Verdict
-from services.executor.judges.nursery import JudgeNursery
+from services.executor.judges.fork_server import JudgeForkServer
 from services.executor.sandboxes.process_tree import descendants
 from tests.services.executor.client import until
 from tests.services.executor.conftest import REPOSITORY
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from services.executor.judges.judge import Judge
 
-SCRIPTED = [sys.executable, "-m", "tests.services.executor.scripted_nursery"]
+SCRIPTED = [sys.executable, "-m", "tests.services.executor.scripted_fork_server"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
 SOLUTION = (REPOSITORY / "problems/catalogue/leaky-relu/solution.hip").read_text()
 
@@ -36,18 +36,18 @@ def script(*steps: str) -> CoreJob:
 
 
 @pytest.fixture
-async def nursery() -> AsyncIterator[JudgeNursery]:
-    nursery = JudgeNursery(SCRIPTED, ENVIRONMENT)
-    yield nursery
-    await nursery.close()
+async def fork_server() -> AsyncIterator[JudgeForkServer]:
+    fork_server = JudgeForkServer(SCRIPTED, ENVIRONMENT)
+    yield fork_server
+    await fork_server.close()
 
 
 @pytest.fixture
-async def real_nursery(tmp_path: Path) -> AsyncIterator[JudgeNursery]:
+async def real_fork_server(tmp_path: Path) -> AsyncIterator[JudgeForkServer]:
     settings = ExecutorSettings(work_dir=tmp_path)
-    nursery = JudgeNursery(settings.nursery_command(1), settings.judge_environment(1))
-    yield nursery
-    await nursery.close()
+    fork_server = JudgeForkServer(settings.fork_server_command(1), settings.judge_environment(1))
+    yield fork_server
+    await fork_server.close()
 
 
 async def finished(judge: Judge, job: CoreJob) -> Finished:
@@ -61,8 +61,8 @@ def is_gone(pid: int) -> bool:
     return not Path(f"/proc/{pid}").exists()
 
 
-async def test_judges_forked_in_a_row_are_independent_and_do_their_jobs(nursery: JudgeNursery) -> None:
-    first, second = await nursery.start(), await nursery.start()
+async def test_judges_forked_in_a_row_are_independent_and_do_their_jobs(fork_server: JudgeForkServer) -> None:
+    first, second = await fork_server.start(), await fork_server.start()
 
     ends = [await finished(judge, script("finish ACCEPTED")) for judge in (second, first)]
 
@@ -72,9 +72,9 @@ async def test_judges_forked_in_a_row_are_independent_and_do_their_jobs(nursery:
     assert is_gone(first.pid)
 
 
-async def test_real_judges_forked_in_a_row_draw_different_inputs(real_nursery: JudgeNursery) -> None:
+async def test_real_judges_forked_in_a_row_draw_different_inputs(real_fork_server: JudgeForkServer) -> None:
     job = CoreJob(SOLUTION, Mode.SAMPLE, "leaky-relu")
-    judges = [await real_nursery.start(), await real_nursery.start()]
+    judges = [await real_fork_server.start(), await real_fork_server.start()]
 
     samples = [(await finished(judge, job)).sample for judge in judges]
 
@@ -82,9 +82,9 @@ async def test_real_judges_forked_in_a_row_draw_different_inputs(real_nursery: J
     assert samples[0] != samples[1]
 
 
-async def test_judges_share_no_state_of_the_common_generators(nursery: JudgeNursery) -> None:
+async def test_judges_share_no_state_of_the_common_generators(fork_server: JudgeForkServer) -> None:
     drawn: list[str] = []
-    for judge in [await nursery.start(), await nursery.start()]:
+    for judge in [await fork_server.start(), await fork_server.start()]:
         async for event in judge.run(script("tell random", "finish ACCEPTED")):
             if isinstance(event, ProgramOutput):
                 drawn += event.line.split()
@@ -93,15 +93,15 @@ async def test_judges_share_no_state_of_the_common_generators(nursery: JudgeNurs
     assert len(set(drawn)) == 4
 
 
-async def test_a_real_judge_is_refused_a_bad_job_by_name(real_nursery: JudgeNursery) -> None:
-    end = await finished(await real_nursery.start(), CoreJob("", Mode.CHECK, "leaky-rely"))
+async def test_a_real_judge_is_refused_a_bad_job_by_name(real_fork_server: JudgeForkServer) -> None:
+    end = await finished(await real_fork_server.start(), CoreJob("", Mode.CHECK, "leaky-rely"))
 
     assert (end.verdict, end.reason) == (Verdict.INFRA_ERROR, "bad_job")
     assert "leaky-relu" in end.message
 
 
-async def test_many_judges_are_forked_at_once(nursery: JudgeNursery) -> None:
-    judges = await asyncio.gather(*(nursery.start() for _ in range(8)))
+async def test_many_judges_are_forked_at_once(fork_server: JudgeForkServer) -> None:
+    judges = await asyncio.gather(*(fork_server.start() for _ in range(8)))
 
     ends = await asyncio.gather(*(finished(judge, script("finish ACCEPTED")) for judge in judges))
 
@@ -109,8 +109,8 @@ async def test_many_judges_are_forked_at_once(nursery: JudgeNursery) -> None:
     assert len({judge.pid for judge in judges}) == 8
 
 
-async def test_a_judge_that_is_told_to_end_is_seen_as_gone(nursery: JudgeNursery) -> None:
-    judge = await nursery.start()
+async def test_a_judge_that_is_told_to_end_is_seen_as_gone(fork_server: JudgeForkServer) -> None:
+    judge = await fork_server.start()
 
     await judge.end()
 
@@ -119,8 +119,8 @@ async def test_a_judge_that_is_told_to_end_is_seen_as_gone(nursery: JudgeNursery
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-async def test_a_judge_that_another_kills_is_seen_as_gone(nursery: JudgeNursery, number: signal.Signals) -> None:
-    judge = await nursery.start()
+async def test_a_judge_that_another_kills_is_seen_as_gone(fork_server: JudgeForkServer, number: signal.Signals) -> None:
+    judge = await fork_server.start()
 
     os.kill(judge.pid, number)
 
@@ -129,9 +129,9 @@ async def test_a_judge_that_another_kills_is_seen_as_gone(nursery: JudgeNursery,
     await judge.end()
 
 
-async def test_a_judge_that_is_deaf_is_killed(nursery: JudgeNursery, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_judge_that_is_deaf_is_killed(fork_server: JudgeForkServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("services.executor.judges.judge.TERM_GRACE_SECONDS", 0.05)
-    judge = await nursery.start()
+    judge = await fork_server.start()
     events = judge.run(script("ignore-term", "tell checking", "wait /no/such/file"))
     assert isinstance(await anext(events), Checking)
 
@@ -140,8 +140,10 @@ async def test_a_judge_that_is_deaf_is_killed(nursery: JudgeNursery, monkeypatch
     assert is_gone(judge.pid)
 
 
-async def test_how_a_judge_broke_down_is_told(nursery: JudgeNursery, caplog: pytest.LogCaptureFixture) -> None:
-    end = await finished(await nursery.start(), script("crash"))
+async def test_how_a_judge_broke_down_is_reported(
+    fork_server: JudgeForkServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    end = await finished(await fork_server.start(), script("crash"))
 
     assert end.verdict is Verdict.INFRA_ERROR
     assert "the script made me crash" in end.details
@@ -149,29 +151,33 @@ async def test_how_a_judge_broke_down_is_told(nursery: JudgeNursery, caplog: pyt
     assert record.__dict__["status"] == 1
 
 
-async def test_a_killed_nursery_takes_its_judges_with_it_and_the_next_run_is_well(nursery: JudgeNursery) -> None:
-    judge = await nursery.start()
-    dead = nursery.pid
+async def test_a_killed_fork_server_ends_its_judges_and_the_next_run_is_well(
+    fork_server: JudgeForkServer,
+) -> None:
+    judge = await fork_server.start()
+    dead = fork_server.pid
     assert dead is not None
 
     os.kill(dead, signal.SIGKILL)
 
     await until(lambda: not judge.is_alive)
     await judge.end()
-    assert (await finished(await nursery.start(), script("finish ACCEPTED"))).verdict is Verdict.ACCEPTED
-    assert nursery.pid != dead
+    assert (await finished(await fork_server.start(), script("finish ACCEPTED"))).verdict is Verdict.ACCEPTED
+    assert fork_server.pid != dead
 
 
-async def test_a_run_whose_nursery_is_killed_is_our_fault_and_not_cancelled(real_nursery: JudgeNursery) -> None:
+async def test_a_run_whose_fork_server_is_killed_is_our_fault(
+    real_fork_server: JudgeForkServer,
+) -> None:
     talker = '#include <cstdio>\nint main() { puts("started"); fflush(stdout); while (true) {} }\n'
-    judge = await real_nursery.start()
+    judge = await real_fork_server.start()
     events = judge.run(CoreJob(talker, Mode.SANDBOX))
     while not isinstance(await anext(events), ProgramOutput):
         pass
-    assert real_nursery.pid is not None
-    family = descendants(real_nursery.pid)
+    assert real_fork_server.pid is not None
+    family = descendants(real_fork_server.pid)
 
-    os.kill(real_nursery.pid, signal.SIGKILL)
+    os.kill(real_fork_server.pid, signal.SIGKILL)
 
     last = [event async for event in events][-1]
     await judge.end()
@@ -181,31 +187,31 @@ async def test_a_run_whose_nursery_is_killed_is_our_fault_and_not_cancelled(real
     await until(lambda: all(map(is_gone, family)))
 
 
-async def test_a_nursery_that_cannot_start_is_told_as_an_os_error() -> None:
+async def test_a_fork_server_that_cannot_start_raises_an_os_error() -> None:
     for command in (["/no/such/program"], [sys.executable, "-c", "raise SystemExit(3)"]):
-        nursery = JudgeNursery(command, ENVIRONMENT)
-        with pytest.raises(OSError, match="nursery"):
-            await nursery.start()
-        await nursery.close()
+        fork_server = JudgeForkServer(command, ENVIRONMENT)
+        with pytest.raises(OSError, match="fork server"):
+            await fork_server.start()
+        await fork_server.close()
 
 
-async def test_a_closed_nursery_is_gone(nursery: JudgeNursery) -> None:
-    judge = await nursery.start()
+async def test_a_closed_fork_server_is_gone(fork_server: JudgeForkServer) -> None:
+    judge = await fork_server.start()
     await judge.end()
-    pid = nursery.pid
+    pid = fork_server.pid
     assert pid is not None
 
-    await nursery.close()
+    await fork_server.close()
 
     assert is_gone(pid)
 
 
 def test_the_loop_of_the_services_serves_too() -> None:
     async def run_one() -> Verdict:
-        nursery = JudgeNursery(SCRIPTED, ENVIRONMENT)
+        fork_server = JudgeForkServer(SCRIPTED, ENVIRONMENT)
         try:
-            return (await finished(await nursery.start(), script("finish ACCEPTED"))).verdict
+            return (await finished(await fork_server.start(), script("finish ACCEPTED"))).verdict
         finally:
-            await nursery.close()
+            await fork_server.close()
 
     assert uvloop.run(run_one()) is Verdict.ACCEPTED

@@ -1,8 +1,8 @@
-"""The nursery: a process that has done once what all judges begin with, and forks one for each request.
+"""The fork server: a process that has done the common start of all judges once, and forks one for each request.
 
 A request is `REQUEST` with four descriptors: the judge's stdin, stdout and stderr, and a SOCK_SEQPACKET socket of its
-own. On that socket the nursery answers a number (`NUMBER`): the process id, with a pidfd, or an errno below zero. When
-the judge has ended, its exit code follows, or the negative number of the signal that ended it.
+own. On that socket the fork server answers a number (`NUMBER`): the process id, with a pidfd, or an errno below zero.
+When the judge has ended, its exit code follows, or the negative number of the signal that ended it.
 
 Nothing here runs beside a fork: there is one thread of ours, and OpenBLAS ends its threads before a fork by itself
 and starts new ones, in parent and child, when they are needed.
@@ -40,7 +40,7 @@ _LATE_IMPORTS = ("numpy.random", "numpy.ma")
 _PROCESS_NAME = "wavepool-judge"
 
 
-class Nursery:
+class ForkServer:
     """Serves the requests that come over `channel`; each forked process does `judge` and exits with its answer."""
 
     def __init__(self, channel: socket.socket, judge: Callable[[], int]) -> None:
@@ -52,7 +52,7 @@ class Nursery:
         # By its pidfd, each judge's process id and its socket to the one who asked for it.
         self._judges: dict[int, tuple[int, int]] = {}
 
-    def tend(self) -> None:
+    def serve(self) -> None:
         """Serve until the other end of the channel is closed."""
         for module in _LATE_IMPORTS:
             importlib.import_module(module)
@@ -113,7 +113,7 @@ class Nursery:
             # Python's own generator does so by itself; nothing of ours draws from either.
             np.random.seed()  # noqa: NPY002  it is the shared one that must differ
             status = self._judge()
-        except BaseException:  # noqa: BLE001  the stack below belongs to the nursery
+        except BaseException:  # noqa: BLE001  the stack below belongs to the fork server
             traceback.print_exc()
         finally:
             sys.stderr.flush()
