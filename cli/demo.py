@@ -21,7 +21,7 @@ from cli.local.stack import Ports, Stack
 from cli.local.supervisor import running
 from wavepool_client.connection import TOKEN_FILE, Connection
 from wavepool_client.errors import WavepoolError
-from wavepool_client.event_stream import Patience, follow
+from wavepool_client.event_stream import Retries, follow
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.machine_text import cost_text
 from wavepool_client.narration import format_milliseconds
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 PROBLEM = "leaky-relu"
 READY_SECONDS = 90.0
 GRACE_SECONDS = 10.0
-PATIENCE_SECONDS = 20.0
+GIVE_UP_SECONDS = 20.0
 RIGHT = Path(__file__).parents[1] / "problems" / "catalogue" / PROBLEM / "solution.hip"
 WRONG = Path(__file__).with_name("demo_wrong.hip")
 
@@ -106,7 +106,7 @@ class Demo:
             return job.get("status") is not None
 
         with shown_on(results, "Submitting") as show:
-            for event in follow(open_stream, is_over, 0, Patience(PATIENCE_SECONDS)):
+            for event in follow(open_stream, is_over, 0, Retries(GIVE_UP_SECONDS)):
                 events.append(event)
                 show(event)
         return result_of("", events)

@@ -1,4 +1,4 @@
-"""Waiting longer after each failure in a row."""
+"""Retries that wait longer after each failure in a row."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from datetime import timedelta
+    from datetime import datetime, timedelta
 
 _MOST_DOUBLINGS = 20
 """Beyond every longest pause that is in use: a power of two without a limit would end in an overflow."""
@@ -22,3 +22,30 @@ class Backoff:
     def pause(self, failures: int) -> timedelta:
         """How long to wait after so many failures in a row, from 1."""
         return min(self.first * 2 ** min(failures - 1, _MOST_DOUBLINGS), self.longest)
+
+
+class Retries:
+    """Counts failures in a row, and gives up when nothing succeeded for as long as `window`."""
+
+    def __init__(self, backoff: Backoff, window: timedelta) -> None:
+        self._backoff = backoff
+        self._window = window
+        self._failing_since: datetime | None = None
+        self._failures = 0
+
+    def reset(self) -> None:
+        """Something succeeded: the window begins again with the next failure."""
+        self._failing_since = None
+        self._failures = 0
+
+    def pause(self, now: datetime) -> timedelta | None:
+        """How long to wait before the next try, after one that failed `now`; None: give up.
+
+        The window runs from the first failure, not from the first try: a connection to a host that is gone takes long
+        to fail.
+        """
+        self._failing_since = self._failing_since or now
+        if now - self._failing_since >= self._window:
+            return None
+        self._failures += 1
+        return self._backoff.pause(self._failures)

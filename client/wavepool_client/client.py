@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from wavepool_client.connection import Connection, resolve
 from wavepool_client.errors import InputError, NotListeningError, UnreachableError
-from wavepool_client.event_stream import Event, Patience, follow
+from wavepool_client.event_stream import Event, Retries, follow
 from wavepool_client.outcome import Result, result_of
 from wavepool_client.submission import Mode, Submission, TimingMode
 from wavepool_client.transport import Transport
@@ -97,14 +97,14 @@ class Client:
         idempotency key keeps that to one submission.
         """
         key, body = {"Idempotency-Key": uuid.uuid4().hex}, submission.as_json()
-        patience = Patience(SUBMIT_GIVE_UP_SECONDS)
+        retries = Retries(SUBMIT_GIVE_UP_SECONDS)
         while True:
             try:
                 return str(self._transport.call("POST", SUBMISSIONS, body=body, headers=key)["id"])
             except NotListeningError:
                 raise
             except UnreachableError as error:
-                patience.pause(error)
+                retries.pause(error)
 
     def wait_for(self, submission_id: str, on_event: Callable[[Event], None] | None = None) -> Result:
         """Follow a submission to its end."""
@@ -115,14 +115,14 @@ class Client:
                 on_event(event)
         return result_of(submission_id, events)
 
-    def events(self, submission_id: str, after: int = 0, patience: Patience | None = None) -> Iterator[Event]:
+    def events(self, submission_id: str, after: int = 0, retries: Retries | None = None) -> Iterator[Event]:
         """The events that follow number `after`, as they come, until the submission is over."""
         path = f"{self._path(submission_id)}/events"
         return follow(
             lambda seq: self._transport.stream("GET", path, after=seq),
             lambda: self.submission(submission_id).get("state") in ENDED_STATES,
             after,
-            patience or Patience(),
+            retries or Retries(),
         )
 
     def submission(self, submission_id: str) -> dict[str, Any]:

@@ -60,8 +60,8 @@ def event_from_frame(frame: httpx_sse.ServerSentEvent) -> Event | None:
 
 
 @dataclass
-class Patience:
-    """Waits longer after each failure in a row, and gives up when nothing came for long enough."""
+class Retries:
+    """Waits longer after each failure in a row, and gives up if nothing came for `give_up_seconds`."""
 
     give_up_seconds: float = GIVE_UP_SECONDS
     sleep: Callable[[float], None] = time.sleep
@@ -69,7 +69,7 @@ class Patience:
     _failures: int = 0
     _since: float | None = None
 
-    def note_progress(self) -> None:
+    def reset(self) -> None:
         """A frame came: start over."""
         self._failures, self._since = 0, None
 
@@ -86,7 +86,7 @@ class Patience:
 
 
 def follow(
-    open_stream: Callable[[int], Iterator[Event]], is_over: Callable[[], bool], after: int, patience: Patience
+    open_stream: Callable[[int], Iterator[Event]], is_over: Callable[[], bool], after: int, retries: Retries
 ) -> Iterator[Event]:
     """The events after number `after`, until the submission is over.
 
@@ -98,7 +98,7 @@ def follow(
         cause: Exception | None = None
         try:
             for event in open_stream(last):
-                patience.note_progress()
+                retries.reset()
                 if event.seq > last:
                     last = event.seq
                     yield event
@@ -106,4 +106,4 @@ def follow(
                 return
         except (httpx.TransportError, UnreachableError) as error:
             cause = error
-        patience.pause(cause)
+        retries.pause(cause)

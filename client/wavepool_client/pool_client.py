@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from wavepool_client.connection import resolve
 from wavepool_client.errors import NotListeningError, UnreachableError
-from wavepool_client.event_stream import Event, Patience, follow
+from wavepool_client.event_stream import Event, Retries, follow
 from wavepool_client.transport import Transport
 
 if TYPE_CHECKING:
@@ -60,14 +60,14 @@ class PoolClient:
         Where the answer got lost it is asked for again for a while; the key keeps that to one machine.
         """
         headers = {"Idempotency-Key": key or uuid.uuid4().hex}
-        patience = Patience(ORDER_GIVE_UP_SECONDS)
+        retries = Retries(ORDER_GIVE_UP_SECONDS)
         while True:
             try:
                 return self._transport.call("POST", MACHINES, body=order, headers=headers)
             except NotListeningError:
                 raise
             except UnreachableError as error:
-                patience.pause(error)
+                retries.pause(error)
 
     def drain(self, machine_id: str, reason: str = "") -> dict[str, Any]:
         """Let a machine finish what runs on it, and stop it then."""
@@ -88,7 +88,7 @@ class PoolClient:
             lambda seq: self._transport.stream("GET", f"{_path(machine_id)}/events", after=seq),
             lambda: bool(self.machine(machine_id).get("release_time")),
             after,
-            Patience(),
+            Retries(),
         )
 
     def log(self, machine_id: str, *, following: bool = False, tail: int = 0) -> Iterator[bytes]:

@@ -108,8 +108,8 @@ class ExecutorServer(ServiceServer):
     async def stop(self, drain: timedelta | None = None) -> None:
         """Begin no more runs, let those in flight finish within `drain`, then end them, and only then stop."""
         self.runs.drain()
-        patience = (self._drain_duration if drain is None else drain).total_seconds() - _LAST_WORDS_SECONDS
-        ending = asyncio.get_running_loop().call_later(max(patience, 0), self.runs.end_all, EndReason.EXECUTOR_STOPPED)
+        seconds = (self._drain_duration if drain is None else drain).total_seconds() - _LAST_WORDS_SECONDS
+        ending = asyncio.get_running_loop().call_later(max(seconds, 0), self.runs.end_all, EndReason.EXECUTOR_STOPPED)
         await super().stop(drain)
         ending.cancel()
         await self.runs.close()

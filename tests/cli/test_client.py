@@ -8,7 +8,7 @@ from tests.cli.conftest import Answer, ScriptedGateway, Stream
 from tests.cli.scenes import ACCEPTED, JOB, OPENING, SUBMISSIONS, scripted
 from wavepool_client import Client
 from wavepool_client.errors import AuthenticationError, InputError, RateLimitedError, UnreachableError
-from wavepool_client.event_stream import Event, Patience, follow
+from wavepool_client.event_stream import Event, Retries, follow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,8 +99,8 @@ def test_a_stream_that_stays_broken_is_given_up_after_growing_pauses() -> None:
         raise UnreachableError(f"no stream after {after}")
         yield
 
-    patience = Patience(give_up_seconds=30, sleep=sleep, monotonic=lambda: now)
+    retries = Retries(give_up_seconds=30, sleep=sleep, monotonic=lambda: now)
     with pytest.raises(UnreachableError, match="no answer for 30 s: no stream after 3"):
-        list(follow(broken, lambda: False, 3, patience))
+        list(follow(broken, lambda: False, 3, retries))
     assert pauses == sorted(pauses)
     assert 30 < sum(pauses) < 40

@@ -26,7 +26,7 @@ T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = Path(__file__).parent / "kernels"
 START_SECONDS = 90
-PATIENCE_SECONDS = 60.0
+TIMEOUT_SECONDS = 60.0
 POLL_SECONDS = 0.02
 ENDED = {"FINISHED", "CANCELLED", "FAILED"}
 
@@ -39,7 +39,7 @@ def reference(problem: str) -> str:
     return (ROOT / "problems" / "catalogue" / problem / "solution.hip").read_text()
 
 
-def until(question: Callable[[], T | None], what: str, seconds: float = PATIENCE_SECONDS) -> T:
+def until(question: Callable[[], T | None], what: str, seconds: float = TIMEOUT_SECONDS) -> T:
     """Ask until the answer is true; fails the test, saying what was waited for, after `seconds`."""
     deadline = time.monotonic() + seconds
     while not (answer := question()):

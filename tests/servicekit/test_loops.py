@@ -7,7 +7,7 @@ from datetime import timedelta
 from servicekit.loops import run_loop
 
 NEVER = timedelta(hours=1)
-PATIENCE_SECONDS = 60
+TIMEOUT_SECONDS = 60
 
 
 class Recorder:
@@ -34,10 +34,10 @@ async def stop(task: asyncio.Task[None]) -> None:
 async def test_a_loop_runs_at_once_and_then_when_it_is_woken() -> None:
     recorder, wake = Recorder(), asyncio.Event()
     task = asyncio.create_task(run_loop(recorder, NEVER, wake))
-    assert await asyncio.wait_for(recorder.passes.get(), PATIENCE_SECONDS) == 1
+    assert await asyncio.wait_for(recorder.passes.get(), TIMEOUT_SECONDS) == 1
     await asyncio.sleep(0)
     wake.set()
-    assert await asyncio.wait_for(recorder.passes.get(), PATIENCE_SECONDS) == 2
+    assert await asyncio.wait_for(recorder.passes.get(), TIMEOUT_SECONDS) == 2
     await stop(task)
 
 
@@ -52,12 +52,12 @@ async def test_a_wake_during_a_pass_is_not_lost() -> None:
 
     recorder.run_once = wake_while_running
     task = asyncio.create_task(run_loop(recorder, NEVER, wake))
-    assert [await asyncio.wait_for(recorder.passes.get(), PATIENCE_SECONDS) for _ in range(3)] == [1, 2, 3]
+    assert [await asyncio.wait_for(recorder.passes.get(), TIMEOUT_SECONDS) for _ in range(3)] == [1, 2, 3]
     await stop(task)
 
 
 async def test_a_failing_pass_does_not_end_the_loop() -> None:
     recorder = Recorder(failures=2)
     task = asyncio.create_task(run_loop(recorder, timedelta(milliseconds=1)))
-    assert [await asyncio.wait_for(recorder.passes.get(), PATIENCE_SECONDS) for _ in range(4)] == [1, 2, 3, 4]
+    assert [await asyncio.wait_for(recorder.passes.get(), TIMEOUT_SECONDS) for _ in range(4)] == [1, 2, 3, 4]
     await stop(task)

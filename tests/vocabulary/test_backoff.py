@@ -1,13 +1,15 @@
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vocabulary.backoff import Backoff
+from vocabulary.backoff import Backoff, Retries
 
 SECOND = timedelta(seconds=1)
+START = datetime(2026, 1, 1, tzinfo=UTC)
+BACKOFF = Backoff(first=SECOND / 20, longest=SECOND)
 
 
 def test_the_pause_doubles_up_to_the_longest() -> None:
@@ -22,3 +24,20 @@ def test_no_number_of_failures_ends_in_an_overflow_or_a_shorter_pause(
     backoff = Backoff(first, longest)
     assert backoff.pause(failures) <= backoff.pause(failures + 1) <= longest
     assert backoff.pause(10**9) == longest
+
+
+def test_pauses_between_retries_grow_until_the_window_is_over() -> None:
+    retries = Retries(BACKOFF, 10 * SECOND)
+    pauses = [retries.pause(START + n * SECOND) for n in range(11)]
+    assert pauses[:10] == sorted(pause for pause in pauses if pause is not None)
+    assert pauses[0] == SECOND / 20
+    assert pauses[10] is None
+
+
+def test_a_success_begins_the_window_again() -> None:
+    retries = Retries(BACKOFF, 2 * SECOND)
+    assert retries.pause(START) is not None
+    retries.reset()
+    assert retries.pause(START + 3 * SECOND) == SECOND / 20
+    assert retries.pause(START + 4 * SECOND) is not None
+    assert retries.pause(START + 5 * SECOND) is None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from services.scheduler import metrics
@@ -25,13 +26,11 @@ from services.scheduler.peers.executors import (
 from services.scheduler.peers.pool import LeaseGoneError, PoolError
 from services.scheduler.queue.batching import batches
 from services.scheduler.queue.racing import first_result, uncut
-from services.scheduler.runs.patience import Patience
 from services.scheduler.wire import payloads
 from services.scheduler.wire.messages import verdict_name
+from vocabulary.backoff import Backoff, Retries
 
 if TYPE_CHECKING:
-    from datetime import timedelta
-
     from wavepool.executor.v1.run_event_pb2 import Finished, RunEvent
 
     from servicekit.clock import Clock
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from services.scheduler.store.job_store import JobStore
 
 CANCEL_PAUSE_SECONDS = 0.25
+REATTACH_BACKOFF = Backoff(first=timedelta(seconds=0.05), longest=timedelta(seconds=1))
 
 
 class AttemptLostError(Exception):
@@ -85,7 +85,7 @@ class Attempt:
         self.lease = lease
         self._links = links
         self._expire_time = lease.expire_time
-        self._patience = Patience(links.settings.reattach_window)
+        self._retries = Retries(REATTACH_BACKOFF, links.settings.reattach_window)
         self._cancel = asyncio.Event()
         self._machine_gone: asyncio.Future[AttemptLostError] = asyncio.get_running_loop().create_future()
         if job.cancel_time:
@@ -115,14 +115,14 @@ class Attempt:
             try:
                 return await self._stream(texts)
             except RunInterruptedError as error:
-                pause = self._patience.pause(self._links.clock.now())
+                pause = self._retries.pause(self._links.clock.now())
                 if pause is None:
                     raise AttemptLostError(f"the machine cannot be reached ({error})", machine_suspect=True) from error
             except MachineUnfitError as error:
                 raise AttemptLostError(f"the machine took no run: {error}", unfit_reason=str(error)) from error
             except RunRefusedError as error:
                 raise AttemptLostError(f"the machine refused the run ({error})") from error
-            await asyncio.sleep(pause)
+            await asyncio.sleep(pause.total_seconds())
 
     async def _stream(self, texts: Texts) -> Job:
         stream = self._links.executors.run(self.job, self.lease, texts, self._expire_time)
@@ -133,7 +133,7 @@ class Attempt:
                 if events and events[-1].WhichOneof("event") == "finished":
                     return await self._finish(events[:-1], events[-1].finished)
                 if events:
-                    self._patience.contact()
+                    self._retries.reset()
                     self.job = await self._write(self._told(events), events)
         raise RunInterruptedError("the stream ended before the run did")
 
@@ -184,7 +184,7 @@ class Attempt:
         with suppress(RunInterruptedError, RunUnknownError):
             try:
                 await links.executors.renew(self.job, self.lease, self._expire_time)
-                self._patience.contact()
+                self._retries.reset()
             except RunRefusedError as error:
                 raise AttemptLostError(f"the machine refused to go on ({error})") from error
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
-PATIENCE_SECONDS = 1.5
+WAIT_SECONDS = 1.5
 """Shorter than a heartbeat's timeout, beside which a look goes on."""
 HANG_SECONDS = 60.0
 """After which a look that nobody answers is given up, and asked anew."""
@@ -39,7 +39,7 @@ class Observer:
         look = self._looks.get(machine.machine_id)
         if look is None:
             look = self._looks[machine.machine_id] = asyncio.create_task(self._look(machine))
-        await asyncio.wait({look}, timeout=PATIENCE_SECONDS)
+        await asyncio.wait({look}, timeout=WAIT_SECONDS)
         if not look.done():
             return Observation(ProviderState.UNKNOWN, reason=f"provider {machine.provider} is slow to answer")
         self._looks.pop(machine.machine_id, None)

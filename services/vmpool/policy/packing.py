@@ -2,8 +2,8 @@
 
 Work goes first into free slots of ready machines, then of machines on their way. What is left over may still be better
 off in a queue: a machine in use that is done with its job before a new one could be ready takes the next job then. So a
-machine is missing only for work that those there are would not begin by the time that a new one is ready, and the
-patience beyond it. Where it is not known how long jobs and starts take, every job counts that finds no slot.
+machine is missing only for work that those there are would not begin by the time that a new one is ready. If it
+is not known how long jobs and starts take, every job counts that finds no slot.
 """
 
 from __future__ import annotations

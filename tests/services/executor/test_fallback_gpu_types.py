@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from services.vmpool.providers.provider import Order
     from tests.services.executor.client import StartExecutor
 
-PATIENCE_SECONDS = 90.0
+TIMEOUT_SECONDS = 90.0
 SOLD_OUT = "no MI300X is left in atl1, says the cloud"
 MI300X_PRICE, MI210_PRICE = 1_990_000, 2_500_000
 
@@ -156,13 +156,13 @@ async def submitted(services: Services) -> scheduler_pb2.Job:
         problem=PROBLEM.slug, source=QUICK, mode=executor_pb2.RUN_MODE_CHECK, fallback_gpu_types=["mi210"]
     )
     request = scheduler_pb2.SubmitJobRequest(account_id=services.account_id, spec=spec, idempotency_key="key")
-    return (await services.scheduler.SubmitJob(request, timeout=PATIENCE_SECONDS)).job
+    return (await services.scheduler.SubmitJob(request, timeout=TIMEOUT_SECONDS)).job
 
 
 async def events_to_end(
     services: Services, job: scheduler_pb2.Job, see: Callable[[scheduler_pb2.JobEvent], None]
 ) -> list[scheduler_pb2.JobEvent]:
-    watch = services.scheduler.WatchJob(scheduler_pb2.WatchJobRequest(job_id=job.job_id), timeout=PATIENCE_SECONDS)
+    watch = services.scheduler.WatchJob(scheduler_pb2.WatchJobRequest(job_id=job.job_id), timeout=TIMEOUT_SECONDS)
     events: list[scheduler_pb2.JobEvent] = []
     async for answer in watch:
         events.append(answer.event)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ACCOUNT = "account-1"
-PATIENCE_SECONDS = 10.0
+TIMEOUT_SECONDS = 10.0
 PROBLEM = SimpleNamespace(
     slug="leaky-relu",
     title="Leaky ReLU",
@@ -93,19 +93,19 @@ class Cluster:
         }
         spec = scheduler_pb2.JobSpec(**(fields | changes))
         request = scheduler_pb2.SubmitJobRequest(account_id=ACCOUNT, spec=spec, idempotency_key=key)
-        return (await self.api.SubmitJob(request, timeout=PATIENCE_SECONDS)).job
+        return (await self.api.SubmitJob(request, timeout=TIMEOUT_SECONDS)).job
 
     async def job(self, job_id: str) -> scheduler_pb2.Job:
         request = scheduler_pb2.GetJobRequest(account_id=ACCOUNT, job_id=job_id)
-        return (await self.api.GetJob(request, timeout=PATIENCE_SECONDS)).job
+        return (await self.api.GetJob(request, timeout=TIMEOUT_SECONDS)).job
 
     async def cancel(self, job_id: str) -> scheduler_pb2.Job:
         request = scheduler_pb2.CancelJobRequest(account_id=ACCOUNT, job_id=job_id)
-        return (await self.api.CancelJob(request, timeout=PATIENCE_SECONDS)).job
+        return (await self.api.CancelJob(request, timeout=TIMEOUT_SECONDS)).job
 
     async def watch(self, job_id: str, after_seq: int = 0) -> AsyncGenerator[scheduler_pb2.JobEvent]:
         request = scheduler_pb2.WatchJobRequest(account_id=ACCOUNT, job_id=job_id, after_seq=after_seq)
-        async for answer in self.api.WatchJob(request, timeout=PATIENCE_SECONDS):
+        async for answer in self.api.WatchJob(request, timeout=TIMEOUT_SECONDS):
             yield answer.event
 
     async def events_to_end(self, job_id: str, after_seq: int = 0) -> list[scheduler_pb2.JobEvent]:
@@ -136,7 +136,7 @@ def is_run(kind: str) -> Callable[[scheduler_pb2.JobEvent], bool]:
 
 async def until(happened: Callable[[], bool]) -> None:
     """Wait for a condition that has no event of its own."""
-    async with asyncio.timeout(PATIENCE_SECONDS):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         while not happened():
             await asyncio.sleep(0.005)
 

@@ -33,7 +33,7 @@ _FOLDERS = (
 _FETCH_SECONDS = 120
 _TRIED_SECONDS = 86400
 # Whoever has no network should not wait for it.
-_PATIENCE = ("-o", "Acquire::Retries=0", "-o", "Acquire::http::Timeout=10", "-o", "Acquire::https::Timeout=10")
+_TIMEOUTS = ("-o", "Acquire::Retries=0", "-o", "Acquire::http::Timeout=10", "-o", "Acquire::https::Timeout=10")
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def fetch(cache: Path) -> Path:
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as name:
         work = Path(name)
-        _run(["apt-get", *_PATIENCE, "download", PACKAGE], work)
+        _run(["apt-get", *_TIMEOUTS, "download", PACKAGE], work)
         packages = list(work.glob(f"{PACKAGE}_*.deb"))
         if not packages:
             raise ToolchainError(f"apt-get downloaded no {PACKAGE}")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _CODE_ROOT = Path(__file__).parents[4]
 _LAUNCH = f"import sys; sys.path.insert(0, {str(_CODE_ROOT)!r}); from {__package__}.launcher import main; main()"
 # The launcher ends its box within milliseconds; if it hangs or was killed we do it from outside.
-_PATIENCE_SECONDS = 5.0
+_END_SECONDS = 5.0
 
 
 class LaunchedTree:
@@ -57,7 +57,7 @@ class LaunchedTree:
             if self._control.can_write_eof():
                 self._control.write_eof()
         try:
-            await asyncio.wait_for(self.child.wait(), _PATIENCE_SECONDS)
+            await asyncio.wait_for(self.child.wait(), _END_SECONDS)
         except TimeoutError:
             left = [ProcessEnd(pid) for pid in descendants(self.child.pid)]
             self.child.kill()

@@ -91,7 +91,7 @@ class Fleet:
 
 
 @dataclass(frozen=True)
-class Patience:
+class Timeouts:
     """How often to look, and how long to wait."""
 
     poll_interval: timedelta
@@ -111,6 +111,6 @@ class DstackConfig:
     agent: Agent
     market: Market
     fleet: Fleet
-    patience: Patience
+    timeouts: Timeouts
     max_duration: timedelta
     ends_with_pool: bool

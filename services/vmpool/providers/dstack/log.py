@@ -47,7 +47,7 @@ class Logs:
                 yield piece
             if is_over or not follow:
                 return
-            await asyncio.sleep(self._config.patience.poll_interval.total_seconds())
+            await asyncio.sleep(self._config.timeouts.poll_interval.total_seconds())
             run = await self._runs.of_machine(machine_id, resource)
 
     async def last_words(self, run: Run) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
-PATIENCE_SECONDS = 1.0
+WAIT_SECONDS = 1.0
 """How long the pool's heartbeat is held up by a look; a server that is well answers in hundredths of that."""
 
 
@@ -52,7 +52,7 @@ class Looks:
         if look is None:
             look = self._under_way[machine_id] = asyncio.create_task(self._ask(machine_id, resource))
             look.add_done_callback(lambda done: self._finish(machine_id, done))
-        await asyncio.wait({look}, timeout=PATIENCE_SECONDS)
+        await asyncio.wait({look}, timeout=WAIT_SECONDS)
         if not look.done() or look.cancelled():
             return Observation(ProviderState.UNKNOWN, reason="dstack is slow to answer")
         return look.result()

@@ -52,7 +52,7 @@ class DstackProvider:
         self._logs = Logs(self._runs, config)
         self._release = Release(self._runs, self._fleets, config, self._logs.keep)
         self._reach = Reach(config)
-        self._looks = Looks(self._look, config.patience.poll_interval.total_seconds())
+        self._looks = Looks(self._look, config.timeouts.poll_interval.total_seconds())
         self._examination = Examination(self._client, self._fleets, config, self._ask_for_offers)
         self._examined = False
         self._offers: tuple[float, Sequence[Offer]] | None = None
@@ -66,7 +66,7 @@ class DstackProvider:
     @property
     def start_timeout(self) -> timedelta:
         """As the settings say."""
-        return self._config.patience.start_timeout
+        return self._config.timeouts.start_timeout
 
     @property
     def scope(self) -> Scope:
@@ -94,7 +94,7 @@ class DstackProvider:
         """What dstack plans for runs of ours, remembered for a while."""
         async with self._asking_for_offers:
             now = time.monotonic()
-            lifetime = self._config.patience.offers_lifetime.total_seconds()
+            lifetime = self._config.timeouts.offers_lifetime.total_seconds()
             if self._offers is None or now - self._offers[0] >= lifetime:
                 await self._examine()
                 await self._fleets.ensure()

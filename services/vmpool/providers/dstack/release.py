@@ -46,14 +46,14 @@ class Release:
         self._fleets = fleets
         self._config = config
         self._keep_log = keep_log
-        self._poll_seconds = config.patience.poll_interval.total_seconds()
+        self._poll_seconds = config.timeouts.poll_interval.total_seconds()
 
     async def release(self, machine_id: str, resource: Resource) -> bool:
         """End the machine; False where the server knows none.
 
         TimeoutError where it takes too long, to be called again.
         """
-        seconds = self._config.patience.release_timeout.total_seconds()
+        seconds = self._config.timeouts.release_timeout.total_seconds()
         step = ["finding it"]
         try:
             async with asyncio.timeout(seconds):
@@ -115,7 +115,7 @@ class Release:
 
     async def _stop(self, run: Run) -> None:
         try:
-            async with asyncio.timeout(self._config.patience.stop_grace.total_seconds() + STOP_MARGIN_SECONDS):
+            async with asyncio.timeout(self._config.timeouts.stop_grace.total_seconds() + STOP_MARGIN_SECONDS):
                 await self._until_final(run.name)
         except TimeoutError:
             log.warning("a run does not stop, and is aborted", extra={"run": run.name})

@@ -209,9 +209,9 @@ class DstackSettings(Settings):
             disk=self.disk,
         )
 
-    def patience(self, offers_lifetime: timedelta) -> config.Patience:
+    def timeouts(self, offers_lifetime: timedelta) -> config.Timeouts:
         """How often to look, and how long to wait."""
-        return config.Patience(
+        return config.Timeouts(
             poll_interval=self.poll_interval,
             offers_lifetime=offers_lifetime,
             start_timeout=self.start_timeout,
@@ -235,7 +235,7 @@ class DstackSettings(Settings):
             fleet=config.Fleet(
                 self.fleet_name or context.pool_name, self.fleet_size, self.create_fleet, self.idle_duration
             ),
-            patience=self.patience(context.offer_lifetime),
+            timeouts=self.timeouts(context.offer_lifetime),
             max_duration=self.max_duration,
             ends_with_pool=self.ends_with_pool,
         )

@@ -83,7 +83,7 @@ def _task(config: DstackConfig, *, gpu: dict[str, object], **more: object) -> Ta
             "fleets": [config.fleet.name],
             "retry": False,
             "idle_duration": int(config.fleet.idle_duration.total_seconds()),
-            "stop_duration": math.ceil(config.patience.stop_grace.total_seconds()),
+            "stop_duration": math.ceil(config.timeouts.stop_grace.total_seconds()),
             **{name: value for name, value in more.items() if value is not None},
         }
     )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.services.executor.sandboxes.box import Box
 
 pytestmark = pytest.mark.freezer
-PATIENCE_SECONDS = 30
+TIMEOUT_SECONDS = 30
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +33,7 @@ async def test_a_box_that_does_not_die_is_given_up_and_goes_when_it_can(box: Box
     running = await box.start(f"exec sleep {marker}")
     await until(lambda: bool(processes_with(f"sleep\0{marker}")))
     with frozen(processes_with(f"sleep\0{marker}")):
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             await running.kill()
             end = await running.wait()
         assert processes_with(marker), "it is frozen and not dead, or this proves nothing"
@@ -46,7 +46,7 @@ async def test_the_limit_that_it_went_over_is_told_all_the_same(box: Box, marker
     running = await box.start(f"exec sleep {marker}", SHORT_WALL)
     await until(lambda: bool(processes_with(f"sleep\0{marker}")))
     with frozen(processes_with(f"sleep\0{marker}")):
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             end = await running.wait()
     assert (end.unkillable, end.wall_exceeded) == (True, True)
     await until(is_cleaned_up)
@@ -61,7 +61,7 @@ async def test_what_a_program_leaves_is_found_though_the_program_has_ended_and_i
     await until(lambda: bool(processes_with(f"sleep\0{marker}")))
     with frozen(processes_with(f"sleep\0{marker}")):
         (box.folder / "go").touch()
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             end = await running.wait()
     assert (end.unkillable, end.code) == (True, 3)
     await until(is_cleaned_up)

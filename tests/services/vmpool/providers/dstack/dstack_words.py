@@ -34,7 +34,7 @@ CONFIG = config.DstackConfig(
     ),
     market=MARKET,
     fleet=config.Fleet("wavepool", 8, True, timedelta(seconds=300)),
-    patience=config.Patience(
+    timeouts=config.Timeouts(
         poll_interval=timedelta(seconds=2),
         offers_lifetime=timedelta(seconds=30),
         start_timeout=timedelta(minutes=20),

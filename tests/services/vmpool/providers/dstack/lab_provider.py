@@ -29,13 +29,13 @@ PYTHON_PATH = ":".join(path for path in sys.path if path)
 
 
 def lab_config(server: DstackServer, data_dir: Path, **changes: Any) -> config.DstackConfig:
-    """As for a cloud, with the lab's address and little patience."""
+    """As for a cloud, with the lab's address and short timeouts."""
     return replace(
         CONFIG,
         data_dir=data_dir,
         server=config.Server(server.url, server.project, server.token, timedelta(seconds=30)),
         agent=lab_agent(TINY_COMMAND),
-        patience=config.Patience(
+        timeouts=config.Timeouts(
             poll_interval=timedelta(seconds=0.1),
             offers_lifetime=timedelta(0),
             start_timeout=timedelta(seconds=DEADLINE_SECONDS),

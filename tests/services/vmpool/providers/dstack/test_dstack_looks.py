@@ -65,7 +65,7 @@ async def test_after_the_interval_the_server_is_asked_again() -> None:
 
 
 async def test_a_server_that_is_slow_is_unknown_and_is_not_asked_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dstack_looks, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(dstack_looks, "WAIT_SECONDS", 0.01)
     server = Server()
     async with looks_at(server) as looks:
         assert (await looks.at("m1")).state is ProviderState.UNKNOWN
@@ -87,7 +87,7 @@ async def test_a_server_that_does_not_tell_is_unknown_in_its_own_words(error: Ex
 
 
 async def test_what_was_asked_before_forgetting_says_nothing_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dstack_looks, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(dstack_looks, "WAIT_SECONDS", 0.01)
     server = Server()
     async with looks_at(server) as looks:
         await looks.at("m1")

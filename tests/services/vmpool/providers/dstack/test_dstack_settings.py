@@ -51,7 +51,7 @@ def test_what_may_be_rented_is_what_the_pool_s_settings_say() -> None:
     assert (config.market.backends, config.market.spot_policy) == (("remote", "hotaisle"), SpotPolicy.AUTO)
     assert (config.market.gpu_counts, config.market.max_price_micros_per_gpu_hour) == ((8, 1), 2_500_000)
     assert config.market.max_price_micros_per_hour(8) == 20_000_000
-    assert config.patience.offers_lifetime == timedelta(seconds=7)
+    assert config.timeouts.offers_lifetime == timedelta(seconds=7)
 
 
 @pytest.mark.parametrize(
