@@ -185,15 +185,15 @@ async def started(sandbox: Sandbox, command: Command, limits: Limits, on_output:
 
 def _exit_of(wait_status: int, excess: Excess | None, capture: Capture) -> Exit:
     signalled = os.WIFSIGNALED(wait_status)
-    ending_signal = os.WTERMSIG(wait_status) if signalled else None
+    exit_signal = os.WTERMSIG(wait_status) if signalled else None
     return Exit(
         code=None if signalled else os.WEXITSTATUS(wait_status),
-        signal=ending_signal,
+        signal=exit_signal,
         stdout=capture.stdout.kept,
         stderr=capture.stderr.kept,
         wall_exceeded=excess is Excess.WALL,
-        cpu_exceeded=excess is Excess.CPU or ending_signal == signal.SIGXCPU,
+        cpu_exceeded=excess is Excess.CPU or exit_signal == signal.SIGXCPU,
         memory_exceeded=excess is Excess.MEMORY,
-        files_exceeded=excess is Excess.FILES or ending_signal == signal.SIGXFSZ,
+        files_exceeded=excess is Excess.FILES or exit_signal == signal.SIGXFSZ,
         output_truncated=capture.stdout.truncated or capture.stderr.truncated,
     )

@@ -21,7 +21,7 @@ def test_a_program_that_ran_for_long_starts_again_as_quickly_as_at_first() -> No
     assert crashes_in_a_row(7, ran_seconds=1) == 8
 
 
-def test_endings_are_told_in_words() -> None:
+def test_exits_are_described_in_words() -> None:
     assert [how_it_ended(code) for code in (0, 3, -9, -200)] == [
         "exit status 0",
         "exit status 3",

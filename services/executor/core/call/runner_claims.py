@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.messages import Reply, Step
 from services.executor.core.model.verdict import Verdict
-from services.executor.core.sandbox.endings import device_fault, misaligned
+from services.executor.core.sandbox.exit_reasons import device_fault, misaligned
 
 if TYPE_CHECKING:
     from services.executor.core.model.messages import ReplyMessage

@@ -13,7 +13,7 @@ from services.executor.core.compile.build import Builder, Unit
 from services.executor.core.model.failure import Failure, InfrastructureFailure
 from services.executor.core.sandbox.boxes import run_to_end
 from services.executor.core.sandbox.canary import memory_probe
-from services.executor.core.sandbox.endings import DEVICE_FAULT, program_failure
+from services.executor.core.sandbox.exit_reasons import DEVICE_FAULT, program_failure
 from services.executor.core.sandbox.run_place import Provisions, RunPlace
 
 if TYPE_CHECKING:

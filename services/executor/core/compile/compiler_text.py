@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from services.executor.core.model.failure import Failure, InfrastructureFailure
 from services.executor.core.model.verdict import Verdict
-from services.executor.core.sandbox.endings import ending_signal, signal_name
+from services.executor.core.sandbox.exit_reasons import exit_signal, signal_name
 
 if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import Exit
@@ -39,7 +39,7 @@ def without_placeless_warnings(text: str) -> str:
 
 def crash_of(end: Exit, text: str) -> str | None:
     """How the compiler crashed, in a few words; None where it ended as compilers do."""
-    number = ending_signal(end)
+    number = exit_signal(end)
     if number is not None:
         return signal_name(number)
     if end.code in _CRASH_STATUSES:

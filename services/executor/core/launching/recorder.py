@@ -24,7 +24,7 @@ from services.executor.core.launching.recording import (
 from services.executor.core.launching.symbol_names import named_as_in
 from services.executor.core.launching.understanding import RECORDINGS, DifferingError, understood
 from services.executor.core.sandbox.boxes import run_to_end
-from services.executor.core.sandbox.endings import strain
+from services.executor.core.sandbox.exit_reasons import strain
 from services.executor.core.sandbox.scratch import ScratchFolder
 from services.executor.sandboxes.box_files import LeftFileError, read_left
 from services.executor.sandboxes.gaps import Gap

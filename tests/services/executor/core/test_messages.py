@@ -20,7 +20,7 @@ from services.executor.core.model.messages import (
     reply_from_bytes,
 )
 from services.executor.core.model.verdict import Verdict
-from services.executor.core.sandbox.endings import DEVICE_FAULT
+from services.executor.core.sandbox.exit_reasons import DEVICE_FAULT
 from tests.conftest import ROCM
 
 MARK = 0x31525057

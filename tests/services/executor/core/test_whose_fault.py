@@ -19,7 +19,7 @@ from services.executor.core.run.installation import find_problem
 from services.executor.core.run.one_run import run
 from services.executor.core.sandbox.canary import canary_job
 from services.executor.core.sandbox.channel import IN_BOX
-from services.executor.core.sandbox.endings import DEVICE_FAULT, device_fault
+from services.executor.core.sandbox.exit_reasons import DEVICE_FAULT, device_fault
 from services.executor.devices.sim.sim_device import SimulatedGpu
 from tests.conftest import torch_program
 from tests.services.executor.core.test_chain import PROBLEMS

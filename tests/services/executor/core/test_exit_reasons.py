@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from services.executor.core.model.limits import StageLimits
 from services.executor.core.model.verdict import Verdict
-from services.executor.core.sandbox.endings import (
+from services.executor.core.sandbox.exit_reasons import (
     DEVICE_FAULT,
     build_limit_failure,
     may_be_the_machines,

@@ -1,4 +1,4 @@
-"""What the end of a box means for the submission in it."""
+"""Exit reasons: what the end of a box means for the submission in it."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ _OUR_FAULT_SIGNALS = frozenset({signal.SIGKILL, signal.SIGTERM})
 
 
 def build_limit_failure(end: Exit, limits: Limits, text: str) -> Failure | None:
-    """COMPILE_LIMIT, where a limit ended a builder or a part of it."""
-    number = ending_signal(end)
+    """COMPILE_LIMIT if a limit ended a builder or a part of it."""
+    number = exit_signal(end)
     if end.wall_exceeded:
         message = (
             f"The compiler was not done after {limits.wall.total_seconds():g} seconds, though it had not used the "
@@ -199,7 +199,7 @@ def strain(end: Exit, limits: Limits) -> str:
     return said
 
 
-def ending_signal(end: Exit) -> int | None:
+def exit_signal(end: Exit) -> int | None:
     """The signal that ended a program, or of which it says that it ended a part of it (status 128 + n)."""
     if end.signal is None and end.code is not None and 0 < end.code - _SIGNAL_STATUS_BASE < signal.NSIG:
         return end.code - _SIGNAL_STATUS_BASE
