@@ -100,9 +100,9 @@ class Problem(ABC):
     difficulty: ClassVar[Difficulty]
     tags: ClassVar[Sequence[str]] = ()
     dtypes: ClassVar[Sequence[str]] = (DEFAULT,)
-    """The element types that the problem is posed in, the default first; `library/variants.py` makes the others."""
+    """The element types that the problem is defined in, the default first; `library/variants.py` makes the others."""
     dtype: ClassVar[str] = DEFAULT
-    """The one that this instance is posed in."""
+    """The one that this instance is defined in."""
     signature: ClassVar[str]
     """The C parameter list as in the catalogue, e.g. `const float* input, float* output, size_t n, size_t m`."""
     outputs: ClassVar[Mapping[str, Initial]]

@@ -1,4 +1,4 @@
-"""The floating-point types that a problem can be posed in: their C and numpy types, precision and header."""
+"""The floating-point types that a problem can be defined in: their C and numpy types, precision and header."""
 
 from __future__ import annotations
 

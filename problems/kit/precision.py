@@ -4,7 +4,7 @@ An output that is outside its tolerance is either wrong or imprecise. It is call
 explains every error:
 
 1. no element has another class than the reference (NaN, infinity, finite),
-2. the problem would accept the output if it were posed in F: |error| <= units * eps(F) * condition,
+2. the problem would accept the output if it were defined in F: |error| <= units * eps(F) * condition,
 3. no error is large beside the outputs: |error| <= 16 * eps(F) * (the larger of the element and what is usual for an
    output of its condition), and never above 15 % of that,
 4. errors go both ways, as rounding errors do, up and down, and away from 0 and towards it: either sum is at most half

@@ -33,7 +33,7 @@ _FLOAT_EPS = ELEMENT_TYPES[DEFAULT].eps
 
 
 class UnknownElementTypeError(ValueError):
-    """The problem is not posed in this element type."""
+    """The problem is not defined in this element type."""
 
     def __init__(self, problem: Problem, dtype: str) -> None:
         super().__init__(f"`{problem.slug}` has no {dtype!r}; it has {', '.join(problem.dtypes)}")

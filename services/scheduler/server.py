@@ -20,7 +20,7 @@ from servicekit.setting_names import warn_of_settings
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.jobs import errors
 from services.scheduler.jobs.job import JobState
-from services.scheduler.jobs.submission_checks import PosedProblem
+from services.scheduler.jobs.submission_checks import CatalogueProblem
 from services.scheduler.peers.billing import Billing
 from services.scheduler.peers.executors import Executors
 from services.scheduler.peers.pool import Pool
@@ -139,8 +139,8 @@ async def build(
 
 
 def _policy(settings: SchedulerSettings, problems: Mapping[str, CatalogueEntry]) -> IntakePolicy:
-    posed = {slug: PosedProblem(entry.problem.dtypes, entry.problem.parameters) for slug, entry in problems.items()}
-    return IntakePolicy(posed, settings.max_jobs_in_flight, settings.longest_run)
+    known = {slug: CatalogueProblem(entry.problem.dtypes, entry.problem.parameters) for slug, entry in problems.items()}
+    return IntakePolicy(known, settings.max_jobs_in_flight, settings.longest_run)
 
 
 async def main() -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 NARROW = {"float16": np.dtype(np.float16), "bfloat16": np.dtype(ml_dtypes.bfloat16)}
 
 
-def posed(catalogue: Catalogue, slug: str, dtype: str) -> Call:
+def call_in(catalogue: Catalogue, slug: str, dtype: str) -> Call:
     problem = variant_of(catalogue.get(slug).problem, dtype)
     return Call.draw(problem, problem.sizes.cpu[0], np.random.default_rng(1))
 
@@ -72,7 +72,7 @@ def test_traffic_is_half_of_the_floats(catalogue: Catalogue, dtype: str) -> None
 @pytest.mark.parametrize("dtype", NARROW)
 @pytest.mark.parametrize("slug", ["matrix-multiplication", "softmax", "layer-norm", "sigmoid"])
 def test_one_rounding_at_the_end_is_granted_and_no_second_one(catalogue: Catalogue, slug: str, dtype: str) -> None:
-    call = posed(catalogue, slug, dtype)
+    call = call_in(catalogue, slug, dtype)
     (expected,) = call.expected.values()
     assert wrong(call, expected) == 0
     spacing = ELEMENT_TYPES[dtype].eps
@@ -81,7 +81,7 @@ def test_one_rounding_at_the_end_is_granted_and_no_second_one(catalogue: Catalog
 
 
 def test_sums_of_half_that_are_added_in_half_are_wrong(catalogue: Catalogue) -> None:
-    call = posed(catalogue, "matrix-multiplication", "float16")
+    call = call_in(catalogue, "matrix-multiplication", "float16")
     a, b = call.inputs["input_a"], call.inputs["input_b"]
     total = np.zeros((a.shape[0], b.shape[1]), np.float16)
     for column, row in zip(a.T, b, strict=True):

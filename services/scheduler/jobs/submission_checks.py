@@ -49,8 +49,8 @@ DTYPE_ALIASES = {
 
 
 @dataclass(frozen=True)
-class PosedProblem:
-    """What `admit` knows of a problem of the catalogue."""
+class CatalogueProblem:
+    """The facts of a catalogue problem that `admit` needs."""
 
     dtypes: Sequence[str]
     parameters: Sequence[Parameter] = ()
@@ -73,7 +73,7 @@ class Submission:
     fallback_gpu_types: tuple[str, ...] = ()
 
 
-def admit(submission: Submission, problems: Mapping[str, PosedProblem], gpu_types: Sequence[str]) -> JobSpec:
+def admit(submission: Submission, problems: Mapping[str, CatalogueProblem], gpu_types: Sequence[str]) -> JobSpec:
     """The spec of the job that the submission becomes.
 
     `problems` has the catalogue's, by slug; `gpu_types` are those that may be asked for, the default one first.
@@ -118,7 +118,7 @@ def fingerprint(spec: JobSpec, texts: Texts) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _problem(submission: Submission, problems: Mapping[str, PosedProblem]) -> str:
+def _problem(submission: Submission, problems: Mapping[str, CatalogueProblem]) -> str:
     """The slug in the catalogue, or the author's own name for the definition that came along."""
     name = submission.problem.strip()
     if submission.mode is Mode.SANDBOX:
@@ -168,7 +168,7 @@ def _wrong_definition(submission: Submission) -> list[tuple[str, str]]:
     return []
 
 
-def _wrong_launch_plan(submission: Submission, problem: PosedProblem | None) -> list[tuple[str, str]]:
+def _wrong_launch_plan(submission: Submission, problem: CatalogueProblem | None) -> list[tuple[str, str]]:
     plan = submission.texts.launch_plan
     if not plan:
         return []
@@ -209,7 +209,7 @@ def _wrong_timing_mode(submission: Submission) -> list[tuple[str, str]]:
 
 
 def _wrong_problem_or_dtype(
-    submission: Submission, slug: str, problems: Mapping[str, PosedProblem]
+    submission: Submission, slug: str, problems: Mapping[str, CatalogueProblem]
 ) -> list[tuple[str, str]]:
     if not slug:
         return [("spec.problem", "is empty; give a problem's slug, or mode SANDBOX")]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from services.scheduler.jobs.spec import Texts
-    from services.scheduler.jobs.submission_checks import PosedProblem, Submission
+    from services.scheduler.jobs.submission_checks import CatalogueProblem, Submission
     from services.scheduler.peers.billing import Billing
     from services.scheduler.queue.forecast import Forecast
     from services.scheduler.queue.waiting import WaitingJobs
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 class IntakePolicy:
     """What is taken in."""
 
-    problems: Mapping[str, PosedProblem]
+    problems: Mapping[str, CatalogueProblem]
     """By slug."""
     max_jobs_in_flight: int
     """Of one account."""

@@ -13,7 +13,7 @@ from services.scheduler.jobs.errors import InvalidSubmissionError, UnknownProble
 from services.scheduler.jobs.spec import Mode, Texts, TimingMode
 from services.scheduler.jobs.submission_checks import (
     TIMED_MODES,
-    PosedProblem,
+    CatalogueProblem,
     Submission,
     admit,
     fingerprint,
@@ -23,8 +23,8 @@ from vocabulary.limits import MAX_DEFINITION_BYTES, MAX_SOURCE_BYTES
 
 PARAMETERS = parse_signature("const float* input, float* output, size_t n", {"output": Initial.POISON}, frozenset())
 PROBLEMS = {
-    "leaky-relu": PosedProblem(("float32", "float16"), PARAMETERS),
-    "matrix-vector": PosedProblem(("float32",)),
+    "leaky-relu": CatalogueProblem(("float32", "float16"), PARAMETERS),
+    "matrix-vector": CatalogueProblem(("float32",)),
 }
 PLAN = '{"launches": [{"kernel": "k", "grid": ["ceil_div(n, 256)"], "block": [256], "args": ["input", "output", "n"]}]}'
 GOOD = Submission(

@@ -18,7 +18,7 @@ from services.executor.core.model.events import (
     TestResult,
 )
 from services.executor.core.model.verdict import Verdict
-from services.executor.core.problem_host.posed_problem import substitution_note
+from services.executor.core.problem_host.resolved_problem import substitution_note
 from services.executor.core.timing.case_timing import timing_note
 from vocabulary.verdicts import status_of
 

@@ -58,15 +58,15 @@ def lazy_calls(problem: Problem, dtypes: Sequence[str], hidden: Case) -> list[La
     In element types other than the default only what differs there is tried: the honest solution, and lower precision.
     """
     calls: list[LazyCall] = []
-    for posed in (variant_of(problem, dtype) for dtype in dtypes):
+    for variant in (variant_of(problem, dtype) for dtype in dtypes):
         ways = [Lazy.PREPARE]
-        if posed.dtype == DEFAULT:
+        if variant.dtype == DEFAULT:
             ways = [way for way in Lazy if way is not Lazy.LOW_PRECISION]
-        if _float_outputs(posed):
+        if _float_outputs(variant):
             ways.append(Lazy.LOW_PRECISION)
         cases = list(enumerate(problem.sizes.cpu))
-        calls += [LazyCall(way, posed, case, index) for index, case in cases for way in ways]
-        calls.append(LazyCall(Lazy.PREPARE, posed, hidden, len(cases)))
+        calls += [LazyCall(way, variant, case, index) for index, case in cases for way in ways]
+        calls.append(LazyCall(Lazy.PREPARE, variant, hidden, len(cases)))
     return calls
 
 
@@ -74,7 +74,7 @@ def lazy_source(problem: Problem, honest: Mapping[str, str], calls: Sequence[Laz
     """The HIP source that acts as `calls` say, in that order; `honest` are the honest solutions by element type."""
     parts = [_honest_in(dtype, source) for dtype, source in honest.items()]
     headers = "\n".join(sorted({line for source in honest.values() for line in _INCLUDE.findall(source)}))
-    posed = [variant_of(problem, dtype) for dtype in honest]
+    variants = [variant_of(problem, dtype) for dtype in honest]
     outputs = [parameter for parameter in problem.parameters if parameter.output]
     # Nobody is lazy on the hidden case: without its counts, one source, and so one build, serves all draws of it.
     counts = {call.case_index: _counts(problem, call.case) for call in calls if call.lazy is Lazy.ZERO}
@@ -85,16 +85,16 @@ def lazy_source(problem: Problem, honest: Mapping[str, str], calls: Sequence[Laz
     )
     dispatch = "".join(
         f"    case {at}: wavepool_act_{one.dtype}::act_on({', '.join(['call', *_arguments(one)])}); break;\n"
-        for at, one in enumerate(posed)
+        for at, one in enumerate(variants)
     )
     return (
         f"{headers}\n{_TYPE_NAMES}{''.join(parts)}{_PRELUDE.read_text('utf-8')}\n"
-        f"struct Call {{ int posed; int lazy; size_t input; size_t outputs[{len(outputs)}]; }};\n"
+        f"struct Call {{ int variant; int lazy; size_t input; size_t outputs[{len(outputs)}]; }};\n"
         f"static const Call table[] = {{\n  {rows}\n}};\nstatic size_t next_call = 0;\n}}\n\n"
-        f"{''.join(_act_on(one) for one in posed)}"
+        f"{''.join(_act_on(one) for one in variants)}"
         f'extern "C" void solution({", ".join(_untyped(parameter) for parameter in problem.parameters)}) {{\n'
         "  const wavepool_lazy::Call& call = wavepool_lazy::table[wavepool_lazy::next_call++];\n"
-        f"  switch (call.posed) {{\n{dispatch}  }}\n  (void)hipDeviceSynchronize();\n}}\n"
+        f"  switch (call.variant) {{\n{dispatch}  }}\n  (void)hipDeviceSynchronize();\n}}\n"
     )
 
 

@@ -20,7 +20,7 @@ from services.executor.core.model.events import ReadingProblem
 from services.executor.core.model.failure import Failure, InfrastructureFailure
 from services.executor.core.model.job import Mode
 from services.executor.core.model.verdict import Verdict
-from services.executor.core.problem_host.posed_problem import posed
+from services.executor.core.problem_host.resolved_problem import resolved_problem
 from services.executor.core.run.playground import run_program
 from services.executor.core.run.runner_stages import RunnerStages
 from services.executor.devices.instruments import Versioned
@@ -93,8 +93,8 @@ async def _stages(job: CoreJob, problem: Problem | None, equipment: Equipment, p
     progress.report.update(_origin(job, equipment))
     if job.problem_def:
         progress.tell(ReadingProblem())
-    async with posed(job, problem, equipment, progress.report) as problem_posed:
-        await _stages_of(job, problem_posed, equipment, progress)
+    async with resolved_problem(job, problem, equipment, progress.report) as resolved:
+        await _stages_of(job, resolved, equipment, progress)
 
 
 async def _stages_of(job: CoreJob, problem: Problem | None, equipment: Equipment, progress: Progress) -> None:

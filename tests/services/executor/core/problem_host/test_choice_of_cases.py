@@ -11,7 +11,7 @@ import pytest
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.job import CoreJob, Mode
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
-from services.executor.core.problem_host.posed_problem import posed
+from services.executor.core.problem_host.resolved_problem import resolved_problem
 from tests.conftest import torch_program
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ async def chosen(
     report: dict[str, object] = {}
     prepared = replace(equipment, torch_python=torch_program())
     job = CoreJob("", mode, "mine", problem_def=definition)
-    async with posed(job, None, prepared, report) as problem:
+    async with resolved_problem(job, None, prepared, report) as problem:
         assert isinstance(problem, AuthorsProblem)
         told = cast("dict[str, list[dict[str, str]]]", report["problem_definition"])
         names = [case.name for case in problem.sizes.cpu]

@@ -17,7 +17,7 @@ from services.executor.core.model.jsonlines import decode_event, encode_event
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.problem_host import interpreter
 from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
-from services.executor.core.problem_host.posed_problem import MISSING_TORCH
+from services.executor.core.problem_host.resolved_problem import MISSING_TORCH
 from services.executor.core.run.one_run import JobError, run
 from tests.conftest import torch_program
 

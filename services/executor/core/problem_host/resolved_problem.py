@@ -57,7 +57,7 @@ class TorchProvisions(Provisions, Protocol):
 
 
 @asynccontextmanager
-async def posed(
+async def resolved_problem(
     job: CoreJob, catalogues: Problem | None, equipment: TorchProvisions, report: MutableMapping[str, object]
 ) -> AsyncGenerator[Problem | None]:
     """The problem of `job`, None for a whole program; raises Failure for a definition or a plan that does not fit."""
