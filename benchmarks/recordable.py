@@ -24,7 +24,7 @@ from services.executor.core.launching.recording import NotRecordableError
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.job import CoreJob, Mode
 from services.executor.core.model.verdict import Verdict
-from services.executor.core.run.installation import Options, default_cache_folder, open_equipment
+from services.executor.core.run.installation import Options, default_cache_folder, open_context
 from services.executor.core.run.one_run import run
 from services.executor.core.timing.benchmark_result import Timing
 from services.executor.devices.nvidia.gpu import Gpu as NvidiaGpu
@@ -35,7 +35,7 @@ from services.executor.devices.rocm.rocm_device import RocmDevice
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 _ROOT = Path(__file__).parents[1]
 _MARK = "// problem: "
@@ -52,20 +52,20 @@ def sources() -> Iterator[tuple[str, str, Path]]:
         yield "honest kernel", path.read_text("utf-8").partition("\n")[0].removeprefix(_MARK), path
 
 
-async def _reason(slug: str, source: str, equipment: Equipment) -> str:
+async def _reason(slug: str, source: str, context: RunContext) -> str:
     """Why a source cannot be recorded; empty if it can."""
-    problem = equipment.find_problem(slug)
+    problem = context.find_problem(slug)
     try:
-        found = await recorded(source, problem, problem.sizes.cpu, equipment)
+        found = await recorded(source, problem, problem.sizes.cpu, context)
     except Failure as failure:
         return f"{failure.verdict}: {failure.message}"
     reasons = Counter(str(one) for one in found if isinstance(one, NotRecordableError))
     return "; ".join(reasons)
 
 
-async def _shortcoming(slug: str, source: str, equipment: Equipment) -> str:
+async def _shortcoming(slug: str, source: str, context: RunContext) -> str:
     """Why a benchmark of a source is not ACCEPTED with a VALID time; empty if it is."""
-    finished = await run(CoreJob(source, Mode.BENCHMARK, slug), equipment, lambda _: None)
+    finished = await run(CoreJob(source, Mode.BENCHMARK, slug), context, lambda _: None)
     if finished.verdict is not Verdict.ACCEPTED or finished.benchmarked is None:
         return f"{finished.verdict}: {finished.message}"
     reasons = {result.unproven_because for result in finished.benchmarked.results} - {""}
@@ -74,15 +74,15 @@ async def _shortcoming(slug: str, source: str, equipment: Equipment) -> str:
 
 
 async def _main(names: list[str], device: str, *, benchmarks: bool) -> int:
-    equipment = await open_equipment(Options("cpu", "auto", default_cache_folder(), 4096))
+    context = await open_context(Options("cpu", "auto", default_cache_folder(), 4096))
     if device in _ABSENT:
-        equipment = replace(equipment, device=_ABSENT[device])
+        context = replace(context, device=_ABSENT[device])
     counts: Counter[tuple[str, bool]] = Counter()
     for kind, slug, path in sources():
         name = slug if kind == "reference" else path.stem
         if names and name not in names:
             continue
-        reason = await (_shortcoming if benchmarks else _reason)(slug, path.read_text("utf-8"), equipment)
+        reason = await (_shortcoming if benchmarks else _reason)(slug, path.read_text("utf-8"), context)
         counts[kind, not reason] += 1
         if reason:
             print(f"{kind} {name}: {reason}", flush=True)

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from services.executor.core.certify.known_times import NoTimeError, Row, measured
 from services.executor.core.certify.steps import TRUE_US
-from services.executor.core.run.installation import Options, default_cache_folder, open_equipment
+from services.executor.core.run.installation import Options, default_cache_folder, open_context
 from services.executor.devices.sim.sim_device import SimulatedGpu
 
 
@@ -48,11 +48,11 @@ async def compare(devices: list[str], runs: int, most_us: float) -> list[Row]:
     )
     rows: list[Row] = []
     for device in devices:
-        opened = await open_equipment(Options("cpu", "auto", default_cache_folder(), 2048))
-        equipment = replace(opened, device=SimulatedGpu()) if device == "sim" else opened
+        opened = await open_context(Options("cpu", "auto", default_cache_folder(), 2048))
+        context = replace(opened, device=SimulatedGpu()) if device == "sim" else opened
         for true_us in TRUE_US:
             if true_us <= most_us:
-                rows.append(await measured(true_us, runs, equipment))
+                rows.append(await measured(true_us, runs, context))
                 print(line_of(rows[-1]), flush=True)
     return rows
 

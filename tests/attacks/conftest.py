@@ -30,8 +30,8 @@ from tests.attacks.manifest import Outcome
 from tests.services.executor.core.conftest import (  # noqa: F401 - fixtures, found by their names
     builds,
     builds_folder,
+    context,
     cpu_device,
-    equipment,
     limits,
 )
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from problems.kit.definition import Problem
     from services.executor.core.model.events import Finished
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
     from services.executor.core.timing.benchmark_result import BenchmarkResult
     from tests.attacks.manifest import Attempt
 
@@ -73,24 +73,24 @@ def problem_named(slug: str) -> Problem:
 
 
 @pytest.fixture
-def judged(equipment: Equipment) -> Equipment:  # noqa: F811 - the fixture of this name
-    return replace(equipment, find_problem=problem_named, profile=None)
+def judged(context: RunContext) -> RunContext:  # noqa: F811 - the fixture of this name
+    return replace(context, find_problem=problem_named, profile=None)
 
 
 @pytest.fixture
-def attack(judged: Equipment) -> Attack:
+def attack(judged: RunContext) -> Attack:
     """Runs an attempt, and sees to it that nothing of it is left and that it gained nothing."""
     return partial(_attack, judged)
 
 
 @pytest.fixture
-def attack_simulated(judged: Equipment) -> Attack:
+def attack_simulated(judged: RunContext) -> Attack:
     """The same on the simulated GPU, by the rules of a GPU. One case and few calls, as they take the host's time."""
     few = replace(judged, device=SimulatedGpu(), profile=FEW_CALLS, find_problem=smallest_case_of)
     return partial(_attack, few)
 
 
-async def _attack(judged: Equipment, attempt: Attempt, seed: str = "", **replacements: str) -> Finished:
+async def _attack(judged: RunContext, attempt: Attempt, seed: str = "", **replacements: str) -> Finished:
     fitted = attempt.fitted(judged)
     job = replace(attempt.job(**replacements), seed=seed)
     finished = await run(job, fitted, lambda _: None)
@@ -110,13 +110,13 @@ async def _attack(judged: Equipment, attempt: Attempt, seed: str = "", **replace
     return finished
 
 
-async def require_no_gain(finished: Finished, judged: Equipment, attempt: Attempt) -> None:
+async def require_no_gain(finished: Finished, judged: RunContext, attempt: Attempt) -> None:
     """A time that is VALID must be no more than 5 % under the honest one of the same work, measured the same way."""
     for result, same_work in await _beside_honest(finished, judged, attempt):
         assert result.runtime_ns >= MOST_GAIN * same_work.runtime_ns, (attempt.name, result.name)
 
 
-async def share_of_honest(finished: Finished, judged: Equipment, attempt: Attempt) -> float:
+async def share_of_honest(finished: Finished, judged: RunContext, attempt: Attempt) -> float:
     """Its times over the honest ones, the geometric mean of its cases.
 
     Of each case the shortest call counts: other work on the machine makes calls longer only.
@@ -126,7 +126,7 @@ async def share_of_honest(finished: Finished, judged: Equipment, attempt: Attemp
 
 
 async def _beside_honest(
-    finished: Finished, judged: Equipment, attempt: Attempt
+    finished: Finished, judged: RunContext, attempt: Attempt
 ) -> list[tuple[BenchmarkResult, BenchmarkResult]]:
     honest_file = (
         attempt.file.with_name(attempt.honest) if attempt.honest else PROBLEMS / attempt.problem / "solution.hip"

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from problems.kit.definition import Problem
     from services.executor.core.model.events import Finished
     from services.executor.core.model.limits import StageLimits
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 FOLDER = Path(__file__).parent
 
@@ -109,9 +109,9 @@ class Attempt:
         """What is submitted."""
         return CoreJob(self.source(**replacements), self.mode, self.problem, launch_plan=self.plan)
 
-    def fitted(self, equipment: Equipment) -> Equipment:
+    def fitted(self, context: RunContext) -> RunContext:
         """This, with the attempt's own limits and sizes in place."""
-        fitted = replace(equipment, limits=self._limits(equipment.limits))
+        fitted = replace(context, limits=self._limits(context.limits))
         return replace(fitted, find_problem=partial(_with_sizes, self.sizes)) if self.sizes else fitted
 
     def _limits(self, limits: StageLimits) -> StageLimits:

@@ -24,7 +24,7 @@ from tests.conftest import torch_program
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 OTHER_UID = 4242
 SYSTEM_PYTHON = "/usr/bin/python3"
@@ -72,7 +72,7 @@ def another_user_in(places: tuple[Path, Path], found: dict[str, list[str]]) -> I
 
 @needs_another_user
 async def test_another_user_neither_forges_a_verdict_nor_reads_a_file(
-    judged: Equipment, places: tuple[Path, Path]
+    judged: RunContext, places: tuple[Path, Path]
 ) -> None:
     found: dict[str, list[str]] = {}
     beside = replace(judged, scratch_parent=places[1])
@@ -87,7 +87,7 @@ async def test_another_user_neither_forges_a_verdict_nor_reads_a_file(
 @needs_another_user
 @pytest.mark.torch
 async def test_another_user_neither_reads_a_definition_nor_answers_for_it(
-    judged: Equipment, places: tuple[Path, Path]
+    judged: RunContext, places: tuple[Path, Path]
 ) -> None:
     found: dict[str, list[str]] = {}
     beside = replace(judged, scratch_parent=places[1], torch_python=torch_program())

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from services.executor.core.model.events import Event, Finished
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
     from tests.attacks.conftest import Attack
     from tests.attacks.manifest import Attempt
 
 HONEST = (PROBLEMS / "vector-addition/solution.hip").read_text("utf-8")
 
 
-async def _benchmark(judged: Equipment, source: str, seed: str = "") -> Finished:
+async def _benchmark(judged: RunContext, source: str, seed: str = "") -> Finished:
     return await run(CoreJob(source, Mode.BENCHMARK, "vector-addition", seed=seed), judged, lambda _: None)
 
 
@@ -43,7 +43,7 @@ async def test_a_staged_attack_finds_and_reaches_nothing(attack: Attack, name: s
 
 @pytest.mark.parametrize("name", ["10_daemon/daemon", "10_daemon/fork_bomb", "33_hang/stopped"])
 async def test_the_machine_serves_the_next_submission_as_if_nothing_had_been(
-    attack: Attack, judged: Equipment, name: str
+    attack: Attack, judged: RunContext, name: str
 ) -> None:
     attempt = attempt_named(name)
     assert (await attack(attempt)).verdict is attempt.verdict
@@ -51,7 +51,7 @@ async def test_the_machine_serves_the_next_submission_as_if_nothing_had_been(
     assert after.verdict is Verdict.ACCEPTED, after
 
 
-async def test_sleeping_through_the_warm_up_leaves_no_fewer_samples(judged: Equipment) -> None:
+async def test_sleeping_through_the_warm_up_leaves_no_fewer_samples(judged: RunContext) -> None:
     profile = replace(CPU_PROFILE, min_samples=100, fewest_samples=12, max_samples=12, max_wall_seconds=0.01)
     counted = replace(judged, profile=profile)
     sleepy = await _benchmark(counted, attempt_named("25_slow_warm_up/sleeps_at_first").source())
@@ -62,7 +62,7 @@ async def test_sleeping_through_the_warm_up_leaves_no_fewer_samples(judged: Equi
     assert [count % 12 for count in counts] == [0] * len(counts), "whole sessions of the planned size"
 
 
-async def test_a_time_below_the_physical_floor_is_no_time(judged: Equipment, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_time_below_the_physical_floor_is_no_time(judged: RunContext, monkeypatch: pytest.MonkeyPatch) -> None:
     slow_memory = roofline.Roofs(1e6, {"float32": 1e9}, write_cache_bytes=0.0, launch_seconds=1e-9)
     monkeypatch.setattr(benchmarking, "roofs_of", lambda *_: slow_memory)
     for source in (HONEST, attempt_named("26_hot_data/keeps_touching").source()):
@@ -71,7 +71,7 @@ async def test_a_time_below_the_physical_floor_is_no_time(judged: Equipment, mon
         assert "but moving" in finished.message
 
 
-async def test_the_suite_finds_a_time_that_is_shorter_than_the_honest_one(judged: Equipment) -> None:
+async def test_the_suite_finds_a_time_that_is_shorter_than_the_honest_one(judged: RunContext) -> None:
     attempt = attempt_named("36_own_runner/by_constructor")
     honest = await _benchmark(judged, HONEST)
     assert honest.benchmarked is not None, honest
@@ -86,7 +86,7 @@ async def test_the_suite_finds_a_time_that_is_shorter_than_the_honest_one(judged
         assert (await share_of_honest(claimed, judged, attempt) < MOST_GAIN_ON_CPU) == is_found
 
 
-async def test_two_runs_of_one_submission_share_no_input(judged: Equipment) -> None:
+async def test_two_runs_of_one_submission_share_no_input(judged: RunContext) -> None:
     told: list[list[Event]] = [[], []]
     for events in told:
         await run(CoreJob(HONEST, Mode.SAMPLE, "vector-addition"), judged, events.append)

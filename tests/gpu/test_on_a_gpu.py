@@ -13,7 +13,7 @@ from services.executor.core.certify import judgements, sources
 from services.executor.core.certify.results import Outcome
 from services.executor.core.model.job import CoreJob, Mode
 from services.executor.core.model.verdict import Verdict
-from services.executor.core.run.installation import Options, catalogue, open_equipment
+from services.executor.core.run.installation import Options, catalogue, open_context
 from services.executor.core.run.one_run import run
 from services.executor.core.sandbox.canary import canary_job
 from tests.attacks.manifest import PARTS_OF_STAGED, Attempt, attempts
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from services.executor.core.model.events import Finished
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 # What a run may take, and a little.
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(1800)]
@@ -36,25 +36,25 @@ def _device_name() -> str:
 
 
 @pytest.fixture
-async def gpu(tmp_path: Path) -> Equipment:
-    return await open_equipment(Options(_device_name(), "auto", tmp_path / "cache", 1024))
+async def gpu(tmp_path: Path) -> RunContext:
+    return await open_context(Options(_device_name(), "auto", tmp_path / "cache", 1024))
 
 
-async def test_the_canary_finds_it_well(gpu: Equipment) -> None:
+async def test_the_canary_finds_it_well(gpu: RunContext) -> None:
     finished = await run(canary_job(gpu.device.describe()), gpu, lambda _: None)
     assert finished.verdict is Verdict.ACCEPTED, finished
 
 
 @pytest.mark.parametrize("sizes", [SizeSet.CPU, SizeSet.GPU])
 @pytest.mark.parametrize("slug", sorted(catalogue().problems))
-async def test_every_honest_solution_is_right(gpu: Equipment, slug: str, sizes: SizeSet) -> None:
+async def test_every_honest_solution_is_right(gpu: RunContext, slug: str, sizes: SizeSet) -> None:
     job = CoreJob(catalogue().get(slug).solution, Mode.CHECK, slug, size_set=sizes)
     finished = await run(job, gpu, lambda _: None)
     assert finished.verdict is Verdict.ACCEPTED, finished
 
 
 @pytest.mark.parametrize("name", sources.sources_for(_device_name(), simulated=False).honest)
-async def test_a_kernel_as_people_write_it_is_right_or_refused_as_documented(gpu: Equipment, name: str) -> None:
+async def test_a_kernel_as_people_write_it_is_right_or_refused_as_documented(gpu: RunContext, name: str) -> None:
     problem, source = sources.honest_source(name)
     finished = await run(CoreJob(source, Mode.CHECK, problem), gpu, lambda _: None)
     refused = sources.refused_on(_device_name()).get(name, "")
@@ -62,13 +62,13 @@ async def test_a_kernel_as_people_write_it_is_right_or_refused_as_documented(gpu
 
 
 @pytest.mark.parametrize("attempt", _ON_A_GPU, ids=lambda attempt: attempt.name)
-async def test_an_attack_gets_its_verdict(gpu: Equipment, attempt: Attempt) -> None:
+async def test_an_attack_gets_its_verdict(gpu: RunContext, attempt: Attempt) -> None:
     finished = await run(attempt.job(), attempt.fitted(gpu), lambda _: None)
     assert attempt.shortcoming(finished, _device_name()) == "", finished
 
 
 @pytest.mark.parametrize("name", sorted(STAGED))
-async def test_a_staged_attack_finds_and_reaches_nothing(gpu: Equipment, name: str) -> None:
+async def test_a_staged_attack_finds_and_reaches_nothing(gpu: RunContext, name: str) -> None:
     async def submit(attempt: Attempt, seed: str, replacements: Mapping[str, str]) -> Finished:
         return await run(replace(attempt.job(**replacements), seed=seed), attempt.fitted(gpu), lambda _: None)
 

@@ -10,16 +10,16 @@ from tests.attacks.conftest import problem_named
 from tests.services.executor.core.conftest import (  # noqa: F401 - fixtures, found by their names
     builds,
     builds_folder,
+    context,
     cpu_device,
-    equipment,
     limits,
 )
 
 if TYPE_CHECKING:
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 
 @pytest.fixture
-def fair(equipment: Equipment) -> Equipment:  # noqa: F811 - the fixture of this name
+def fair(context: RunContext) -> RunContext:  # noqa: F811 - the fixture of this name
     """With the limits that authors have, not the tight ones of other tests."""
-    return replace(equipment, find_problem=problem_named, limits=StageLimits())
+    return replace(context, find_problem=problem_named, limits=StageLimits())

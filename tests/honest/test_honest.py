@@ -12,7 +12,7 @@ from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
 
 if TYPE_CHECKING:
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 KERNELS = sorted(Path(__file__).parent.glob("*.hip"))
 MEASURED = KERNELS[::3]
@@ -32,12 +32,12 @@ def test_there_are_kernels_of_many_styles_for_many_problems() -> None:
 
 # Full runs check every case before they measure.
 @pytest.mark.parametrize("kernel", CHECKED, ids=lambda kernel: kernel.stem)
-async def test_a_kernel_is_right(fair: Equipment, kernel: Path) -> None:
+async def test_a_kernel_is_right(fair: RunContext, kernel: Path) -> None:
     finished = await run(_job(kernel, Mode.CHECK), fair, lambda _: None)
     assert finished.verdict is Verdict.ACCEPTED, f"{finished.message}\n{finished}"
 
 
 @pytest.mark.parametrize("kernel", MEASURED, ids=lambda kernel: kernel.stem)
-async def test_a_kernel_is_right_and_its_times_are_believed(fair: Equipment, kernel: Path) -> None:
+async def test_a_kernel_is_right_and_its_times_are_believed(fair: RunContext, kernel: Path) -> None:
     finished = await run(_job(kernel, Mode.FULL), fair, lambda _: None)
     assert finished.verdict is Verdict.ACCEPTED, f"{finished.message}\n{finished}"

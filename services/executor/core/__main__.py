@@ -44,7 +44,7 @@ from services.executor.core.process.warm_up import warm_up
 from services.executor.core.run.installation import (
     Options,
     catalogue,
-    open_equipment,
+    open_context,
     remove_leftovers,
 )
 from services.executor.core.sanitize.sanitizing import CheckRequest
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from problems.kit.definition import Problem
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -119,35 +119,35 @@ def _certify(chosen: argparse.Namespace, words: Sequence[str]) -> int:
 
 
 def _fork_server(options: Options) -> int:
-    equipment = asyncio.run(_ready(options))
-    warm_up(catalogue().problems.values(), equipment)
+    context = asyncio.run(_ready(options))
+    warm_up(catalogue().problems.values(), context)
     fork_server_pid = os.getpid()
     try:
         channel = socket.socket(fileno=sys.stdin.fileno())
     except OSError as error:
         sys.stderr.write(f"fork-server: stdin must be the socket that requests come over: {error.strerror}\n")
         return BAD_USAGE
-    ForkServer(channel, lambda: asyncio.run(_serve(equipment, fork_server_pid))).serve()
+    ForkServer(channel, lambda: asyncio.run(_serve(context, fork_server_pid))).serve()
     return 0
 
 
-async def _serve(equipment: Equipment, parent: int) -> int:
-    remove_leftovers(equipment.scratch_parent)
-    return await serve(equipment, parent)
+async def _serve(context: RunContext, parent: int) -> int:
+    remove_leftovers(context.scratch_parent)
+    return await serve(context, parent)
 
 
-async def _ready(options: Options) -> Equipment:
+async def _ready(options: Options) -> RunContext:
     """Before the job comes: what a run would otherwise have to wait for."""
-    equipment = await open_equipment(options)
+    context = await open_context(options)
     catalogue()
     with suppress(ToolchainError):
-        equipment.device.toolchain()
+        context.device.toolchain()
     with suppress(TorchMissingError):
         torch_python(options.torch_python)
     with suppress(ToolchainError):
-        if equipment.inspector is not None:
-            equipment.inspector.toolchain()
-    return equipment
+        if context.inspector is not None:
+            context.inspector.toolchain()
+    return context
 
 
 async def _run(chosen: argparse.Namespace, options: Options, parent: int) -> int:
@@ -159,7 +159,7 @@ async def _run(chosen: argparse.Namespace, options: Options, parent: int) -> int
     if chosen.command == "certify":
         return await certify_step(chosen.step, options, chosen.runs, chosen.parent)
     if chosen.command == "lint":
-        return await lint(chosen.slugs, await open_equipment(options))
+        return await lint(chosen.slugs, await open_context(options))
     on_one_file = {"isa": _isa, "check": _check, "record": _record, "profile": _profile}
     try:
         return await on_one_file.get(chosen.command, _bench)(chosen, options)
@@ -170,35 +170,35 @@ async def _run(chosen: argparse.Namespace, options: Options, parent: int) -> int
 
 async def _profile(chosen: argparse.Namespace, options: Options) -> int:
     job = CoreJob(chosen.source, Mode.CHECK, chosen.problem, chosen.dtype, SizeSet(chosen.sizes))
-    return await profile(job, await open_equipment(options))
+    return await profile(job, await open_context(options))
 
 
-def _problem_of(chosen: argparse.Namespace, equipment: Equipment) -> Problem | None:
+def _problem_of(chosen: argparse.Namespace, context: RunContext) -> Problem | None:
     """Raises CatalogueError and UnknownElementTypeError."""
-    return variant_of(equipment.find_problem(chosen.problem), chosen.dtype) if chosen.problem else None
+    return variant_of(context.find_problem(chosen.problem), chosen.dtype) if chosen.problem else None
 
 
 async def _isa(chosen: argparse.Namespace, options: Options) -> int:
-    equipment = await open_equipment(options)
-    problem = _problem_of(chosen, equipment)
-    return await isa(chosen.source, problem, equipment, as_json=chosen.json, assembly=chosen.asm)
+    context = await open_context(options)
+    problem = _problem_of(chosen, context)
+    return await isa(chosen.source, problem, context, as_json=chosen.json, assembly=chosen.asm)
 
 
 async def _check(chosen: argparse.Namespace, options: Options) -> int:
-    equipment = await open_equipment(options)
-    problem = _problem_of(chosen, equipment)
+    context = await open_context(options)
+    problem = _problem_of(chosen, context)
     checks = frozenset(check for check in Check if getattr(chosen, check.value)) or frozenset(Check)
     cases = problem.sizes.of(SizeSet(chosen.sizes)) if problem else ()
-    return await check(CheckRequest(chosen.source, problem, cases, checks), equipment, as_json=chosen.json)
+    return await check(CheckRequest(chosen.source, problem, cases, checks), context, as_json=chosen.json)
 
 
 async def _record(chosen: argparse.Namespace, options: Options) -> int:
-    equipment = await open_equipment(options)
-    problem = _problem_of(chosen, equipment)
+    context = await open_context(options)
+    problem = _problem_of(chosen, context)
     if problem is None:
         sys.stderr.write("--problem: is empty; name one of the catalogue\n")
         return BAD_USAGE
-    return await record(chosen.source, problem, problem.sizes.of(SizeSet(chosen.sizes)), equipment)
+    return await record(chosen.source, problem, problem.sizes.of(SizeSet(chosen.sizes)), context)
 
 
 async def _bench(chosen: argparse.Namespace, options: Options) -> int:
@@ -213,7 +213,7 @@ async def _bench(chosen: argparse.Namespace, options: Options) -> int:
         problem_def=chosen.problem_def_text,
         timing_mode=TimingMode(chosen.timing) if chosen.timing else None,
     )
-    return await bench(job, await open_equipment(options), as_json=chosen.json)
+    return await bench(job, await open_context(options), as_json=chosen.json)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from services.executor.core.model.failure import Failure, InfrastructureFailure
 from services.executor.core.sandbox.boxes import run_to_end
 from services.executor.core.sandbox.canary import memory_probe
 from services.executor.core.sandbox.exit_reasons import DEVICE_FAULT, program_failure
-from services.executor.core.sandbox.run_place import Provisions, RunPlace
+from services.executor.core.sandbox.run_place import PlaceContext, RunPlace
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator
@@ -53,12 +53,12 @@ class _TrustedSession(RunnerSession):
 
 
 @asynccontextmanager
-async def trusted_runner(provisions: Provisions, cache: CompileCache) -> AsyncGenerator[RunnerSession]:
+async def trusted_runner(context: PlaceContext, cache: CompileCache) -> AsyncGenerator[RunnerSession]:
     """Its session; the build comes from the cache but for the first time. Raises InfrastructureFailure."""
-    device, limits = provisions.device, provisions.limits
+    device, limits = context.device, context.limits
     async with AsyncExitStack() as cleanup:
-        place = RunPlace(provisions, cleanup)
-        builder = Builder(device, provisions.sandbox, cache, limits.builder)
+        place = RunPlace(context, cleanup)
+        builder = Builder(device, context.sandbox, cache, limits.builder)
         with at_our_fault():
             await builder.build(_UNIT, place.compile, place.run, _ignore)
         session = _TrustedSession(device, place.sandbox, limits, place.channel())
@@ -66,13 +66,13 @@ async def trusted_runner(provisions: Provisions, cache: CompileCache) -> AsyncGe
             yield session
 
 
-async def require_runner(provisions: Provisions, cache: CompileCache, data_bytes: int = 0) -> None:
+async def require_runner(context: PlaceContext, cache: CompileCache, data_bytes: int = 0) -> None:
     """Raises InfrastructureFailure if a runner of our own does not come up, take so much data and answer here, now.
 
     This decides whose fault a runner is that did not come up, gave up, or found no device: what it says, and its exit
     status, are also a submission's to choose, this is not.
     """
-    async with trusted_runner(provisions, cache) as session:
+    async with trusted_runner(context, cache) as session:
         layout = layout_of([_DATA], {_DATA.name: (data_bytes,)})
         session.channel.resize(layout.file_bytes)
         session.channel.write(0, [plan_bytes(layout, {})])
@@ -80,26 +80,26 @@ async def require_runner(provisions: Provisions, cache: CompileCache, data_bytes
         await session.null_call_ns()
 
 
-async def output_of(source: str, provisions: Provisions, cache: CompileCache) -> bytes:
+async def output_of(source: str, context: PlaceContext, cache: CompileCache) -> bytes:
     """What a whole program of ours prints on stdout; raises InfrastructureFailure if it does not end well."""
-    device, limits = provisions.device, provisions.limits
+    device, limits = context.device, context.limits
     async with AsyncExitStack() as cleanup:
-        place = RunPlace(provisions, cleanup)
-        builder = Builder(device, provisions.sandbox, cache, limits.builder)
+        place = RunPlace(context, cleanup)
+        builder = Builder(device, context.sandbox, cache, limits.builder)
         with at_our_fault():
             unit = Unit(BuildKind.PROGRAM, source, "", "int main()")
             await builder.build(unit, place.compile, place.run, _ignore)
-            end = await run_to_end(provisions.sandbox, device.run_command(place.run, unit.kind), limits.program)
+            end = await run_to_end(context.sandbox, device.run_command(place.run, unit.kind), limits.program)
             if failure := program_failure(end, limits.program):
                 failure.details = end.stderr.decode(errors="replace").strip()
                 raise failure
     return end.stdout
 
 
-async def require_memory(provisions: Provisions, cache: CompileCache) -> None:
+async def require_memory(context: PlaceContext, cache: CompileCache) -> None:
     """Raises InfrastructureFailure if the device has far less free memory than it should, now that no run is on it."""
     try:
-        await output_of(memory_probe(), provisions, cache)
+        await output_of(memory_probe(), context, cache)
     except InfrastructureFailure as failure:
         message = "Device memory ran out while others held much of it; run again."
         raise InfrastructureFailure(message, reason=DEVICE_FAULT, details=failure.details) from failure

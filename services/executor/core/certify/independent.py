@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from problems.kit.definition import Case, Problem
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
     from services.executor.devices.device import DeviceDescription
 
 _PROGRAM = Path(__file__).with_name("independent.hip")
@@ -74,17 +74,17 @@ KERNELS = {
 }
 
 
-async def compared(step: str, slug: str, equipment: Equipment) -> StepResult:
+async def compared(step: str, slug: str, context: RunContext) -> StepResult:
     """Time the kernel both ways."""
-    device, kernel = equipment.device.describe(), KERNELS[slug]
+    device, kernel = context.device.describe(), KERNELS[slug]
     if device.is_simulated:
         return StepResult(
             step, Outcome.NOT_POSSIBLE, "times of a simulated device are made up; no program can tell them"
         )
     case = kernel.case(is_gpu=device.is_gpu)
     try:
-        theirs_us = await _theirs(kernel, case, equipment)
-        ours_us = {mode.value: await _ours(kernel, case, mode, equipment) for mode in (TimingMode.HOT, TimingMode.COLD)}
+        theirs_us = await _theirs(kernel, case, context)
+        ours_us = {mode.value: await _ours(kernel, case, mode, context) for mode in (TimingMode.HOT, TimingMode.COLD)}
     except (NoTimeError, ToolchainError) as error:
         return StepResult(step, Outcome.FAILED, str(error)[:2_000], details=str(error)[2_000:])
     except subprocess.TimeoutExpired as error:
@@ -127,37 +127,37 @@ def times_of(printed: str) -> dict[str, float]:
     return {f"{way} {mode}": float(us) for way, mode, us in words}
 
 
-async def _ours(kernel: Kernel, case: Case, mode: TimingMode, equipment: Equipment) -> float:
+async def _ours(kernel: Kernel, case: Case, mode: TimingMode, context: RunContext) -> float:
     def one_case_of(slug: str) -> Problem:
         return with_case(find_problem(slug), case)
 
     job = CoreJob(catalogue().get(kernel.slug).solution, Mode.BENCHMARK, kernel.slug, timing_mode=mode)
-    finished = await run(job, replace(equipment, find_problem=one_case_of), lambda _: None)
+    finished = await run(job, replace(context, find_problem=one_case_of), lambda _: None)
     if finished.benchmarked is None:
         raise NoTimeError(finished)
     return finished.benchmarked.results[0].runtime_ns / 1e3
 
 
-async def _theirs(kernel: Kernel, case: Case, equipment: Equipment) -> dict[str, float]:
-    device = equipment.device.describe()
+async def _theirs(kernel: Kernel, case: Case, context: RunContext) -> dict[str, float]:
+    device = context.device.describe()
     source = program_source(kernel, case, device)
     if device.is_gpu:
-        return _on_a_gpu(source, equipment)
-    finished = await run(CoreJob(source, Mode.SANDBOX), equipment, lambda _: None)
+        return _on_a_gpu(source, context)
+    finished = await run(CoreJob(source, Mode.SANDBOX), context, lambda _: None)
     times = times_of(finished.stdout)
     if not times:
         raise NoTimeError(finished)
     return times
 
 
-def _on_a_gpu(source: str, equipment: Equipment) -> dict[str, float]:
-    device = equipment.device.describe()
+def _on_a_gpu(source: str, context: RunContext) -> dict[str, float]:
+    device = context.device.describe()
     with TemporaryDirectory() as name:
         file, program = Path(name) / "independent.hip", Path(name) / "independent"
         file.write_text(source, "utf-8")
         _said(compile_command(device, file, program), _BUILD_SECONDS, {})
         # Which device it is, and where its libraries are.
-        environment = equipment.device.run_command(Path(name), BuildKind.PROGRAM).environment
+        environment = context.device.run_command(Path(name), BuildKind.PROGRAM).environment
         return times_of(_said([str(program)], _RUN_SECONDS, environment))
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from services.executor.core.model.events import Event, Finished
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 FEW_CALLS = replace(GPU_PROFILE, max_samples=20, max_wall_seconds=600, warm_up_cap_seconds=600, warm_up_most_calls=30)
 """Of a simulated GPU, whose calls take the host's time."""
@@ -44,25 +44,25 @@ int main() {
 """
 
 
-async def reference(step: str, rest: str, equipment: Equipment) -> StepResult:
+async def reference(step: str, rest: str, context: RunContext) -> StepResult:
     """A problem's own solution, at the sizes of `cpu` or of GPUs."""
     slug, _, sizes = rest.partition("/")
     job = CoreJob(catalogue().get(slug).solution, Mode.CHECK, slug, size_set=SizeSet(sizes))
-    return judgements.of_check(step, await _run(job, equipment))
+    return judgements.of_check(step, await _run(job, context))
 
 
-async def honest(step: str, name: str, equipment: Equipment) -> StepResult:
+async def honest(step: str, name: str, context: RunContext) -> StepResult:
     """A kernel of tests/honest."""
     problem, source = sources.honest_source(name)
-    refused = sources.refused_on(equipment.device.describe().name).get(name, "")
-    return judgements.of_check(step, await _run(CoreJob(source, Mode.CHECK, problem), equipment), refused)
+    refused = sources.refused_on(context.device.describe().name).get(name, "")
+    return judgements.of_check(step, await _run(CoreJob(source, Mode.CHECK, problem), context), refused)
 
 
-async def attack(step: str, name: str, equipment: Equipment) -> StepResult:
+async def attack(step: str, name: str, context: RunContext) -> StepResult:
     """A submission of tests/attacks, or what is staged there."""
     manifest, staged = sources.attack_manifest(), sources.staged_attacks()
-    fitted = _for_attacks(equipment)
-    device = equipment.device.describe().name
+    fitted = _for_attacks(context)
+    device = context.device.describe().name
 
     async def submit(attempt: Any, seed: str, replacements: Mapping[str, str]) -> Finished:  # noqa: ANN401 - of tests
         job = replace(attempt.job(**replacements), seed=seed)
@@ -75,43 +75,43 @@ async def attack(step: str, name: str, equipment: Equipment) -> StepResult:
     return judgements.of_attack(step, attempt.shortcoming(finished, device), str(manifest.Outcome.reached(finished)))
 
 
-async def spread(step: str, true_us: float, runs: int, equipment: Equipment) -> StepResult:
+async def spread(step: str, true_us: float, runs: int, context: RunContext) -> StepResult:
     """A kernel of known time, submitted several times."""
     try:
-        return judgements.of_spread(step, await measured(true_us, runs, equipment))
+        return judgements.of_spread(step, await measured(true_us, runs, context))
     except NoTimeError as error:
         return StepResult(step, Outcome.FAILED, str(error))
 
 
-async def canary(step: str, equipment: Equipment) -> StepResult:
+async def canary(step: str, context: RunContext) -> StepResult:
     """The program that runs between two runs."""
-    return judgements.of_check(step, await _run(canary_job(equipment.device.describe()), equipment))
+    return judgements.of_check(step, await _run(canary_job(context.device.describe()), context))
 
 
-async def devices_seen(step: str, equipment: Equipment) -> StepResult:
+async def devices_seen(step: str, context: RunContext) -> StepResult:
     """Whether a program in a box finds the leased device and no other."""
-    finished = await _run(CoreJob(_ONE_DEVICE, Mode.SANDBOX), equipment)
+    finished = await _run(CoreJob(_ONE_DEVICE, Mode.SANDBOX), context)
     if finished.stdout.startswith("1 "):
         return StepResult(step, Outcome.PASSED, "a program in the sandbox finds one device")
     why = f"a program in the sandbox finds not one device, but: {finished.stdout.strip() or finished.message}"
     return StepResult(step, Outcome.FAILED, why, details=finished.details or finished.stderr)
 
 
-async def sweep(step: str, equipment: Equipment) -> StepResult:
+async def sweep(step: str, context: RunContext) -> StepResult:
     """How much has to be swept through the caches before a cold call."""
-    device = equipment.device.describe()
-    equipment.device.toolchain()
-    async with trusted_runner(equipment, equipment.cache) as trusted:
+    device = context.device.describe()
+    context.device.toolchain()
+    async with trusted_runner(context, context.cache) as trusted:
         flush = await calibrated_flush(trusted, flush_profile(device))
     return judgements.of_sweep(step, flush, is_gpu=device.is_gpu)
 
 
-async def submission(step: str, name: str, equipment: Equipment) -> StepResult:
+async def submission(step: str, name: str, context: RunContext) -> StepResult:
     """A whole submission: with nothing compiled before, or as the next of a machine that has run it."""
-    is_gpu = equipment.device.describe().is_gpu
+    is_gpu = context.device.describe().is_gpu
     job = CoreJob(catalogue().get(_OVERHEAD_PROBLEM).solution, Mode.FULL, _OVERHEAD_PROBLEM)
     with TemporaryDirectory() as folder:
-        fitted = replace(_quick_if_simulated(equipment), cache=CompileCache(Path(folder) / "builds", 256 << 20))
+        fitted = replace(_quick_if_simulated(context), cache=CompileCache(Path(folder) / "builds", 256 << 20))
         if name == "next-submission":
             await _run(replace(job, mode=Mode.CHECK), fitted)
         begin, begin_time = time.perf_counter(), time.time()
@@ -121,25 +121,25 @@ async def submission(step: str, name: str, equipment: Equipment) -> StepResult:
     return judgements.of_submission(step, finished, seconds, until_first, is_gpu=is_gpu)
 
 
-def _for_attacks(equipment: Equipment) -> Equipment:
+def _for_attacks(context: RunContext) -> RunContext:
     """On a GPU the limits that everybody has. Elsewhere hangs end soon, and little memory is what an attack fills."""
-    device = equipment.device.describe()
+    device = context.device.describe()
     if device.has_own_memory:
-        return equipment
+        return context
     default = StageLimits()
     limits = replace(default, runner=replace(default.runner, memory_mib=256), call_seconds=_HANG_SECONDS)
-    return _quick_if_simulated(replace(equipment, limits=limits))
+    return _quick_if_simulated(replace(context, limits=limits))
 
 
-def _quick_if_simulated(equipment: Equipment) -> Equipment:
+def _quick_if_simulated(context: RunContext) -> RunContext:
     """The times of a simulated device are made up, and its calls take the host's."""
-    if not equipment.device.describe().is_simulated:
-        return equipment
-    return replace(equipment, profile=FEW_CALLS, find_problem=smallest_case_of)
+    if not context.device.describe().is_simulated:
+        return context
+    return replace(context, profile=FEW_CALLS, find_problem=smallest_case_of)
 
 
-async def _run(job: CoreJob, equipment: Equipment) -> Finished:
-    return await run(job, equipment, _ignore)
+async def _run(job: CoreJob, context: RunContext) -> Finished:
+    return await run(job, context, _ignore)
 
 
 def _ignore(event: Event) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from problems.kit.definition import Case, Problem
     from services.executor.core.model.events import Finished
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 PROBLEM = "vector-addition"
 AIM_TRUTH_PERCENT = 1.0
@@ -165,9 +165,9 @@ def with_case(problem: Problem, case: Case) -> Problem:
     return cast("Problem", type("OneCase", (type(problem),), {"sizes": sizes})())
 
 
-async def ticks_per_us(equipment: Equipment) -> float:
+async def ticks_per_us(context: RunContext) -> float:
     """How fast the clock runs that a kernel waits by; raises NoTimeError if that cannot be found out."""
-    finished = await run(CoreJob(_CLOCK + _TICKS, Mode.SANDBOX), equipment, lambda _: None)
+    finished = await run(CoreJob(_CLOCK + _TICKS, Mode.SANDBOX), context, lambda _: None)
     try:
         return float(finished.stdout)
     except ValueError:
@@ -179,13 +179,11 @@ def source_of(true_us: float, wait_ticks: int) -> str:
     return f"// sim: latency_us={true_us} noise=gpu\n{_CLOCK}" + _KERNEL.replace("WAIT_TICKS", f"{wait_ticks}")
 
 
-async def measured(
-    true_us: float, runs: int, equipment: Equipment, told: Callable[[int], None] = lambda _: None
-) -> Row:
+async def measured(true_us: float, runs: int, context: RunContext, told: Callable[[int], None] = lambda _: None) -> Row:
     """Run the kernel that often, and call `told` with the number of runs so far; raises NoTimeError."""
-    device = equipment.device.describe()
-    wait_ticks = 0 if device.is_simulated else round(true_us * await ticks_per_us(equipment))
-    fitted = replace(equipment, find_problem=smallest_case_of)
+    device = context.device.describe()
+    wait_ticks = 0 if device.is_simulated else round(true_us * await ticks_per_us(context))
+    fitted = replace(context, find_problem=smallest_case_of)
     claimed_us, samples, unlike = list[float](), list[int](), list[str]()
     for number in range(1, runs + 1):
         job = CoreJob(source_of(true_us, wait_ticks), Mode.BENCHMARK, PROBLEM, launch_plan=_PLAN)

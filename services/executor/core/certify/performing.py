@@ -12,13 +12,13 @@ from services.executor.core.certify import independent, judgements, kernel_runs,
 from services.executor.core.certify.results import Outcome, StepResult
 from services.executor.core.certify.steps import Section, step_named
 from services.executor.core.model.failure import Failure
-from services.executor.core.run.installation import open_equipment
+from services.executor.core.run.installation import open_context
 from services.executor.devices.plugins import device_named
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import SandboxError
 
 if TYPE_CHECKING:
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
     from services.executor.core.run.installation import Options
 
 
@@ -55,11 +55,11 @@ async def _perform(step: str, section: Section, rest: str, how: Performance) -> 
     if section is Section.SANDBOX and rest == "choice":
         box = await choose_sandbox(how.options.sandbox)
         return judgements.of_box(step, box.name, box.gaps)
-    equipment = await open_equipment(how.options)
+    context = await open_context(how.options)
     if section is Section.SPREAD:
-        return await kernel_runs.spread(step, float(rest.removesuffix("us")), how.runs, equipment)
+        return await kernel_runs.spread(step, float(rest.removesuffix("us")), how.runs, context)
     if section in {Section.DEVICE, Section.SANDBOX}:
-        return await _device(step, rest, equipment)
+        return await _device(step, rest, context)
     of_section = {
         Section.REFERENCES: kernel_runs.reference,
         Section.HONEST: kernel_runs.honest,
@@ -67,7 +67,7 @@ async def _perform(step: str, section: Section, rest: str, how: Performance) -> 
         Section.INDEPENDENT: independent.compared,
         Section.OVERHEAD: kernel_runs.submission,
     }
-    return await of_section[section](step, rest, equipment)
+    return await of_section[section](step, rest, context)
 
 
 def _environment(step: str, name: str, options: Options) -> StepResult:
@@ -84,9 +84,9 @@ def _environment(step: str, name: str, options: Options) -> StepResult:
     return of_name[name]()
 
 
-async def _device(step: str, name: str, equipment: Equipment) -> StepResult:
+async def _device(step: str, name: str, context: RunContext) -> StepResult:
     if name in {"open", "instruments"}:
         probe = probes.opened if name == "open" else probes.instruments
-        return probe(step, equipment.device)
+        return probe(step, context.device)
     of_name = {"canary": kernel_runs.canary, "devices": kernel_runs.devices_seen, "sweep": kernel_runs.sweep}
-    return await of_name[name](step, equipment)
+    return await of_name[name](step, context)

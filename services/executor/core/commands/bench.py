@@ -19,18 +19,18 @@ from services.executor.core.timing.benchmark_result import BenchmarkResult
 if TYPE_CHECKING:
     from services.executor.core.model.isa_report import IsaReport, KernelReport
     from services.executor.core.model.job import CoreJob
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 ACCEPTED, NOT_ACCEPTED, BAD_USAGE, INFRASTRUCTURE = 0, 1, 2, 3
 
 
-async def bench(job: CoreJob, equipment: Equipment, *, as_json: bool) -> int:
+async def bench(job: CoreJob, context: RunContext, *, as_json: bool) -> int:
     """Run `job`; answers the exit status. With `as_json` stdout has the last event alone, stages go to stderr."""
     screen = sys.stderr if as_json else sys.stdout
-    box = equipment.sandbox
+    box = context.sandbox
     _say(screen, f"sandbox: {box.name}" + "".join(f"\n  does not hold back: {gap}" for gap in box.gaps))
     try:
-        finished = await run(job, equipment, lambda event: _say(screen, line_of(event)))
+        finished = await run(job, context, lambda event: _say(screen, line_of(event)))
     except JobError as error:
         _say(sys.stderr, str(error))
         return BAD_USAGE

@@ -19,25 +19,25 @@ if TYPE_CHECKING:
 
     from problems.kit.definition import Problem
     from services.executor.core.model.isa_report import IsaReport, KernelHint, KernelReport
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 REPORTED, NOT_REPORTED = 0, 1
 _COLUMNS = ("vgpr", "sgpr", "agpr", "lds_bytes", "scratch_bytes", "spills", "mfma", "instructions", "occupancy")
 
 
-async def isa(source: str, problem: Problem | None, equipment: Equipment, *, as_json: bool, assembly: bool) -> int:
+async def isa(source: str, problem: Problem | None, context: RunContext, *, as_json: bool, assembly: bool) -> int:
     """Report on `source`; answers the exit status, which is 1 where there is nothing to show.
 
     With a problem, a source that a run would refuse before it compiles it is refused here in the same words.
     """
-    if problem is not None and (failure := _refusal(source, problem, equipment)):
+    if problem is not None and (failure := _refusal(source, problem, context)):
         sys.stderr.write(f"{failure.verdict}: {failure.message}\n")
         return NOT_REPORTED
-    if equipment.inspector is None:
+    if context.inspector is None:
         sys.stderr.write("no compiler for the MI300X is set up\n")
         return NOT_REPORTED
-    reporter = IsaReporter(equipment.inspector, equipment.sandbox, equipment.cache)
-    with ScratchFolder(equipment.scratch_parent) as scratch:
+    reporter = IsaReporter(context.inspector, context.sandbox, context.cache)
+    with ScratchFolder(context.scratch_parent) as scratch:
         inspection = await reporter.inspect(source, scratch / "isa")
     if as_json:
         fields = {**plain(inspection.report), **({"listing": inspection.listing} if assembly else {})}
@@ -48,9 +48,9 @@ async def isa(source: str, problem: Problem | None, equipment: Equipment, *, as_
     return REPORTED if inspection.report.kernels else NOT_REPORTED
 
 
-def _refusal(source: str, problem: Problem, equipment: Equipment) -> Failure | None:
+def _refusal(source: str, problem: Problem, context: RunContext) -> Failure | None:
     try:
-        admit(source, unit_of(source, problem).declaration, rules_for(equipment.forbidden, problem.forbidden))
+        admit(source, unit_of(source, problem).declaration, rules_for(context.forbidden, problem.forbidden))
     except Failure as failure:
         return failure
     return None

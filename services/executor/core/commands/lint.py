@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
     from problems.kit.definition import CatalogueEntry, Problem
     from services.executor.core.model.events import Event
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 
-async def lint(slugs: Sequence[str], equipment: Equipment) -> int:
+async def lint(slugs: Sequence[str], context: RunContext) -> int:
     """Lint the problems named, or all, as many at a time as there are processors; answers the exit status."""
     try:
         entries = [catalogue().get(slug) for slug in slugs] or catalogue().entries()
@@ -46,7 +46,7 @@ async def lint(slugs: Sequence[str], equipment: Equipment) -> int:
         return BAD_USAGE
     turns = asyncio.Semaphore(os.cpu_count() or 1)
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_in_turn(entry, equipment, turns)) for entry in entries]
+        tasks = [group.create_task(_in_turn(entry, context, turns)) for entry in entries]
         for number, (entry, task) in enumerate(zip(entries, tasks, strict=True), start=1):
             sys.stderr.write(f"proving {entry.problem.slug} with kernels ({number} of {len(entries)})\n")
             faults = await task
@@ -55,43 +55,43 @@ async def lint(slugs: Sequence[str], equipment: Equipment) -> int:
     return 1 if any(task.result() for task in tasks) else 0
 
 
-async def _in_turn(entry: CatalogueEntry, equipment: Equipment, turns: asyncio.Semaphore) -> list[str]:
+async def _in_turn(entry: CatalogueEntry, context: RunContext, turns: asyncio.Semaphore) -> list[str]:
     async with turns:
-        return await faults_of(entry, equipment)
+        return await faults_of(entry, context)
 
 
-async def faults_of(entry: CatalogueEntry, equipment: Equipment, dtypes: Sequence[str] = ()) -> list[str]:
+async def faults_of(entry: CatalogueEntry, context: RunContext, dtypes: Sequence[str] = ()) -> list[str]:
     """What is wrong with a problem, one sentence each; in `dtypes`, the default first, or in all of its types."""
     try:
-        passed = await lazy_passes(entry, equipment, dtypes)
+        passed = await lazy_passes(entry, context, dtypes)
     except Failure as failure:
         return [f"the honest solution ends with {failure.verdict}: {failure.message}", failure.details]
     return [f"the lazy kernel {lazy} passes every case" for lazy in passed]
 
 
-async def lazy_passes(entry: CatalogueEntry, equipment: Equipment, dtypes: Sequence[str] = ()) -> list[str]:
+async def lazy_passes(entry: CatalogueEntry, context: RunContext, dtypes: Sequence[str] = ()) -> list[str]:
     """The lazy kernels that no case finds out; raises Failure when the honest solution is not accepted."""
     problem, seed = entry.problem, RunSeed()
     honest = {dtype: entry.solution_in(dtype) for dtype in dtypes or problem.dtypes}
     calls = lazy_calls(problem, tuple(honest), problem.hidden_case(SizeSet.CPU, seed.generator("hidden case")))
-    with ScratchFolder(equipment.scratch_parent) as scratch:
+    with ScratchFolder(context.scratch_parent) as scratch:
         for name in ("compile", "run"):
             (scratch / name).mkdir(mode=0o755)
-        builder = Builder(equipment.device, equipment.sandbox, equipment.cache, equipment.limits.builder)
-        await builder.build(_unit(problem, honest, calls, equipment), scratch / "compile", scratch / "run", _ignore)
+        builder = Builder(context.device, context.sandbox, context.cache, context.limits.builder)
+        await builder.build(_unit(problem, honest, calls, context), scratch / "compile", scratch / "run", _ignore)
         with ScratchFolder(memory_parent(scratch)) as folder:
-            session = RunnerSession(equipment.device, equipment.sandbox, equipment.limits, Channel(folder))
+            session = RunnerSession(context.device, context.sandbox, context.limits, Channel(folder))
             async with session.open(scratch / "run"):
                 found_out = {_label(call) for call in calls if await _is_found_out(call, session, seed)}
     tried = dict.fromkeys(_label(call) for call in calls if call.lazy is not Lazy.PREPARE)
     return [label for label in tried if label not in found_out]
 
 
-def _unit(problem: Problem, honest: Mapping[str, str], calls: Sequence[LazyCall], equipment: Equipment) -> Unit:
+def _unit(problem: Problem, honest: Mapping[str, str], calls: Sequence[LazyCall], context: RunContext) -> Unit:
     """All solutions in one unit, each of them one that a submission could be."""
     declaration = expected_declaration(problem.parameters)
     for source in honest.values():
-        admit(source, declaration, rules_for(equipment.forbidden, problem.forbidden))
+        admit(source, declaration, rules_for(context.forbidden, problem.forbidden))
     source = lazy_source(problem, honest, calls)
     return Unit(BuildKind.SOLUTION, source, harness_source(problem.parameters), declaration)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from services.executor.core.model.job import CoreJob
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
     from services.executor.devices.device import Device, DeviceDescription, Toolchain
     from services.executor.devices.profiling import KernelProfile
     from services.executor.sandboxes.sandbox import Command
@@ -49,15 +49,15 @@ class ProfiledDevice:
         return self._profiler.profile_command(self._device.run_command(folder, kind), self._folder)
 
 
-async def profile(job: CoreJob, equipment: Equipment) -> int:
+async def profile(job: CoreJob, context: RunContext) -> int:
     """Check `job` and print its kernels; answers the exit status."""
-    device = equipment.device
+    device = context.device
     if not isinstance(device, Profiled):
         name = device.describe().name
         sys.stderr.write(f"--device: {name} has no profiler; rocm has one\n")
         return BAD_USAGE
-    with ScratchFolder(equipment.scratch_parent) as folder:
-        traced = replace(equipment, device=ProfiledDevice(device, device, folder))
+    with ScratchFolder(context.scratch_parent) as folder:
+        traced = replace(context, device=ProfiledDevice(device, device, folder))
         try:
             status = await bench(job, traced, as_json=False)
             if status == ACCEPTED:

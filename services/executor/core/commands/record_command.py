@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
     from problems.kit.definition import Case, Problem
     from services.executor.core.launching.program import LaunchProgram
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 RECORDED, NOT_RECORDED, INFRASTRUCTURE = 0, 1, 3
 
 
-async def record(source: str, problem: Problem, cases: Sequence[Case], equipment: Equipment) -> int:
+async def record(source: str, problem: Problem, cases: Sequence[Case], context: RunContext) -> int:
     """Record and print; answers the exit status: 0 all cases, 1 not all (or no build), 3 infrastructure."""
     try:
-        found = await recorded(source, problem, cases, await with_properties(equipment))
+        found = await recorded(source, problem, cases, await with_properties(context))
     except Failure as failure:
         sys.stderr.write(f"{failure.verdict}: {failure.message}\n{failure.details}".rstrip() + "\n")
         return INFRASTRUCTURE if isinstance(failure, InfrastructureFailure) else NOT_RECORDED
@@ -38,17 +38,17 @@ async def record(source: str, problem: Problem, cases: Sequence[Case], equipment
 
 
 async def recorded(
-    source: str, problem: Problem, cases: Sequence[Case], equipment: Equipment
+    source: str, problem: Problem, cases: Sequence[Case], context: RunContext
 ) -> list[LaunchProgram | NotRecordableError]:
     """For each case its launch program, or why there is none; raises Failure for a source that cannot be built."""
     unit = unit_of(source, problem)
-    admit(source, unit.declaration, rules_for(equipment.forbidden, problem.forbidden))
-    with ScratchFolder(equipment.scratch_parent) as scratch:
+    admit(source, unit.declaration, rules_for(context.forbidden, problem.forbidden))
+    with ScratchFolder(context.scratch_parent) as scratch:
         compiled, run = scratch / "compile", scratch / "run"
         for folder in (compiled, run):
             folder.mkdir(mode=0o755)
-        build = await equipment.builder.build(unit, compiled, run, lambda _: None)
-        return await programs_of(build, scratch / "recorder", problem, cases, equipment)
+        build = await context.builder.build(unit, compiled, run, lambda _: None)
+        return await programs_of(build, scratch / "recorder", problem, cases, context)
 
 
 def _lines(case: Case, found: LaunchProgram | NotRecordableError, problem: Problem, source: str) -> Iterator[str]:

@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from services.executor.core.model.findings import Finding
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
     from services.executor.core.sanitize.sanitizing import CheckRequest
 
 CLEAN, FINDINGS, BAD_USAGE, INFRASTRUCTURE = 0, 1, 2, 3
 MOST_SHOWN = 20
 
 
-async def check(request: CheckRequest, equipment: Equipment, *, as_json: bool) -> int:
+async def check(request: CheckRequest, context: RunContext, *, as_json: bool) -> int:
     """Check and print; answers the exit status: 0 clean, 1 findings (or no build), 2 bad usage, 3 infrastructure."""
-    device = equipment.device
+    device = context.device
     if not isinstance(device, Sanitizing):
         sys.stderr.write(f"--device: {device.describe().name} has no sanitizers; cpu has them\n")
         return BAD_USAGE
     screen = sys.stderr if as_json else sys.stdout
     try:
-        findings = await findings_of(request, equipment, device.sanitized(), lambda text: _say(screen, text))
+        findings = await findings_of(request, context, device.sanitized(), lambda text: _say(screen, text))
     except Failure as failure:
         _say(sys.stderr, f"{failure.verdict}: {failure.message}\n{failure.details}".rstrip())
         return INFRASTRUCTURE if isinstance(failure, InfrastructureFailure) else FINDINGS

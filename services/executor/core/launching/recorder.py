@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from services.executor.core.compile.cache import CachedBuild
     from services.executor.core.launching.program import LaunchProgram
     from services.executor.core.launching.recording import Recording
-    from services.executor.core.sandbox.run_place import Provisions
+    from services.executor.core.sandbox.run_place import PlaceContext
     from services.executor.sandboxes.sandbox import Limits
 
 _MAGIC = 0x3152504B50505721
@@ -61,7 +61,7 @@ async def programs_of(
     folder: Path,
     problem: Problem,
     cases: Sequence[Case],
-    provisions: Provisions,
+    context: PlaceContext,
     call_seconds: int = CALL_SECONDS,
 ) -> list[LaunchProgram | NotRecordableError]:
     """For each case the launch program of a finished build, or why there is none; `folder` is made, for its recorder.
@@ -72,7 +72,7 @@ async def programs_of(
     if reason := not_recordable_because(build):
         return [NotRecordableError(reason)] * len(cases)
     _put(build.parts[RECORDER], folder)
-    found = await _Recorder(provisions, folder, call_seconds).programs(problem, cases)
+    found = await _Recorder(context, folder, call_seconds).programs(problem, cases)
     # A code object within the executable; on `cpu` there is none, and kernels have the names of the recording.
     symbols = object_symbols(build.parts[REPLAYER][1:])
     return [_named(symbols, one) for one in found] if symbols else found
@@ -102,7 +102,7 @@ def not_recordable_because(build: CachedBuild) -> str:
 class _Recorder:
     """Runs in boxes without a device, whose facts it is told; `folder` has its executable."""
 
-    provisions: Provisions
+    context: PlaceContext
     folder: Path
     call_seconds: int
 
@@ -124,21 +124,21 @@ class _Recorder:
 
     async def _run(self, draw: _Draw, number: int) -> list[bytes | NotRecordableError]:
         cases = len(draw.cases)
-        with ScratchFolder(self.provisions.scratch_parent) as scratch:
+        with ScratchFolder(self.context.scratch_parent) as scratch:
             (scratch / "request").mkdir(mode=0o755)
             (scratch / "request" / _REQUEST.name).write_bytes(draw.request(self.call_seconds))
             left = scratch / "left"
             left.mkdir(mode=0o755)
             limits = self._limits()
-            end = await run_to_end(self.provisions.sandbox, self._command(scratch, number), limits)
+            end = await run_to_end(self.context.sandbox, self._command(scratch, number), limits)
             said = end.stderr.decode(errors="replace").strip().removeprefix("wavepool recorder: ")[:400]
             said = said or "the process that records `solution` left nothing"
-            why = strain(end, self.provisions.limits.runner).rstrip(".")
+            why = strain(end, self.context.limits.runner).rstrip(".")
             ended = NotRecordableError(f"{said}.{why}" if why else said)
             return [_left_by(left / str(case), ended) for case in range(cases)]
 
     def _command(self, scratch: Path, number: int) -> Command:
-        device = self.provisions.device.describe()
+        device = self.context.device.describe()
         is_gpu = device.has_own_memory
         settings = (
             number + 1,
@@ -153,7 +153,7 @@ class _Recorder:
             _COOPERATIVE_BLOCKS_OF_UNIT * device.compute_units if is_gpu else _COOPERATIVE_BLOCKS_OF_PROCESSOR,
         )
         # As runtime/recorder/properties.cpp reads them. Without them the recorder answers as the `cpu` device does.
-        properties = "".join(f";{name}={value.hex()}" for name, value in self.provisions.properties.items())
+        properties = "".join(f";{name}={value.hex()}" for name, value in self.context.properties.items())
         told = {"WAVEPOOL_PROPERTIES": properties} if is_gpu else {}
         return Command(
             [str(_BUILD / RECORDER), str(_REQUEST), str(_LEFT)],
@@ -169,9 +169,9 @@ class _Recorder:
     def _limits(self) -> Limits:
         # A case takes milliseconds. If one has no end, nor have the others: they need not be waited for.
         wall = timedelta(seconds=2 * self.call_seconds)
-        limits = self.provisions.limits.runner
+        limits = self.context.limits.runner
         # Those of all recordings count together where boxes share a user.
-        shared = RECORDINGS if Gap.PROCESS_COUNT in self.provisions.sandbox.gaps else 1
+        shared = RECORDINGS if Gap.PROCESS_COUNT in self.context.sandbox.gaps else 1
         return replace(limits, wall=wall, file_mib=MOST_BYTES >> 20, processes=shared * limits.processes)
 
 

@@ -18,7 +18,7 @@ from services.executor.core.problem_host.authors_problem import authors_problem
 from services.executor.core.problem_host.description import CaseLimits
 from services.executor.core.problem_host.host import HostLimits, MissingPackageError, open_host
 from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
-from services.executor.core.sandbox.run_place import Provisions
+from services.executor.core.sandbox.run_place import PlaceContext
 from services.executor.core.sandbox.scratch import ScratchFolder, memory_parent
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ MISSING_TORCH = "missing_torch"
 """The reason of an infrastructure failure: another machine may have torch."""
 
 
-class TorchProvisions(Provisions, Protocol):
-    """What definitions are evaluated with; the core's Equipment."""
+class DefinitionContext(PlaceContext, Protocol):
+    """The part of a RunContext that definitions are evaluated with."""
 
     @property
     def find_problem(self) -> Callable[[str], Problem]:
@@ -52,17 +52,17 @@ class TorchProvisions(Provisions, Protocol):
 
     @property
     def torch_python(self) -> Path | None:
-        """The Python that has torch; ours where none is named."""
+        """The Python that has torch; ours if none is named."""
         ...
 
 
 @asynccontextmanager
 async def resolved_problem(
-    job: CoreJob, catalogues: Problem | None, equipment: TorchProvisions, report: MutableMapping[str, object]
+    job: CoreJob, catalogues: Problem | None, context: DefinitionContext, report: MutableMapping[str, object]
 ) -> AsyncGenerator[Problem | None]:
     """The problem of `job`, None for a whole program; raises Failure for a definition or a plan that does not fit."""
-    device = equipment.device.describe()
-    async with _authored(job, catalogues, equipment, report) as problem:
+    device = context.device.describe()
+    async with _authored(job, catalogues, context, report) as problem:
         yield launched(problem, job.launch_plan, device) if problem is not None and job.launch_plan else problem
 
 
@@ -79,19 +79,19 @@ def substitution_note(report: Mapping[str, object]) -> str:
 
 @asynccontextmanager
 async def _authored(
-    job: CoreJob, catalogues: Problem | None, equipment: TorchProvisions, report: MutableMapping[str, object]
+    job: CoreJob, catalogues: Problem | None, context: DefinitionContext, report: MutableMapping[str, object]
 ) -> AsyncGenerator[Problem | None]:
     if not job.problem_def:
         yield catalogues
         return
     try:
-        python = torch_python(equipment.torch_python)
+        python = torch_python(context.torch_python)
     except TorchMissingError as error:
-        yield _substitute(job, equipment, report, "torch", error)
+        yield _substitute(job, context, report, "torch", error)
         return
-    limits = _case_limits(_LARGEST_CASES[job.size_set], equipment.limits)
-    with ScratchFolder(memory_parent(equipment.scratch_parent)) as folder:
-        async with open_host(equipment.sandbox, python, job.problem_def, _limits(equipment.limits), folder) as host:
+    limits = _case_limits(_LARGEST_CASES[job.size_set], context.limits)
+    with ScratchFolder(memory_parent(context.scratch_parent)) as folder:
+        async with open_host(context.sandbox, python, job.problem_def, _limits(context.limits), folder) as host:
             try:
                 problem = authors_problem(host, job.dtype, limits, sample_only=job.mode is Mode.SAMPLE)
             except MissingPackageError as error:
@@ -105,11 +105,11 @@ async def _authored(
                 }
                 yield problem
                 return
-    yield _substitute(job, equipment, report, missing.package, missing)
+    yield _substitute(job, context, report, missing.package, missing)
 
 
 def _substitute(
-    job: CoreJob, equipment: TorchProvisions, report: MutableMapping[str, object], missing: str, error: Exception
+    job: CoreJob, context: DefinitionContext, report: MutableMapping[str, object], missing: str, error: Exception
 ) -> Problem:
     """The catalogue's problem of that name; raises InfrastructureFailure if the source may be for another.
 
@@ -117,10 +117,10 @@ def _substitute(
     others, and a verdict would blame the author for what the machine lacks.
     """
     try:
-        problem = variant_of(equipment.find_problem(job.problem), job.dtype)
+        problem = variant_of(context.find_problem(job.problem), job.dtype)
         why = signature_hint(job.source, problem.parameters)
         if job.launch_plan:
-            launched(problem, job.launch_plan, equipment.device.describe())
+            launched(problem, job.launch_plan, context.device.describe())
     except (CatalogueError, UnknownElementTypeError, Failure) as problems:
         why = str(problems)
     else:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from services.executor.core.model.job import CoreJob
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 _BAD_JOB = 2
 _ORPHANED = 3
@@ -38,7 +38,7 @@ _LINE_LIMIT_BYTES = 64 << 20
 _PR_SET_PDEATHSIG = 1
 
 
-async def serve(equipment: Equipment, parent: int) -> int:
+async def serve(context: RunContext, parent: int) -> int:
     """Serve one job; `parent` is the process that started us. Answers the exit status."""
     task = asyncio.current_task()
     if task is None:
@@ -46,15 +46,15 @@ async def serve(equipment: Equipment, parent: int) -> int:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     _end_with_parent(parent)
     emit = _event_writer()
-    async with open_place(equipment, set(Mode)) as place:
+    async with open_place(context, set(Mode)) as place:
         try:
-            return await _serve(replace(equipment, place=place), emit, parent)
+            return await _serve(replace(context, place=place), emit, parent)
         finally:
             # Told to end, we do so already: what is left is to clean up.
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, _ignore)
 
 
-async def _serve(equipment: Equipment, emit: Callable[[Event], None], parent: int) -> int:
+async def _serve(context: RunContext, emit: Callable[[Event], None], parent: int) -> int:
     try:
         line = await _first_line()
     except asyncio.CancelledError:
@@ -66,16 +66,16 @@ async def _serve(equipment: Equipment, emit: Callable[[Event], None], parent: in
     except LineError as error:
         emit(_refusal(f"The job is not well formed: {error}"))
         return _BAD_JOB
-    return await _run(job, equipment, emit, parent)
+    return await _run(job, context, emit, parent)
 
 
 def _ignore() -> None:
     """What a signal does that asks for nothing new."""
 
 
-async def _run(job: CoreJob, equipment: Equipment, emit: Callable[[Event], None], parent: int) -> int:
+async def _run(job: CoreJob, context: RunContext, emit: Callable[[Event], None], parent: int) -> int:
     try:
-        finished = await run(job, equipment, emit)
+        finished = await run(job, context, emit)
     except JobError as error:
         emit(_refusal(str(error)))
         return _BAD_JOB

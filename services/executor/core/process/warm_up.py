@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 
     from problems.kit.definition import CatalogueEntry, Problem
     from services.executor.core.compile.build import Unit
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 _SOME_PROGRAM = Path("/bin/true")
 
 
-def warm_up(entries: Iterable[CatalogueEntry], equipment: Equipment) -> None:
+def warm_up(entries: Iterable[CatalogueEntry], context: RunContext) -> None:
     """Go through a run of the honest solution with the least work, as far as that needs no box and no device."""
     for entry in sorted(entries, key=_work_flops)[:1]:
         problem = entry.problem
         job = decode_job(encode_job(CoreJob(entry.solution, Mode.CHECK, problem.slug)))
         unit = unit_of(job.source, problem)
         with suppress(Failure):
-            equipment.builder.find(unit, equipment.scratch_parent)
+            context.builder.find(unit, context.scratch_parent)
         with suppress(Failure):
-            _examine(unit, problem, equipment)
+            _examine(unit, problem, context)
         _judge(problem)
         decode_event(encode_event(Progress(job, lambda _: None).finished(None)))
 
@@ -53,8 +53,8 @@ def _work_flops(entry: CatalogueEntry) -> float:
     return problem.flops(smallest(problem, problem.sizes.cpu))
 
 
-def _examine(unit: Unit, problem: Problem, equipment: Equipment) -> None:
-    held = rules_for(equipment.forbidden, problem.forbidden)
+def _examine(unit: Unit, problem: Problem, context: RunContext) -> None:
+    held = rules_for(context.forbidden, problem.forbidden)
     admit(unit.source, unit.declaration, held)
     with suppress(OSError):
         program = _SOME_PROGRAM.read_bytes()

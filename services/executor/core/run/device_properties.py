@@ -18,7 +18,7 @@ from services.executor.core.model.failure import InfrastructureFailure
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 _PROGRAM = Path(__file__).with_suffix(".hip")
 _NAMES = PACKAGE / "runtime" / "calls" / "device_properties.h"
@@ -32,19 +32,19 @@ HOST_MEMORY_REACHED = (
 )
 
 
-async def with_properties(equipment: Equipment) -> Equipment:
-    """The equipment with what its GPU says of itself, which is asked if nobody did; others have nothing to say.
+async def with_properties(context: RunContext) -> RunContext:
+    """The context with what its GPU says of itself, which is asked if nobody did; others have nothing to say.
 
     Raises InfrastructureFailure if there is no such device, or a program of ours fails on it.
     """
-    device = equipment.device
+    device = context.device
     try:
-        if equipment.properties or not device.describe().is_gpu:
-            return equipment
+        if context.properties or not device.describe().is_gpu:
+            return context
     except ToolchainError as error:
         raise InfrastructureFailure(f"The device cannot be used: {error}") from error
-    told = await output_of(properties_source(), equipment, equipment.cache)
-    return replace(equipment, properties=properties_from(told.decode(errors="replace")))
+    told = await output_of(properties_source(), context, context.cache)
+    return replace(context, properties=properties_from(told.decode(errors="replace")))
 
 
 def properties_source() -> str:

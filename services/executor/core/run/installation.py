@@ -15,7 +15,7 @@ from problems.library.catalogue import Catalogue
 from services.executor.core.compile.cache import CompileCache
 from services.executor.core.compile.forbidden import rules
 from services.executor.core.model.limits import Share, StageLimits
-from services.executor.core.run.equipment import Equipment
+from services.executor.core.run.context import RunContext
 from services.executor.core.sandbox.scratch import memory_parent, sweep
 from services.executor.devices.gfx942.inspector import Gfx942Inspector
 from services.executor.devices.plugins import device_named
@@ -75,7 +75,7 @@ def share_for(device: Device, options: Options) -> Share:
     return Share(options.box_memory_mib or default.memory_mib, options.box_cores or default.cores)
 
 
-async def open_equipment(options: Options) -> Equipment:
+async def open_context(options: Options) -> RunContext:
     """Raises UnknownPluginError, BrokenPluginError, ForbiddenRulesError; SandboxError where the box does not work."""
     device = device_named(options.device)
     share = share_for(device, options)
@@ -85,7 +85,7 @@ async def open_equipment(options: Options) -> Equipment:
     scratch_parent = Path(gettempdir())
     remove_leftovers(scratch_parent)
     builds = CompileCache(options.cache_folder, options.cache_mib << 20)
-    return Equipment(
+    return RunContext(
         device,
         sandbox,
         builds,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from problems.kit.definition import Problem
     from services.executor.core.model.events import Event, Finished
     from services.executor.core.model.job import CoreJob
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
     from services.executor.core.sandbox.run_place import RunPlace
 
 REPORT_VERSION = 1
@@ -44,7 +44,7 @@ class JobError(ValueError):
     """A job cannot be run as it is asked for; the message names the field and the fix."""
 
 
-async def run(job: CoreJob, equipment: Equipment, emit: Callable[[Event], None]) -> Finished:
+async def run(job: CoreJob, context: RunContext, emit: Callable[[Event], None]) -> Finished:
     """Run `job`, telling every event; the last of them is also the answer.
 
     Raises JobError, before any event, for a job that is not well formed. A cancelled task leaves no process and no
@@ -52,14 +52,14 @@ async def run(job: CoreJob, equipment: Equipment, emit: Callable[[Event], None])
     """
     if job.timing_mode and job.mode not in {Mode.BENCHMARK, Mode.FULL}:
         raise JobError(f"timing_mode: must be left out for a {job.mode} run, which times nothing")
-    equipment = replace(equipment, device=selected(equipment.device, job.devices))
-    problem = _problem(job, equipment)
+    context = replace(context, device=selected(context.device, job.devices))
+    problem = _problem(job, context)
     if problem is not None:
         # It may have been named by an alias.
         job = replace(job, problem=problem.slug)
     progress = Progress(job, emit)
     try:
-        await _stages(job, problem, equipment, progress)
+        await _stages(job, problem, context, progress)
         failure = None
     except Failure as caught:
         failure = caught
@@ -72,7 +72,7 @@ async def run(job: CoreJob, equipment: Equipment, emit: Callable[[Event], None])
     return finished
 
 
-def _problem(job: CoreJob, equipment: Equipment) -> Problem | None:
+def _problem(job: CoreJob, context: RunContext) -> Problem | None:
     if job.mode is Mode.SANDBOX and (job.launch_plan or job.problem_def):
         raise JobError("launch_plan, problem_def: must be empty for a sandbox run, whose program has its own main")
     if job.mode is Mode.SANDBOX or job.problem_def:
@@ -80,7 +80,7 @@ def _problem(job: CoreJob, equipment: Equipment) -> Problem | None:
     if not job.problem:
         raise JobError("problem: is empty; name one of the catalogue")
     try:
-        problem = equipment.find_problem(job.problem)
+        problem = context.find_problem(job.problem)
     except Exception as error:
         raise JobError(f"problem: {error}") from error
     try:
@@ -89,33 +89,33 @@ def _problem(job: CoreJob, equipment: Equipment) -> Problem | None:
         raise JobError(f"dtype: {error}") from error
 
 
-async def _stages(job: CoreJob, problem: Problem | None, equipment: Equipment, progress: Progress) -> None:
-    progress.report.update(_origin(job, equipment))
+async def _stages(job: CoreJob, problem: Problem | None, context: RunContext, progress: Progress) -> None:
+    progress.report.update(_origin(job, context))
     if job.problem_def:
         progress.tell(ReadingProblem())
-    async with resolved_problem(job, problem, equipment, progress.report) as resolved:
-        await _stages_of(job, resolved, equipment, progress)
+    async with resolved_problem(job, problem, context, progress.report) as resolved:
+        await _stages_of(job, resolved, context, progress)
 
 
-async def _stages_of(job: CoreJob, problem: Problem | None, equipment: Equipment, progress: Progress) -> None:
+async def _stages_of(job: CoreJob, problem: Problem | None, context: RunContext, progress: Progress) -> None:
     unit = unit_of(job.source, problem)
-    held = rules_for(equipment.forbidden, problem.forbidden) if problem else ()
+    held = rules_for(context.forbidden, problem.forbidden) if problem else ()
     admit(job.source, unit.declaration if problem else "", held)
-    async with equipment.place_for(job.mode) as place:
+    async with context.place_for(job.mode) as place:
         with progress.stage("compile"):
-            build = await equipment.builder.build(unit, place.compile, place.run, progress.tell_of_build)
-        progress.report["toolchain"] = equipment.device.toolchain().identity
-        progress.report["toolchain_title"] = equipment.device.toolchain().title
+            build = await context.builder.build(unit, place.compile, place.run, progress.tell_of_build)
+        progress.report["toolchain"] = context.device.toolchain().identity
+        progress.report["toolchain_title"] = context.device.toolchain().title
         progress.report["executable_sha256"] = build.sha256
-        has_image = equipment.device.describe().is_gpu and unit.kind is BuildKind.KERNELS
+        has_image = context.device.describe().is_gpu and unit.kind is BuildKind.KERNELS
         progress.report["code_objects"] = [asdict(one) for one in code_objects(build.executable, has_image=has_image)]
         progress.report["needed_libraries"] = check_build(build.executable, build.symbols, held)
         if problem is None:
             with progress.stage("program"):
-                await _program(equipment, place, progress)
+                await _program(context, place, progress)
             return
         try:
-            await RunnerStages(job, problem, equipment, place, build).run(progress)
+            await RunnerStages(job, problem, context, place, build).run(progress)
         except Failure as failure:
             if unit.kind is BuildKind.SOLUTION and failure.verdict in BLAMABLE:
                 failure.message = " ".join(
@@ -124,17 +124,17 @@ async def _stages_of(job: CoreJob, problem: Problem | None, equipment: Equipment
             raise
 
 
-async def _program(equipment: Equipment, place: RunPlace, progress: Progress) -> None:
+async def _program(context: RunContext, place: RunPlace, progress: Progress) -> None:
     try:
-        await run_program(equipment.device, place.sandbox, equipment.limits.program, place.run, progress)
+        await run_program(context.device, place.sandbox, context.limits.program, place.run, progress)
     except Failure as failure:
-        if equipment.device.describe().is_gpu and failure.verdict in _MAY_BE_THE_DEVICES and not failure.unkillable:
-            await require_runner(equipment, equipment.cache)
+        if context.device.describe().is_gpu and failure.verdict in _MAY_BE_THE_DEVICES and not failure.unkillable:
+            await require_runner(context, context.cache)
         raise
 
 
-def _origin(job: CoreJob, equipment: Equipment) -> dict[str, object]:
-    device = equipment.device.describe()
+def _origin(job: CoreJob, context: RunContext) -> dict[str, object]:
+    device = context.device.describe()
     return {
         "version": REPORT_VERSION,
         # What an author calls a problem of his own is no problem of the catalogue's.
@@ -147,8 +147,8 @@ def _origin(job: CoreJob, equipment: Equipment) -> dict[str, object]:
         **({"launch_plan_sha256": _sha256(job.launch_plan)} if job.launch_plan else {}),
         "device": {"name": device.name, "title": device.title, "architecture": device.architecture},
         **({"simulated": True} if device.is_simulated else {}),
-        **({"versions": asdict(equipment.device.versions())} if isinstance(equipment.device, Versioned) else {}),
-        "sandbox": {"name": equipment.sandbox.name, "gaps": list(equipment.sandbox.gaps)},
+        **({"versions": asdict(context.device.versions())} if isinstance(context.device, Versioned) else {}),
+        "sandbox": {"name": context.sandbox.name, "gaps": list(context.sandbox.gaps)},
     }
 
 

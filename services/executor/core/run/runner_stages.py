@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from services.executor.core.check.progress import Progress
     from services.executor.core.compile.cache import CachedBuild
     from services.executor.core.model.job import CoreJob
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
     from services.executor.core.sandbox.run_place import RunPlace
 
 _RUNNER = "runner"
@@ -74,12 +74,12 @@ class RunnerStages:
     """Opens the sessions of one run, whose calls all have numbers, and so inputs, of their own."""
 
     def __init__(
-        self, job: CoreJob, problem: Problem, equipment: Equipment, place: RunPlace, build: CachedBuild
+        self, job: CoreJob, problem: Problem, context: RunContext, place: RunPlace, build: CachedBuild
     ) -> None:
         self.seed = RunSeed(job.seed)
         self._job = job
         self._problem = problem
-        self._equipment = equipment
+        self._context = context
         self._place = place
         self._build = build
         self._numbers = itertools.count(1)
@@ -95,7 +95,7 @@ class RunnerStages:
                 await self._benchmark(progress)
         except Failure as failure:
             if failure.verdict is Verdict.WRONG_ANSWER and failure.reason != LATE:
-                lanes = self._equipment.device.describe().wavefront_size
+                lanes = self._context.device.describe().wavefront_size
                 failure.message += lanes_advice(self._job.source, lanes)
             raise
         finally:
@@ -133,9 +133,9 @@ class RunnerStages:
         if self._problem.sized_inputs(cases[0], np.random.PCG64(0)) is None:
             return ""  # Its inputs would have to be drawn, which may take long.
         with suppress(Failure):
-            self._equipment = await with_properties(self._equipment)
+            self._context = await with_properties(self._context)
             found = await programs_of(
-                self._build, self._place.record, self._problem, cases[:1], self._equipment, _CAUSE_SECONDS
+                self._build, self._place.record, self._problem, cases[:1], self._context, _CAUSE_SECONDS
             )
             for one in found:
                 if isinstance(one, NotRecordableError) and explained and one.explains == explained:
@@ -155,7 +155,7 @@ class RunnerStages:
         hidden = self._hidden("hidden case when ranked")
         with progress.stage("benchmark"):
             cases = self._problem.sizes.of(self._job.size_set)
-            self._equipment = await with_properties(self._equipment)
+            self._context = await with_properties(self._context)
             launching = await self._launching([*cases, *hidden], progress)
             if launching.is_recorded:
                 async with self._session(progress) as checker:
@@ -172,8 +172,8 @@ class RunnerStages:
                 await self._measure(self._by_itself(because), hidden, progress)
 
     async def _measure(self, launching: _Launching, hidden: Sequence[Case], progress: Progress) -> None:
-        device = self._equipment.device
-        device_profile = self._equipment.profile or profile_of(device.describe())
+        device = self._context.device
+        device_profile = self._context.profile or profile_of(device.describe())
         mode = self._job.timing_mode or default_mode(device_profile)
         progress.report["timing_mode"] = mode
         # On streams, not as a graph: of many short kernels the pace of the host may be what is timed.
@@ -183,11 +183,11 @@ class RunnerStages:
             device,
             profile_in(mode, device_profile),
             open_session=lambda: self._session(progress, launching),
-            open_trusted=lambda: trusted_runner(self._equipment, self._equipment.cache),
+            open_trusted=lambda: trusted_runner(self._context, self._context.cache),
             hidden=next(iter(hidden), None),
             mode=mode,
             launched_by_submission=launching.launched_by_submission,
-            machine_doubt=host_memory_doubt(self._equipment.properties) if device.describe().is_gpu else "",
+            machine_doubt=host_memory_doubt(self._context.properties) if device.describe().is_gpu else "",
         )
         await benchmark(bench, self._problem.sizes.of(self._job.size_set), progress)
 
@@ -195,7 +195,7 @@ class RunnerStages:
         """Who launches what is timed: we do, if the host code of a solution can be left out of it."""
         if contract_of(self._job) is not Contract.HOST:
             return self._by_itself()
-        found = await programs_of(self._build, self._place.record, self._problem, cases, self._equipment)
+        found = await programs_of(self._build, self._place.record, self._problem, cases, self._context)
         for case, one in zip(cases, found, strict=True):
             if isinstance(one, NotRecordableError):
                 return self._by_itself(launched_by_submission(f"case `{case.name}`: {one}"))
@@ -219,9 +219,9 @@ class RunnerStages:
     @asynccontextmanager
     async def _session(self, progress: Progress, launching: _Launching | None = None) -> AsyncGenerator[Checker]:
         """A fresh runner, of the whole submission if nothing else is said."""
-        place, equipment = self._place, self._equipment
+        place, context = self._place, self._context
         launching = launching or self._by_itself()
-        session = RunnerSession(equipment.device, place.sandbox, equipment.limits, place.channel())
+        session = RunnerSession(context.device, place.sandbox, context.limits, place.channel())
         try:
             async with session.open(launching.folder):
                 yield Checker(self._problem, self.seed, session, self._numbers, launching.program_of)
@@ -230,9 +230,9 @@ class RunnerStages:
             if session.may_be_the_machines:
                 if failure.unkillable:
                     raise unkillable() from failure
-                await require_runner(equipment, equipment.cache, session.loaded_bytes)
-            if failure.reason == NO_DEVICE_MEMORY and equipment.device.describe().is_gpu:
-                await require_memory(equipment, equipment.cache)
+                await require_runner(context, context.cache, session.loaded_bytes)
+            if failure.reason == NO_DEVICE_MEMORY and context.device.describe().is_gpu:
+                await require_memory(context, context.cache)
             raise
         finally:
             progress.leave(session, has_host_code=not launching.is_recorded)

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import Command, Sandbox
 
 
-class Provisions(Protocol):
-    """What a place is made from; the core's Equipment."""
+class PlaceContext(Protocol):
+    """The part of a RunContext that a place is made from."""
 
     @property
     def device(self) -> Device:
@@ -51,7 +51,7 @@ class Provisions(Protocol):
 
     @property
     def properties(self) -> Mapping[str, bytes]:
-        """What the GPU says of itself (`device_properties.py`), so far as it was asked."""
+        """What the GPU says of itself (`device_properties.py`), as far as it was asked."""
         ...
 
 
@@ -62,17 +62,17 @@ class RunPlace:
     `record` is made by whoever puts a recorder there.
     """
 
-    def __init__(self, provisions: Provisions, cleanup: AsyncExitStack) -> None:
-        scratch = cleanup.enter_context(ScratchFolder(provisions.scratch_parent))
+    def __init__(self, context: PlaceContext, cleanup: AsyncExitStack) -> None:
+        scratch = cleanup.enter_context(ScratchFolder(context.scratch_parent))
         self.compile = scratch / "compile"
         self.run = scratch / "run"
         self.replay = scratch / "replay"
         self.record = scratch / "record"
         for folder in (self.compile, self.run, self.replay):
             folder.mkdir(mode=0o755)
-        self.sandbox = WarmSandbox(provisions.sandbox)
+        self.sandbox = WarmSandbox(context.sandbox)
         cleanup.push_async_callback(self.sandbox.close)
-        self._provisions = provisions
+        self._context = context
         self._cleanup = cleanup
         self._channels: deque[Channel] = deque()
 
@@ -81,14 +81,14 @@ class RunPlace:
         channel = self._open_channel()
         self._channels.append(channel)
         with suppress(ToolchainError):
-            command = runner_command(self._provisions.device, self.run, channel)
-            self.sandbox.expect(command, self._provisions.limits.runner_box)
+            command = runner_command(self._context.device, self.run, channel)
+            self.sandbox.expect(command, self._context.limits.runner_box)
 
     def expect_program(self) -> None:
         """Make the box of a whole program."""
         with suppress(ToolchainError):
-            command = self._provisions.device.run_command(self.run, BuildKind.PROGRAM)
-            self.sandbox.expect(command, with_one_more_byte(self._provisions.limits.program))
+            command = self._context.device.run_command(self.run, BuildKind.PROGRAM)
+            self.sandbox.expect(command, with_one_more_byte(self._context.limits.program))
 
     def channel(self) -> Channel:
         """For one runner; the first have boxes that wait for them, as many as were expected."""
@@ -102,10 +102,10 @@ class RunPlace:
 
 
 @asynccontextmanager
-async def open_place(provisions: Provisions, modes: Collection[Mode]) -> AsyncGenerator[RunPlace]:
+async def open_place(context: PlaceContext, modes: Collection[Mode]) -> AsyncGenerator[RunPlace]:
     """A place for one run in one of `modes`; afterwards nothing of it is left. Raises OSError."""
     async with AsyncExitStack() as cleanup:
-        place = RunPlace(provisions, cleanup)
+        place = RunPlace(context, cleanup)
         if set(modes) != {Mode.SANDBOX}:
             place.expect_runner()
         if Mode.SANDBOX in modes:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hipcpu.build_folder import BuildKind
     from problems.kit.definition import Case, Problem
     from services.executor.core.compile.build import Unit
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
     from services.executor.devices.sanitizing import Sanitized
     from services.executor.sandboxes.sandbox import Exit, Limits
 
@@ -52,17 +52,17 @@ class CheckRequest:
 
 
 async def findings_of(
-    request: CheckRequest, equipment: Equipment, device: Sanitized, say: Callable[[str], None]
+    request: CheckRequest, context: RunContext, device: Sanitized, say: Callable[[str], None]
 ) -> list[Finding]:
     """What the chosen sanitizers found, and how programs ended; raises Failure where nothing could run."""
     unit = _unit(request)
     if fault := source_fault(unit.source, unit.declaration):
         raise Failure(Verdict.COMPILE_ERROR, fault)
-    with ScratchFolder(equipment.scratch_parent) as scratch:
+    with ScratchFolder(context.scratch_parent) as scratch:
         build = _folder(scratch / "build")
-        builder = Builder(device, equipment.sandbox, equipment.cache, equipment.limits.builder)
+        builder = Builder(device, context.sandbox, context.cache, context.limits.builder)
         await builder.build(unit, _folder(scratch / "compile"), build, lambda _: None)
-        run = _CheckedRun(request, equipment, device, unit.kind, build)
+        run = _CheckedRun(request, context, device, unit.kind, build)
         found: list[Finding] = []
         for number, case in enumerate(_cases(request)):
             say(f"checking {case.name if case else 'the program'}")
@@ -88,7 +88,7 @@ def _folder(path: Path) -> Path:
 @dataclass(frozen=True)
 class _CheckedRun:
     request: CheckRequest
-    equipment: Equipment
+    context: RunContext
     device: Sanitized
     kind: BuildKind
     build: Path
@@ -108,12 +108,12 @@ class _CheckedRun:
                 mounts=[*command.mounts, Mount(inputs, _CASE.parent)],
             )
         limits = self._limits()
-        end = await run_to_end(self.equipment.sandbox, command, limits)
+        end = await run_to_end(self.context.sandbox, command, limits)
         name = case.name if case else ""
         return [*read_findings(self.device.findings_file(left), name), *_ending(end, limits, name)]
 
     def _limits(self) -> Limits:
-        usual = self.equipment.limits
+        usual = self.context.limits
         limits = usual.runner if self.request.problem else usual.program
         return replace(limits, wall=min(limits.wall, timedelta(seconds=_WALL_SECONDS)))
 

@@ -14,7 +14,7 @@ from hipcpu.build_folder import ToolchainError
 from services.executor.core.compile.cache import CompileCache
 from services.executor.core.model.job import CoreJob, Mode
 from services.executor.core.model.limits import StageLimits
-from services.executor.core.run.equipment import Equipment
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.installation import find_problem
 from services.executor.core.run.one_run import run
 from services.executor.core.timing.stopping import CPU_PROFILE
@@ -71,11 +71,11 @@ def limits() -> StageLimits:
 
 
 @pytest.fixture
-async def equipment(cpu_device: CpuDevice, builds: CompileCache, limits: StageLimits, tmp_path: Path) -> Equipment:
+async def context(cpu_device: CpuDevice, builds: CompileCache, limits: StageLimits, tmp_path: Path) -> RunContext:
     """Measures for a fifth of a second only: what is tested here is never the time itself."""
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    return Equipment(
+    return RunContext(
         device=cpu_device,
         sandbox=await choose_sandbox("auto"),
         cache=builds,
@@ -92,11 +92,11 @@ def told() -> list[Event]:
 
 
 @pytest.fixture
-def submit(equipment: Equipment, told: list[Event]) -> Callable[[str, Mode], object]:
+def submit(context: RunContext, told: list[Event]) -> Callable[[str, Mode], object]:
     """Runs a submission, by name, against vector-addition; what it tells is in `told`."""
 
     async def run_submission(name: str, mode: Mode = Mode.BENCHMARK) -> Finished:
         source = (SUBMISSIONS / f"{name}.hip").read_text()
-        return await run(CoreJob(source, mode, "vector-addition"), equipment, told.append)
+        return await run(CoreJob(source, mode, "vector-addition"), context, told.append)
 
     return run_submission

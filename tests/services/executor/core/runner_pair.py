@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from problems.kit.definition import Problem
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 
 @asynccontextmanager
 async def runner_pair(
-    equipment: Equipment, problem: Problem, source: str
+    context: RunContext, problem: Problem, source: str
 ) -> AsyncGenerator[tuple[Checker, RunnerSession]]:
     parameters = problem.parameters
     unit = Unit(BuildKind.SOLUTION, source, harness_source(parameters), expected_declaration(parameters))
-    async with open_place(equipment, {Mode.CHECK}) as place, trusted_runner(equipment, equipment.cache) as trusted:
-        await equipment.builder.build(unit, place.compile, place.run, lambda _: None)
-        session = RunnerSession(equipment.device, place.sandbox, equipment.limits, place.channel())
+    async with open_place(context, {Mode.CHECK}) as place, trusted_runner(context, context.cache) as trusted:
+        await context.builder.build(unit, place.compile, place.run, lambda _: None)
+        session = RunnerSession(context.device, place.sandbox, context.limits, place.channel())
         async with session.open(place.run):
             yield Checker(problem, RunSeed(), session), trusted

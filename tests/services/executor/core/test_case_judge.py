@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from problems.kit.parts import Stretch
     from problems.kit.signature import Parameter
     from services.executor.core.check.case_judge import Trial
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 PROBLEM = Catalogue.load().get("vector-addition").problem
 CALLS = range(24)
@@ -131,12 +131,12 @@ def test_each_array_of_each_call_has_a_guard_band_of_its_own() -> None:
 @pytest.mark.parametrize("offset", ["1", "-1"])
 @pytest.mark.parametrize("dtype", [DEFAULT, "bfloat16"])
 async def test_a_read_beside_an_input_always_makes_the_answer_wrong(
-    equipment: Equipment, offset: str, dtype: str
+    context: RunContext, offset: str, dtype: str
 ) -> None:
     source = (SUBMISSIONS / "reads_beside_the_input.hip").read_text().replace("OFFSET", offset)
     if dtype != DEFAULT:
         source = source_with_element_type(source, ELEMENT_TYPES[dtype])
-    finished = await run(CoreJob(source, Mode.CHECK, "vector-addition", dtype=dtype), equipment, lambda _: None)
+    finished = await run(CoreJob(source, Mode.CHECK, "vector-addition", dtype=dtype), context, lambda _: None)
     assert finished.verdict is Verdict.WRONG_ANSWER, finished
     assert "1 of" in finished.message
     assert "got nan" in finished.message
@@ -145,7 +145,7 @@ async def test_a_read_beside_an_input_always_makes_the_answer_wrong(
     assert "`wavepool core check --memcheck` names the line" in finished.message
 
 
-async def test_a_thread_that_is_not_joined_is_thought_of_where_nothing_was_written(equipment: Equipment) -> None:
+async def test_a_thread_that_is_not_joined_is_thought_of_where_nothing_was_written(context: RunContext) -> None:
     source = """
         #include <thread>
         extern "C" void solution(const float*, const float*, float* output, size_t) {
@@ -155,7 +155,7 @@ async def test_a_thread_that_is_not_joined_is_thought_of_where_nothing_was_writt
             }).detach();
         }
     """
-    finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), equipment, lambda _: None)
+    finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), context, lambda _: None)
     assert finished.verdict is Verdict.WRONG_ANSWER, finished
     assert "to a thread that it does not join" in finished.message
 

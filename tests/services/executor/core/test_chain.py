@@ -24,7 +24,7 @@ from tests.services.executor.core.runner_pair import runner_pair
 
 if TYPE_CHECKING:
     from services.executor.core.audit.chain import ChainAudit
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 PROBLEMS = Path(__file__).parents[4] / "problems" / "catalogue"
 LIMITS = (CPU_CHAINS, CPU_CHAIN_RULE)
@@ -33,22 +33,22 @@ LONG = replace(CPU_CHAINS, links=12, most_chains=1)
 
 
 async def _audit(
-    equipment: Equipment,
+    context: RunContext,
     name: str,
     profile: ChainProfile = LONG,
     claimed_ns: float = 1e9,
     quiet_ns: int | None = None,
 ) -> ChainAudit:
     problem = load_problem(PROBLEMS / "vector-addition").problem
-    async with runner_pair(equipment, problem, (SUBMISSIONS / f"{name}.hip").read_text()) as (checker, trusted):
+    async with runner_pair(context, problem, (SUBMISSIONS / f"{name}.hip").read_text()) as (checker, trusted):
         judge = checker.judge(problem.sizes.cpu[0], 0)
         return await audit_case(checker, trusted, judge, claimed_ns, (profile, CPU_CHAIN_RULE), quiet_ns)
 
 
-async def test_an_honest_time_is_believed_and_half_of_it_is_not(equipment: Equipment) -> None:
+async def test_an_honest_time_is_believed_and_half_of_it_is_not(context: RunContext) -> None:
     problem = load_problem(PROBLEMS / "vector-addition").problem
     source = (SUBMISSIONS / "slow_addition.hip").read_text()
-    async with runner_pair(equipment, problem, source) as (checker, trusted):
+    async with runner_pair(context, problem, source) as (checker, trusted):
         judge = checker.judge(problem.sizes.cpu[0], 0)
         claimed_ns = median([(await checker.call(judge)).event_ns for _ in range(5)])
         honest = await audit_case(checker, trusted, judge, claimed_ns, LIMITS)
@@ -74,28 +74,28 @@ async def test_an_honest_time_is_believed_and_half_of_it_is_not(equipment: Equip
         ("out_of_bounds", {Verdict.OUT_OF_BOUNDS}),
     ],
 )
-async def test_a_cheat_is_found_out_by_the_chain_alone(equipment: Equipment, name: str, verdicts: set[Verdict]) -> None:
+async def test_a_cheat_is_found_out_by_the_chain_alone(context: RunContext, name: str, verdicts: set[Verdict]) -> None:
     with pytest.raises(Failure) as caught:
-        await _audit(equipment, name)
+        await _audit(context, name)
     assert caught.value.verdict in verdicts, caught.value.message
 
 
 async def test_a_wrong_link_counts_before_what_later_links_did(
-    equipment: Equipment, monkeypatch: pytest.MonkeyPatch
+    context: RunContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(CaseJudge, "at_once", 6)
     problem = load_problem(PROBLEMS / "vector-addition").problem
     source = (SUBMISSIONS / "wrong_then_worse.hip").read_text().replace("FIRST_WRONG", "2")
-    async with runner_pair(equipment, problem, source) as (checker, trusted):
+    async with runner_pair(context, problem, source) as (checker, trusted):
         with pytest.raises(Failure) as caught:
             await audit_case(checker, trusted, checker.judge(problem.sizes.cpu[0], 0), 1e9, (LONG, CPU_CHAIN_RULE))
     assert caught.value.verdict is Verdict.WRONG_ANSWER, caught.value.message
 
 
-async def test_saying_done_before_the_chain_is_done_shows_in_the_digests(equipment: Equipment) -> None:
+async def test_saying_done_before_the_chain_is_done_shows_in_the_digests(context: RunContext) -> None:
     problem = load_problem(PROBLEMS / "vector-addition").problem
     source = (SUBMISSIONS / "early_done.hip").read_text()
-    async with runner_pair(equipment, problem, source) as (checker, trusted):
+    async with runner_pair(context, problem, source) as (checker, trusted):
         judge = checker.judge(problem.sizes.cpu[0], 0)
         await checker.call(judge)
         with pytest.raises(Failure) as caught:
@@ -104,46 +104,46 @@ async def test_saying_done_before_the_chain_is_done_shows_in_the_digests(equipme
     assert "changed after the call was said to be done" in caught.value.message
 
 
-async def test_of_a_chain_that_is_too_large_the_last_link_and_a_few_others_are_checked(equipment: Equipment) -> None:
-    audit = await _audit(equipment, "slow_addition", replace(LONG, wholly_checked_bytes=0))
+async def test_of_a_chain_that_is_too_large_the_last_link_and_a_few_others_are_checked(context: RunContext) -> None:
+    audit = await _audit(context, "slow_addition", replace(LONG, wholly_checked_bytes=0))
     assert [(chain.calls, chain.checked) for chain in audit.chains] == [(12, 9)]
 
 
-async def test_a_chain_is_as_long_as_the_memory_allows(equipment: Equipment) -> None:
+async def test_a_chain_is_as_long_as_the_memory_allows(context: RunContext) -> None:
     slot_bytes = 4 * 2**18 + 2 * 4096
-    audit = await _audit(equipment, "slow_addition", replace(LONG, most_bytes=3 * slot_bytes))
+    audit = await _audit(context, "slow_addition", replace(LONG, most_bytes=3 * slot_bytes))
     assert [chain.calls for chain in audit.chains] == [3]
-    audit = await _audit(equipment, "slow_addition", replace(LONG, most_bytes=slot_bytes - 1))
+    audit = await _audit(context, "slow_addition", replace(LONG, most_bytes=slot_bytes - 1))
     assert (audit.chains, audit.why_none) == ((), "the outputs are too large to keep")
 
 
-async def test_arguments_of_every_kind_go_through_a_chain(equipment: Equipment) -> None:
+async def test_arguments_of_every_kind_go_through_a_chain(context: RunContext) -> None:
     problem = MixedProblem()
-    async with runner_pair(equipment, problem, MIXED_SOLUTION) as (checker, trusted):
+    async with runner_pair(context, problem, MIXED_SOLUTION) as (checker, trusted):
         judge = checker.judge(problem.sizes.cpu[1], 0)
         audit = await audit_case(checker, trusted, judge, 1e9, (LONG, CPU_CHAIN_RULE))
     assert [(chain.calls, chain.checked) for chain in audit.chains] == [(12, 12)]
 
 
-async def test_a_problem_whose_inputs_may_not_change_has_no_chain_and_says_why(equipment: Equipment) -> None:
+async def test_a_problem_whose_inputs_may_not_change_has_no_chain_and_says_why(context: RunContext) -> None:
     problem = MixedProblem()
     problem.chain = {"x": FIXED}
-    async with runner_pair(equipment, problem, MIXED_SOLUTION) as (checker, trusted):
+    async with runner_pair(context, problem, MIXED_SOLUTION) as (checker, trusted):
         audit = await audit_case(checker, trusted, checker.judge(problem.sizes.cpu[0], 0), 1e9, LIMITS)
     assert audit.chains == ()
     assert "`Problem.chain`" in audit.why_none
 
 
-async def test_empty_chains_are_made_before_the_submission_has_a_process(equipment: Equipment) -> None:
+async def test_empty_chains_are_made_before_the_submission_has_a_process(context: RunContext) -> None:
     entry = load_problem(PROBLEMS / "vector-addition")
     judge = CaseJudge(entry.problem, entry.problem.sizes.cpu[0], RunSeed(), 0)
-    async with trusted_runner(equipment, equipment.cache) as trusted:
+    async with trusted_runner(context, context.cache) as trusted:
         quiet_ns = await quiet_null_ns(trusted, judge, replace(LONG, quiet_chains=2))
         assert quiet_ns is not None
         assert quiet_ns > 0
         assert await quiet_null_ns(trusted, judge, CPU_CHAINS) is None
 
 
-async def test_chains_know_the_empty_one_from_before(equipment: Equipment) -> None:
-    audit = await _audit(equipment, "slow_addition", quiet_ns=1)
+async def test_chains_know_the_empty_one_from_before(context: RunContext) -> None:
+    audit = await _audit(context, "slow_addition", quiet_ns=1)
     assert [chain.null_ns for chain in audit.chains] == [1]

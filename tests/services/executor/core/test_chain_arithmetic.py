@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from services.executor.core.call.session import RunnerSession
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 LINKS = 3
 FLOATS = ("float", "double", "half", "__hip_bfloat16")
@@ -113,9 +113,9 @@ def anythings(draw: st.DrawFn) -> Anything:
 
 
 @pytest.fixture
-def at_work(equipment: Equipment) -> Iterator[tuple[asyncio.Runner, RunnerSession]]:
+def at_work(context: RunContext) -> Iterator[tuple[asyncio.Runner, RunnerSession]]:
     with asyncio.Runner() as loop:
-        opening = trusted_runner(equipment, equipment.cache)
+        opening = trusted_runner(context, context.cache)
         session = loop.run(opening.__aenter__())
         yield loop, session
         loop.run(opening.__aexit__(None, None, None))

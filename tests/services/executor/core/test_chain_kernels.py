@@ -12,7 +12,7 @@ from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
 
 if TYPE_CHECKING:
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 RUNNER = Path(chain.__file__).parents[1] / "runner"
 HEADERS = ("chain_arithmetic.hpp", "protocol.hpp", "parallel.hpp", "chain_bodies.hpp", "chain_rules.hpp")
@@ -89,8 +89,8 @@ def _source() -> str:
     return f"#include <hip/hip_runtime.h>\n{plain}{MAIN}"
 
 
-async def test_kernels_and_loops_of_a_chain_give_the_same_bits(equipment: Equipment) -> None:
-    finished = await run(CoreJob(_source(), Mode.SANDBOX), equipment, lambda _: None)
+async def test_kernels_and_loops_of_a_chain_give_the_same_bits(context: RunContext) -> None:
+    finished = await run(CoreJob(_source(), Mode.SANDBOX), context, lambda _: None)
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert finished.program is not None
     assert finished.program.stdout == "0 faults\n"

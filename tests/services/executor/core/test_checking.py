@@ -13,33 +13,33 @@ from tests.services.executor.core.conftest import SUBMISSIONS
 from tests.services.executor.core.runner_pair import runner_pair
 
 if TYPE_CHECKING:
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 
 PROBLEMS = Path(__file__).parents[4] / "problems" / "catalogue"
 
 
-async def test_reading_what_nobody_wrote_is_nondeterministic(equipment: Equipment) -> None:
+async def test_reading_what_nobody_wrote_is_nondeterministic(context: RunContext) -> None:
     source = (SUBMISSIONS / "reads_unwritten.hip").read_text()
-    finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), equipment, lambda _: None)
+    finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), context, lambda _: None)
     assert finished.verdict is Verdict.NONDETERMINISTIC, finished
     assert "elements of `d_output` differ, the first at (" in finished.message
     assert "read before it is written" in finished.message
     assert [result.passed for result in finished.test_results] == [False]
 
 
-async def test_a_problem_may_allow_two_calls_to_differ(equipment: Equipment) -> None:
+async def test_a_problem_may_allow_two_calls_to_differ(context: RunContext) -> None:
     problem = load_problem(PROBLEMS / "vector-addition").problem
     lenient = type("Lenient", (type(problem),), {"nondeterministic": True})()
     source = (SUBMISSIONS / "reads_unwritten.hip").read_text()
-    async with runner_pair(equipment, lenient, source) as (checker, _):
+    async with runner_pair(context, lenient, source) as (checker, _):
         await checker.call_twice(checker.judge(problem.sizes.cpu[0], 0))
 
 
-async def test_the_second_call_has_the_same_inputs_at_other_places_with_other_poison(equipment: Equipment) -> None:
+async def test_the_second_call_has_the_same_inputs_at_other_places_with_other_poison(context: RunContext) -> None:
     problem = load_problem(PROBLEMS / "vector-addition").problem
     source = (SUBMISSIONS / "slow_addition.hip").read_text()
-    async with runner_pair(equipment, problem, source) as (checker, _):
+    async with runner_pair(context, problem, source) as (checker, _):
         judge = checker.judge(problem.sizes.cpu[3], 3)
         first = judge.draw(checker.next_call())
         others = [judge.again(first, checker.next_call()) for _ in range(20)]
@@ -49,7 +49,7 @@ async def test_the_second_call_has_the_same_inputs_at_other_places_with_other_po
     assert all(other.layout.shift_bytes % 256 == 0 for other in others)
 
 
-async def test_a_second_hidden_case_is_called_while_the_public_ones_are_measured(equipment: Equipment) -> None:
+async def test_a_second_hidden_case_is_called_while_the_public_ones_are_measured(context: RunContext) -> None:
     problem = load_problem(PROBLEMS / "vector-addition").problem
     for seed in map(str, range(100)):
         generators = [RunSeed(seed).generator(purpose) for purpose in ("hidden case", "hidden case when ranked")]
@@ -57,7 +57,7 @@ async def test_a_second_hidden_case_is_called_while_the_public_ones_are_measured
         if checked.values["n"] != ranked.values["n"]:
             break
     source = (SUBMISSIONS / "wrong_off_list.hip").read_text().replace("FORGOTTEN", str(ranked.values["n"]))
-    finished = await run(CoreJob(source, Mode.BENCHMARK, "vector-addition", seed=seed), equipment, lambda _: None)
+    finished = await run(CoreJob(source, Mode.BENCHMARK, "vector-addition", seed=seed), context, lambda _: None)
     assert finished.passed_tests == finished.total_tests
     assert finished.verdict is Verdict.WRONG_ANSWER, finished
     assert ranked.name in finished.message

@@ -20,7 +20,7 @@ from services.executor.sandboxes.sandbox import Command, Mount
 
 if TYPE_CHECKING:
     from services.executor.core.compile.cache import CompileCache
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 # Clang's own way to have itself crash.
 CRASHING = """
@@ -62,11 +62,11 @@ async def _failure_of(script: str, builds: CompileCache, tmp_path: Path) -> Fail
 
 
 @pytest.mark.parametrize("mode", [Mode.CHECK, Mode.SANDBOX])
-async def test_a_source_that_makes_clang_crash_is_a_compile_error(equipment: Equipment, mode: Mode) -> None:
-    finished = await run(CoreJob(CRASHING, mode, "vector-addition"), equipment, lambda _: None)
+async def test_a_source_that_makes_clang_crash_is_a_compile_error(context: RunContext, mode: Mode) -> None:
+    finished = await run(CoreJob(CRASHING, mode, "vector-addition"), context, lambda _: None)
     assert (finished.verdict, finished.reason) == (Verdict.COMPILE_ERROR, "compiler_crash"), finished
     assert "The compiler itself crashed on this source (SIG" in finished.message
-    assert list(equipment.scratch_parent.iterdir()) == []
+    assert list(context.scratch_parent.iterdir()) == []
 
 
 @pytest.mark.parametrize(

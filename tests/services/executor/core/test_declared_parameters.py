@@ -17,7 +17,7 @@ from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
 
 if TYPE_CHECKING:
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 PROBLEMS = Path(__file__).parents[4] / "problems" / "catalogue"
 PARAMETERS = parse_signature(
@@ -100,9 +100,9 @@ def test_what_no_longer_fits_registers_must_keep_its_place() -> None:
     assert "parameter 3 is `float s`" in signature_hint(f"void solution({moved}) {{ }}", wanted)
 
 
-async def test_a_wrong_answer_is_not_blamed_on_an_order_that_makes_no_difference(equipment: Equipment) -> None:
+async def test_a_wrong_answer_is_not_blamed_on_an_order_that_makes_no_difference(context: RunContext) -> None:
     source = 'extern "C" void solution(const float* input, float* output, size_t n, size_t m, float alpha) { }'
-    finished = await run(CoreJob(source, Mode.CHECK, "leaky-relu"), equipment, lambda _: None)
+    finished = await run(CoreJob(source, Mode.CHECK, "leaky-relu"), context, lambda _: None)
     assert finished.verdict is Verdict.WRONG_ANSWER
     assert "parameters" not in finished.message
 
@@ -132,9 +132,9 @@ def test_no_solution_of_the_catalogue_is_found_to_differ() -> None:
         assert signature_hint(file.read_text(), load_problem(file.parent).problem.parameters) == "", file
 
 
-async def test_the_cause_of_a_wrong_answer_is_told_before_its_elements(equipment: Equipment) -> None:
+async def test_the_cause_of_a_wrong_answer_is_told_before_its_elements(context: RunContext) -> None:
     source = 'extern "C" void solution(const float* d_input1, float* d_output, size_t n) { }'
-    finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), equipment, lambda _: None)
+    finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), context, lambda _: None)
     assert finished.verdict is Verdict.WRONG_ANSWER
     assert finished.message.startswith("The parameters of `solution` are not the problem's: it has 3 where 4 are")
     assert "were never written" in finished.message

@@ -10,7 +10,7 @@ from services.executor.core.run.one_run import JobError, run
 
 if TYPE_CHECKING:
     from services.executor.core.model.events import Event
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 RELU = """
 #include <hip/hip_runtime.h>
@@ -53,23 +53,23 @@ def ignore(event: Event) -> None:
         ("bfloat16", "__nv_bfloat16", "cuda_bf16.h"),
     ],
 )
-async def test_people_may_write_any_name_of_a_type(equipment: Equipment, dtype: str, ctype: str, header: str) -> None:
+async def test_people_may_write_any_name_of_a_type(context: RunContext, dtype: str, ctype: str, header: str) -> None:
     source = RELU.format(ctype=ctype, header=header)
-    finished = await run(CoreJob(source, Mode.CHECK, "relu", dtype), equipment, ignore)
+    finished = await run(CoreJob(source, Mode.CHECK, "relu", dtype), context, ignore)
     assert (finished.verdict, finished.message) == (Verdict.ACCEPTED, "All 5 cases are right.")
 
 
-async def test_a_kernel_for_another_type_reads_other_numbers(equipment: Equipment) -> None:
+async def test_a_kernel_for_another_type_reads_other_numbers(context: RunContext) -> None:
     source = DOT_IN_HALF.replace("__half", "__hip_bfloat16").replace("hip_fp16", "hip_bf16")
-    finished = await run(CoreJob(source, Mode.CHECK, "matrix-vector", "float16"), equipment, ignore)
+    finished = await run(CoreJob(source, Mode.CHECK, "matrix-vector", "float16"), context, ignore)
     assert finished.verdict is Verdict.WRONG_ANSWER
 
 
-async def test_sums_in_half_are_not_precise_enough(equipment: Equipment) -> None:
-    finished = await run(CoreJob(DOT_IN_HALF, Mode.CHECK, "matrix-vector", "float16"), equipment, ignore)
+async def test_sums_in_half_are_not_precise_enough(context: RunContext) -> None:
+    finished = await run(CoreJob(DOT_IN_HALF, Mode.CHECK, "matrix-vector", "float16"), context, ignore)
     assert finished.verdict in {Verdict.WRONG_ANSWER, Verdict.PRECISION}
 
 
-async def test_an_element_type_that_the_problem_lacks_is_explained(equipment: Equipment) -> None:
+async def test_an_element_type_that_the_problem_lacks_is_explained(context: RunContext) -> None:
     with pytest.raises(JobError, match="dtype: `histogram` has no 'float16'; it has float32"):
-        await run(CoreJob("", Mode.CHECK, "histogram", "float16"), equipment, ignore)
+        await run(CoreJob("", Mode.CHECK, "histogram", "float16"), context, ignore)

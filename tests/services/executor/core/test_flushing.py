@@ -10,7 +10,7 @@ from services.executor.core.call.trusted_runner import trusted_runner
 from services.executor.core.model.flushing import CPU_FLUSH, FlushProfile, calibrated_flush
 
 if TYPE_CHECKING:
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 MIB = 1 << 20
 PROFILE = FlushProfile(first_bytes=MIB, most_bytes=64 * MIB, probe_bytes=MIB // 2)
@@ -49,8 +49,8 @@ async def test_a_device_without_caches_is_cold_and_hot_alike() -> None:
     assert not (await calibrated_flush(Plain(), PROFILE)).verified
 
 
-async def test_a_real_runner_sweeps_and_probes(equipment: Equipment) -> None:
-    async with trusted_runner(equipment, equipment.cache) as trusted:
+async def test_a_real_runner_sweeps_and_probes(context: RunContext) -> None:
+    async with trusted_runner(context, context.cache) as trusted:
         assert await trusted.probe_ns(0, MIB) > 0
         assert await trusted.probe_ns(4 * MIB, MIB) > 0
         await trusted.flush(4 * MIB)

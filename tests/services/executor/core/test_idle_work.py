@@ -17,7 +17,7 @@ from tests.services.executor.core.conftest import SUBMISSIONS
 
 if TYPE_CHECKING:
     from services.executor.core.model.events import Benchmarked
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 SECOND_NS = 10**9
 HONEST = (SUBMISSIONS / "call_counter.hip").read_text().replace("if (++calls > 10) return;", "")
@@ -58,24 +58,24 @@ async def test_only_what_is_used_while_no_order_is_open_counts() -> None:
     assert meter.total.cpu_ns == 10**6
 
 
-async def _timed_once(equipment: Equipment, source: str) -> Benchmarked:
+async def _timed_once(context: RunContext, source: str) -> Benchmarked:
     """In one session of a few samples: the threads of the test take all processors meanwhile."""
-    assert equipment.profile is not None
+    assert context.profile is not None
     once = SessionRule(sessions=1, more_sessions=0, tolerance=None)
-    hurried = replace(equipment, profile=replace(equipment.profile, max_samples=3, fewest_samples=1, sessions=once))
+    hurried = replace(context, profile=replace(context.profile, max_samples=3, fewest_samples=1, sessions=once))
     finished = await run(CoreJob(source, Mode.BENCHMARK, "vector-addition"), hurried, lambda _: None)
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert finished.benchmarked is not None
     return finished.benchmarked
 
 
-async def test_forty_threads_that_spin_are_seen_and_named(equipment: Equipment) -> None:
-    benchmarked = await _timed_once(equipment, (SUBMISSIONS / "spinning_threads.hip").read_text())
+async def test_forty_threads_that_spin_are_seen_and_named(context: RunContext) -> None:
+    benchmarked = await _timed_once(context, (SUBMISSIONS / "spinning_threads.hip").read_text())
     for result in benchmarked.results:
         assert result.timing is Timing.UNPROVEN
         assert "the program worked while nothing was asked of it" in result.unproven_because
 
 
-async def test_an_honest_program_rests_between_its_calls(equipment: Equipment) -> None:
-    benchmarked = await _timed_once(equipment, HONEST)
+async def test_an_honest_program_rests_between_its_calls(context: RunContext) -> None:
+    benchmarked = await _timed_once(context, HONEST)
     assert "nothing was asked of it" not in benchmarked.unproven_because

@@ -27,7 +27,7 @@ from services.executor.sandboxes.sandbox import Command, Mount
 
 if TYPE_CHECKING:
     from services.executor.core.model.events import Event
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 KERNEL = KernelReport(8, 16, 0, 0, 0, 0, 8, "_Z1k", 3, hints=(KernelHint("spills", 4, "what", "why", "advice"),))
 REPORT = IsaReport("clang", "note", {"k": KERNEL})
@@ -152,12 +152,12 @@ def _compiled(told: list[Event]) -> Compiled:
     return next(event for event in told if isinstance(event, Compiled))
 
 
-async def _checked(source: str, equipment: Equipment, told: list[Event]) -> Finished:
-    return await run(CoreJob(source, Mode.CHECK, "vector-addition"), equipment, told.append)
+async def _checked(source: str, context: RunContext, told: list[Event]) -> Finished:
+    return await run(CoreJob(source, Mode.CHECK, "vector-addition"), context, told.append)
 
 
-async def test_a_compile_tells_what_the_mi300x_would_make_of_it(equipment: Equipment, told: list[Event]) -> None:
-    finished = await _checked(SOLUTION, replace(equipment, inspector=Gfx942Inspector()), told)
+async def test_a_compile_tells_what_the_mi300x_would_make_of_it(context: RunContext, told: list[Event]) -> None:
+    finished = await _checked(SOLUTION, replace(context, inspector=Gfx942Inspector()), told)
     assert finished.verdict is Verdict.ACCEPTED
     report = _compiled(told).isa
     assert report.note == ""
@@ -165,18 +165,16 @@ async def test_a_compile_tells_what_the_mi300x_would_make_of_it(equipment: Equip
     assert "s_endpgm" in _compiled(told).isa_listing
 
 
-async def test_a_source_that_this_machine_refuses_still_gets_its_report(
-    equipment: Equipment, told: list[Event]
-) -> None:
-    finished = await _checked(MATRIX_CORE_SOURCE, replace(equipment, inspector=Gfx942Inspector()), told)
+async def test_a_source_that_this_machine_refuses_still_gets_its_report(context: RunContext, told: list[Event]) -> None:
+    finished = await _checked(MATRIX_CORE_SOURCE, replace(context, inspector=Gfx942Inspector()), told)
     assert finished.verdict is Verdict.COMPILE_ERROR
     assert finished.isa is not None
     assert finished.isa.kernels["tile"].mfma == 1
 
 
-async def test_a_report_that_fails_does_not_fail_the_run(equipment: Equipment, told: list[Event]) -> None:
+async def test_a_report_that_fails_does_not_fail_the_run(context: RunContext, told: list[Event]) -> None:
     inspector: Any = ScriptedInspector("exit 7")
-    finished = await _checked(SOLUTION, replace(equipment, inspector=inspector), told)
+    finished = await _checked(SOLUTION, replace(context, inspector=inspector), told)
     assert finished.verdict is Verdict.ACCEPTED
     assert "status 7" in _compiled(told).isa.note
     assert not inspector.folders[0].exists()

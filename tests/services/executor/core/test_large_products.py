@@ -14,7 +14,7 @@ from services.executor.core.run.one_run import run
 
 if TYPE_CHECKING:
     from services.executor.core.model.events import Event
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 TESTS = Path(__file__).parents[3]
 
@@ -35,7 +35,7 @@ def every_product_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 async def test_a_large_product_is_judged_by_its_factors(
-    equipment: Equipment,
+    context: RunContext,
     told: list[Event],
     file: str,
     mode: Mode,
@@ -43,6 +43,6 @@ async def test_a_large_product_is_judged_by_its_factors(
     said: str,
 ) -> None:
     finished = await run(
-        CoreJob((TESTS / f"{file}.hip").read_text(), mode, "matrix-multiplication"), equipment, told.append
+        CoreJob((TESTS / f"{file}.hip").read_text(), mode, "matrix-multiplication"), context, told.append
     )
     assert (finished.verdict, said in finished.message) == (verdict, True), finished

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from services.executor.core.model import events
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 PLANS = Path(__file__).parent / "launch_plans"
 ADD = """
@@ -61,27 +61,27 @@ def plan_of(*launches: dict[str, Any], **rest: Any) -> str:
 
 
 async def judged(
-    equipment: Equipment, plan: str = "", *, before: str = "", inside: str = "", mode: Mode = Mode.CHECK
+    context: RunContext, plan: str = "", *, before: str = "", inside: str = "", mode: Mode = Mode.CHECK
 ) -> events.Finished:
     source = ADD.replace("BEFORE", before).replace("INSIDE", inside)
     job = CoreJob(source, mode, "vector-addition", launch_plan=plan or plan_of())
-    return await run(job, equipment, lambda _: None)
+    return await run(job, context, lambda _: None)
 
 
 @pytest.mark.parametrize("problem", ["matrix-multiplication", "softmax"])
-async def test_kernels_that_a_plan_launches_are_judged_like_any_solution(equipment: Equipment, problem: str) -> None:
+async def test_kernels_that_a_plan_launches_are_judged_like_any_solution(context: RunContext, problem: str) -> None:
     source, plan = (PLANS / f"{problem}.hip").read_text(), (PLANS / f"{problem}.json").read_text()
-    finished = await run(CoreJob(source, Mode.CHECK, problem, launch_plan=plan), equipment, lambda _: None)
+    finished = await run(CoreJob(source, Mode.CHECK, problem, launch_plan=plan), context, lambda _: None)
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert finished.report["contract"] == "D"
     assert len(str(finished.report["launch_plan_sha256"])) == 64
 
 
-def test_a_plan_is_a_launch_program_of_each_calls_sizes(equipment: Equipment) -> None:
+def test_a_plan_is_a_launch_program_of_each_calls_sizes(context: RunContext) -> None:
     scratch = [{"name": "room", "bytes": "4 * n"}]
     args = ["d_input1", "room", "d_output", "n", {"type": "float", "value": 1}]
     plan = plan_of({"grid": ["ceil_div(n, 256)", 2], "lds_bytes": 64, "args": args}, scratch=scratch)
-    problem = launched(equipment.find_problem("vector-addition"), plan, equipment.device.describe())
+    problem = launched(context.find_problem("vector-addition"), plan, context.device.describe())
     names = [parameter.name for parameter in problem.parameters]
     for case in problem.sizes.cpu[:2]:
         inputs = problem.inputs(case, np.random.default_rng(1))
@@ -96,8 +96,8 @@ def test_a_plan_is_a_launch_program_of_each_calls_sizes(equipment: Equipment) ->
         )
 
 
-async def test_a_plan_is_benchmarked_too(equipment: Equipment) -> None:
-    finished = await judged(equipment, mode=Mode.FULL)
+async def test_a_plan_is_benchmarked_too(context: RunContext) -> None:
+    finished = await judged(context, mode=Mode.FULL)
     assert finished.status in {"ACCEPTED", "ERROR"}, finished
     assert finished.benchmarked is not None, finished
     # It is ours that launches: nothing but a busy machine keeps the time from being valid.
@@ -107,7 +107,7 @@ async def test_a_plan_is_benchmarked_too(equipment: Equipment) -> None:
 
 @pytest.mark.parametrize(("launched_by", "tries"), [("plan", 2), ("recording", 2), ("solution", 1)])
 async def test_a_time_that_no_clock_bears_out_is_tried_twice_and_never_valid(
-    equipment: Equipment, monkeypatch: pytest.MonkeyPatch, launched_by: str, tries: int
+    context: RunContext, monkeypatch: pytest.MonkeyPatch, launched_by: str, tries: int
 ) -> None:
     opened: list[Path] = []
     open_session = RunnerSession.open
@@ -123,7 +123,7 @@ async def test_a_time_that_no_clock_bears_out_is_tried_twice_and_never_valid(
     read_back = "float first; hipMemcpy(&first, c, 4, hipMemcpyDeviceToHost);" if launched_by == "solution" else ""
     source = ADD.replace("BEFORE", "").replace("INSIDE", "") + HOST.replace("1.0f);", f"1.0f);{read_back}")
     plan = plan_of() if launched_by == "plan" else ""
-    finished = await run(CoreJob(source, Mode.BENCHMARK, "vector-addition", launch_plan=plan), equipment, told_nobody)
+    finished = await run(CoreJob(source, Mode.BENCHMARK, "vector-addition", launch_plan=plan), context, told_nobody)
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert finished.benchmarked is not None
     assert {result.timing for result in finished.benchmarked.results} == {Timing.UNPROVEN}
@@ -134,16 +134,16 @@ async def test_a_time_that_no_clock_bears_out_is_tried_twice_and_never_valid(
     assert len(opened) == 2 + (launched_by == "recording") + tries * (3 + by_us)
 
 
-async def test_no_host_code_of_the_submission_runs(equipment: Equipment) -> None:
+async def test_no_host_code_of_the_submission_runs(context: RunContext) -> None:
     before = 'struct Loud { Loud() { fprintf(stderr, "constructed\\n"); *(volatile int*)0 = 1; } } loud;'
-    finished = await judged(equipment, before=before + ' int main() { puts("main"); return 3; }')
+    finished = await judged(context, before=before + ' int main() { puts("main"); return 3; }')
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert finished.stdout + finished.stderr == ""
 
 
-async def test_a_wrong_kernel_is_a_wrong_answer(equipment: Equipment) -> None:
+async def test_a_wrong_kernel_is_a_wrong_answer(context: RunContext) -> None:
     args = [*LAUNCH["args"][:-1], {"type": "float", "value": 2}]
-    assert (await judged(equipment, plan_of({"args": args}))).verdict is Verdict.WRONG_ANSWER
+    assert (await judged(context, plan_of({"args": args}))).verdict is Verdict.WRONG_ANSWER
 
 
 def _through_scratch(initial: str) -> str:
@@ -154,14 +154,14 @@ def _through_scratch(initial: str) -> str:
     return plan_of(first, {"args": ["d_output", "d_input2", "d_output", "n", one]}, scratch=scratch)
 
 
-async def test_scratch_is_zero_where_the_plan_says_so_and_random_bits_elsewhere(equipment: Equipment) -> None:
-    assert (await judged(equipment, _through_scratch("zero"))).verdict is Verdict.ACCEPTED
-    assert (await judged(equipment, _through_scratch("uninitialized"))).verdict is Verdict.WRONG_ANSWER
+async def test_scratch_is_zero_where_the_plan_says_so_and_random_bits_elsewhere(context: RunContext) -> None:
+    assert (await judged(context, _through_scratch("zero"))).verdict is Verdict.ACCEPTED
+    assert (await judged(context, _through_scratch("uninitialized"))).verdict is Verdict.WRONG_ANSWER
 
 
-async def test_a_kernel_that_writes_beside_its_scratch_is_found_out(equipment: Equipment) -> None:
+async def test_a_kernel_that_writes_beside_its_scratch_is_found_out(context: RunContext) -> None:
     plan = _through_scratch("zero").replace('"d_input1", "nothing", "d_output"', '"d_input1", "d_input2", "nothing"')
-    finished = await judged(equipment, plan.replace("4 * n", "4 * n - 64"))
+    finished = await judged(context, plan.replace("4 * n", "4 * n - 64"))
     assert finished.verdict is Verdict.OUT_OF_BOUNDS, finished
     assert "`nothing`" in finished.message
 
@@ -176,9 +176,9 @@ async def test_a_kernel_that_writes_beside_its_scratch_is_found_out(equipment: E
     ],
 )
 async def test_a_plan_that_does_not_fit_is_a_launch_error_with_the_place(
-    equipment: Equipment, plan: str, said: str
+    context: RunContext, plan: str, said: str
 ) -> None:
-    finished = await judged(equipment, plan)
+    finished = await judged(context, plan)
     assert (finished.verdict, finished.reason) == (Verdict.LAUNCH_ERROR, "launch_plan")
     assert said in finished.message
 
@@ -193,19 +193,19 @@ async def test_a_plan_that_does_not_fit_is_a_launch_error_with_the_place(
     ],
 )
 async def test_kernels_that_no_device_could_run_do_not_compile(
-    equipment: Equipment, plan: str, before: str, inside: str, said: str
+    context: RunContext, plan: str, before: str, inside: str, said: str
 ) -> None:
-    finished = await judged(equipment, plan, before=before, inside=inside)
+    finished = await judged(context, plan, before=before, inside=inside)
     assert finished.verdict in {Verdict.COMPILE_ERROR, Verdict.FORBIDDEN_SOURCE}, finished
     assert said in f"{finished.message} {finished.details}", finished
 
 
-async def test_launches_run_in_their_order(equipment: Equipment) -> None:
+async def test_launches_run_in_their_order(context: RunContext) -> None:
     first = [*LAUNCH["args"][:-1], {"type": "float", "value": 7}]
-    assert (await judged(equipment, plan_of({"args": first}, {}))).verdict is Verdict.ACCEPTED
-    assert (await judged(equipment, plan_of({}, {"args": first}))).verdict is Verdict.WRONG_ANSWER
+    assert (await judged(context, plan_of({"args": first}, {}))).verdict is Verdict.ACCEPTED
+    assert (await judged(context, plan_of({}, {"args": first}))).verdict is Verdict.WRONG_ANSWER
 
 
-async def test_a_whole_program_has_no_plan(equipment: Equipment) -> None:
+async def test_a_whole_program_has_no_plan(context: RunContext) -> None:
     with pytest.raises(JobError, match="launch_plan"):
-        await run(CoreJob("int main() {}", Mode.SANDBOX, launch_plan=plan_of()), equipment, lambda _: None)
+        await run(CoreJob("int main() {}", Mode.SANDBOX, launch_plan=plan_of()), context, lambda _: None)

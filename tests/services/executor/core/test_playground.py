@@ -15,7 +15,7 @@ from services.executor.core.run.one_run import run
 from services.executor.core.run.playground import LineTeller
 
 if TYPE_CHECKING:
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 PROGRAM = """
 #include <hip/hip_runtime.h>
@@ -36,12 +36,12 @@ int main() {
 """
 
 
-async def _run(equipment: Equipment, ending: str, told: list[events.Event]) -> events.Finished:
-    return await run(CoreJob(PROGRAM.replace("ENDING", ending), Mode.SANDBOX), equipment, told.append)
+async def _run(context: RunContext, ending: str, told: list[events.Event]) -> events.Finished:
+    return await run(CoreJob(PROGRAM.replace("ENDING", ending), Mode.SANDBOX), context, told.append)
 
 
-async def test_a_program_runs_kernels_and_its_lines_are_told(equipment: Equipment, told: list[events.Event]) -> None:
-    finished = await _run(equipment, "return 0;", told)
+async def test_a_program_runs_kernels_and_its_lines_are_told(context: RunContext, told: list[events.Event]) -> None:
+    finished = await _run(context, "return 0;", told)
     assert (finished.verdict, finished.status) == (Verdict.ACCEPTED, "SANDBOX_SUCCESS")
     assert finished.program == events.ProgramResult(0, "2 4\n6 8", "to stderr\n", truncated=False)
     lines = {(event.stream, event.line) for event in told if isinstance(event, events.ProgramOutput)}
@@ -58,9 +58,9 @@ async def test_a_program_runs_kernels_and_its_lines_are_told(equipment: Equipmen
     ],
 )  # fmt: skip
 async def test_a_program_that_ends_badly_says_how(
-    equipment: Equipment, told: list[events.Event], ending: str, verdict: Verdict, status: str, return_code: int
+    context: RunContext, told: list[events.Event], ending: str, verdict: Verdict, status: str, return_code: int
 ) -> None:
-    finished = await _run(equipment, ending, told)
+    finished = await _run(context, ending, told)
     assert (finished.verdict, finished.status) == (verdict, status)
     assert finished.program is not None
     assert finished.program.return_code == return_code
@@ -68,9 +68,9 @@ async def test_a_program_that_ends_badly_says_how(
 
 
 async def test_a_program_that_prints_without_end_is_cut_off_at_the_limit(
-    equipment: Equipment, told: list[events.Event]
+    context: RunContext, told: list[events.Event]
 ) -> None:
-    finished = await _run(equipment, 'for (;;) puts("xxxx");', told)
+    finished = await _run(context, 'for (;;) puts("xxxx");', told)
     assert (finished.verdict, finished.status) == (Verdict.OUTPUT_LIMIT_EXCEEDED, "SANDBOX_OUTPUT_LIMIT")
     assert finished.program is not None
     assert (len(finished.program.stdout), finished.program.truncated) == (64 << 10, True)
@@ -78,29 +78,29 @@ async def test_a_program_that_prints_without_end_is_cut_off_at_the_limit(
     assert "\n".join(lines) == finished.program.stdout
 
 
-async def test_a_program_may_print_exactly_the_limit(equipment: Equipment, told: list[events.Event]) -> None:
+async def test_a_program_may_print_exactly_the_limit(context: RunContext, told: list[events.Event]) -> None:
     ending = "for (int i = 7; i < 64 << 10; ++i) putchar(i % 64 ? 46 : 10); return 0;"
-    finished = await _run(equipment, ending, told)
+    finished = await _run(context, ending, told)
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert finished.program is not None
     assert (len(finished.program.stdout), finished.program.truncated) == (64 << 10, False)
 
 
-async def test_a_program_reads_nothing(equipment: Equipment, told: list[events.Event]) -> None:
-    assert (await _run(equipment, "return getchar() == EOF ? 0 : 1;", told)).verdict is Verdict.ACCEPTED
+async def test_a_program_reads_nothing(context: RunContext, told: list[events.Event]) -> None:
+    assert (await _run(context, "return getchar() == EOF ? 0 : 1;", told)).verdict is Verdict.ACCEPTED
 
 
-async def test_a_program_that_does_not_end_is_ended(equipment: Equipment, told: list[events.Event]) -> None:
-    program = replace(equipment.limits.program, wall=timedelta(seconds=1))
-    hurried = replace(equipment, limits=replace(equipment.limits, program=program))
+async def test_a_program_that_does_not_end_is_ended(context: RunContext, told: list[events.Event]) -> None:
+    program = replace(context.limits.program, wall=timedelta(seconds=1))
+    hurried = replace(context, limits=replace(context.limits, program=program))
     finished = await _run(hurried, "fflush(stdout); for (volatile int i = 0;; ++i) {}", told)
     assert (finished.verdict, finished.status) == (Verdict.TIME_LIMIT_EXCEEDED, "SANDBOX_TIMEOUT")
     assert finished.program is not None
     assert finished.program.stdout == "2 4\n6 8"
 
 
-async def test_a_program_without_main_does_not_build(equipment: Equipment, told: list[events.Event]) -> None:
-    finished = await run(CoreJob("int answer() { return 42; }", Mode.SANDBOX), equipment, told.append)
+async def test_a_program_without_main_does_not_build(context: RunContext, told: list[events.Event]) -> None:
+    finished = await run(CoreJob("int answer() { return 42; }", Mode.SANDBOX), context, told.append)
     assert finished.verdict is Verdict.COMPILE_ERROR
     assert "main" in finished.message
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
     from services.executor.devices.profiling import Dispatch
 
 REPOSITORY = Path(__file__).parents[4]
@@ -51,10 +51,10 @@ class TracedCpu(CpuDevice):
 
 
 async def test_a_profile_shows_the_kernels_of_a_checked_run(
-    equipment: Equipment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    context: RunContext, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tmp_path.chmod(0o755)
-    traced = replace(equipment, device=TracedCpu(tmp_path))
+    traced = replace(context, device=TracedCpu(tmp_path))
     status = await profile(CoreJob(SOURCE, Mode.CHECK, "relu"), traced)
     out = capsys.readouterr().out
     assert status == 0, out
@@ -63,7 +63,7 @@ async def test_a_profile_shows_the_kernels_of_a_checked_run(
 
 
 async def test_a_device_without_a_profiler_is_refused_by_name(
-    equipment: Equipment, capsys: pytest.CaptureFixture[str]
+    context: RunContext, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert await profile(CoreJob(SOURCE, Mode.CHECK, "relu"), equipment) == 2
+    assert await profile(CoreJob(SOURCE, Mode.CHECK, "relu"), context) == 2
     assert "cpu has no profiler" in capsys.readouterr().err

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from services.executor.core.check.case_judge import CaseJudge
     from services.executor.core.model.events import Finished
     from services.executor.core.model.limits import StageLimits
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 SHORT = replace(FIXED, max_samples=12, warm_up_most_calls=3)
 LARGE: dict[str, dict[str, Any]] = {
@@ -135,9 +135,9 @@ def test_what_is_off_by_little_in_half_of_the_samples_of_two_sessions_is_compare
 @pytest.mark.parametrize("device", ["cpu", "sim"])
 @pytest.mark.parametrize("slug", LARGE)
 async def test_honest_kernels_answer_alike_when_their_timed_calls_are_made_again(
-    equipment: Equipment, device: str, slug: str
+    context: RunContext, device: str, slug: str
 ) -> None:
-    finished = await _benchmarked(_on(equipment, device), catalogue().get(slug).solution, slug)
+    finished = await _benchmarked(_on(context, device), catalogue().get(slug).solution, slug)
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert finished.benchmarked is not None
     # A busy machine may hide a time on `cpu`.
@@ -163,17 +163,17 @@ def _lie(lie: str, i: str = "i") -> str:
 
 
 @pytest.fixture
-def digests_alone(equipment: Equipment, monkeypatch: pytest.MonkeyPatch) -> Equipment:
+def digests_alone(context: RunContext, monkeypatch: pytest.MonkeyPatch) -> RunContext:
     """The simulated GPU, on a case that counts as large, of whose samples no answer is compared with the reference."""
     monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
     monkeypatch.setattr(revealing, "COMPARED_ANSWERS", 0)
     more_samples = replace(FIXED, max_samples=40)
-    return replace(_on(equipment, "sim"), find_problem=smallest_case_of, profile=more_samples)
+    return replace(_on(context, "sim"), find_problem=smallest_case_of, profile=more_samples)
 
 
 @pytest.mark.parametrize("lie", LIES)
 async def test_a_kernel_that_is_wrong_for_other_reasons_than_its_inputs_is_found_out(
-    digests_alone: Equipment, lie: str
+    digests_alone: RunContext, lie: str
 ) -> None:
     """By its digests; then `solution` is measured, of which every answer is compared, and is wrong too."""
     finished = await _benchmarked(digests_alone, _lying(LIES[lie]), "vector-addition")
@@ -181,11 +181,11 @@ async def test_a_kernel_that_is_wrong_for_other_reasons_than_its_inputs_is_found
 
 
 async def test_a_right_answer_that_is_another_than_before_is_told_as_what_it_is(
-    equipment: Equipment, monkeypatch: pytest.MonkeyPatch
+    context: RunContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
     problem = find_problem("vector-addition")
-    async with runner_pair(equipment, problem, HONEST) as (checker, _):
+    async with runner_pair(context, problem, HONEST) as (checker, _):
         launching, judge, times = await _timed(checker, problem)
         alike = await reveal(launching, judge, [Measurement(times, (), StopReason.SAMPLES)])
         assert (alike.replayed, alike.checked) == (len(times), COMPARED_ANSWERS)
@@ -201,13 +201,13 @@ async def test_a_right_answer_that_is_another_than_before_is_told_as_what_it_is(
 
 
 async def test_answers_that_are_made_again_are_compared_with_the_reference(
-    equipment: Equipment, monkeypatch: pytest.MonkeyPatch
+    context: RunContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A function of the inputs has the same digest each time; here half of the inputs tell it to be wrong."""
     monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
     problem = find_problem("vector-addition")
     source = HONEST.replace("c[i] = a[i] + b[i];", "c[i] = i == 7 && a[0] > 0 ? 0 : a[i] + b[i];")
-    async with runner_pair(equipment, problem, source) as (checker, _):
+    async with runner_pair(context, problem, source) as (checker, _):
         launching, judge, times = await _timed(checker, problem)
         with pytest.raises(Failure) as caught:
             await reveal(launching, judge, [Measurement(times, (), StopReason.SAMPLES)])
@@ -215,7 +215,7 @@ async def test_answers_that_are_made_again_are_compared_with_the_reference(
 
 
 async def test_a_digest_that_is_not_that_of_the_outputs_is_a_forgery(
-    equipment: Equipment, monkeypatch: pytest.MonkeyPatch
+    context: RunContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As if a kernel had written over those that digest: it is the same each time."""
     monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
@@ -224,14 +224,14 @@ async def test_a_digest_that_is_not_that_of_the_outputs_is_a_forgery(
         return Commitment(question.key, question.call, (1, 2))
 
     monkeypatch.setattr(RunnerSession, "_commitment", forged)
-    one_case = replace(_on(equipment, "sim"), find_problem=smallest_case_of)
+    one_case = replace(_on(context, "sim"), find_problem=smallest_case_of)
     finished = await _benchmarked(one_case, HONEST, "vector-addition")
     assert finished.verdict is Verdict.TIMING_INVALID, finished
 
 
 @pytest.mark.parametrize("lie", LIES)
 async def test_a_kernel_of_a_nondeterministic_problem_is_found_out_by_excerpts(
-    digests_alone: Equipment, lie: str
+    digests_alone: RunContext, lie: str
 ) -> None:
     """Of a thousand sums a single one is wrong."""
     honest = "if (lane == 0) c[row] = sum;"
@@ -251,12 +251,12 @@ def _moved(times: CallTimes, by: Callable[[NDArray[Any]], NDArray[Any]]) -> Call
 
 
 async def test_excerpts_of_timed_calls_are_compared_with_what_is_made_again_and_with_the_reference(
-    equipment: Equipment, monkeypatch: pytest.MonkeyPatch
+    context: RunContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
     problem = smallest_case_of("matrix-vector")
     signs = np.resize(np.float32([1, -1]), EXCERPT_ELEMENTS)
-    async with runner_pair(equipment, problem, catalogue().get("matrix-vector").solution) as (checker, _):
+    async with runner_pair(context, problem, catalogue().get("matrix-vector").solution) as (checker, _):
         launching, judge, times = await _timed(checker, problem)
         apart = np.float32(judge.allowances(judge.draw(1))["output_c"].apart(np.zeros(())))
 
@@ -286,12 +286,12 @@ async def test_excerpts_of_timed_calls_are_compared_with_what_is_made_again_and_
 
 
 async def test_an_excerpt_that_is_not_that_of_the_outputs_is_a_forgery(
-    equipment: Equipment, monkeypatch: pytest.MonkeyPatch
+    context: RunContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second process tells what is alike, but is not what lies in its outputs."""
     monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
     problem = smallest_case_of("matrix-vector")
-    async with runner_pair(equipment, problem, catalogue().get("matrix-vector").solution) as (checker, _):
+    async with runner_pair(context, problem, catalogue().get("matrix-vector").solution) as (checker, _):
         launching, judge, times = await _timed(checker, problem)
         told = RunnerSession._commitment
 
@@ -310,11 +310,11 @@ async def test_an_excerpt_that_is_not_that_of_the_outputs_is_a_forgery(
     "slug", ["layer-norm", "scaled-dot-attention", "mse-loss", "nvfp4-gemm", "conv-2d", "batch-norm", "cumsum"]
 )
 async def test_honest_kernels_of_nondeterministic_problems_tell_the_same_again(
-    equipment: Equipment, monkeypatch: pytest.MonkeyPatch, slug: str
+    context: RunContext, monkeypatch: pytest.MonkeyPatch, slug: str
 ) -> None:
     monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
     problem = find_problem(slug)
-    one_case = replace(_on(equipment, "sim"), find_problem=lambda _: with_case(problem, problem.sizes.cpu[0]))
+    one_case = replace(_on(context, "sim"), find_problem=lambda _: with_case(problem, problem.sizes.cpu[0]))
     finished = await _benchmarked(one_case, catalogue().get(slug).solution, slug)
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert finished.benchmarked is not None
@@ -323,9 +323,9 @@ async def test_honest_kernels_of_nondeterministic_problems_tell_the_same_again(
     assert replayed == finished.benchmarked.results[0].samples
 
 
-async def test_first_calls_are_made_again_as_well(equipment: Equipment, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_first_calls_are_made_again_as_well(context: RunContext, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
-    one_case = replace(_on(equipment, "sim"), find_problem=smallest_case_of)
+    one_case = replace(_on(context, "sim"), find_problem=smallest_case_of)
     finished = await _benchmarked(one_case, HONEST, "vector-addition", timing_mode=TimingMode.FIRST_CALL)
     assert finished.verdict is Verdict.ACCEPTED, finished
     (made_again,) = dict(finished.report["replayed_calls"]).values()
@@ -334,9 +334,9 @@ async def test_first_calls_are_made_again_as_well(equipment: Equipment, monkeypa
 
 
 @pytest.mark.parametrize("asked", ["digest", "excerpt"])
-async def test_nothing_is_told_of_a_call_that_was_not_redrawn(equipment: Equipment, asked: str) -> None:
+async def test_nothing_is_told_of_a_call_that_was_not_redrawn(context: RunContext, asked: str) -> None:
     problem = find_problem("vector-addition")
-    async with runner_pair(equipment, problem, HONEST) as (checker, _):
+    async with runner_pair(context, problem, HONEST) as (checker, _):
         judge = checker.judge(problem.sizes.cpu[0], 0)
         await checker.call(judge)
         excerpt = judge.excerpt(judge.draw(1), 1) if asked == "excerpt" else None
@@ -345,9 +345,9 @@ async def test_nothing_is_told_of_a_call_that_was_not_redrawn(equipment: Equipme
     assert caught.value.verdict is Verdict.RUNTIME_ERROR, caught.value.message
 
 
-async def test_what_is_never_written_has_another_digest_when_the_key_comes_again(equipment: Equipment) -> None:
+async def test_what_is_never_written_has_another_digest_when_the_key_comes_again(context: RunContext) -> None:
     problem = find_problem("vector-addition")
-    async with trusted_runner(equipment, equipment.cache) as session:
+    async with trusted_runner(context, context.cache) as session:
         checker = Checker(problem, RunSeed("poison"), session)
         judge = checker.judge(problem.sizes.cpu[0], 0)
         drawn = judge.draw(checker.next_call())
@@ -377,16 +377,16 @@ def _lying(lie: str) -> str:
     return source.replace(honest, f"{honest}\n  {_lie(lie)}")
 
 
-def _on(equipment: Equipment, device: str) -> Equipment:
+def _on(context: RunContext, device: str) -> RunContext:
     """With the large cases."""
-    fitted = replace(equipment, find_problem=_large, limits=_roomy(equipment))
+    fitted = replace(context, find_problem=_large, limits=_roomy(context))
     return replace(fitted, device=SimulatedGpu(), profile=SHORT) if device == "sim" else fitted
 
 
-def _roomy(equipment: Equipment) -> StageLimits:
-    return replace(equipment.limits, runner=replace(equipment.limits.runner, memory_mib=1024))
+def _roomy(context: RunContext) -> StageLimits:
+    return replace(context.limits, runner=replace(context.limits.runner, memory_mib=1024))
 
 
-async def _benchmarked(equipment: Equipment, source: str, slug: str, **how: Any) -> Finished:
+async def _benchmarked(context: RunContext, source: str, slug: str, **how: Any) -> Finished:
     job = CoreJob(f"// sim: latency_us=100 noise=quiet\n{source}", Mode.BENCHMARK, slug, seed="a", **how)
-    return await run(job, equipment, lambda _: None)
+    return await run(job, context, lambda _: None)

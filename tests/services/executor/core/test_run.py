@@ -28,7 +28,7 @@ from tests.services.executor.core.mixed_problem import MIXED_SOLUTION, MixedProb
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
     from services.executor.devices.device import DeviceDescription, Toolchain
     from services.executor.sandboxes.sandbox import BoxedProcess
 
@@ -40,8 +40,8 @@ def _names(told: list[events.Event]) -> list[str]:
     return [type(event).__name__ for event in told if not isinstance(event, events.BenchmarkProgress)]
 
 
-async def test_a_check_tells_its_stages_in_order(equipment: Equipment, told: list[events.Event]) -> None:
-    finished = await run(CoreJob(HONEST, Mode.CHECK, "vector-addition"), equipment, told.append)
+async def test_a_check_tells_its_stages_in_order(context: RunContext, told: list[events.Event]) -> None:
+    finished = await run(CoreJob(HONEST, Mode.CHECK, "vector-addition"), context, told.append)
     assert _names(told) == ["Compiling", "Compiled", "Checking", *["TestResult"] * 5, "Checked", "Finished"]
     assert (finished.verdict, finished.status) == (Verdict.ACCEPTED, "CHECKED")
     assert (finished.passed_tests, finished.total_tests) == (5, 5)
@@ -50,8 +50,8 @@ async def test_a_check_tells_its_stages_in_order(equipment: Equipment, told: lis
 
 
 @pytest.mark.parametrize("setting", [pytest.param("bubblewrap", marks=pytest.mark.bubblewrap), "process"])
-async def test_every_kind_of_box_lets_the_judge_and_the_runner_meet(equipment: Equipment, setting: str) -> None:
-    boxed = replace(equipment, sandbox=await choose_sandbox(setting))
+async def test_every_kind_of_box_lets_the_judge_and_the_runner_meet(context: RunContext, setting: str) -> None:
+    boxed = replace(context, sandbox=await choose_sandbox(setting))
     finished = await run(CoreJob(HONEST, Mode.CHECK, "vector-addition"), boxed, lambda _: None)
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert finished.report["sandbox"] == {"name": setting, "gaps": list(boxed.sandbox.gaps)}
@@ -60,11 +60,11 @@ async def test_every_kind_of_box_lets_the_judge_and_the_runner_meet(equipment: E
     assert finished.verdict is Verdict.WRONG_ANSWER, finished
 
 
-async def test_the_time_of_what_cannot_be_recorded_is_unproven(equipment: Equipment) -> None:
+async def test_the_time_of_what_cannot_be_recorded_is_unproven(context: RunContext) -> None:
     reads_back = (
         HONEST.rstrip().removesuffix("}") + "  float x; hipMemcpy(&x, d_output, 4, hipMemcpyDeviceToHost);\n}\n"
     )
-    finished = await run(CoreJob(reads_back, Mode.FULL, "vector-addition"), equipment, lambda _: None)
+    finished = await run(CoreJob(reads_back, Mode.FULL, "vector-addition"), context, lambda _: None)
     benchmarked = finished.benchmarked
     assert (finished.verdict, finished.report.get("replayer_sha256")) == (Verdict.ACCEPTED, None)
     assert benchmarked is not None
@@ -75,8 +75,8 @@ async def test_the_time_of_what_cannot_be_recorded_is_unproven(equipment: Equipm
     assert "The time is UNPROVEN: " in finished.message
 
 
-async def test_a_full_run_measures_every_public_case(equipment: Equipment, told: list[events.Event]) -> None:
-    finished = await run(CoreJob(HONEST, Mode.FULL, "vector-addition"), equipment, told.append)
+async def test_a_full_run_measures_every_public_case(context: RunContext, told: list[events.Event]) -> None:
+    finished = await run(CoreJob(HONEST, Mode.FULL, "vector-addition"), context, told.append)
     assert _names(told)[-7:] == ["Benchmarking", *["BenchmarkResult"] * 4, "Benchmarked", "Finished"]
     assert (finished.verdict, finished.status) == (Verdict.ACCEPTED, "ACCEPTED")
     benchmarked = finished.benchmarked
@@ -97,11 +97,11 @@ async def test_a_full_run_measures_every_public_case(equipment: Equipment, told:
     assert set(finished.stage_seconds) == {"compile", "check", "benchmark"}
 
 
-async def test_the_report_names_everything_that_a_result_depends_on(equipment: Equipment) -> None:
-    report = (await run(CoreJob(HONEST, Mode.CHECK, "vector-addition"), equipment, lambda _: None)).report
+async def test_the_report_names_everything_that_a_result_depends_on(context: RunContext) -> None:
+    report = (await run(CoreJob(HONEST, Mode.CHECK, "vector-addition"), context, lambda _: None)).report
     assert report["problem"] == "vector-addition"
-    assert report["toolchain"] == equipment.device.toolchain().identity
-    assert report["sandbox"] == {"name": equipment.sandbox.name, "gaps": list(equipment.sandbox.gaps)}
+    assert report["toolchain"] == context.device.toolchain().identity
+    assert report["sandbox"] == {"name": context.sandbox.name, "gaps": list(context.sandbox.gaps)}
     for digest in ("source_sha256", "executable_sha256", "seed_commitment"):
         assert len(str(report[digest])) == 64
     (code,) = [item for item in cast("Any", report["code_objects"]) if item["section"] == ".text"]
@@ -110,59 +110,59 @@ async def test_the_report_names_everything_that_a_result_depends_on(equipment: E
 
 
 async def test_an_executable_that_changed_while_it_was_timed_is_our_fault(
-    equipment: Equipment, monkeypatch: pytest.MonkeyPatch
+    context: RunContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     say_goodbye = RunnerSession._say_goodbye
 
     async def meddled(self: RunnerSession, box: BoxedProcess) -> None:
-        for file in equipment.scratch_parent.rglob("run/runner"):
+        for file in context.scratch_parent.rglob("run/runner"):
             file.chmod(0o755)
             file.unlink()
             file.write_bytes(b"another")
         await say_goodbye(self, box)
 
     monkeypatch.setattr(RunnerSession, "_say_goodbye", meddled)
-    finished = await run(CoreJob(HONEST, Mode.CHECK, "vector-addition"), equipment, lambda _: None)
+    finished = await run(CoreJob(HONEST, Mode.CHECK, "vector-addition"), context, lambda _: None)
     assert finished.verdict is Verdict.INFRA_ERROR, finished
     assert "executable changed" in finished.message
 
 
 async def test_the_same_source_is_compiled_once_and_a_failed_one_every_time(
-    equipment: Equipment, told: list[events.Event]
+    context: RunContext, told: list[events.Event]
 ) -> None:
-    fresh = f"{HONEST}// {equipment.scratch_parent}\n"
+    fresh = f"{HONEST}// {context.scratch_parent}\n"
     for source in (fresh, fresh, fresh + "#error no\n", fresh + "#error no\n"):
-        await run(CoreJob(source, Mode.CHECK, "vector-addition"), equipment, told.append)
+        await run(CoreJob(source, Mode.CHECK, "vector-addition"), context, told.append)
     assert [event.cached for event in told if isinstance(event, events.Compiling)] == [False, True, False, False]
 
 
-async def test_a_sample_shows_input_output_and_expectation(equipment: Equipment, told: list[events.Event]) -> None:
-    passed = await run(CoreJob(HONEST, Mode.SAMPLE, "vector-addition"), equipment, told.append)
+async def test_a_sample_shows_input_output_and_expectation(context: RunContext, told: list[events.Event]) -> None:
+    passed = await run(CoreJob(HONEST, Mode.SAMPLE, "vector-addition"), context, told.append)
     assert _names(told) == ["Compiling", "Compiled", "Finished"]
     assert (passed.status, passed.sample is not None and passed.sample.passed) == ("PASSED", True)
     wrong = (SUBMISSIONS / "wrong_answer.hip").read_text()
-    failed = await run(CoreJob(wrong, Mode.SAMPLE, "vector-addition"), equipment, told.append)
+    failed = await run(CoreJob(wrong, Mode.SAMPLE, "vector-addition"), context, told.append)
     assert (failed.status, failed.sample is not None and failed.sample.passed) == ("FAILED", False)
     assert failed.wrong_answer is not None
 
 
-async def test_arguments_of_every_kind_reach_the_solution(equipment: Equipment) -> None:
+async def test_arguments_of_every_kind_reach_the_solution(context: RunContext) -> None:
     mixed = MixedProblem()
-    mixed_equipment = replace(equipment, find_problem=mixed.find)
-    finished = await run(CoreJob(MIXED_SOLUTION, Mode.CHECK, "mixed"), mixed_equipment, lambda _: None)
+    mixed_context = replace(context, find_problem=mixed.find)
+    finished = await run(CoreJob(MIXED_SOLUTION, Mode.CHECK, "mixed"), mixed_context, lambda _: None)
     assert finished.verdict is Verdict.ACCEPTED, finished
     # Far from any alpha: no narrower format explains it.
     wrong = MIXED_SOLUTION.replace("x[at] * alpha", "x[at] * (alpha + 1.0)")
-    finished = await run(CoreJob(wrong, Mode.CHECK, "mixed"), mixed_equipment, lambda _: None)
+    finished = await run(CoreJob(wrong, Mode.CHECK, "mixed"), mixed_context, lambda _: None)
     assert finished.verdict is Verdict.WRONG_ANSWER
 
 
-async def test_no_two_calls_of_a_run_share_inputs_and_a_seed_gives_them_again(equipment: Equipment) -> None:
+async def test_no_two_calls_of_a_run_share_inputs_and_a_seed_gives_them_again(context: RunContext) -> None:
     drawn: list[list[bytes]] = []
     for seed in ("1", "1", "2", ""):
         mixed = MixedProblem()
         job = CoreJob(MIXED_SOLUTION, Mode.BENCHMARK, "mixed", seed=seed)
-        finished = await run(job, replace(equipment, find_problem=mixed.find), lambda _: None)
+        finished = await run(job, replace(context, find_problem=mixed.find), lambda _: None)
         assert finished.verdict is Verdict.ACCEPTED
         assert len(set(mixed.drawn)) == len(mixed.drawn) > 10
         drawn.append(mixed.drawn)
@@ -180,31 +180,31 @@ async def test_no_two_calls_of_a_run_share_inputs_and_a_seed_gives_them_again(eq
     ],
 )
 async def test_a_job_that_is_not_well_formed_names_the_field(
-    equipment: Equipment, told: list[events.Event], problem: str, dtype: str, said: str
+    context: RunContext, told: list[events.Event], problem: str, dtype: str, said: str
 ) -> None:
     with pytest.raises(JobError, match=said):
-        await run(CoreJob(HONEST, Mode.CHECK, problem, dtype), equipment, told.append)
+        await run(CoreJob(HONEST, Mode.CHECK, problem, dtype), context, told.append)
     assert told == []
 
 
 @pytest.mark.usefixtures("own_memory")
-async def test_a_problem_that_breaks_is_our_fault(equipment: Equipment) -> None:
+async def test_a_problem_that_breaks_is_our_fault(context: RunContext) -> None:
     mixed = MixedProblem()
     mixed.breaks = True
     finished = await run(
         CoreJob(MIXED_SOLUTION, Mode.CHECK, "mixed"),
-        replace(equipment, find_problem=mixed.find),
+        replace(context, find_problem=mixed.find),
         lambda _: None,
     )
     assert (finished.verdict, finished.status) == (Verdict.INFRA_ERROR, "ERROR")
     assert "ZeroDivisionError" in finished.details
-    assert _left_behind(equipment) == []
+    assert _left_behind(context) == []
 
 
-async def test_a_missing_toolchain_or_box_is_our_fault(equipment: Equipment) -> None:
+async def test_a_missing_toolchain_or_box_is_our_fault(context: RunContext) -> None:
     class NoToolchain:
         def __getattr__(self, name: str) -> object:
-            return getattr(equipment.device, name)
+            return getattr(context.device, name)
 
         def toolchain(self) -> Toolchain:
             raise ToolchainError("install the toolchain with `make setup`")
@@ -223,13 +223,13 @@ async def test_a_missing_toolchain_or_box_is_our_fault(equipment: Equipment) -> 
         prepare = start
 
     job = CoreJob(f"{HONEST}// never compiled\n", Mode.CHECK, "vector-addition")
-    finished = await run(job, replace(equipment, device=NoToolchain()), lambda _: None)  # pyright: ignore[reportArgumentType]
+    finished = await run(job, replace(context, device=NoToolchain()), lambda _: None)  # pyright: ignore[reportArgumentType]
     assert finished.verdict is Verdict.INFRA_ERROR
     assert "make setup" in finished.message
-    finished = await run(job, replace(equipment, device=NoDriver()), lambda _: None)  # pyright: ignore[reportArgumentType]
+    finished = await run(job, replace(context, device=NoDriver()), lambda _: None)  # pyright: ignore[reportArgumentType]
     assert finished.message == "The device cannot be used on this machine: install the driver's library"
     assert (finished.verdict, finished.details) == (Verdict.INFRA_ERROR, "")
-    finished = await run(job, replace(equipment, sandbox=NoBox()), lambda _: None)  # pyright: ignore[reportArgumentType]
+    finished = await run(job, replace(context, sandbox=NoBox()), lambda _: None)  # pyright: ignore[reportArgumentType]
     assert finished.verdict is Verdict.INFRA_ERROR
     assert "no namespaces here" in finished.details
 
@@ -244,7 +244,7 @@ async def test_a_missing_toolchain_or_box_is_our_fault(equipment: Equipment) -> 
     ],
 )
 async def test_a_cancelled_run_leaves_no_process_and_no_file(
-    equipment: Equipment, name: str, mode: Mode, stage: type[events.Event]
+    context: RunContext, name: str, mode: Mode, stage: type[events.Event]
 ) -> None:
     reached = asyncio.Event()
     source = (SUBMISSIONS / f"{name}.hip").read_text().replace("> 10", "> 1000000")
@@ -256,7 +256,7 @@ async def test_a_cancelled_run_leaves_no_process_and_no_file(
             reached.set()
 
     before = set(psutil.Process().children(recursive=True))
-    task = asyncio.create_task(run(CoreJob(source, mode, "vector-addition"), equipment, tell))
+    task = asyncio.create_task(run(CoreJob(source, mode, "vector-addition"), context, tell))
     waiting = asyncio.create_task(reached.wait())
     async with asyncio.timeout(60):
         await asyncio.wait((waiting, task), return_when=asyncio.FIRST_COMPLETED)
@@ -265,7 +265,7 @@ async def test_a_cancelled_run_leaves_no_process_and_no_file(
         with pytest.raises(asyncio.CancelledError):
             await task
     assert not any(isinstance(event, events.Finished) for event in told)
-    assert _left_behind(equipment) == []
+    assert _left_behind(context) == []
     assert [child for child in psutil.Process().children(recursive=True) if child not in before] == []
 
 
@@ -279,9 +279,9 @@ def own_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-def _left_behind(equipment: Equipment) -> list[Path]:
+def _left_behind(context: RunContext) -> list[Path]:
     """Scratch folders of this test."""
-    return [*equipment.scratch_parent.iterdir(), *memory_parent(equipment.scratch_parent).iterdir()]
+    return [*context.scratch_parent.iterdir(), *memory_parent(context.scratch_parent).iterdir()]
 
 
 class NarrowDevice(CpuDevice):
@@ -299,12 +299,12 @@ class NarrowDevice(CpuDevice):
     ],
 )
 async def test_a_wrong_answer_on_narrow_wavefronts_says_so_where_the_source_works_across_lanes(
-    equipment: Equipment, line: str, is_told: bool
+    context: RunContext, line: str, is_told: bool
 ) -> None:
     source = HONEST.replace("c[i] = a[i] + b[i];", f"c[i] = a[i] + b[i];\n  if (i < n) {{ {line}\n }}")
     job = CoreJob(source, Mode.CHECK, "vector-addition")
-    wide = await run(job, equipment, lambda _: None)
-    narrow = await run(job, replace(equipment, device=NarrowDevice()), lambda _: None)
+    wide = await run(job, context, lambda _: None)
+    narrow = await run(job, replace(context, device=NarrowDevice()), lambda _: None)
     assert (wide.verdict, narrow.verdict) == (Verdict.WRONG_ANSWER, Verdict.WRONG_ANSWER), (wide, narrow)
     assert "lanes" not in wide.message
     assert ("Wavefronts of this device have 32 lanes, an MI300X's 64" in narrow.message) == is_told

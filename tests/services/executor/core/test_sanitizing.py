@@ -18,7 +18,7 @@ from services.executor.sandboxes.launch_order import Hold
 from services.executor.sandboxes.process.sandbox import open_process_sandbox
 
 if TYPE_CHECKING:
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
     from services.executor.devices.cpu.cpu_device import CpuDevice
 
 FLAWED = Path(__file__).parents[3] / "hipcpu" / "flawed"
@@ -29,12 +29,12 @@ SAMPLE = ("frobenius_norm_last_block", "log_softmax_cooperative_groups", "histog
 
 
 async def _findings(
-    equipment: Equipment, device: CpuDevice, source: str, slug: str = "", **more: object
+    context: RunContext, device: CpuDevice, source: str, slug: str = "", **more: object
 ) -> list[Finding]:
-    problem = equipment.find_problem(slug) if slug else None
+    problem = context.find_problem(slug) if slug else None
     cases = problem.sizes.of(SizeSet.CPU) if problem else ()
     request = CheckRequest(source, problem, cases, **more)
-    return await findings_of(request, equipment, device.sanitized(), lambda _: None)
+    return await findings_of(request, context, device.sanitized(), lambda _: None)
 
 
 def _title(finding: Finding) -> str:
@@ -49,27 +49,27 @@ def _expected(source: str) -> set[tuple[int, str]]:
 
 @pytest.mark.parametrize("name", ["bounds", "uninitialised", "races", "divergence", "crash", "lockstep"])
 async def test_each_flaw_is_found_at_its_line_and_nothing_else(
-    equipment: Equipment, cpu_device: CpuDevice, name: str
+    context: RunContext, cpu_device: CpuDevice, name: str
 ) -> None:
     source = (FLAWED / f"{name}.hip").read_text()
-    found = [one for one in await _findings(equipment, cpu_device, source) if one.where]
+    found = [one for one in await _findings(context, cpu_device, source) if one.where]
     expected = _expected(source)
     accused = [{(line, _title(one)) for line in one.lines} & expected for one in found]
     assert all(accused), found
     assert set().union(*accused) == expected
 
 
-async def test_a_crash_is_told_after_what_was_found_before_it(equipment: Equipment, cpu_device: CpuDevice) -> None:
-    found = await _findings(equipment, cpu_device, (FLAWED / "crash.hip").read_text())
+async def test_a_crash_is_told_after_what_was_found_before_it(context: RunContext, cpu_device: CpuDevice) -> None:
+    found = await _findings(context, cpu_device, (FLAWED / "crash.hip").read_text())
     assert found[-1].kind == "crash"
     assert "SIGSEGV" in found[-1].message
 
 
 @pytest.mark.parametrize("name", SAMPLE)
-async def test_an_honest_kernel_has_no_findings(equipment: Equipment, cpu_device: CpuDevice, name: str) -> None:
+async def test_an_honest_kernel_has_no_findings(context: RunContext, cpu_device: CpuDevice, name: str) -> None:
     source = (HONEST / f"{name}.hip").read_text()
     slug = source.partition("\n")[0].removeprefix("// problem: ")
-    assert await _findings(equipment, cpu_device, source, slug) == []
+    assert await _findings(context, cpu_device, source, slug) == []
 
 
 OFF_BY_ONE = """#include <hip/hip_runtime.h>
@@ -83,8 +83,8 @@ extern "C" void solution(const float* a, const float* b, float* c, size_t n) {
 """
 
 
-async def test_a_solution_is_checked_on_its_problems_buffers(equipment: Equipment, cpu_device: CpuDevice) -> None:
-    found = await _findings(equipment, cpu_device, OFF_BY_ONE, "vector-addition")
+async def test_a_solution_is_checked_on_its_problems_buffers(context: RunContext, cpu_device: CpuDevice) -> None:
+    found = await _findings(context, cpu_device, OFF_BY_ONE, "vector-addition")
     assert {(one.kind, one.memory, one.lines[0]) for one in found} == {
         ("out-of-bounds", "d_input1", 4),
         ("out-of-bounds", "d_output", 4),
@@ -94,25 +94,25 @@ async def test_a_solution_is_checked_on_its_problems_buffers(equipment: Equipmen
     assert (first.where.block, first.where.thread, first.offset) == ((0, 0, 0), (63, 0, 0), 63 * 4)
 
 
-async def test_a_failed_launch_is_a_finding(equipment: Equipment, cpu_device: CpuDevice) -> None:
+async def test_a_failed_launch_is_a_finding(context: RunContext, cpu_device: CpuDevice) -> None:
     source = OFF_BY_ONE.replace("256>>>", "4096>>>")
-    found = await _findings(equipment, cpu_device, source, "vector-addition")
+    found = await _findings(context, cpu_device, source, "vector-addition")
     assert {one.kind for one in found} == {"hip-error"}
     assert "hipErrorInvalidConfiguration" in found[0].message
 
 
-async def test_only_the_sanitizers_asked_for_speak(equipment: Equipment, cpu_device: CpuDevice) -> None:
+async def test_only_the_sanitizers_asked_for_speak(context: RunContext, cpu_device: CpuDevice) -> None:
     checks = frozenset({Check.RACECHECK})
-    assert await _findings(equipment, cpu_device, OFF_BY_ONE, "vector-addition", checks=checks) == []
+    assert await _findings(context, cpu_device, OFF_BY_ONE, "vector-addition", checks=checks) == []
 
 
-async def test_a_source_that_does_not_compile_is_its_authors_fault(equipment: Equipment, cpu_device: CpuDevice) -> None:
+async def test_a_source_that_does_not_compile_is_its_authors_fault(context: RunContext, cpu_device: CpuDevice) -> None:
     with pytest.raises(Failure) as raised:
-        await _findings(equipment, cpu_device, "int main() { return nothing; }")
+        await _findings(context, cpu_device, "int main() { return nothing; }")
     assert raised.value.verdict is Verdict.COMPILE_ERROR
 
 
-async def test_a_box_without_a_root_of_its_own_is_given_its_cases(equipment: Equipment, cpu_device: CpuDevice) -> None:
-    weaker = replace(equipment, sandbox=await open_process_sandbox(forgo=[Hold.NAMESPACES]))
+async def test_a_box_without_a_root_of_its_own_is_given_its_cases(context: RunContext, cpu_device: CpuDevice) -> None:
+    weaker = replace(context, sandbox=await open_process_sandbox(forgo=[Hold.NAMESPACES]))
     found = await _findings(weaker, cpu_device, OFF_BY_ONE, "vector-addition")
     assert {one.kind for one in found} == {"out-of-bounds"}

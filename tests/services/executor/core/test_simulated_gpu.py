@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from services.executor.core.audit.chain import ChainAudit
     from services.executor.core.model.events import Finished
     from services.executor.core.run.case_result import CaseTimes
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
     from services.executor.core.timing.benchmark_result import BenchmarkResult
 
 HONEST = (SUBMISSIONS / "call_counter.hip").read_text().replace("if (++calls > 10) return;", "")
@@ -47,13 +47,13 @@ FIXED = replace(GPU_PROFILE, max_samples=CALLS, max_wall_seconds=600, warm_up_ca
 
 
 @pytest.fixture
-def simulated(equipment: Equipment) -> Equipment:
+def simulated(context: RunContext) -> RunContext:
     """One small case: what takes long is the host's own part of each call."""
 
-    return replace(equipment, device=SimulatedGpu(), profile=FIXED, find_problem=smallest_case_of)
+    return replace(context, device=SimulatedGpu(), profile=FIXED, find_problem=smallest_case_of)
 
 
-async def _finished(simulated: Equipment, script: str, timing_mode: TimingMode | None = None) -> Finished:
+async def _finished(simulated: RunContext, script: str, timing_mode: TimingMode | None = None) -> Finished:
     source = f"// sim: {script}\n{HONEST}"
     return await run(
         CoreJob(source, Mode.BENCHMARK, "vector-addition", seed="a", timing_mode=timing_mode),
@@ -69,7 +69,7 @@ def _result(finished: Finished) -> BenchmarkResult:
 
 @pytest.mark.parametrize("latency_us", [1, 100, 10_000])
 async def test_an_honest_kernels_time_is_the_true_one_by_every_instrument(
-    simulated: Equipment, latency_us: float
+    simulated: RunContext, latency_us: float
 ) -> None:
     finished = await _finished(simulated, f"latency_us={latency_us} noise=gpu")
     assert finished.verdict is Verdict.ACCEPTED, finished
@@ -90,7 +90,7 @@ async def test_an_honest_kernels_time_is_the_true_one_by_every_instrument(
     assert "none are known of `simulated GPU" in str(finished.report["roofs"])
 
 
-async def test_hot_calls_are_faster_than_cold_ones(simulated: Equipment) -> None:
+async def test_hot_calls_are_faster_than_cold_ones(simulated: RunContext) -> None:
     result = _result(await _finished(simulated, "latency_us=100 noise=quiet", TimingMode.HOT))
     assert result.runtime_ns == pytest.approx(HOT_SHARE * 100e3, rel=1e-3)
 
@@ -104,7 +104,7 @@ async def test_hot_calls_are_faster_than_cold_ones(simulated: Equipment) -> None
     ],
 )
 async def test_forged_claims_are_invalid_however_busy_the_host(
-    simulated: Equipment, script: str, found_by: str
+    simulated: RunContext, script: str, found_by: str
 ) -> None:
     finished = await _finished(simulated, script)
     assert finished.verdict is Verdict.TIMING_INVALID, finished
@@ -113,7 +113,7 @@ async def test_forged_claims_are_invalid_however_busy_the_host(
 
 
 @pytest.mark.parametrize("noise", ["quiet", "gpu"])
-async def test_a_claim_that_is_a_twentieth_short_is_not_proven(simulated: Equipment, noise: str) -> None:
+async def test_a_claim_that_is_a_twentieth_short_is_not_proven(simulated: RunContext, noise: str) -> None:
     finished = await _finished(simulated, f"latency_us=500 noise={noise} claim=0.95")
     assert finished.verdict is Verdict.ACCEPTED, finished
     result = _result(finished)
@@ -123,7 +123,7 @@ async def test_a_claim_that_is_a_twentieth_short_is_not_proven(simulated: Equipm
 
 @pytest.mark.parametrize("slow_processes", [1, 2])
 async def test_a_case_is_accused_by_the_chains_of_two_processes(
-    simulated: Equipment, monkeypatch: pytest.MonkeyPatch, slow_processes: int
+    simulated: RunContext, monkeypatch: pytest.MonkeyPatch, slow_processes: int
 ) -> None:
     audits: list[ChainAudit] = []
 
@@ -140,13 +140,13 @@ async def test_a_case_is_accused_by_the_chains_of_two_processes(
     assert _result(finished).timing is (Timing.VALID if slow_processes == 1 else Timing.INVALID), finished
 
 
-async def test_processes_of_different_speed_have_no_time(simulated: Equipment) -> None:
+async def test_processes_of_different_speed_have_no_time(simulated: RunContext) -> None:
     result = _result(await _finished(simulated, "latency_us=100 apart=8 noise=quiet"))
     assert (result.timing, len(result.session_median_ns)) == (Timing.UNSTABLE, 5)
 
 
 async def test_a_large_case_has_its_inputs_drawn_by_the_device_and_a_share_of_its_answers_checked(
-    simulated: Equipment, monkeypatch: pytest.MonkeyPatch
+    simulated: RunContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
     finished = await _finished(simulated, "latency_us=100 noise=gpu")
@@ -162,7 +162,7 @@ async def test_a_large_case_has_its_inputs_drawn_by_the_device_and_a_share_of_it
 
 
 async def test_a_kernel_that_is_wrong_in_half_of_the_calls_that_are_timed_is_found_out(
-    simulated: Equipment, monkeypatch: pytest.MonkeyPatch
+    simulated: RunContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = HONEST.replace("__global__", "__device__ int calls;\n__global__", 1).replace(
         "{", "{ if (blockIdx.x == 0 && threadIdx.x == 0 && ++calls > 20 && calls % 2) return;", 1
@@ -174,7 +174,7 @@ async def test_a_kernel_that_is_wrong_in_half_of_the_calls_that_are_timed_is_fou
 
 
 @pytest.fixture
-def compared_in_parts(simulated: Equipment, monkeypatch: pytest.MonkeyPatch) -> Equipment:
+def compared_in_parts(simulated: RunContext, monkeypatch: pytest.MonkeyPatch) -> RunContext:
     """As at GPU sizes, on cases of `cpu`."""
     monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
     monkeypatch.setattr(parts, "ELEMENTS", 256)
@@ -183,7 +183,7 @@ def compared_in_parts(simulated: Equipment, monkeypatch: pytest.MonkeyPatch) -> 
     return replace(simulated, find_problem=lambda _: largest)
 
 
-async def test_an_honest_kernel_is_right_in_every_part(compared_in_parts: Equipment) -> None:
+async def test_an_honest_kernel_is_right_in_every_part(compared_in_parts: RunContext) -> None:
     finished = await _finished(compared_in_parts, "latency_us=100 noise=gpu")
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert (_result(finished).timing, _result(finished).unproven_because) == (Timing.VALID, "")
@@ -194,7 +194,7 @@ async def test_an_honest_kernel_is_right_in_every_part(compared_in_parts: Equipm
     ["conv-2d", "hinge-loss", "max-pool-2d", "mxfp8-gemm", "nvfp4-dequantize", "nvfp4-gemm", "vector-multiply-ff"],
 )
 async def test_a_reference_is_right_in_every_part_of_what_a_device_draws(
-    simulated: Equipment, monkeypatch: pytest.MonkeyPatch, slug: str
+    simulated: RunContext, monkeypatch: pytest.MonkeyPatch, slug: str
 ) -> None:
     for name, least in (("ELEMENTS", 256), ("FEWEST_PIECES", 16), ("FEWEST_LINES", 3)):
         monkeypatch.setattr(parts, name, least)
@@ -210,7 +210,7 @@ async def test_a_reference_is_right_in_every_part_of_what_a_device_draws(
 
 
 async def test_what_lies_in_an_output_does_not_tell_the_inputs_that_a_device_drew(
-    simulated: Equipment, monkeypatch: pytest.MonkeyPatch
+    simulated: RunContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
     problem = find_problem("relu")
@@ -224,7 +224,7 @@ async def test_what_lies_in_an_output_does_not_tell_the_inputs_that_a_device_dre
 
 
 @pytest.mark.parametrize("slug", ["mxfp4-gemm", "mxfp8-gemm", "mxfp4-quantize", "mxfp8-quantize", "nvfp4-quantize"])
-async def test_inputs_of_a_chain_are_such_that_a_reference_is_right(simulated: Equipment, slug: str) -> None:
+async def test_inputs_of_a_chain_are_such_that_a_reference_is_right(simulated: RunContext, slug: str) -> None:
     entry = catalogue().get(slug)
     # With tiles that have padding, and blocks whose rounding hangs on what is in them.
     one = with_case(entry.problem, entry.problem.sizes.cpu[1])
@@ -236,7 +236,7 @@ async def test_inputs_of_a_chain_are_such_that_a_reference_is_right(simulated: E
 
 @pytest.mark.parametrize("is_audited", [True, False])
 async def test_a_kernel_that_leaves_out_a_twentieth_of_each_call_that_is_timed_is_found_out(
-    compared_in_parts: Equipment, monkeypatch: pytest.MonkeyPatch, *, is_audited: bool
+    compared_in_parts: RunContext, monkeypatch: pytest.MonkeyPatch, *, is_audited: bool
 ) -> None:
     source = HONEST.replace("__global__", "__device__ int calls;\n__global__", 1).replace(
         "{", "{ if (blockIdx.x == 0 && threadIdx.x == 0) ++calls; if (calls > 20 && blockIdx.x % 20 == 3) return;", 1
@@ -250,7 +250,7 @@ async def test_a_kernel_that_leaves_out_a_twentieth_of_each_call_that_is_timed_i
 
 
 @pytest.fixture
-def drawn_at_once(simulated: Equipment, monkeypatch: pytest.MonkeyPatch) -> Equipment:
+def drawn_at_once(simulated: RunContext, monkeypatch: pytest.MonkeyPatch) -> RunContext:
     """The host draws the inputs of six calls at once, and compares so many answers."""
     monkeypatch.setattr(case_judge, "SIDE_BY_SIDE_BYTES", 0)
     monkeypatch.setattr(case_judge, "at_once", lambda _: 6)
@@ -258,7 +258,7 @@ def drawn_at_once(simulated: Equipment, monkeypatch: pytest.MonkeyPatch) -> Equi
 
 
 async def test_while_a_call_is_made_nothing_is_drawn_or_compared(
-    drawn_at_once: Equipment, monkeypatch: pytest.MonkeyPatch
+    drawn_at_once: RunContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     busy, most_busy, seen = list[str](), list[int](), list[int]()
 
@@ -291,7 +291,7 @@ async def test_while_a_call_is_made_nothing_is_drawn_or_compared(
 
 @pytest.mark.parametrize("wrong_at", [7, 21, 50])
 async def test_an_answer_that_is_compared_with_others_is_found_wrong(
-    drawn_at_once: Equipment, monkeypatch: pytest.MonkeyPatch, wrong_at: int
+    drawn_at_once: RunContext, monkeypatch: pytest.MonkeyPatch, wrong_at: int
 ) -> None:
     """One of the 50 calls of a session, the last of which end it; each session loads the kernels anew."""
     source = HONEST.replace("__global__", "__device__ int calls;\n__global__", 1).replace(
@@ -322,20 +322,20 @@ def test_it_is_named_sim_and_works_on_the_host() -> None:
     ],
 )
 async def test_scripted_faults_have_the_verdict_of_real_ones(
-    simulated: Equipment, script: str, verdict: Verdict, reason: str
+    simulated: RunContext, script: str, verdict: Verdict, reason: str
 ) -> None:
     finished = await _finished(simulated, script)
     assert (finished.verdict, finished.reason) == (verdict, reason), finished
 
 
-async def test_a_script_that_is_not_understood_is_the_sources_fault(simulated: Equipment) -> None:
+async def test_a_script_that_is_not_understood_is_the_sources_fault(simulated: RunContext) -> None:
     job = CoreJob(f"// sim: speed=3\n{HONEST}", Mode.CHECK, "vector-addition")
     finished = await run(job, simulated, lambda _: None)
     assert finished.verdict is Verdict.COMPILE_ERROR
     assert "'speed=3' is not known" in finished.details
 
 
-async def test_kernels_that_our_own_runner_launches_have_a_valid_time(simulated: Equipment) -> None:
+async def test_kernels_that_our_own_runner_launches_have_a_valid_time(simulated: RunContext) -> None:
     source = f"// sim: latency_us=100 noise=gpu\n{ADD.replace('BEFORE', '').replace('INSIDE', '')}"
     job = CoreJob(source, Mode.BENCHMARK, "vector-addition", seed="a", launch_plan=plan_of())
     finished = await run(job, simulated, lambda _: None)
@@ -345,7 +345,7 @@ async def test_kernels_that_our_own_runner_launches_have_a_valid_time(simulated:
 
 @pytest.mark.parametrize("scratch", [[], [{"name": "room", "bytes": "4 * n"}]])
 async def test_large_calls_of_a_plan_are_drawn_by_the_device_unless_it_has_scratch(
-    simulated: Equipment, monkeypatch: pytest.MonkeyPatch, scratch: list[dict[str, str]]
+    simulated: RunContext, monkeypatch: pytest.MonkeyPatch, scratch: list[dict[str, str]]
 ) -> None:
     monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
     source = f"// sim: latency_us=100 noise=gpu\n{ADD.replace('BEFORE', '').replace('INSIDE', '')}"
@@ -367,7 +367,7 @@ async def test_large_calls_of_a_plan_are_drawn_by_the_device_unless_it_has_scrat
     ],
 )
 async def test_where_device_code_reaches_the_hosts_memory_no_time_is_proven(
-    simulated: Equipment, answer: dict[str, bytes], said: str
+    simulated: RunContext, answer: dict[str, bytes], said: str
 ) -> None:
     finished = await _finished(replace(simulated, properties=answer), "latency_us=100 noise=gpu")
     assert finished.verdict is Verdict.ACCEPTED, finished
@@ -377,7 +377,7 @@ async def test_where_device_code_reaches_the_hosts_memory_no_time_is_proven(
     assert said in finished.message
 
 
-async def test_a_gpu_says_itself_whether_device_code_reaches_the_hosts_memory(simulated: Equipment) -> None:
+async def test_a_gpu_says_itself_whether_device_code_reaches_the_hosts_memory(simulated: RunContext) -> None:
     properties = (await with_properties(simulated)).properties
     assert properties["pageableMemoryAccess"] == bytes(4)
     assert host_memory_doubt(properties) == ""
@@ -385,7 +385,7 @@ async def test_a_gpu_says_itself_whether_device_code_reaches_the_hosts_memory(si
     assert properties["name"].startswith(b"Wavepool cpu device\0")
 
 
-async def test_a_gpu_that_is_not_there_is_not_asked(simulated: Equipment) -> None:
+async def test_a_gpu_that_is_not_there_is_not_asked(simulated: RunContext) -> None:
     with pytest.raises(InfrastructureFailure, match="no NVIDIA GPU 99 can be used"):
         await with_properties(replace(simulated, device=NvidiaDevice(indices=[99])))
 

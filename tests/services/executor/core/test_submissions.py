@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from problems.kit.definition import Case
     from services.executor.core.model.events import Event, Finished
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
     Submit = Callable[..., Awaitable[Finished]]
 
@@ -93,8 +93,8 @@ async def test_the_compilers_whole_text_is_in_the_details(submit: Submit) -> Non
     assert "int half = 1" in details
 
 
-async def test_a_flood_of_output_is_cut_and_no_verdict(equipment: Equipment) -> None:
-    patient = replace(equipment, limits=replace(equipment.limits, call_seconds=math.inf))
+async def test_a_flood_of_output_is_cut_and_no_verdict(context: RunContext) -> None:
+    patient = replace(context, limits=replace(context.limits, call_seconds=math.inf))
     source = (SUBMISSIONS / "print_flood.hip").read_text()
     finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), patient, lambda _: None)
     assert finished.verdict is Verdict.ACCEPTED
@@ -126,36 +126,36 @@ COOPERATIVE = """
     ],
 )
 async def test_a_kernel_that_was_launched_with_too_little_shared_memory_is_told(
-    equipment: Equipment, launch: str, bytes_: str
+    context: RunContext, launch: str, bytes_: str
 ) -> None:
     [honest] = [line for line in SHARED_OVERRUN.splitlines() if "<<<" in line]
     job = CoreJob(SHARED_OVERRUN.replace(honest, launch), Mode.SAMPLE, "vector-addition")
-    finished = await run(job, equipment, lambda _: None)
+    finished = await run(job, context, lambda _: None)
     assert finished.verdict is Verdict.OUT_OF_BOUNDS, finished
     assert f"past the end of its dynamic shared memory: at byte {bytes_}, and it was launched with {bytes_} bytes" in (
         finished.message
     )
 
 
-async def test_what_is_read_past_the_end_of_dynamic_shared_memory_is_no_number(equipment: Equipment) -> None:
+async def test_what_is_read_past_the_end_of_dynamic_shared_memory_is_no_number(context: RunContext) -> None:
     reading = SHARED_OVERRUN.replace("float* const sum = arrays + 2 * blockDim.x;", "float* const sum = left;").replace(
         "sum[threadIdx.x] = left[threadIdx.x]", "sum[threadIdx.x] = 0 * arrays[2 * blockDim.x] + left[threadIdx.x]"
     )
-    finished = await run(CoreJob(reading, Mode.CHECK, "vector-addition"), equipment, lambda _: None)
+    finished = await run(CoreJob(reading, Mode.CHECK, "vector-addition"), context, lambda _: None)
     assert finished.verdict is Verdict.WRONG_ANSWER, finished
     assert "got nan" in finished.message
 
 
-async def test_the_whole_runs_wall_limit_ends_it(equipment: Equipment) -> None:
-    runner = replace(equipment.limits.runner, wall=timedelta(seconds=1))
-    hurried = replace(equipment, limits=replace(equipment.limits, runner=runner))
+async def test_the_whole_runs_wall_limit_ends_it(context: RunContext) -> None:
+    runner = replace(context.limits.runner, wall=timedelta(seconds=1))
+    hurried = replace(context, limits=replace(context.limits, runner=runner))
     source = (SUBMISSIONS / "host_hang.hip").read_text()
     finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), hurried, lambda _: None)
     assert (finished.verdict, finished.reason) == (Verdict.TIME_LIMIT_EXCEEDED, "wall")
     assert "1 seconds in all" in finished.message
 
 
-async def test_the_judges_own_work_is_no_time_of_the_submissions(equipment: Equipment) -> None:
+async def test_the_judges_own_work_is_no_time_of_the_submissions(context: RunContext) -> None:
     class Laborious(type(find_problem("vector-addition"))):
         def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
             end = time.monotonic() + runner.wall.total_seconds() / 3
@@ -163,8 +163,8 @@ async def test_the_judges_own_work_is_no_time_of_the_submissions(equipment: Equi
                 expected = super().reference(case, inputs)
             return expected
 
-    runner, laborious = replace(equipment.limits.runner, wall=timedelta(seconds=4)), Laborious()
-    hurried = replace(equipment, limits=replace(equipment.limits, runner=runner), find_problem=lambda _: laborious)
+    runner, laborious = replace(context.limits.runner, wall=timedelta(seconds=4)), Laborious()
+    hurried = replace(context, limits=replace(context.limits, runner=runner), find_problem=lambda _: laborious)
     finished = await run(
         CoreJob(catalogue().get("vector-addition").solution, Mode.CHECK, "vector-addition"), hurried, lambda _: None
     )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from services.executor.core.check.case_judge import Trial
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 ADDITION = load_problem(Path(__file__).parents[4] / "problems" / "catalogue" / "vector-addition").problem
 
@@ -46,7 +46,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     ("cases", "seconds", "calls"), [(1, 0.0, 40), (3, 0.0, 3 * 13), (5, 0.0, 5 * 9), (1, 0.1, 3), (2, 3.0, 2)]
 )
 async def test_each_case_is_called_as_often_as_is_enough(  # noqa: PLR0917  one row each
-    equipment: Equipment,
+    context: RunContext,
     monkeypatch: pytest.MonkeyPatch,
     clock: SimpleNamespace,
     at_once: int,
@@ -64,28 +64,28 @@ async def test_each_case_is_called_as_often_as_is_enough(  # noqa: PLR0917  one 
 
     monkeypatch.setattr(CaseJudge, "fault_in_part", seen)
     source = (SUBMISSIONS / "slow_addition.hip").read_text()
-    async with runner_pair(equipment, ADDITION, source) as (checker, _):
+    async with runner_pair(context, ADDITION, source) as (checker, _):
         await check_repeatedly(checker, [ADDITION.sizes.cpu[0]] * cases)
     assert len(set(compared)) == len(compared) == calls
 
 
 async def test_a_wrong_answer_counts_before_what_later_calls_did(
-    equipment: Equipment, monkeypatch: pytest.MonkeyPatch, clock: SimpleNamespace
+    context: RunContext, monkeypatch: pytest.MonkeyPatch, clock: SimpleNamespace
 ) -> None:
     """One by one it would have been found before they were made."""
     monkeypatch.setattr(CaseJudge, "at_once", 6)
     clock.seconds = 0.0
     source = (SUBMISSIONS / "wrong_then_worse.hip").read_text().replace("FIRST_WRONG", "4")
-    async with runner_pair(equipment, ADDITION, source) as (checker, _):
+    async with runner_pair(context, ADDITION, source) as (checker, _):
         with pytest.raises(Failure) as caught:
             await check_repeatedly(checker, [ADDITION.sizes.cpu[0]])
     assert caught.value.verdict is Verdict.WRONG_ANSWER, caught.value.message
 
 
-async def test_calls_that_our_own_runner_launches_are_no_repeated_ones(equipment: Equipment) -> None:
+async def test_calls_that_our_own_runner_launches_are_no_repeated_ones(context: RunContext) -> None:
     """Not all answers of large cases are compared there."""
     source = (SUBMISSIONS / "slow_addition.hip").read_text()
-    async with runner_pair(equipment, ADDITION, source) as (checker, _):
+    async with runner_pair(context, ADDITION, source) as (checker, _):
         launching = Checker(ADDITION, RunSeed(), checker.session, program_of=lambda _, __: b"")
         with pytest.raises(ValueError, match="not all compared"):
             await check_repeatedly(launching, ADDITION.sizes.cpu)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from services.executor.core.model.events import Event
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 
 def test_a_device_has_its_own_mode_and_takes_the_others() -> None:
@@ -50,16 +50,16 @@ def test_a_job_keeps_its_mode_on_the_way_to_the_judge() -> None:
 
 
 @pytest.mark.parametrize("mode", [Mode.CHECK, Mode.SAMPLE, Mode.SANDBOX])
-async def test_a_run_that_times_nothing_takes_no_timing_mode(equipment: Equipment, mode: Mode) -> None:
+async def test_a_run_that_times_nothing_takes_no_timing_mode(context: RunContext, mode: Mode) -> None:
     job = CoreJob("source", mode, "relu", timing_mode=TimingMode.HOT)
     with pytest.raises(JobError, match=f"timing_mode: must be left out for a {mode} run"):
-        await run(job, equipment, lambda _: None)
+        await run(job, context, lambda _: None)
 
 
-async def test_a_case_is_told_its_mode_and_the_sweep_before_each_call(equipment: Equipment, told: list[Event]) -> None:
+async def test_a_case_is_told_its_mode_and_the_sweep_before_each_call(context: RunContext, told: list[Event]) -> None:
     source = (SUBMISSIONS / "slow_addition.hip").read_text()
     job = CoreJob(source, Mode.BENCHMARK, "vector-addition", timing_mode=TimingMode.COLD)
-    finished = await run(job, equipment, told.append)
+    finished = await run(job, context, told.append)
     assert finished.benchmarked is not None, finished
     assert finished.benchmarked.timing_mode == "cold"
     assert [event.timing_mode for event in told if isinstance(event, Benchmarking)] == ["cold"]
@@ -71,7 +71,7 @@ async def test_a_case_is_told_its_mode_and_the_sweep_before_each_call(equipment:
 
 @pytest.mark.parametrize("verified", [True, False])
 async def test_a_sweep_that_was_not_seen_to_empty_the_caches_says_so(
-    equipment: Equipment, monkeypatch: pytest.MonkeyPatch, verified: bool
+    context: RunContext, monkeypatch: pytest.MonkeyPatch, verified: bool
 ) -> None:
     async def calibrated(*_: object) -> Flush:
         return Flush(1 << 20, 1.0, 2.0, verified=verified)
@@ -79,7 +79,7 @@ async def test_a_sweep_that_was_not_seen_to_empty_the_caches_says_so(
     monkeypatch.setattr(benchmarking, "calibrated_flush", calibrated)
     source = (SUBMISSIONS / "slow_addition.hip").read_text()
     job = CoreJob(source, Mode.BENCHMARK, "vector-addition", timing_mode=TimingMode.COLD)
-    finished = await run(job, equipment, lambda _: None)
+    finished = await run(job, context, lambda _: None)
     assert finished.benchmarked is not None, finished
     assert finished.benchmarked.flush_verified is verified
     assert ("not seen to empty the caches" in table_of(finished.benchmarked)) is not verified
@@ -87,13 +87,13 @@ async def test_a_sweep_that_was_not_seen_to_empty_the_caches_says_so(
 
 
 async def test_the_largest_sweep_takes_nothing_of_what_a_submission_may_use(
-    equipment: Equipment, monkeypatch: pytest.MonkeyPatch
+    context: RunContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def calibrated(*_: object) -> Flush:
         return Flush(CPU_FLUSH.most_bytes, 1.0, 2.0, verified=True)
 
     monkeypatch.setattr(benchmarking, "calibrated_flush", calibrated)
-    small = replace(equipment, limits=replace(equipment.limits, runner=replace(equipment.limits.runner, memory_mib=96)))
+    small = replace(context, limits=replace(context.limits, runner=replace(context.limits.runner, memory_mib=96)))
     source = (SUBMISSIONS / "slow_addition.hip").read_text()
     job = CoreJob(source, Mode.BENCHMARK, "vector-addition", timing_mode=TimingMode.COLD)
     finished = await run(job, small, lambda _: None)
@@ -101,7 +101,7 @@ async def test_the_largest_sweep_takes_nothing_of_what_a_submission_may_use(
 
 
 async def test_each_first_call_has_a_process_of_its_own(
-    equipment: Equipment, told: list[Event], monkeypatch: pytest.MonkeyPatch
+    context: RunContext, told: list[Event], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[int] = []
     open_runner = RunnerSession.open
@@ -118,7 +118,7 @@ async def test_each_first_call_has_a_process_of_its_own(
         "vector-addition",
         timing_mode=TimingMode.FIRST_CALL,
     )
-    finished = await run(job, equipment, told.append)
+    finished = await run(job, context, told.append)
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert finished.benchmarked is not None
     assert finished.benchmarked.timing_mode == "first-call"

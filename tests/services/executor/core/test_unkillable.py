@@ -26,7 +26,7 @@ from tests.freezer import frozen
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 pytestmark = pytest.mark.freezer
 
@@ -55,9 +55,9 @@ async def process_named(name: str) -> int:
     return found[0]
 
 
-async def frozen_run(job: CoreJob, name: str, equipment: Equipment) -> Finished:
+async def frozen_run(job: CoreJob, name: str, context: RunContext) -> Finished:
     """How the job ends, if its process cannot be killed from the moment on at which it hangs."""
-    running = asyncio.create_task(run(job, equipment, lambda _: None))
+    running = asyncio.create_task(run(job, context, lambda _: None))
     with frozen([await process_named(name)]):
         async with asyncio.timeout(60):
             finished = await running
@@ -76,14 +76,14 @@ async def frozen_run(job: CoreJob, name: str, equipment: Equipment) -> Finished:
     ],
 )
 async def test_it_ends_soon_with_what_its_author_did_and_says_that_the_machine_is_gone(
-    equipment: Equipment, monkeypatch: pytest.MonkeyPatch, name: str, source: str, mode: Mode, said: str
+    context: RunContext, monkeypatch: pytest.MonkeyPatch, name: str, source: str, mode: Mode, said: str
 ) -> None:
     monkeypatch.setattr(running_box, "DEATH_SECONDS", 0.5)
-    limits = equipment.limits
+    limits = context.limits
     short = replace(limits, program=replace(limits.program, wall=timedelta(seconds=2)), call_seconds=2.0)
     problem = "" if mode is Mode.SANDBOX else "vector-addition"
     job = CoreJob(source.replace("NAME", name), mode, problem)
-    finished = await frozen_run(job, name, replace(equipment, limits=short))
+    finished = await frozen_run(job, name, replace(context, limits=short))
     assert (finished.verdict, finished.unkillable) == (Verdict.TIME_LIMIT_EXCEEDED, True), finished
     assert said in finished.message
     assert "takes no more runs; this one is not charged" in finished.message

@@ -12,7 +12,7 @@ from services.executor.core.compile import forbidden
 from services.executor.core.compile.source import admit
 from services.executor.core.launching.contract import unit_of
 from services.executor.core.process.warm_up import warm_up
-from services.executor.core.run.equipment import Equipment
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.installation import catalogue, find_problem
 from services.executor.devices.cpu.cpu_device import CpuDevice
 
@@ -29,33 +29,33 @@ class WithoutCompiler(CpuDevice):
 
 
 @pytest.fixture
-def bare_equipment(builds: CompileCache, tmp_path: Path) -> Equipment:
+def bare_context(builds: CompileCache, tmp_path: Path) -> RunContext:
     """With a sandbox that has nothing of a sandbox, so that whoever asks for a box fails."""
     no_sandbox = object()
-    return Equipment(WithoutCompiler(), no_sandbox, builds, find_problem, scratch_parent=tmp_path)  # pyright: ignore[reportArgumentType]
+    return RunContext(WithoutCompiler(), no_sandbox, builds, find_problem, scratch_parent=tmp_path)  # pyright: ignore[reportArgumentType]
 
 
-def test_it_needs_no_compiler_and_no_box_and_leaves_no_file(bare_equipment: Equipment) -> None:
-    warm_up(catalogue().problems.values(), bare_equipment)
+def test_it_needs_no_compiler_and_no_box_and_leaves_no_file(bare_context: RunContext) -> None:
+    warm_up(catalogue().problems.values(), bare_context)
 
-    assert not list(bare_equipment.scratch_parent.iterdir())
+    assert not list(bare_context.scratch_parent.iterdir())
 
 
-def test_an_empty_catalogue_and_rules_against_our_own_solutions_stop_nobody(bare_equipment: Equipment) -> None:
-    warm_up([], bare_equipment)
+def test_an_empty_catalogue_and_rules_against_our_own_solutions_stop_nobody(bare_context: RunContext) -> None:
+    warm_up([], bare_context)
 
     entry = catalogue().get("vector-addition")
     everything = replace(forbidden.rules()[0], names=("*",), headers=("*",))
-    warm_up([entry], replace(bare_equipment, forbidden=(everything,)))
+    warm_up([entry], replace(bare_context, forbidden=(everything,)))
 
 
-def test_after_it_no_rule_is_compiled_again(bare_equipment: Equipment) -> None:
+def test_after_it_no_rule_is_compiled_again(bare_context: RunContext) -> None:
     forbidden._any_of.cache_clear()
-    warm_up([catalogue().get("vector-addition")], bare_equipment)
+    warm_up([catalogue().get("vector-addition")], bare_context)
     compiled = forbidden._any_of.cache_info().misses
 
     problem, solution = find_problem("softmax"), catalogue().get("softmax").solution
-    held = forbidden.rules_for(bare_equipment.forbidden, problem.forbidden)
+    held = forbidden.rules_for(bare_context.forbidden, problem.forbidden)
     admit(solution, unit_of(solution, problem).declaration, held)
 
     assert compiled > 0

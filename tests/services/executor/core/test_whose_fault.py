@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
     from problems.kit.definition import Problem
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
     from services.executor.sandboxes.sandbox import (
         BoxedProcess,
         Command,
@@ -70,8 +70,8 @@ class Forgetful:
 
 
 @pytest.mark.parametrize("lost", ["socket", "key", "memory"])
-async def test_a_machine_on_which_no_runner_comes_up_is_not_the_authors_fault(equipment: Equipment, lost: str) -> None:
-    broken = replace(equipment, sandbox=Forgetful(equipment.sandbox, IN_BOX / lost))
+async def test_a_machine_on_which_no_runner_comes_up_is_not_the_authors_fault(context: RunContext, lost: str) -> None:
+    broken = replace(context, sandbox=Forgetful(context.sandbox, IN_BOX / lost))
     finished = await run(CoreJob(HONEST, Mode.CHECK, "vector-addition"), broken, lambda _: None)
     assert finished.verdict is Verdict.INFRA_ERROR, finished
     assert "runner of our own fails" in finished.message
@@ -80,9 +80,9 @@ async def test_a_machine_on_which_no_runner_comes_up_is_not_the_authors_fault(eq
 
 @pytest.mark.parametrize(("spared", "verdict"), [(1, Verdict.INFRA_ERROR), (2, Verdict.RUNTIME_ERROR)])
 async def test_a_runner_that_gives_up_in_a_call_blames_the_author_only_where_ours_does_not(
-    equipment: Equipment, spared: int, verdict: Verdict
+    context: RunContext, spared: int, verdict: Verdict
 ) -> None:
-    breaking = replace(equipment, sandbox=Forgetful(equipment.sandbox, IN_BOX / "socket", spared))
+    breaking = replace(context, sandbox=Forgetful(context.sandbox, IN_BOX / "socket", spared))
     finished = await run(CoreJob(EXITS_IN_A_CALL.read_text(), Mode.CHECK, "vector-addition"), breaking, lambda _: None)
     assert finished.verdict is verdict, finished
 
@@ -95,10 +95,10 @@ async def test_a_runner_that_gives_up_in_a_call_blames_the_author_only_where_our
     ],
 )
 async def test_a_device_that_is_lost_just_before_the_first_call_is_the_authors_fault_only_where_ours_is_well(
-    equipment: Equipment, spared: int, verdict: Verdict, said: str
+    context: RunContext, spared: int, verdict: Verdict, said: str
 ) -> None:
-    breaking = Forgetful(equipment.sandbox, IN_BOX / "socket", spared)
-    simulated = replace(equipment, device=SimulatedGpu(), sandbox=breaking, find_problem=smallest_case_of)
+    breaking = Forgetful(context.sandbox, IN_BOX / "socket", spared)
+    simulated = replace(context, device=SimulatedGpu(), sandbox=breaking, find_problem=smallest_case_of)
     finished = await run(
         CoreJob(f"// sim: lost_at=2\n{HONEST}", Mode.CHECK, "vector-addition"), simulated, lambda _: None
     )
@@ -108,10 +108,10 @@ async def test_a_device_that_is_lost_just_before_the_first_call_is_the_authors_f
 
 @pytest.mark.parametrize(("spared", "reason"), [(1, ""), (2, DEVICE_FAULT)])
 async def test_what_no_kernel_causes_is_never_the_authors_and_suspects_the_machine_only_where_ours_fails(
-    equipment: Equipment, spared: int, reason: str
+    context: RunContext, spared: int, reason: str
 ) -> None:
-    breaking = Forgetful(equipment.sandbox, IN_BOX / "socket", spared)
-    simulated = replace(equipment, device=SimulatedGpu(), sandbox=breaking, find_problem=smallest_case_of)
+    breaking = Forgetful(context.sandbox, IN_BOX / "socket", spared)
+    simulated = replace(context, device=SimulatedGpu(), sandbox=breaking, find_problem=smallest_case_of)
     source = f"// sim: lost_at=2 lost_as={NO_DEVICE}\n{HONEST}"
     finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), simulated, lambda _: None)
     assert (finished.verdict, finished.reason) == (Verdict.INFRA_ERROR, reason), finished
@@ -145,9 +145,9 @@ HANG = "HW Exception by GPU node-1 (Agent handle: 0x55ac) reason :GPU Hang"
     ],
 )
 async def test_what_rocm_says_before_it_aborts_has_our_own_runner_asked(
-    equipment: Equipment, said: str, spared: int, verdict: Verdict, reason: str
+    context: RunContext, said: str, spared: int, verdict: Verdict, reason: str
 ) -> None:
-    breaking = replace(equipment, sandbox=Forgetful(equipment.sandbox, IN_BOX / "socket", spared))
+    breaking = replace(context, sandbox=Forgetful(context.sandbox, IN_BOX / "socket", spared))
     job = CoreJob(ABORTS.replace("REASON", said), Mode.CHECK, "vector-addition")
     finished = await run(job, breaking, lambda _: None)
     assert (finished.verdict, finished.reason) == (verdict, reason), finished
@@ -159,10 +159,10 @@ async def test_what_rocm_says_before_it_aborts_has_our_own_runner_asked(
 )
 @pytest.mark.parametrize("main", ["return 1;", "abort();"])
 async def test_a_whole_program_that_ends_badly_on_a_gpu_has_the_blame_only_where_our_runner_is_well(
-    equipment: Equipment, main: str, spared: int, verdict: Verdict, *, is_gpu: bool
+    context: RunContext, main: str, spared: int, verdict: Verdict, *, is_gpu: bool
 ) -> None:
-    device = SimulatedGpu() if is_gpu else equipment.device
-    lost = replace(equipment, device=device, sandbox=Forgetful(equipment.sandbox, IN_BOX / "socket", spared))
+    device = SimulatedGpu() if is_gpu else context.device
+    lost = replace(context, device=device, sandbox=Forgetful(context.sandbox, IN_BOX / "socket", spared))
     job = CoreJob(f"#include <stdlib.h>\nint main() {{ {main} }}\n", Mode.SANDBOX)
     finished = await run(job, lost, lambda _: None)
     assert finished.verdict is verdict, finished
@@ -207,13 +207,13 @@ extern "C" void solution(const float*, const float*, float*, size_t) {
     [(1 << 10, Verdict.MEMORY_LIMIT_EXCEEDED, NO_DEVICE_MEMORY), (4 << 10, Verdict.INFRA_ERROR, DEVICE_FAULT)],
 )
 async def test_memory_that_others_hold_is_no_fault_of_who_asks_for_it(
-    equipment: Equipment, held_mib: int, verdict: Verdict, reason: str
+    context: RunContext, held_mib: int, verdict: Verdict, reason: str
 ) -> None:
     source = TAKES_ALL if held_mib > 1 << 10 else TAKES_ALL.replace("15", "16")
     held = replace(
-        equipment,
+        context,
         device=SimulatedGpu(),
-        sandbox=Occupied(equipment.sandbox, held_mib),
+        sandbox=Occupied(context.sandbox, held_mib),
         find_problem=smallest_case_of,
     )
     finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), held, lambda _: None)
@@ -229,9 +229,9 @@ async def test_memory_that_others_hold_is_no_fault_of_who_asks_for_it(
     ],
 )
 async def test_the_canary_fails_where_others_hold_memory_of_a_device_that_no_run_shares(
-    equipment: Equipment, held_mib: int, verdict: Verdict, *, is_shared: bool
+    context: RunContext, held_mib: int, verdict: Verdict, *, is_shared: bool
 ) -> None:
-    held = replace(equipment, device=SimulatedGpu(), sandbox=Occupied(equipment.sandbox, held_mib))
+    held = replace(context, device=SimulatedGpu(), sandbox=Occupied(context.sandbox, held_mib))
     finished = await run(canary_job(held.device.describe(), is_shared=is_shared), held, lambda _: None)
     assert finished.verdict is verdict, finished
     told = "only 12288 of 16384 MiB of the device's memory are free, and no run is on it: end what holds the rest"
@@ -245,17 +245,17 @@ def largest_case_of(slug: str) -> Problem:
 
 @pytest.mark.parametrize("find", [find_problem, largest_case_of], ids=["in a later case", "in the first"])
 async def test_a_device_that_has_no_room_is_not_the_authors_fault(
-    equipment: Equipment, find: Callable[[str], Problem]
+    context: RunContext, find: Callable[[str], Problem]
 ) -> None:
-    poor = replace(equipment, sandbox=Poor(equipment.sandbox, range(100)), find_problem=find)
+    poor = replace(context, sandbox=Poor(context.sandbox, range(100)), find_problem=find)
     finished = await run(CoreJob(HONEST, Mode.CHECK, "vector-addition"), poor, lambda _: None)
     assert finished.verdict is Verdict.INFRA_ERROR, finished
     assert "Device memory ran out" in finished.details
 
 
-async def test_who_says_that_there_is_no_room_where_there_is_has_the_blame(equipment: Equipment) -> None:
+async def test_who_says_that_there_is_no_room_where_there_is_has_the_blame(context: RunContext) -> None:
     """A constructor can fill a device, or answer for it."""
-    lying = replace(equipment, sandbox=Poor(equipment.sandbox, {0}), find_problem=largest_case_of)
+    lying = replace(context, sandbox=Poor(context.sandbox, {0}), find_problem=largest_case_of)
     finished = await run(CoreJob(HONEST, Mode.CHECK, "vector-addition"), lying, lambda _: None)
     assert finished.verdict is Verdict.MEMORY_LIMIT_EXCEEDED, finished
 
@@ -263,11 +263,9 @@ async def test_who_says_that_there_is_no_room_where_there_is_has_the_blame(equip
 @pytest.mark.torch
 @pytest.mark.parametrize("lost", ["socket", "key"])
 async def test_a_machine_on_which_no_definitions_host_comes_up_is_not_the_authors_fault(
-    equipment: Equipment, lost: str
+    context: RunContext, lost: str
 ) -> None:
-    broken = replace(
-        equipment, sandbox=Forgetful(equipment.sandbox, Path("/problem", lost)), torch_python=torch_program()
-    )
+    broken = replace(context, sandbox=Forgetful(context.sandbox, Path("/problem", lost)), torch_python=torch_program())
     kernel, definition = (DEFINITIONS / "relu.hip").read_text(), (DEFINITIONS / "relu.py").read_text()
     job = CoreJob(kernel, Mode.CHECK, "of-my-own", problem_def=definition)
     finished = await run(job, broken, lambda _: None)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
 
     from services.executor.core.compile.cache import CachedBuild
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
     from services.executor.devices.device import DeviceDescription
 
 ADD = """#include <hip/hip_runtime.h>
@@ -60,33 +60,33 @@ def source_of(body: str, before: str = "") -> str:
     return f"{ADD}{before}\n{SIGNATURE} {{\n  {body}\n}}\n"
 
 
-async def built(equipment: Equipment, source: str, slug: str = "vector-addition") -> CachedBuild:
+async def built(context: RunContext, source: str, slug: str = "vector-addition") -> CachedBuild:
     unit = unit_of(source, find_problem(slug))
-    async with open_place(equipment, {Mode.CHECK}) as place:
-        return await equipment.builder.build(unit, place.compile, place.run, lambda _: None)
+    async with open_place(context, {Mode.CHECK}) as place:
+        return await context.builder.build(unit, place.compile, place.run, lambda _: None)
 
 
 async def recorded(
-    equipment: Equipment, source: str, slug: str = "vector-addition", cases: int = 2
+    context: RunContext, source: str, slug: str = "vector-addition", cases: int = 2
 ) -> list[LaunchProgram | NotRecordableError]:
-    problem, build = find_problem(slug), await built(equipment, source, slug)
-    folder = equipment.scratch_parent / "recorder"
-    return await programs_of(build, folder, problem, problem.sizes.cpu[:cases], equipment)
+    problem, build = find_problem(slug), await built(context, source, slug)
+    folder = context.scratch_parent / "recorder"
+    return await programs_of(build, folder, problem, problem.sizes.cpu[:cases], context)
 
 
-async def refusal_of(equipment: Equipment, source: str) -> NotRecordableError:
-    found = await recorded(equipment, source)
+async def refusal_of(context: RunContext, source: str) -> NotRecordableError:
+    found = await recorded(context, source)
     assert all(isinstance(one, NotRecordableError) for one in found), found
     return found[0]
 
 
 @asynccontextmanager
 async def performing(
-    equipment: Equipment, build: CachedBuild, programs: Sequence[LaunchProgram], slug: str
+    context: RunContext, build: CachedBuild, programs: Sequence[LaunchProgram], slug: str
 ) -> AsyncGenerator[Checker]:
-    async with open_place(equipment, set()) as place:
+    async with open_place(context, set()) as place:
         install(build.parts[REPLAYER], place.run / "runner")
-        session = RunnerSession(equipment.device, place.sandbox, equipment.limits, place.channel())
+        session = RunnerSession(context.device, place.sandbox, context.limits, place.channel())
         async with session.open(place.run):
             performed = list(map(program_bytes, programs))
             yield Checker(find_problem(slug), RunSeed(), session, program_of=lambda one, _: performed[one.case_index])
@@ -139,13 +139,13 @@ __global__ void forward(const float* const* pointers, float* own, size_t n) {
 )
 
 
-async def test_much_of_the_host_api_is_recorded_and_performed(equipment: Equipment) -> None:
+async def test_much_of_the_host_api_is_recorded_and_performed(context: RunContext) -> None:
     source = source_of(MANY_OPERATIONS[1].replace("each<float (*)(float, float)>", "add"), MANY_OPERATIONS[0])
     slug = "vector-addition"
-    build = await built(equipment, source)
+    build = await built(context, source)
     problem = find_problem(slug)
     cases = problem.sizes.cpu[:2]
-    programs = await programs_of(build, equipment.scratch_parent / "recorder", problem, cases, equipment)
+    programs = await programs_of(build, context.scratch_parent / "recorder", problem, cases, context)
     for program, case in zip(programs, cases, strict=True):
         assert isinstance(program, LaunchProgram), program
         kinds = {type(step) for step in program.later}
@@ -156,33 +156,33 @@ async def test_much_of_the_host_api_is_recorded_and_performed(equipment: Equipme
         text = "\n".join(described(program, ["a", "b", "c", "n"]))
         assert "copy" in text
         assert case.name
-    async with performing(equipment, build, programs, slug) as checker:
+    async with performing(context, build, programs, slug) as checker:
         for _ in range(2):
             for index, case in enumerate(cases):
                 await checker.call_twice(checker.judge(case, index))
 
 
-async def test_what_is_performed_is_judged_like_any_call(equipment: Equipment) -> None:
+async def test_what_is_performed_is_judged_like_any_call(context: RunContext) -> None:
     """The recorder's environment gives itself away to host code that asks for it."""
     before = "#include <cstdlib>\n"
     body = f'if (getenv("WAVEPOOL_RECORDING")) hipMemset(c, 0, n * sizeof(float)); else {LAUNCH}'
-    build = await built(equipment, source_of(body, before))
+    build = await built(context, source_of(body, before))
     problem = find_problem("vector-addition")
     cases = problem.sizes.cpu[:1]
-    programs = await programs_of(build, equipment.scratch_parent / "recorder", problem, cases, equipment)
-    async with performing(equipment, build, programs, "vector-addition") as checker:
+    programs = await programs_of(build, context.scratch_parent / "recorder", problem, cases, context)
+    async with performing(context, build, programs, "vector-addition") as checker:
         with pytest.raises(Failure) as caught:
             await checker.call(checker.judge(cases[0], 0))
     assert caught.value.verdict is Verdict.WRONG_ANSWER
 
 
-async def test_no_host_code_of_the_submission_is_in_the_process_that_performs(equipment: Equipment) -> None:
+async def test_no_host_code_of_the_submission_is_in_the_process_that_performs(context: RunContext) -> None:
     """A constructor would end it at once, and its text would be in the program."""
     before = """
     #include <unistd.h>
     static int began = (write(2, "host-code-of-the-submission", 27), 0);
     """
-    build = await built(equipment, source_of(LAUNCH, before))
+    build = await built(context, source_of(LAUNCH, before))
     assert b"host-code-of-the-submission" in build.executable
     assert b"host-code-of-the-submission" not in build.parts[REPLAYER]
 
@@ -227,21 +227,21 @@ async def test_no_host_code_of_the_submission_is_in_the_process_that_performs(eq
     ],
 )
 async def test_what_cannot_be_recorded_has_a_reason_and_a_line(
-    equipment: Equipment, before: str, body: str, reason: str, line: int
+    context: RunContext, before: str, body: str, reason: str, line: int
 ) -> None:
-    refusal = await refusal_of(equipment, source_of(body, before))
+    refusal = await refusal_of(context, source_of(body, before))
     assert reason in str(refusal)
     assert not line or refusal.line == line
 
 
-async def test_rows_that_lie_next_to_each_other_are_one_copy(equipment: Equipment) -> None:
+async def test_rows_that_lie_next_to_each_other_are_one_copy(context: RunContext) -> None:
     body = f"hipMemcpy2D(c, 4, a, 4, 4, n, hipMemcpyDeviceToDevice);\n  {LAUNCH}"
-    for program in await recorded(equipment, source_of(body)):
+    for program in await recorded(context, source_of(body)):
         assert isinstance(program, LaunchProgram), program
         assert [type(step) for step in program.later] == [Copy, Launch]
 
 
-async def test_a_forged_recording_is_no_program(equipment: Equipment) -> None:
+async def test_a_forged_recording_is_no_program(context: RunContext) -> None:
     """A constructor that writes the recorder's files itself, in its own format, gets no further than our reader."""
     before = """
     #include <cstdio>
@@ -256,31 +256,31 @@ async def test_a_forged_recording_is_no_program(equipment: Equipment) -> None:
       return getenv("WAVEPOOL_RECORDING") ? (_exit(0), 0) : 0;
     }();
     """
-    refusal = await refusal_of(equipment, source_of(LAUNCH, "#include <cstdlib>\n" + before))
+    refusal = await refusal_of(context, source_of(LAUNCH, "#include <cstdlib>\n" + before))
     assert "ended before its calls were made" in str(refusal)
 
 
-async def test_a_kernel_that_wants_a_host_cannot_be_launched_alone(equipment: Equipment) -> None:
+async def test_a_kernel_that_wants_a_host_cannot_be_launched_alone(context: RunContext) -> None:
     before = "#include <unistd.h>\n__global__ void asks(int* p) { *p = getpid(); }\n"
     body = f"if (n == 0) asks<<<1, 1>>>(nullptr);\n  {LAUNCH}"
-    refusal = await refusal_of(equipment, source_of(body, before))
+    refusal = await refusal_of(context, source_of(body, before))
     assert "kernels call `getpid`, which no device has" in str(refusal)
 
 
-async def test_device_memory_in_a_section_that_runs_code_is_refused(equipment: Equipment) -> None:
+async def test_device_memory_in_a_section_that_runs_code_is_refused(context: RunContext) -> None:
     before = '__device__ __attribute__((used, section(".init_array"))) void* early = (void*)1;\n'
-    refusal = await refusal_of(equipment, source_of(LAUNCH, before))
+    refusal = await refusal_of(context, source_of(LAUNCH, before))
     assert "names a section of its own" in str(refusal)
 
 
-async def test_a_case_that_would_fill_the_memory_is_recorded_without_its_values(equipment: Equipment) -> None:
+async def test_a_case_that_would_fill_the_memory_is_recorded_without_its_values(context: RunContext) -> None:
     problem = find_problem("vector-addition")
     largest = max(problem.sizes.gpu, key=problem.bytes)
     assert problem.bytes(largest) > 10 << 30
-    build, folder = await built(equipment, source_of(LAUNCH)), equipment.scratch_parent / "recorder"
+    build, folder = await built(context, source_of(LAUNCH)), context.scratch_parent / "recorder"
     tracemalloc.start()
     try:
-        [program] = await programs_of(build, folder, problem, [largest], equipment)
+        [program] = await programs_of(build, folder, problem, [largest], context)
         most_bytes = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -320,9 +320,9 @@ async def test_a_case_that_would_fill_the_memory_is_recorded_without_its_values(
     ],
 )
 async def test_a_run_that_ends_badly_names_the_line_that_asks_for_too_much(
-    equipment: Equipment, mode: Mode, body: str, verdict: Verdict, cause: str
+    context: RunContext, mode: Mode, body: str, verdict: Verdict, cause: str
 ) -> None:
-    finished = await run(CoreJob(source_of(body), mode, "vector-addition"), equipment, lambda _: None)
+    finished = await run(CoreJob(source_of(body), mode, "vector-addition"), context, lambda _: None)
     assert finished.verdict is verdict, finished
     assert cause in finished.message
     assert bool(cause) == ("The likely cause" in finished.message)
@@ -333,17 +333,17 @@ async def test_a_run_that_ends_badly_names_the_line_that_asks_for_too_much(
     ("body", "is_told"), [("", True), ("if (n > 1 << 30) " + LAUNCH, True), ("add<<<1, 64>>>(a, b, c, 0);", False)]
 )
 async def test_a_solution_that_launches_nothing_is_told_so_with_its_line(
-    equipment: Equipment, mode: Mode, body: str, *, is_told: bool
+    context: RunContext, mode: Mode, body: str, *, is_told: bool
 ) -> None:
-    finished = await run(CoreJob(source_of(body), mode, "vector-addition"), equipment, lambda _: None)
+    finished = await run(CoreJob(source_of(body), mode, "vector-addition"), context, lambda _: None)
     assert finished.verdict is Verdict.WRONG_ANSWER, finished
     assert "never written" in finished.message
     assert is_told == ("`solution` (line 7) launches no kernel" in finished.message), finished.message
 
 
-async def test_the_reference_of_shortest_path_decides_on_the_device_when_it_is_done(equipment: Equipment) -> None:
+async def test_the_reference_of_shortest_path_decides_on_the_device_when_it_is_done(context: RunContext) -> None:
     source = catalogue().get("shortest-path").solution
-    for program in await recorded(equipment, source, "shortest-path", cases=4):
+    for program in await recorded(context, source, "shortest-path", cases=4):
         assert isinstance(program, LaunchProgram), program
         assert program.launches < 20
 
@@ -366,17 +366,17 @@ ASK = "hipDeviceProp_t facts; (void)hipGetDeviceProperties(&facts, 0); int value
 
 
 async def recorded_for_a_gpu(
-    equipment: Equipment, body: str, properties: Mapping[str, bytes]
+    context: RunContext, body: str, properties: Mapping[str, bytes]
 ) -> LaunchProgram | NotRecordableError:
-    for_a_gpu = replace(equipment, device=AsAGpu(), properties=properties)
+    for_a_gpu = replace(context, device=AsAGpu(), properties=properties)
     [found] = await recorded(for_a_gpu, source_of(body), cases=1)
     return found
 
 
-async def test_host_code_is_told_what_the_gpu_says_of_itself(equipment: Equipment) -> None:
+async def test_host_code_is_told_what_the_gpu_says_of_itself(context: RunContext) -> None:
     large = "facts.major == 9 && facts.minor == 0 && facts.l2CacheSize > (16 << 20) && facts.name[2] == 'T'"
     body = f"{ASK} if ({large}) add<<<(n + 31) / 32, 32>>>(a, b, c, n); else {LAUNCH}"
-    program = await recorded_for_a_gpu(equipment, body, HOPPER)
+    program = await recorded_for_a_gpu(context, body, HOPPER)
     assert isinstance(program, LaunchProgram), program
     assert [step.block[0] for step in program.later if isinstance(step, Launch)] == [32]
 
@@ -400,9 +400,9 @@ ON_THE_GPU = "has an answer on the GPU alone, and the recorder has none; "
     ],
 )
 async def test_what_nobody_knows_of_the_gpu_is_refused_when_it_is_asked(
-    equipment: Equipment, question: str, properties: Mapping[str, bytes], said: str
+    context: RunContext, question: str, properties: Mapping[str, bytes], said: str
 ) -> None:
-    refusal = await recorded_for_a_gpu(equipment, f"{question} {LAUNCH}", properties)
+    refusal = await recorded_for_a_gpu(context, f"{question} {LAUNCH}", properties)
     assert isinstance(refusal, NotRecordableError), refusal
     assert said in str(refusal)
     assert refusal.line == source_of("").splitlines().index(f"{SIGNATURE} {{") + 2

@@ -15,7 +15,7 @@ from services.executor.core.problem_host.resolved_problem import resolved_proble
 from tests.conftest import torch_program
 
 if TYPE_CHECKING:
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 pytestmark = pytest.mark.torch
 
@@ -41,11 +41,11 @@ class mine(Problem):
 
 
 async def chosen(
-    equipment: Equipment, definition: str, mode: Mode = Mode.CHECK
+    context: RunContext, definition: str, mode: Mode = Mode.CHECK
 ) -> tuple[AuthorsProblem, dict[str, str], list[str]]:
     """The problem, why cases were left out by their names, and the names of those that are run."""
     report: dict[str, object] = {}
-    prepared = replace(equipment, torch_python=torch_program())
+    prepared = replace(context, torch_python=torch_program())
     job = CoreJob("", mode, "mine", problem_def=definition)
     async with resolved_problem(job, None, prepared, report) as problem:
         assert isinstance(problem, AuthorsProblem)
@@ -54,8 +54,8 @@ async def chosen(
         return problem, {one["name"]: one["reason"] for one in told["cases_left_out"]}, names
 
 
-async def test_what_no_memory_holds_is_never_made(equipment: Equipment) -> None:
-    _, left_out, names = await chosen(equipment, BASE)
+async def test_what_no_memory_holds_is_never_made(context: RunContext) -> None:
+    _, left_out, names = await chosen(context, BASE)
     assert names == ["3", "1000"]
     assert left_out == {
         "1073741824": "4,096 MiB of inputs, of at most 80 MiB",
@@ -63,8 +63,8 @@ async def test_what_no_memory_holds_is_never_made(equipment: Equipment) -> None:
     }
 
 
-async def test_what_cannot_be_measured_without_data_is_measured_with_it(equipment: Equipment) -> None:
-    problem, left_out, names = await chosen(equipment, SHORTEST_PATHS)
+async def test_what_cannot_be_measured_without_data_is_measured_with_it(context: RunContext) -> None:
+    problem, left_out, names = await chosen(context, SHORTEST_PATHS)
     assert names == ["n = 40", "n = 17"]
     assert list(left_out) == ["n = 900"]
     # Which comes first depends on the machine.
@@ -73,14 +73,14 @@ async def test_what_cannot_be_measured_without_data_is_measured_with_it(equipmen
     assert problem.flops(problem.sizes.cpu[0]) == 0.0
 
 
-async def test_products_count_as_products(equipment: Equipment) -> None:
+async def test_products_count_as_products(context: RunContext) -> None:
     product = BASE.replace("return torch.relu(x)", "return (x.expand(n := len(x), n) @ x.expand(n, n))")
-    _, left_out, _ = await chosen(equipment, product.replace("1000)", "900)"))
+    _, left_out, _ = await chosen(context, product.replace("1000)", "900)"))
     assert left_out["900"] == "1.5e+09 operations by its reference, as there is no get_flops, of at most 5e+08"
 
 
-async def test_what_takes_too_long_is_left_out_and_what_is_larger_is_not_tried(equipment: Equipment) -> None:
-    hurried = replace(equipment, limits=replace(equipment.limits, definition_seconds=20.0))
+async def test_what_takes_too_long_is_left_out_and_what_is_larger_is_not_tried(context: RunContext) -> None:
+    hurried = replace(context, limits=replace(context.limits, definition_seconds=20.0))
     definition = BASE.replace("sizes = (1 << 30, 3, 1 << 34, 1000)", "sizes = (2000, 1000, 3)")
     slow = definition.replace("return torch.relu(x)", "while len(x) > 3: pass\n        return x")
     _, left_out, names = await chosen(hurried, slow)
@@ -91,56 +91,56 @@ async def test_what_takes_too_long_is_left_out_and_what_is_larger_is_not_tried(e
     }
 
 
-async def test_what_takes_too_much_memory_is_left_out(equipment: Equipment) -> None:
+async def test_what_takes_too_much_memory_is_left_out(context: RunContext) -> None:
     greedy = BASE.replace(
         "return torch.relu(x)", "return x + (torch.zeros(1 << 36, dtype=torch.uint8)[0] if len(x) > 3 else 0)"
     )
-    _, left_out, names = await chosen(equipment, greedy)
+    _, left_out, names = await chosen(context, greedy)
     assert names == ["3"]
     assert left_out["1000"] == "its inputs or reference take too much memory"
 
 
 async def test_where_no_case_can_be_run_the_sample_is_and_where_there_is_no_sample_the_author_hears_why(
-    equipment: Equipment,
+    context: RunContext,
 ) -> None:
     large = BASE.replace("sizes = (1 << 30, 3, 1 << 34, 1000)", "sizes = (1 << 30,)")
-    problem, left_out, names = await chosen(equipment, large)
+    problem, left_out, names = await chosen(context, large)
     assert (names, list(left_out)) == (["sample"], ["1073741824"])
     assert problem.sample_case is not None
     with pytest.raises(Failure, match=r"`1073741824`: 4,096 MiB of inputs") as raised:
-        await chosen(equipment, large.replace("generate_sample", "generate_none"))
+        await chosen(context, large.replace("generate_sample", "generate_none"))
     assert raised.value.reason == "problem_def:size"
 
 
-async def test_cases_that_nobody_had_time_to_look_at_are_left_out(equipment: Equipment) -> None:
-    hurried = replace(equipment, limits=replace(equipment.limits, definition_looking_seconds=0.0))
+async def test_cases_that_nobody_had_time_to_look_at_are_left_out(context: RunContext) -> None:
+    hurried = replace(context, limits=replace(context.limits, definition_looking_seconds=0.0))
     _, left_out, names = await chosen(hurried, BASE)
     assert names == ["sample"]
     assert set(left_out.values()) == {"not tried within 0 s"}
 
 
-async def test_no_definition_grants_a_call_more_than_the_judge_does(equipment: Equipment) -> None:
+async def test_no_definition_grants_a_call_more_than_the_judge_does(context: RunContext) -> None:
     given = {3600: 100.0, 7: 7.0, -1: 100.0}
-    granted = {limit: await chosen(equipment, f"{BASE}    time_limit = {limit!r}\n") for limit in given}
+    granted = {limit: await chosen(context, f"{BASE}    time_limit = {limit!r}\n") for limit in given}
     assert {limit: problem.time_limit_seconds for limit, (problem, _, _) in granted.items()} == given
 
 
-async def test_where_there_is_no_sample_a_case_somewhat_beyond_the_limits_is_run(equipment: Equipment) -> None:
+async def test_where_there_is_no_sample_a_case_somewhat_beyond_the_limits_is_run(context: RunContext) -> None:
     somewhat = BASE.replace("1 << 30, 3, 1 << 34, 1000", "1 << 26, 1 << 25, 1 << 34")
     no_sample = somewhat.replace("generate_sample", "generate_none")
     large_sample = somewhat.replace("self.create(2)", "self.create(1 << 42)")
     for definition in (no_sample, large_sample):
-        problem, left_out, names = await chosen(equipment, definition)
+        problem, left_out, names = await chosen(context, definition)
         assert (names, list(left_out), problem.sample_case) == (["33554432"], ["67108864", "17179869184"], None)
 
 
-async def test_no_case_is_taken_that_the_host_cannot_send_at_once(equipment: Equipment) -> None:
+async def test_no_case_is_taken_that_the_host_cannot_send_at_once(context: RunContext) -> None:
     definition = BASE.replace("1 << 30, 3, 1 << 34, 1000", "1 << 25,").replace("generate_sample", "generate_none")
-    small = replace(equipment, limits=replace(equipment.limits, definition_array_mib=100))
+    small = replace(context, limits=replace(context.limits, definition_array_mib=100))
     with pytest.raises(Failure, match="128 MiB of inputs, of at most 80 MiB"):
         await chosen(small, definition)
 
 
-async def test_for_the_sample_alone_no_case_is_looked_at(equipment: Equipment) -> None:
-    problem, left_out, names = await chosen(equipment, BASE, Mode.SAMPLE)
+async def test_for_the_sample_alone_no_case_is_looked_at(context: RunContext) -> None:
+    problem, left_out, names = await chosen(context, BASE, Mode.SAMPLE)
     assert (names, left_out, list(problem.case_sizes)) == (["sample"], {}, [-1])

@@ -22,7 +22,7 @@ from services.executor.core.run.one_run import JobError, run
 from tests.conftest import torch_program
 
 if TYPE_CHECKING:
-    from services.executor.core.run.equipment import Equipment
+    from services.executor.core.run.context import RunContext
 
 # torch alone may take two minutes to load where many processes wait for a core.
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(300)]
@@ -48,24 +48,24 @@ class mine(Problem):
 
 
 @pytest.fixture
-def with_torch(equipment: Equipment) -> Equipment:
-    return replace(equipment, torch_python=torch_program())
+def with_torch(context: RunContext) -> RunContext:
+    return replace(context, torch_python=torch_program())
 
 
-def hurried(equipment: Equipment, **limits: float) -> Equipment:
-    return replace(equipment, limits=replace(equipment.limits, **limits))
+def hurried(context: RunContext, **limits: float) -> RunContext:
+    return replace(context, limits=replace(context.limits, **limits))
 
 
 async def judged(
-    equipment: Equipment, definition: str, source: str = RELU, mode: Mode = Mode.CHECK, dtype: str = "float32"
+    context: RunContext, definition: str, source: str = RELU, mode: Mode = Mode.CHECK, dtype: str = "float32"
 ) -> events.Finished:
     job = CoreJob(source, mode, "of-my-own", dtype, problem_def=definition)
-    finished = await run(job, equipment, lambda _: None)
+    finished = await run(job, context, lambda _: None)
     assert decode_event(encode_event(finished)).message.encode()
     return finished
 
 
-async def test_that_a_definition_is_read_is_the_first_event(with_torch: Equipment) -> None:
+async def test_that_a_definition_is_read_is_the_first_event(with_torch: RunContext) -> None:
     seen: list[object] = []
     await run(CoreJob(RELU, Mode.CHECK, "of-my-own", problem_def=BASE), with_torch, seen.append)
     assert isinstance(seen[0], events.ReadingProblem)
@@ -85,7 +85,7 @@ async def test_that_a_definition_is_read_is_the_first_event(with_torch: Equipmen
         ("shortest_paths", "shortest_paths"),
     ],
 )
-async def test_a_definition_in_the_seeds_style_is_used(with_torch: Equipment, definition: str, kernel: str) -> None:
+async def test_a_definition_in_the_seeds_style_is_used(with_torch: RunContext, definition: str, kernel: str) -> None:
     text, source = (DEFINITIONS / f"{definition}.py").read_text(), (DEFINITIONS / f"{kernel}.hip").read_text()
     finished = await judged(with_torch, text, source)
     assert finished.verdict is Verdict.ACCEPTED, finished
@@ -97,7 +97,7 @@ async def test_a_definition_in_the_seeds_style_is_used(with_torch: Equipment, de
     assert said["torch"] == torch_python(torch_program()).version
 
 
-async def test_cases_that_are_too_large_here_are_left_out_and_named(with_torch: Equipment) -> None:
+async def test_cases_that_are_too_large_here_are_left_out_and_named(with_torch: RunContext) -> None:
     finished = await judged(with_torch, (DEFINITIONS / "relu.py").read_text())
     left_out = finished.report["problem_definition"]["cases_left_out"]  # type: ignore[index]
     assert left_out == [{"name": "4096x8192", "reason": "128 MiB of inputs, of at most 80 MiB"}]
@@ -105,20 +105,20 @@ async def test_cases_that_are_too_large_here_are_left_out_and_named(with_torch: 
     assert "`4096x8192` (128 MiB of inputs, of at most 80 MiB)" in finished.message
 
 
-async def test_how_much_was_run_is_said_of_one_case_and_of_none(with_torch: Equipment) -> None:
+async def test_how_much_was_run_is_said_of_one_case_and_of_none(with_torch: RunContext) -> None:
     assert (await judged(with_torch, BASE)).message.startswith("The only case is right.")
     large = (DEFINITIONS / "relu.py").read_text().replace("(64, 33), (128, 100), (4096, 8192)", "(4096, 8192),")
     message = (await judged(with_torch, large)).message
     assert message.startswith("Only the sample was run, and it is right: no test case was, of 1. Left out: `4096x8192`")
 
 
-async def test_outputs_are_zero_before_each_timed_call(with_torch: Equipment) -> None:
+async def test_outputs_are_zero_before_each_timed_call(with_torch: RunContext) -> None:
     definition, accumulating = ((DEFINITIONS / f"everything{ending}").read_text() for ending in (".py", ".hip"))
     finished = await judged(with_torch, definition, accumulating, Mode.BENCHMARK)
     assert finished.verdict is Verdict.ACCEPTED, finished
 
 
-async def test_slow_work_that_nothing_counts_is_not_called_endless(with_torch: Equipment) -> None:
+async def test_slow_work_that_nothing_counts_is_not_called_endless(with_torch: RunContext) -> None:
     slow = RELU.replace("{", "{ for (volatile long i = 0; i < (1L << 40); i = i + 1);", 1)
     finished = await judged(hurried(with_torch, call_seconds=0.5), BASE, slow)
     assert finished.verdict is Verdict.TIME_LIMIT_EXCEEDED, finished
@@ -130,21 +130,21 @@ async def test_slow_work_that_nothing_counts_is_not_called_endless(with_torch: E
     assert "endless" in (await judged(hurried(with_torch, call_seconds=0.5), counted, slow)).message
 
 
-async def test_its_times_are_measured_without_chains(with_torch: Equipment) -> None:
+async def test_its_times_are_measured_without_chains(with_torch: RunContext) -> None:
     finished = await judged(with_torch, (DEFINITIONS / "relu.py").read_text(), mode=Mode.BENCHMARK)
     assert finished.verdict is Verdict.ACCEPTED, f"{finished.message}\n{finished}"
     assert finished.benchmarked is not None
     assert all("free to change" in result.not_chained_because for result in finished.benchmarked.results)
 
 
-async def test_the_sample_is_the_definitions_own(with_torch: Equipment) -> None:
+async def test_the_sample_is_the_definitions_own(with_torch: RunContext) -> None:
     finished = await judged(with_torch, (DEFINITIONS / "older_relu.py").read_text(), mode=Mode.SAMPLE)
     assert (finished.status, finished.sample is not None) == ("PASSED", True), finished
     assert finished.sample is not None
     assert finished.sample.output_json == '{"output": [[1.0, 0.0], [0.0, 3.0]]}'
 
 
-async def test_an_older_definition_is_told_the_element_type(with_torch: Equipment) -> None:
+async def test_an_older_definition_is_told_the_element_type(with_torch: RunContext) -> None:
     text = (DEFINITIONS / "older_relu.py").read_text()
     source = RELU.replace("float", "__half").replace("<hip/hip_runtime.h>", "<hip/hip_fp16.h>")
     source = source.replace("in[i] > 0 ? in[i] : 0", "__half2float(in[i]) > 0 ? in[i] : __half(0.0f)")
@@ -152,7 +152,7 @@ async def test_an_older_definition_is_told_the_element_type(with_torch: Equipmen
     assert finished.verdict is Verdict.ACCEPTED, finished
 
 
-async def test_numbers_that_the_signature_has_no_room_for_are_for_the_reference_alone(with_torch: Equipment) -> None:
+async def test_numbers_that_the_signature_has_no_room_for_are_for_the_reference_alone(with_torch: RunContext) -> None:
     older = BASE.replace("(torch.randn(3, 5),)", "(torch.randn(3, 5), 0)").replace("self, x)", "self, x, least)")
     older = older.replace("torch.relu(x)", "torch.clamp(x, min=least)")
     finished = await judged(with_torch, older)
@@ -166,7 +166,7 @@ async def test_numbers_that_the_signature_has_no_room_for_are_for_the_reference_
     assert "const float* input_matrix, float* output" in message, message
 
 
-async def test_a_definition_and_a_launch_plan_go_together(with_torch: Equipment) -> None:
+async def test_a_definition_and_a_launch_plan_go_together(with_torch: RunContext) -> None:
     plan = """{"launches": [{"kernel": "rectify", "grid": ["ceil_div(rows * cols, 64)"], "block": [64],
         "args": ["x", "y", {"type": "int", "value": "rows * cols"}]}]}"""
     source = """#include <hip/hip_runtime.h>
@@ -178,7 +178,7 @@ async def test_a_definition_and_a_launch_plan_go_together(with_torch: Equipment)
     assert (await run(job, with_torch, lambda _: None)).verdict is Verdict.ACCEPTED
 
 
-async def test_its_own_check_decides_and_says_why(with_torch: Equipment) -> None:
+async def test_its_own_check_decides_and_says_why(with_torch: RunContext) -> None:
     strict = BASE.replace("torch.equal(expected, actual), {}", 'False, {"message": "not today\\udcff"}')
     finished = await judged(with_torch, strict)
     assert (finished.verdict, finished.status) == (Verdict.WRONG_ANSWER, "WRONG_ANSWER")
@@ -198,7 +198,7 @@ async def test_its_own_check_decides_and_says_why(with_torch: Equipment) -> None
     ],
 )
 async def test_a_kernel_that_writes_nothing_is_wrong_unless_zero_is_right(
-    with_torch: Equipment, inputs: str, reference: str, verdict: Verdict
+    with_torch: RunContext, inputs: str, reference: str, verdict: Verdict
 ) -> None:
     lax = BASE.replace("torch.randn(3, 5)", inputs).replace("torch.relu(x)", reference)
     lax = lax.replace("torch.equal(expected, actual)", "torch.allclose(expected, actual, atol=1e-3)")
@@ -209,7 +209,7 @@ async def test_a_kernel_that_writes_nothing_is_wrong_unless_zero_is_right(
         assert "all zero, as before the call" in finished.message
 
 
-async def test_nan_is_no_wildcard_whatever_its_own_check_says(with_torch: Equipment) -> None:
+async def test_nan_is_no_wildcard_whatever_its_own_check_says(with_torch: RunContext) -> None:
     lax = BASE.replace("torch.relu(x)", "torch.relu(x) * float('nan')").replace("torch.equal(expected, actual)", "True")
     assert (await judged(with_torch, lax)).verdict is Verdict.WRONG_ANSWER
 
@@ -238,7 +238,7 @@ async def test_nan_is_no_wildcard_whatever_its_own_check_says(with_torch: Equipm
         ("return [{", "return 1000 * [{", "size"),
     ],
 )
-async def test_a_hostile_definition_gets_its_verdict(with_torch: Equipment, change: str, to: str, reason: str) -> None:
+async def test_a_hostile_definition_gets_its_verdict(with_torch: RunContext, change: str, to: str, reason: str) -> None:
     assert change in BASE
     seconds = 8.0 if reason == "time" else 60.0
     finished = await judged(hurried(with_torch, definition_seconds=seconds), BASE.replace(change, to))
@@ -246,12 +246,12 @@ async def test_a_hostile_definition_gets_its_verdict(with_torch: Equipment, chan
     assert finished.status == "ERROR"
 
 
-async def test_a_definition_that_never_loads_is_given_up(with_torch: Equipment) -> None:
+async def test_a_definition_that_never_loads_is_given_up(with_torch: RunContext) -> None:
     finished = await judged(hurried(with_torch, definition_seconds=5.0), BASE.replace("import torch", "while 1: 1"))
     assert (finished.verdict, finished.reason) == (Verdict.PROBLEM_ERROR, "problem_def:time"), finished
 
 
-async def test_a_torch_that_does_not_load_is_not_the_authors_fault(with_torch: Equipment, tmp_path: Path) -> None:
+async def test_a_torch_that_does_not_load_is_not_the_authors_fault(with_torch: RunContext, tmp_path: Path) -> None:
     program = tmp_path / "broken" / "bin" / "python"
     venv.create(program.parents[1], symlinks=True)
     [packages] = (program.parents[1] / "lib").glob("python*/site-packages")
@@ -264,7 +264,7 @@ async def test_a_torch_that_does_not_load_is_not_the_authors_fault(with_torch: E
     assert "libtorch_cpu.so" in finished.details
 
 
-async def test_what_a_definition_prints_starts_and_writes_goes_nowhere(with_torch: Equipment, tmp_path: Path) -> None:
+async def test_what_a_definition_prints_starts_and_writes_goes_nowhere(with_torch: RunContext, tmp_path: Path) -> None:
     witness = tmp_path / "witness"
     tmp_path.chmod(0o777)
     busy = f"""
@@ -285,28 +285,28 @@ def test_torch_is_found_where_setup_torch_puts_it(monkeypatch: pytest.MonkeyPatc
     assert torch_python(None).program == torch_program()
 
 
-def without_torch(equipment: Equipment) -> Equipment:
-    return replace(equipment, torch_python=Path(sys.base_prefix) / "bin" / "python3")
+def without_torch(context: RunContext) -> RunContext:
+    return replace(context, torch_python=Path(sys.base_prefix) / "bin" / "python3")
 
 
 async def test_without_torch_a_problem_of_the_author_is_a_fault_of_ours_that_names_what_is_missing(
-    equipment: Equipment,
+    context: RunContext,
 ) -> None:
-    bare = without_torch(equipment)
+    bare = without_torch(context)
     with pytest.raises(TorchMissingError, match="EXECUTOR_TORCH_PYTHON"):
         torch_python(bare.torch_python)
     finished = await judged(bare, BASE)
     assert (finished.verdict, finished.reason) == (Verdict.INFRA_ERROR, MISSING_TORCH)
     assert "make setup-torch" in finished.details
-    nowhere = await judged(replace(equipment, torch_python=Path("/no/such/python")), BASE)
+    nowhere = await judged(replace(context, torch_python=Path("/no/such/python")), BASE)
     assert (nowhere.verdict, nowhere.reason) == (Verdict.INFRA_ERROR, MISSING_TORCH)
 
 
 @pytest.mark.parametrize("slope", ["0", "1"])
-async def test_without_torch_the_catalogue_s_problem_is_used_and_said(equipment: Equipment, slope: str) -> None:
+async def test_without_torch_the_catalogue_s_problem_is_used_and_said(context: RunContext, slope: str) -> None:
     told: list[object] = []
     job = CoreJob(RELU.replace("in[i] : 0", f"in[i] : {slope}"), Mode.CHECK, "relu", problem_def=BASE)
-    finished = await run(job, without_torch(equipment), told.append)
+    finished = await run(job, without_torch(context), told.append)
     assert finished.verdict is (Verdict.ACCEPTED if slope == "0" else Verdict.WRONG_ANSWER), finished
     [compiled] = [event for event in told if isinstance(event, events.Compiled)]
     for text in (compiled.warnings, finished.message):
@@ -326,10 +326,10 @@ async def test_without_torch_the_catalogue_s_problem_is_used_and_said(equipment:
     ],
 )
 async def test_without_torch_nobody_is_judged_by_a_problem_that_may_be_another(
-    equipment: Equipment, change: dict[str, str]
+    context: RunContext, change: dict[str, str]
 ) -> None:
     job = replace(CoreJob(RELU, Mode.CHECK, "relu", problem_def=BASE), **change)  # type: ignore[arg-type]
-    finished = await run(job, without_torch(equipment), lambda _: None)
+    finished = await run(job, without_torch(context), lambda _: None)
     assert (finished.verdict, finished.reason) == (Verdict.INFRA_ERROR, MISSING_TORCH), finished
 
 
@@ -367,14 +367,14 @@ SCALED = """
 """
 
 
-async def test_products_of_scaled_numbers_are_as_a_gpu_s(with_torch: Equipment) -> None:
+async def test_products_of_scaled_numbers_are_as_a_gpu_s(with_torch: RunContext) -> None:
     definition = BASE.replace("    def reference_solution(self, x):\n        return torch.relu(x)\n", SCALED)
     finished = await judged(with_torch, definition)
     assert finished.verdict is Verdict.ACCEPTED, finished
 
 
 @pytest.mark.parametrize("package", ["torchao", "flashinfer"])
-async def test_a_package_that_is_missing_is_named(with_torch: Equipment, package: str) -> None:
+async def test_a_package_that_is_missing_is_named(with_torch: RunContext, package: str) -> None:
     definition = f"""{BASE}
     def get_extra_params(self, case):
         try:
@@ -394,6 +394,6 @@ async def test_a_package_that_is_missing_is_named(with_torch: Equipment, package
     assert f"as this machine has no {package}" in catalogues.message
 
 
-async def test_a_whole_program_has_no_definition(equipment: Equipment) -> None:
+async def test_a_whole_program_has_no_definition(context: RunContext) -> None:
     with pytest.raises(JobError, match="problem_def"):
-        await run(CoreJob("int main() {}", Mode.SANDBOX, problem_def=BASE), equipment, lambda _: None)
+        await run(CoreJob("int main() {}", Mode.SANDBOX, problem_def=BASE), context, lambda _: None)

@@ -26,7 +26,7 @@ from services.executor.core.model.failure import Failure
 from services.executor.core.model.limits import StageLimits
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.device_properties import properties_source
-from services.executor.core.run.installation import Options, open_equipment
+from services.executor.core.run.installation import Options, open_context
 from services.executor.core.sandbox.canary import canary_job
 from services.executor.devices.nvidia import toolchain
 from services.executor.devices.nvidia.gpu import Gpu
@@ -176,7 +176,7 @@ PROPERTIES = {
 
 @pytest.mark.cuda
 async def test_host_code_is_recorded_by_the_names_and_facts_of_the_gpu(tmp_path: Path) -> None:
-    on_cpu = await open_equipment(Options("cpu", "auto", _builds(tmp_path), LIMIT_BYTES >> 20))
+    on_cpu = await open_context(Options("cpu", "auto", _builds(tmp_path), LIMIT_BYTES >> 20))
     problem = Catalogue.load().get("relu").problem
     (case, *_) = problem.sizes.cpu
     on_gpu = replace(on_cpu, device=NvidiaDevice(HOPPER), properties=PROPERTIES)
@@ -196,7 +196,7 @@ async def test_host_code_is_recorded_by_the_names_and_facts_of_the_gpu(tmp_path:
 @pytest.mark.parametrize("slug", ["nvfp4-gemm", "nvfp4-quantize"])
 async def test_kernels_with_arguments_of_16_bits_are_recorded(tmp_path: Path, slug: str) -> None:
     """nvcc names them after a class of ours."""
-    on_cpu = await open_equipment(Options("cpu", "auto", _builds(tmp_path), LIMIT_BYTES >> 20))
+    on_cpu = await open_context(Options("cpu", "auto", _builds(tmp_path), LIMIT_BYTES >> 20))
     entry = Catalogue.load().get(slug)
     (case, *_) = entry.problem.sizes.cpu
     (program,) = await recorded(entry.solution, entry.problem, [case], replace(on_cpu, device=NvidiaDevice(HOPPER)))
@@ -205,7 +205,7 @@ async def test_kernels_with_arguments_of_16_bits_are_recorded(tmp_path: Path, sl
 
 @pytest.mark.cuda
 async def test_a_gpu_that_nobody_asked_has_no_constants_of_another(tmp_path: Path) -> None:
-    on_cpu = await open_equipment(Options("cpu", "auto", _builds(tmp_path), LIMIT_BYTES >> 20))
+    on_cpu = await open_context(Options("cpu", "auto", _builds(tmp_path), LIMIT_BYTES >> 20))
     problem = Catalogue.load().get("relu").problem
     (found,) = await recorded(RECORDED, problem, problem.sizes.cpu[:1], replace(on_cpu, device=NvidiaDevice(HOPPER)))
     assert "host code asks for name of the GPU" in str(found)

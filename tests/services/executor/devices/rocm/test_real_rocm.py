@@ -27,7 +27,7 @@ from services.executor.core.model.failure import Failure, InfrastructureFailure
 from services.executor.core.model.job import CoreJob, Mode
 from services.executor.core.model.limits import StageLimits
 from services.executor.core.model.verdict import Verdict
-from services.executor.core.run.equipment import Equipment
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.installation import find_problem
 from services.executor.core.run.one_run import run
 from services.executor.core.sandbox.channel import Channel
@@ -63,7 +63,7 @@ DATA_BYTES = 3 << 20
 
 
 @pytest.fixture
-async def equipment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Equipment:
+async def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunContext:
     """With one GPU of a machine that is written down."""
     tmp_path.chmod(0o755)
     monkeypatch.setenv("ROCM_PATH", str(ROCM))
@@ -73,7 +73,7 @@ async def equipment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Equipmen
     programs = tmp_path / "programs"
     programs.mkdir()
     compile_programs(programs)
-    return Equipment(
+    return RunContext(
         StandinDevice([device], tmp_path, programs),
         await choose_sandbox("bubblewrap"),
         CompileCache(kept_folder("builds") or tmp_path / "builds", LIMIT_BYTES),
@@ -89,29 +89,29 @@ def forget_rocm() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", CHOSEN)
-async def test_a_source_is_compiled_and_our_runner_can_launch_its_kernels(equipment: Equipment, name: str) -> None:
+async def test_a_source_is_compiled_and_our_runner_can_launch_its_kernels(context: RunContext, name: str) -> None:
     slug, path = SOURCES[name]
     problem = find_problem(slug)
-    found = await recorded(path.read_text("utf-8"), problem, problem.sizes.cpu, equipment)
+    found = await recorded(path.read_text("utf-8"), problem, problem.sizes.cpu, context)
     assert all(isinstance(one, LaunchProgram) for one in found), found
 
 
 @pytest.mark.parametrize("name", NOT_LAUNCHED_BY_US)
-async def test_what_our_runner_cannot_launch_is_compiled_and_told(equipment: Equipment, name: str) -> None:
+async def test_what_our_runner_cannot_launch_is_compiled_and_told(context: RunContext, name: str) -> None:
     slug, path = SOURCES[name]
     problem = find_problem(slug)
-    found = await recorded(path.read_text("utf-8"), problem, problem.sizes.cpu, equipment)
+    found = await recorded(path.read_text("utf-8"), problem, problem.sizes.cpu, context)
     assert all(isinstance(one, NotRecordableError) and NOT_LAUNCHED_BY_US[name] in str(one) for one in found), found
 
 
-async def test_our_runner_comes_up_moves_data_and_is_told_that_the_gpu_runs_no_kernel(equipment: Equipment) -> None:
+async def test_our_runner_comes_up_moves_data_and_is_told_that_the_gpu_runs_no_kernel(context: RunContext) -> None:
     """Events, memory and copies are the runtime's own, by the copy engines; the timestamps of a ping are kernels."""
     data = Parameter("data", "uint8_t", pointer=True, const=False, output=True)
     layout = layout_of([data], {data.name: (DATA_BYTES,)})
     at = layout.regions[data.name].offset + GUARD_BYTES
     sent, back = bytes(number % 251 for number in range(DATA_BYTES)), bytearray(DATA_BYTES)
     async with AsyncExitStack() as cleanup:
-        session = await cleanup.enter_async_context(trusted_runner(equipment, equipment.cache))
+        session = await cleanup.enter_async_context(trusted_runner(context, context.cache))
         session.channel.resize(layout.file_bytes)
         session.channel.write(0, [plan_bytes(layout, {})])
         session.channel.write(at, [sent])
@@ -125,33 +125,33 @@ async def test_our_runner_comes_up_moves_data_and_is_told_that_the_gpu_runs_no_k
     assert "within 20 seconds" in caught.value.details, caught.value
 
 
-async def test_a_code_object_is_loaded_and_its_kernels_are_found(equipment: Equipment, tmp_path: Path) -> None:
+async def test_a_code_object_is_loaded_and_its_kernels_are_found(context: RunContext, tmp_path: Path) -> None:
     """By the replayer, which loads the image that hipcc made, and asks for kernels by their names."""
     slug, path = SOURCES["ecc-point-negation"]
     problem = find_problem(slug)
     (case, *_) = problem.sizes.cpu
     source = path.read_text("utf-8")
-    (program,) = await recorded(source, problem, [case], equipment)
+    (program,) = await recorded(source, problem, [case], context)
     assert isinstance(program, LaunchProgram)
     unknown = replace(program, later=tuple(replace(one, kernel="nobody") for one in program.later))
     for folder in ("compile", "run", "replay"):
         (tmp_path / folder).mkdir(mode=0o755)
     unit = unit_of(source, problem)
-    build = await equipment.builder.build(unit, tmp_path / "compile", tmp_path / "run", lambda _: None)
+    build = await context.builder.build(unit, tmp_path / "compile", tmp_path / "run", lambda _: None)
     install(build.parts[REPLAYER], tmp_path / "replay" / "runner")
-    await take(equipment, tmp_path / "replay", program)
+    await take(context, tmp_path / "replay", program)
     with pytest.raises(Failure, match="NotFound"):
-        await take(equipment, tmp_path / "replay", unknown)
+        await take(context, tmp_path / "replay", unknown)
 
 
-async def take(equipment: Equipment, folder: Path, program: LaunchProgram) -> None:
+async def take(context: RunContext, folder: Path, program: LaunchProgram) -> None:
     with ScratchFolder(folder.parent) as scratch:
-        session = RunnerSession(equipment.device, equipment.sandbox, equipment.limits, Channel(scratch))
+        session = RunnerSession(context.device, context.sandbox, context.limits, Channel(scratch))
         async with session.open(folder):
             await session.take_program(program_bytes(program))
 
 
-async def test_a_gpu_that_does_not_end_a_call_is_not_the_authors_fault(equipment: Equipment) -> None:
-    finished = await run(CoreJob(SOURCES["relu"][1].read_text("utf-8"), Mode.CHECK, "relu"), equipment, lambda _: None)
+async def test_a_gpu_that_does_not_end_a_call_is_not_the_authors_fault(context: RunContext) -> None:
+    finished = await run(CoreJob(SOURCES["relu"][1].read_text("utf-8"), Mode.CHECK, "relu"), context, lambda _: None)
     assert finished.verdict is Verdict.INFRA_ERROR, finished
     assert "runner of our own fails" in finished.message, finished

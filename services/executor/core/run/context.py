@@ -1,4 +1,4 @@
-"""What runs are made with."""
+"""The context of a run: the device, the sandbox and all else that it needs."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Equipment:
-    """What runs are made with. `find_problem` raises for a slug that it does not know."""
+class RunContext:
+    """The context of a run; `find_problem` raises for a slug that it does not know."""
 
     device: Device
     sandbox: Sandbox
@@ -42,9 +42,9 @@ class Equipment:
     forbidden: tuple[Rule, ...] = field(default_factory=rules)
     inspector: Inspector | None = None
     torch_python: Path | None = None
-    """The Python that evaluates problem definitions; ours where none is named."""
+    """The Python that evaluates problem definitions; ours if none is named."""
     properties: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
-    """What the GPU says of itself (`device_properties.py`), so far as it was asked."""
+    """What the GPU says of itself (`device_properties.py`), as far as it was asked."""
     place: RunPlace | None = None
     """Where the next run takes place, if that was prepared; it is used once."""
 
