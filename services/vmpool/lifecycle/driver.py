@@ -12,7 +12,7 @@ from services.vmpool.errors import ProviderError, StaleMachineError
 from services.vmpool.fault import Fault
 from services.vmpool.lifecycle.executor_client import ExecutorUnreachableError
 from services.vmpool.lifecycle.machine_order import order_for, placed
-from services.vmpool.lifecycle.observer import Observer
+from services.vmpool.lifecycle.machine_poller import MachinePoller
 from services.vmpool.lifecycle.record import Record
 from services.vmpool.lifecycle.releaser import Releaser
 from services.vmpool.lifecycle.step_pauses import StepPauses
@@ -59,8 +59,8 @@ class MachineDriver:
         self._providers = senses.providers
         self._machines = machines
         self._record = Record(machines)
-        self._observer = Observer(senses.providers)
-        self._releaser = Releaser(senses.providers, self._record, self._observer, clock)
+        self._poller = MachinePoller(senses.providers)
+        self._releaser = Releaser(senses.providers, self._record, self._poller, clock)
         self._executors = senses.executors
         self._health = senses.health
         self._clock = clock
@@ -99,7 +99,7 @@ class MachineDriver:
 
     async def close(self) -> None:
         """End what is under way at providers."""
-        await self._observer.close()
+        await self._poller.close()
 
     async def _provision(self, machine: Machine) -> None:
         now = self._clock.now()
@@ -122,7 +122,7 @@ class MachineDriver:
             await self._record.change(machine, machine.provision(now))
 
     async def _await_provider(self, machine: Machine) -> None:
-        seen = await self._observer.observe(machine)
+        seen = await self._poller.poll(machine)
         now = self._clock.now()
         if seen.state is ProviderState.STOPPED:
             await self._stopped(machine, seen)
@@ -137,7 +137,7 @@ class MachineDriver:
             await self._record.change(machine, placed(machine, seen).progress(seen.stage))
 
     async def _await_executor(self, machine: Machine) -> None:
-        seen = await self._observer.observe(machine)
+        seen = await self._poller.poll(machine)
         if seen.state is ProviderState.STOPPED:
             await self._stopped(machine, seen)
             return
@@ -167,7 +167,7 @@ class MachineDriver:
             lived = f"it has reached its longest life of {machine.max_duration.total_seconds():g} s"
             await self._machines.halt(machine.machine_id, Halt(lived, Fault.EXPIRED))
             return
-        seen, health = await asyncio.gather(self._observer.observe(machine), self._heartbeat(machine))
+        seen, health = await asyncio.gather(self._poller.poll(machine), self._heartbeat(machine))
         if seen.state is ProviderState.STOPPED:
             await self._stopped(machine, seen)
         elif seen.state in _BROKEN_AT_PROVIDER:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from servicekit.clock import Clock
-    from services.vmpool.lifecycle.observer import Observer
+    from services.vmpool.lifecycle.machine_poller import MachinePoller
     from services.vmpool.lifecycle.record import Record
     from services.vmpool.machines.machine import Machine
     from services.vmpool.providers.provider_set import ProviderSet
@@ -30,10 +30,10 @@ _NOTHING_THERE = frozenset({ProviderState.GONE, ProviderState.UNKNOWN})
 class Releaser:
     """Releases machines; every step may be repeated."""
 
-    def __init__(self, providers: ProviderSet, record: Record, observer: Observer, clock: Clock) -> None:
+    def __init__(self, providers: ProviderSet, record: Record, poller: MachinePoller, clock: Clock) -> None:
         self._providers = providers
         self._record = record
-        self._observer = observer
+        self._poller = poller
         self._clock = clock
         self._start_time = clock.now()
         self._unanswered: dict[str, datetime] = {}
@@ -60,7 +60,7 @@ class Releaser:
             return
         draining = machine.state is MachineState.DRAINING
         await self._record.change(machine, machine.stop(now) if draining else machine.release(now))
-        self._observer.forget(machine.machine_id)
+        self._poller.forget(machine.machine_id)
         self.order_answered(machine.machine_id)
 
     def _may_still_arrive(self, machine: Machine, now: datetime) -> bool:
@@ -76,7 +76,7 @@ class Releaser:
         """An order that was given up before the provider told of a machine may have come through all the same."""
         if machine.provision_time is not None and machine.rented:
             return machine
-        seen = await self._observer.observe(machine)
+        seen = await self._poller.poll(machine)
         if seen.state in _NOTHING_THERE or not seen.rented:
             return machine
         found = placed(machine, seen).come_through()

@@ -14,12 +14,12 @@ from services.vmpool.providers.dstack.client import DstackClient
 from services.vmpool.providers.dstack.examination import Examination
 from services.vmpool.providers.dstack.fleet import Fleets
 from services.vmpool.providers.dstack.log import Logs
-from services.vmpool.providers.dstack.looks import Looks
 from services.vmpool.providers.dstack.name import ordered_as, run_name
 from services.vmpool.providers.dstack.offer import best_offers, offers_from_plan
 from services.vmpool.providers.dstack.reach import Reach
 from services.vmpool.providers.dstack.refusal import RefusedError
 from services.vmpool.providers.dstack.release import INSTANCE_PREFIX, Release
+from services.vmpool.providers.dstack.run_poller import RunPoller
 from services.vmpool.providers.dstack.runs import Runs
 from services.vmpool.providers.dstack.state import billed, observation
 from services.vmpool.providers.dstack.task import plan_request
@@ -52,7 +52,7 @@ class DstackProvider:
         self._logs = Logs(self._runs, config)
         self._release = Release(self._runs, self._fleets, config, self._logs.keep)
         self._reach = Reach(config)
-        self._looks = Looks(self._look, config.timeouts.poll_interval.total_seconds())
+        self._poller = RunPoller(self._look, config.timeouts.poll_interval.total_seconds())
         self._examination = Examination(self._client, self._fleets, config, self._ask_for_offers)
         self._examined = False
         self._offers: tuple[float, Sequence[Offer]] | None = None
@@ -82,7 +82,7 @@ class DstackProvider:
 
     async def close(self) -> None:
         """Let go of connections; machines stay as they are."""
-        await self._looks.close()
+        await self._poller.close()
         await self._reach.close()
         await self._client.close()
 
@@ -123,19 +123,19 @@ class DstackProvider:
             if not await self._is_ordered(order):
                 raise
         finally:
-            self._looks.forget(order.machine_id)
+            self._poller.forget(order.machine_id)
 
     async def observe(self, machine_id: str, resource: Resource = UNNAMED) -> Observation:
         """How the machine is; UNKNOWN while the server does not tell."""
         self._reach.resume(machine_id)
-        return await self._looks.at(machine_id, resource)
+        return await self._poller.poll(machine_id, resource)
 
     async def release(self, machine_id: str, resource: Resource = UNNAMED) -> None:
         """Stop the run, delete the machine, and wait until it is gone; one without its run is ended all the same."""
         try:
             found = await self._release.release(machine_id, resource)
         finally:
-            self._looks.forget(machine_id)
+            self._poller.forget(machine_id)
         if not found and (host := await self._forgotten_host(machine_id)):
             raise ProviderError(
                 f"dstack's server has forgotten machine {machine_id}, and its host {host} still answers and may cost "

@@ -55,7 +55,7 @@ async def test_a_dead_executor_is_noticed_though_its_provider_cannot_be_asked(be
 async def test_a_dead_executor_is_noticed_though_its_provider_hangs(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("services.vmpool.lifecycle.observer.WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("services.vmpool.lifecycle.machine_poller.WAIT_SECONDS", 0.01)
     machine = await bench.warm_machine()
     await bench.passes()
 
@@ -72,7 +72,7 @@ async def test_a_dead_executor_is_noticed_though_its_provider_hangs(
 
 
 async def test_what_a_slow_provider_tells_serves_the_next_look(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("services.vmpool.lifecycle.observer.WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("services.vmpool.lifecycle.machine_poller.WAIT_SECONDS", 0.01)
     machine = await bench.warm_machine()
     answer = asyncio.Event()
 

@@ -1,7 +1,7 @@
-"""Looks at machines at their providers, and never waits long for one look.
+"""Polls machines at their providers, and never waits long for an answer.
 
 A machine's step, and with it the heartbeat of its executor, must not hang on a provider that is slow, cannot be reached
-or breaks: what it does not tell in time is UNKNOWN, and what it tells later serves the next look.
+or breaks. A machine is UNKNOWN if its provider does not answer in time; a late answer serves the next poll.
 """
 
 from __future__ import annotations
@@ -22,43 +22,43 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 WAIT_SECONDS = 1.5
-"""Shorter than a heartbeat's timeout, beside which a look goes on."""
+"""How long a step waits for an answer: less than the timeout of a heartbeat, which runs at the same time."""
 HANG_SECONDS = 60.0
-"""After which a look that nobody answers is given up, and asked anew."""
+"""After this a poll without an answer is given up, and the next one asks again."""
 
 
-class Observer:
-    """Has one look under way for each machine."""
+class MachinePoller:
+    """Has one poll under way for each machine."""
 
     def __init__(self, providers: ProviderSet) -> None:
         self._providers = providers
-        self._looks: dict[str, asyncio.Task[Observation]] = {}
+        self._polls: dict[str, asyncio.Task[Observation]] = {}
 
-    async def observe(self, machine: Machine) -> Observation:
-        """How the machine is, or was a moment ago; UNKNOWN where its provider does not tell."""
-        look = self._looks.get(machine.machine_id)
-        if look is None:
-            look = self._looks[machine.machine_id] = asyncio.create_task(self._look(machine))
-        await asyncio.wait({look}, timeout=WAIT_SECONDS)
-        if not look.done():
+    async def poll(self, machine: Machine) -> Observation:
+        """How the machine is, or was a moment ago; UNKNOWN if its provider does not answer."""
+        poll = self._polls.get(machine.machine_id)
+        if poll is None:
+            poll = self._polls[machine.machine_id] = asyncio.create_task(self._ask(machine))
+        await asyncio.wait({poll}, timeout=WAIT_SECONDS)
+        if not poll.done():
             return Observation(ProviderState.UNKNOWN, reason=f"provider {machine.provider} is slow to answer")
-        self._looks.pop(machine.machine_id, None)
-        return look.result()
+        self._polls.pop(machine.machine_id, None)
+        return poll.result()
 
     def forget(self, machine_id: str) -> None:
         """The machine is over."""
-        look = self._looks.pop(machine_id, None)
-        if look is not None:
-            look.cancel()
+        poll = self._polls.pop(machine_id, None)
+        if poll is not None:
+            poll.cancel()
 
     async def close(self) -> None:
-        """End the looks under way."""
-        looks = list(self._looks.values())
-        for look in looks:
-            look.cancel()
-        await asyncio.gather(*looks, return_exceptions=True)
+        """End the polls under way."""
+        polls = list(self._polls.values())
+        for poll in polls:
+            poll.cancel()
+        await asyncio.gather(*polls, return_exceptions=True)
 
-    async def _look(self, machine: Machine) -> Observation:
+    async def _ask(self, machine: Machine) -> Observation:
         try:
             async with asyncio.timeout(HANG_SECONDS):
                 provider = self._providers.named(machine.provider)
@@ -66,10 +66,10 @@ class Observer:
         except (ProviderError, OSError) as error:
             metrics.provider_errors.labels(machine.provider).inc()
             reason = str(error) or type(error).__name__
-            log.warning("a provider does not tell", extra={"machine_id": machine.machine_id, "error": reason})
+            log.warning("a provider does not answer", extra={"machine_id": machine.machine_id, "error": reason})
         except Exception:
             # A plug-in's own fault, which must not keep the pool from the machine's executor.
             metrics.provider_errors.labels(machine.provider).inc()
-            log.exception("a provider's look failed", extra={"machine_id": machine.machine_id})
+            log.exception("a provider could not be polled", extra={"machine_id": machine.machine_id})
             reason = "see vmpool's log"
         return Observation(ProviderState.UNKNOWN, reason=f"provider {machine.provider} does not tell: {reason}")

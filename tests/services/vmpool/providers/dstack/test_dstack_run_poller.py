@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.vmpool.errors import ProviderError
-from services.vmpool.providers.dstack import looks as dstack_looks
-from services.vmpool.providers.dstack.looks import Looks
+from services.vmpool.providers.dstack import run_poller
+from services.vmpool.providers.dstack.run_poller import RunPoller
 from services.vmpool.providers.provider import Observation, ProviderState
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Server:
     answered: int = 0
     gate: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def look(self, *_: object) -> Observation:
+    async def ask(self, *_: object) -> Observation:
         self.asked += 1
         answer = self.answer
         await self.gate.wait()
@@ -40,60 +40,60 @@ class Server:
 
 
 @asynccontextmanager
-async def looks_at(server: Server, interval_seconds: float = AN_HOUR) -> AsyncGenerator[Looks]:
-    looks = Looks(server.look, interval_seconds)
-    yield looks
-    await looks.close()
+async def polling(server: Server, interval_seconds: float = AN_HOUR) -> AsyncGenerator[RunPoller]:
+    poller = RunPoller(server.ask, interval_seconds)
+    yield poller
+    await poller.close()
 
 
 async def test_an_answer_holds_for_the_interval_and_is_shared() -> None:
     server = Server()
     server.gate.set()
-    async with looks_at(server) as looks:
-        assert await asyncio.gather(*(looks.at("m1") for _ in range(3))) == [RUNNING] * 3
-        assert await looks.at("m1") == RUNNING
+    async with polling(server) as poller:
+        assert await asyncio.gather(*(poller.poll("m1") for _ in range(3))) == [RUNNING] * 3
+        assert await poller.poll("m1") == RUNNING
         assert server.asked == 1
 
 
 async def test_after_the_interval_the_server_is_asked_again() -> None:
     server = Server()
     server.gate.set()
-    async with looks_at(server, interval_seconds=0) as looks:
-        await looks.at("m1")
-        await looks.at("m1")
+    async with polling(server, interval_seconds=0) as poller:
+        await poller.poll("m1")
+        await poller.poll("m1")
         assert server.asked == 2
 
 
 async def test_a_server_that_is_slow_is_unknown_and_is_not_asked_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dstack_looks, "WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(run_poller, "WAIT_SECONDS", 0.01)
     server = Server()
-    async with looks_at(server) as looks:
-        assert (await looks.at("m1")).state is ProviderState.UNKNOWN
-        assert (await looks.at("m1")).state is ProviderState.UNKNOWN
+    async with polling(server) as poller:
+        assert (await poller.poll("m1")).state is ProviderState.UNKNOWN
+        assert (await poller.poll("m1")).state is ProviderState.UNKNOWN
         assert server.asked == 1
         server.gate.set()
         async with asyncio.timeout(30):
-            while (seen := await looks.at("m1")).state is ProviderState.UNKNOWN:
+            while (seen := await poller.poll("m1")).state is ProviderState.UNKNOWN:
                 await asyncio.sleep(0)
         assert seen == RUNNING
 
 
 @pytest.mark.parametrize("error", [ConnectionError("refused"), TimeoutError("silent"), ProviderError("forbidden")])
-async def test_a_server_that_does_not_tell_is_unknown_in_its_own_words(error: Exception) -> None:
+async def test_a_server_that_does_not_answer_is_unknown_in_its_own_words(error: Exception) -> None:
     server = Server(error)
     server.gate.set()
-    async with looks_at(server) as looks:
-        assert await looks.at("m1") == Observation(ProviderState.UNKNOWN, reason=str(error))
+    async with polling(server) as poller:
+        assert await poller.poll("m1") == Observation(ProviderState.UNKNOWN, reason=str(error))
 
 
 async def test_what_was_asked_before_forgetting_says_nothing_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dstack_looks, "WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(run_poller, "WAIT_SECONDS", 0.01)
     server = Server()
-    async with looks_at(server) as looks:
-        await looks.at("m1")
-        looks.forget("m1")
+    async with polling(server) as poller:
+        await poller.poll("m1")
+        poller.forget("m1")
         server.answer = GONE
         server.gate.set()
-        assert await looks.at("m1") == GONE
-        assert await looks.at("m1") == GONE
+        assert await poller.poll("m1") == GONE
+        assert await poller.poll("m1") == GONE
         assert (server.asked, server.answered) == (2, 1)
