@@ -95,10 +95,10 @@ class Requesting:
         asked = check_against(market, asked, usual)
         market = asked.market(market)
         # Who asks by hand may have mended the settings.
-        resting = {
-            source: failed for source, failed in (await self._sizer.resting()).items() if not failed.wants_operator
+        backing_off = {
+            source: failed for source, failed in (await self._sizer.backing_off()).items() if not failed.wants_operator
         }
-        terms = Terms(asked.policy(usual), resting)
+        terms = Terms(asked.policy(usual), backing_off)
         free = choose_offer((asked.gpu_type,), market, terms, now)
         if free.offer is None:
             raise NoOfferError(free.outlook)

@@ -10,7 +10,7 @@ from servicekit.logging import get_logger
 from services.vmpool import metrics
 from services.vmpool.errors import PoolLimitError, StaleMachineError
 from services.vmpool.machines.machine import ON_THE_WAY, Machine, Origin
-from services.vmpool.policy.failures import resting_sources, trials_left
+from services.vmpool.policy.failures import sources_backing_off, trials_left
 from services.vmpool.policy.machine_budget import Funds, reserve_micros
 from services.vmpool.policy.offer_choice import Market
 from services.vmpool.policy.sizing import Needs, Plan, Pool, machines_wanted, pool_needs
@@ -92,13 +92,13 @@ class Sizer:
         name = self.facts.providers.named(machine.provider).resource_name(machine_id)
         return replace(machine, resource_name=name)
 
-    async def resting(self) -> Mapping[Source, Failures]:
+    async def backing_off(self) -> Mapping[Source, Failures]:
         """The sources that failed lately, and are left alone for now."""
-        return self._resting(await self._machines.failures())
+        return self._backing_off(await self._machines.failures())
 
     async def stopped(self) -> Mapping[Source, Failures]:
         """The sources that nothing more is rented from, as too many machines in a row were of no use."""
-        return {source: failed for source, failed in (await self.resting()).items() if failed.is_stopped}
+        return {source: failed for source, failed in (await self.backing_off()).items() if failed.is_stopped}
 
     async def resume(self, gpu_type: str = "") -> Mapping[Source, Failures]:
         """Rent again from those, of one GPU type or of all; gives those that were stopped."""
@@ -115,14 +115,14 @@ class Sizer:
 
     async def _pool(self) -> Pool:
         present, failures = await self._machines.unreleased(), await self._machines.failures()
-        resting = self._resting(failures)
-        self._tell_stopped({source: failed for source, failed in resting.items() if failed.is_stopped})
+        backing_off = self._backing_off(failures)
+        self._tell_stopped({source: failed for source, failed in backing_off.items() if failed.is_stopped})
         trials = trials_left(failures, present, self._limits.unfit_limit)
-        return Pool(present, resting, await self.facts.paces.paces(), trials)
+        return Pool(present, backing_off, await self.facts.paces.paces(), trials)
 
-    def _resting(self, failures: Mapping[Source, Failures]) -> Mapping[Source, Failures]:
+    def _backing_off(self, failures: Mapping[Source, Failures]) -> Mapping[Source, Failures]:
         now, limit = self._clock.now(), self._limits.unfit_limit
-        return resting_sources(failures, self._start_time, self._found_well, now, limit)
+        return sources_backing_off(failures, self._start_time, self._found_well, now, limit)
 
     def _tell_stopped(self, stopped: Mapping[Source, Failures]) -> None:
         for source in stopped.keys() - self._stopped:

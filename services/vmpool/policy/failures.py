@@ -91,7 +91,7 @@ def failures_in_a_row(
     return failures
 
 
-def resting_sources(
+def sources_backing_off(
     failures: Mapping[Source, Failures],
     start_time: datetime,
     found_well: Mapping[str, datetime],
@@ -106,7 +106,7 @@ def resting_sources(
     older faults holds.
     """
 
-    def rests(source: Source, failed: Failures) -> bool:
+    def is_backing_off(source: Source, failed: Failures) -> bool:
         mended_times = [found_well[source.provider]] if source.provider in found_well else []
         mended_times += [start_time] if failed.wants_operator else []
         return now < failed.retry_time and not any(failed.last_time < time for time in mended_times)
@@ -115,7 +115,7 @@ def resting_sources(
     return {
         source: replace(failed, is_stopped=source in stopped)
         for source, failed in failures.items()
-        if source in stopped or rests(source, failed)
+        if source in stopped or is_backing_off(source, failed)
     }
 
 
@@ -156,7 +156,7 @@ def _outcome_time(machine: Machine) -> datetime:
 
 
 def _failure_time(machine: Machine) -> datetime:
-    """A source's rest begins with the release, which may take longer than the rest and keeps room from others.
+    """A source's pause begins with the release, which may take longer than the pause and keeps room from others.
 
     Not after a fault of the settings, which may be mended in between.
     """

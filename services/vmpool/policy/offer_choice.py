@@ -2,7 +2,7 @@
 
 GPU types come in the order of the request: the wanted one first, then those that its user allowed. Within one, backends
 come in the operator's order; among those that are equal there, the cheapest per GPU wins, counted over an hour or over
-what is billed for one where a minimum makes that more. A source that failed lately is passed over while it rests.
+what is billed for one where a minimum makes that more. A source that failed lately is passed over while it backs off.
 """
 
 from __future__ import annotations
@@ -85,19 +85,19 @@ class Terms:
     """By what offers are judged: the operator's policy, sources that failed lately, and the money that is left."""
 
     policy: OfferPolicy = field(default_factory=OfferPolicy)
-    resting: Mapping[Source, Failures] = field(default_factory=dict["Source", "Failures"])
+    backing_off: Mapping[Source, Failures] = field(default_factory=dict["Source", "Failures"])
     funds: Funds = field(default_factory=Funds)
     trials: Mapping[Source, int] = field(default_factory=dict["Source", int])
     """How many machines may be started where some were of no use; elsewhere nothing limits it."""
 
     def objection(self, offer: Offer, now: datetime) -> str:
         """Why the offer is not taken; empty where it is."""
-        failed = self.resting.get(offer.source)
-        resting = failed.outlook(now) if failed else ""
+        failed = self.backing_off.get(offer.source)
+        failing = failed.outlook(now) if failed else ""
         waiting = (
             "" if self.trials.get(offer.source, 1) > 0 else "its latest machines were of no use; the next are tried"
         )
-        return resting or waiting or self.policy.objection(offer) or self.funds.refusal(offer)
+        return failing or waiting or self.policy.objection(offer) or self.funds.refusal(offer)
 
     def after(self, offer: Offer) -> Terms:
         """What is left once the offer is taken."""

@@ -53,7 +53,7 @@ class Pool:
     """Machines that are not released, sources that failed lately, the pace of each GPU type, and `Terms.trials`."""
 
     machines: Sequence[Machine]
-    resting: Mapping[Source, Failures] = field(default_factory=dict["Source", "Failures"])
+    backing_off: Mapping[Source, Failures] = field(default_factory=dict["Source", "Failures"])
     paces: Mapping[str, Pace] = field(default_factory=dict[str, Pace])
     trials: Mapping[Source, int] = field(default_factory=dict["Source", int])
 
@@ -133,7 +133,7 @@ def pool_needs(demands: Sequence[Demand], pool: Pool, limits: Limits, now: datet
 def machines_wanted(needs: Needs, pool: Pool, market: Market, funds: Funds, limits: Limits, now: datetime) -> Plan:
     """What to start and what to release now."""
     room = max(0, limits.max_machines - len(pool.machines))
-    terms = Terms(limits.offers, pool.resting, funds, pool.trials)
+    terms = Terms(limits.offers, pool.backing_off, funds, pool.trials)
     start, blocked, over_limit = _starts(needs.wishes, market, terms, room, now)
     idle = _idle(pool.machines, needs.missing.used)
     giving_way = _giving_way(idle, pool, limits, len(over_limit))

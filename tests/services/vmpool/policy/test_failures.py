@@ -17,7 +17,7 @@ from services.vmpool.policy.failures import (
     LONGEST_SETTINGS_BACKOFF,
     Failures,
     failures_in_a_row,
-    resting_sources,
+    sources_backing_off,
     trials_left,
 )
 from tests.services.vmpool.conftest import START, a_machine
@@ -60,7 +60,7 @@ def test_a_changed_cause_counts_from_its_own_first_failure() -> None:
     other = failed("a", 8, Fault.START_TIMEOUT)
     changed = failures_in_a_row([*same, other])[SOURCE]
     assert (changed.count, changed.fault) == (1, Fault.START_TIMEOUT)
-    # One that comes and goes rests longer each time all the same.
+    # One that comes and goes backs off for longer each time all the same.
     assert failures_in_a_row([*same, other, failed("a", 9)])[SOURCE].count == 8
 
 
@@ -76,35 +76,35 @@ def test_a_rest_begins_once_the_failed_machine_is_given_back(fault: Fault, secon
     assert failures_in_a_row([machine])[SOURCE].last_time == START + seconds * SECOND
 
 
-def test_a_source_rests_longer_with_every_failure_up_to_an_end() -> None:
-    rests = [Failures(count, START, "").retry_time - START for count in (1, 2, 3, 1000)]
-    assert rests == [2 * SECOND, 4 * SECOND, 8 * SECOND, LONGEST_BACKOFF]
+def test_a_source_backs_off_for_longer_with_every_failure_up_to_an_end() -> None:
+    pauses = [Failures(count, START, "").retry_time - START for count in (1, 2, 3, 1000)]
+    assert pauses == [2 * SECOND, 4 * SECOND, 8 * SECOND, LONGEST_BACKOFF]
 
 
-def test_a_source_is_tried_again_after_its_rest() -> None:
+def test_a_source_is_tried_again_after_its_pause() -> None:
     failures = {SOURCE: Failures(1, START, "full", Fault.NO_CAPACITY)}
-    assert resting_sources(failures, START + SECOND, {}, START + SECOND) == failures
-    assert resting_sources(failures, START + SECOND, {}, START + 2 * SECOND) == {}
+    assert sources_backing_off(failures, START + SECOND, {}, START + SECOND) == failures
+    assert sources_backing_off(failures, START + SECOND, {}, START + 2 * SECOND) == {}
 
 
 def test_a_provider_that_was_found_well_does_not_rest() -> None:
     failures = {SOURCE: Failures(8, START, "full", Fault.NO_CAPACITY)}
     now = START + 2 * SECOND
     for elsewhere_or_before in ({"other": now}, {"scripted": START}):
-        assert resting_sources(failures, START, elsewhere_or_before, now) == failures
-    assert resting_sources(failures, START, {"scripted": START + SECOND}, now) == {}
+        assert sources_backing_off(failures, START, elsewhere_or_before, now) == failures
+    assert sources_backing_off(failures, START, {"scripted": START + SECOND}, now) == {}
 
 
-def test_a_fault_of_the_settings_rests_long_and_not_for_ever() -> None:
-    rests = [Failures(count, START, "", Fault.MISCONFIGURED).retry_time - START for count in (1, 2, 1000)]
-    assert rests == [FIRST_SETTINGS_BACKOFF, 2 * FIRST_SETTINGS_BACKOFF, LONGEST_SETTINGS_BACKOFF]
+def test_a_fault_of_the_settings_backs_off_for_long_and_not_for_ever() -> None:
+    pauses = [Failures(count, START, "", Fault.MISCONFIGURED).retry_time - START for count in (1, 2, 1000)]
+    assert pauses == [FIRST_SETTINGS_BACKOFF, 2 * FIRST_SETTINGS_BACKOFF, LONGEST_SETTINGS_BACKOFF]
 
 
 def test_a_fault_of_settings_that_were_found_well_since_then_holds_no_more() -> None:
     failures = {SOURCE: Failures(1, START, "no such image", Fault.MISCONFIGURED)}
     now = START + 2 * SECOND
-    assert resting_sources(failures, START, {}, now) == failures
-    assert resting_sources(failures, START + SECOND, {}, now) == {}
+    assert sources_backing_off(failures, START, {}, now) == failures
+    assert sources_backing_off(failures, START + SECOND, {}, now) == {}
     assert failures[SOURCE].outlook(now) == (
         "no such image; tried again in 598 s, at 00:10:00 UTC, or once `wavepool doctor` finds the provider well"
     )
@@ -117,7 +117,7 @@ OUTCOMES = st.sampled_from([*Fault, "served"])
 
 def stopped(starts: list[Machine], limit: int = LIMIT, resumed: int | None = None) -> bool:
     resumes = {} if resumed is None else {SOURCE: START + timedelta(minutes=resumed)}
-    found = resting_sources(failures_in_a_row(starts, resumes), LATER, {"scripted": LATER}, LATER, limit)
+    found = sources_backing_off(failures_in_a_row(starts, resumes), LATER, {"scripted": LATER}, LATER, limit)
     return any(one.is_stopped for one in found.values())
 
 
@@ -151,9 +151,9 @@ def test_no_more_useless_machines_are_rented_in_a_row_than_the_limit_however_man
     under_way = rented_in_a_row = at_first_failure = 0
     for minute, (kind, wanted) in enumerate(steps):
         failures = failures_in_a_row(history)
-        rests = resting_sources(failures, LATER, {"scripted": LATER}, LATER, limit)
+        backing_off = sources_backing_off(failures, LATER, {"scripted": LATER}, LATER, limit)
         present = [a_machine(machine_id=f"m{n}", backend="a") for n in range(under_way)]
-        may = 0 if rests else trials_left(failures, present, limit).get(SOURCE, wanted)
+        may = 0 if backing_off else trials_left(failures, present, limit).get(SOURCE, wanted)
         under_way += min(wanted, may)
         if not under_way:
             break
@@ -184,7 +184,7 @@ def test_a_machine_that_cost_nothing_or_served_stops_no_renting(harmless: dict[s
 
 def test_who_waits_is_told_why_nothing_is_rented_and_what_ends_that() -> None:
     failures = failures_in_a_row([wasted(minute) for minute in range(LIMIT)])
-    (found,) = resting_sources(failures, LATER, {}, LATER, LIMIT).values()
+    (found,) = sources_backing_off(failures, LATER, {}, LATER, LIMIT).values()
     assert found.wants_operator
     assert found.outlook(LATER) == (
         "reason 2; 3 machines in a row cost money and ran nothing (VMPOOL_UNFIT_LIMIT), so no more are rented until an "

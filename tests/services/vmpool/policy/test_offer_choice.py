@@ -34,7 +34,7 @@ def choose(offers: Sequence[Offer], terms: Terms | None = None, gpu_types: Seque
 
 def failed(fault: Fault = Fault.NO_CAPACITY, backend: str = "hotaisle", gpu_type: str = "MI300X") -> Terms:
     source = Source("dstack", backend, gpu_type)
-    return Terms(resting={source: Failures(3, START, "the region is full", fault)})
+    return Terms(backing_off={source: Failures(3, START, "the region is full", fault)})
 
 
 def test_the_cheapest_of_equal_backends_is_taken() -> None:
