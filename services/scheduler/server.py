@@ -27,9 +27,9 @@ from services.scheduler.peers.pool import Pool
 from services.scheduler.queue.demand import DemandReporter
 from services.scheduler.queue.event_hub import EventHub
 from services.scheduler.queue.forecast import RUNS_REMEMBERED, Forecast
-from services.scheduler.queue.intake import Intake, IntakePolicy
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.provisioning import ProvisioningReporter
+from services.scheduler.queue.submissions import SubmissionPolicy, Submissions
 from services.scheduler.queue.waiting import WaitingJobs
 from services.scheduler.runs.attempt import Links
 from services.scheduler.runs.canceller import Canceller
@@ -125,9 +125,9 @@ async def build(
     provisioning = ProvisioningReporter(store, waiting, inventory, forecast, clock)
     dispatcher = Dispatcher(links, waiting, inventory, carrier, demand, provisioning)
     rescuer = Rescuer(store, billing, carrier, waiting, clock, settings.submission_timeout)
-    intake = Intake(store, billing, waiting, forecast, clock, _policy(settings, problems))
+    submissions = Submissions(store, billing, waiting, forecast, clock, _policy(settings, problems))
     canceller = Canceller(store, waiting, carrier, clock)
-    servicer = SchedulerServicer(store, reader, intake, canceller, Watcher(reader, hub), problems)
+    servicer = SchedulerServicer(store, reader, submissions, canceller, Watcher(reader, hub), problems)
     server = SchedulerServer(settings, servicer, hub)
     duties: list[tuple[Loop, timedelta, asyncio.Event | None]] = [
         (rescuer, settings.sweep_interval, None),
@@ -138,9 +138,9 @@ async def build(
     return Scheduler(server, waiting, carrier, duties, executors, [vmpool_channel, billing_channel])
 
 
-def _policy(settings: SchedulerSettings, problems: Mapping[str, CatalogueEntry]) -> IntakePolicy:
+def _policy(settings: SchedulerSettings, problems: Mapping[str, CatalogueEntry]) -> SubmissionPolicy:
     known = {slug: CatalogueProblem(entry.problem.dtypes, entry.problem.parameters) for slug, entry in problems.items()}
-    return IntakePolicy(known, settings.max_jobs_in_flight, settings.longest_run)
+    return SubmissionPolicy(known, settings.max_jobs_in_flight, settings.longest_run)
 
 
 async def main() -> None:

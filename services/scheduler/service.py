@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
     from problems.kit.definition import CatalogueEntry
-    from services.scheduler.queue.intake import Intake
+    from services.scheduler.queue.submissions import Submissions
     from services.scheduler.runs.canceller import Canceller
     from services.scheduler.runs.watcher import Watcher
     from services.scheduler.store.job_reader import JobReader
@@ -38,14 +38,14 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         self,
         store: JobStore,
         reader: JobReader,
-        intake: Intake,
+        submissions: Submissions,
         canceller: Canceller,
         watcher: Watcher,
         problems: Mapping[str, CatalogueEntry],
     ) -> None:
         self._store = store
         self._reader = reader
-        self._intake = intake
+        self._submissions = submissions
         self._canceller = canceller
         self._watcher = watcher
         self._problems = problems
@@ -55,7 +55,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
     ) -> scheduler_pb2.SubmitJobResponse:
         """Put a job in the queue."""
         del context
-        job = await self._intake.submit(wire.submission_from_proto(request))
+        job = await self._submissions.submit(wire.submission_from_proto(request))
         return scheduler_pb2.SubmitJobResponse(job=wire.job_to_proto(job, wire.texts_from_proto(request.spec)))
 
     async def GetJob(self, request: scheduler_pb2.GetJobRequest, context: object) -> scheduler_pb2.GetJobResponse:

@@ -29,7 +29,7 @@ LIMIT = 3
 
 
 async def rounds(bench: Bench, count: int, jobs: int = 1) -> None:
-    """Demand without an end, each time after every rest that failures bring."""
+    """Demand without an end, each time after every pause that failures bring."""
     for _ in range(count):
         bench.clock.advance(LONGEST_BACKOFF)
         await bench.demand(jobs=jobs)

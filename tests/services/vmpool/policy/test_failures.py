@@ -71,7 +71,7 @@ def test_a_machine_that_was_stopped_before_it_was_ready_has_failed() -> None:
 
 @pytest.mark.parametrize(("fault", "seconds"), [(Fault.NO_CAPACITY, 30), (Fault.MISCONFIGURED, 0)])
 def test_a_rest_begins_once_the_failed_machine_is_given_back(fault: Fault, seconds: int) -> None:
-    """Else the rest is over by then, and the same source is tried again instead of the next."""
+    """Else the pause is over by then, and the same source is tried again instead of the next."""
     machine = replace(failed("a", 0, fault), release_time=START + 30 * SECOND)
     assert failures_in_a_row([machine])[SOURCE].last_time == START + seconds * SECOND
 

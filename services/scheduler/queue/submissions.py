@@ -1,4 +1,4 @@
-"""Takes submissions in.
+"""Turns submissions into jobs in the queue.
 
 A submission is a row before its credit is put on hold, so a hold that nobody uses is always found: the same caller's
 next try goes on with the row, or the rescuer gives the hold back and forgets it.
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class IntakePolicy:
-    """What is taken in."""
+class SubmissionPolicy:
+    """What submissions are accepted, and how many."""
 
     problems: Mapping[str, CatalogueProblem]
     """By slug."""
@@ -52,8 +52,8 @@ class IntakePolicy:
     """What a job is put on hold for."""
 
 
-class Intake:
-    """Makes jobs of submissions."""
+class Submissions:
+    """Turns submissions into jobs."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Intake:
         waiting: WaitingJobs,
         forecast: Forecast,
         clock: Clock,
-        policy: IntakePolicy,
+        policy: SubmissionPolicy,
     ) -> None:
         self._store = store
         self._billing = billing
