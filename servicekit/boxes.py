@@ -85,8 +85,8 @@ def variables_of(field: str) -> list[str]:
 BOX_VARIABLES = [variables_of(field) for field in BoxSettings.model_fields]
 
 
-def box_settings_of(told: Mapping[str, str]) -> BoxSettings:
+def box_settings_of(values: Mapping[str, str]) -> BoxSettings:
     """The settings in these variables, whatever our environment has; raises pydantic's ValidationError."""
     return ToldBoxSettings.model_validate(
-        {name: told[name] for names in BOX_VARIABLES for name in names if name in told}
+        {name: values[name] for names in BOX_VARIABLES for name in names if name in values}
     )

@@ -98,18 +98,18 @@ def setting_warnings(environment: Mapping[str, str]) -> list[str]:
     """What is wrong with the names in `environment`, a sentence each and never with a value."""
     known = read_names()
     used = {name.strip() for name in environment.get("VMPOOL_PROVIDERS", "local").split(",")}
-    told: list[str] = []
+    warnings: list[str] = []
     for name in sorted(environment):
         provider = known.get(name.upper())
         if provider and provider not in used:
-            told.append(f"{name} is set, but VMPOOL_PROVIDERS does not name {provider}: nothing reads it")
+            warnings.append(f"{name} is set, but VMPOOL_PROVIDERS does not name {provider}: nothing reads it")
         elif name.upper() in RENAMED:
-            told.append(f"{name} is set, and nothing reads it any more; set {RENAMED[name.upper()]} instead")
+            warnings.append(f"{name} is set, and nothing reads it any more; set {RENAMED[name.upper()]} instead")
         elif is_unknown(name.upper()):
             near = _nearest(name.upper(), [*known, *OTHERS_OF_OURS])
             hint = f"did you mean {near}?" if near else "docs/operations.md lists the settings"
-            told.append(f"{name} is set, and nothing reads it; {hint}")
-    return told
+            warnings.append(f"{name} is set, and nothing reads it; {hint}")
+    return warnings
 
 
 def warn_of_settings(log: logging.Logger) -> None:

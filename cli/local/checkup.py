@@ -105,7 +105,7 @@ class SettingsCheck:
     """What a service says of its settings: what is wrong with them, if anything, or what they come to."""
 
     fault: str
-    told: str = ""
+    reported: str = ""
 
 
 def check_settings(service: str) -> SettingsCheck:
@@ -134,12 +134,14 @@ def settings(checks: Mapping[str, SettingsCheck]) -> list[Finding]:
     """Whether every variable that looks like a setting of ours is one, and the services take their values."""
     where = "or take it out; docs/operations.md lists the settings"
     found = [Finding("settings", Health.NOTE, warning, f"correct the name, {where}") for warning in setting_warnings()]
-    told: list[str] = []
+    reported: list[str] = []
     for check in checks.values():
         # Some settings are read by several services.
-        if not any(check.fault in other for other in told):
-            told.append(check.fault)
-    found += [Finding("settings", Health.FAULT, fault, f"correct the value, {where}") for fault in filter(None, told)]
+        if not any(check.fault in other for other in reported):
+            reported.append(check.fault)
+    found += [
+        Finding("settings", Health.FAULT, fault, f"correct the value, {where}") for fault in filter(None, reported)
+    ]
     return found or [Finding("settings", Health.OK, "every service takes them, and none is misspelt")]
 
 
@@ -214,7 +216,7 @@ def trial_run(executor: SettingsCheck, device: str = "") -> list[Finding]:
     if executor.fault:
         why = "not run, as the executor refuses its settings"
         return [Finding("trial kernel", Health.FAULT, why, "correct the settings, and look again")]
-    options = [*cast("list[str]", json.loads(executor.told)), *(["--device", device] if device else [])]
+    options = [*cast("list[str]", json.loads(executor.reported)), *(["--device", device] if device else [])]
     try:
         trial = subprocess.run(  # noqa: S603 - our own program
             [sys.executable, *TRIAL, "--json", *options],

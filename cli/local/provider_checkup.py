@@ -17,7 +17,7 @@ SANDBOXES = "sandboxes"
 def providers(transport: Transport) -> list[Finding]:
     """What each provider of the running pool found when it looked; a gateway without this question has no answer."""
     try:
-        told = transport.call("GET", "/api/v1/providers/diagnosis")
+        answer = transport.call("GET", "/api/v1/providers/diagnosis")
     except NotFoundError:
         return []
     except AuthenticationError:
@@ -25,7 +25,7 @@ def providers(transport: Transport) -> list[Finding]:
         return [Finding(NAME, Health.NOTE, "only an administrator's token may look at them", remedy)]
     except WavepoolError as error:
         return [Finding(NAME, Health.FAULT, str(error).splitlines()[0], "read vmpool's log in .wavepool/logs")]
-    return [_finding(found) for found in cast("list[dict[str, Any]]", told.get("findings") or [])]
+    return [_finding(found) for found in cast("list[dict[str, Any]]", answer.get("findings") or [])]
 
 
 def _finding(found: dict[str, Any]) -> Finding:
@@ -40,12 +40,12 @@ def sandboxes(transport: Transport) -> list[Finding]:
     A rented one is at fault: other people pay for it. That this host has a weaker one is said by the trial kernel.
     """
     try:
-        told = transport.call("GET", "/api/v1/machines")
+        answer = transport.call("GET", "/api/v1/machines")
     except (NotFoundError, AuthenticationError):
         return []
     except WavepoolError as error:
         return [Finding(SANDBOXES, Health.FAULT, str(error).splitlines()[0], "read vmpool's log in .wavepool/logs")]
-    machines = cast("list[dict[str, Any]]", told.get("machines") or [])
+    machines = cast("list[dict[str, Any]]", answer.get("machines") or [])
     return [_weakness(machine) for machine in machines if _is_rented(machine) and machine.get("sandbox_gaps")]
 
 

@@ -72,8 +72,8 @@ def _provisioning(fields: Fields) -> str:
         note = start_text(
             fields.get("elapsed_seconds"), fields.get("estimate_seconds"), fields.get("estimate_p90_seconds")
         )
-    told = _message(fields) or ("The machine is ready" if is_ready else "Getting a machine")
-    return f"{told} ({note})" if note else told
+    text = _message(fields) or ("The machine is ready" if is_ready else "Getting a machine")
+    return f"{text} ({note})" if note else text
 
 
 def _compiled(fields: Fields) -> str:

@@ -88,20 +88,20 @@ def result_of(submission_id: str, events: Sequence[Event]) -> Result:
     return _result(submission_id or str(seen.get("id", "")), last.status, last.data, seen)
 
 
-def _result(submission_id: str, status: str, told: dict[str, Any], facts: dict[str, Any]) -> Result:
-    """`told` is what came with the verdict; costs and times are among the `facts`."""
+def _result(submission_id: str, status: str, reported: dict[str, Any], facts: dict[str, Any]) -> Result:
+    """`reported` is what came with the verdict; costs and times are among the `facts`."""
     return Result(
         id=submission_id,
         status=status,
-        verdict=str(told.get("verdict") or status),
-        message=str(told.get("message") or ""),
-        details=str(told.get("details") or ""),
-        timing=told.get("timing"),
+        verdict=str(reported.get("verdict") or status),
+        message=str(reported.get("message") or ""),
+        details=str(reported.get("details") or ""),
+        timing=reported.get("timing"),
         avg_runtime_ms=facts.get("avg_runtime_ms"),
         avg_gflops=facts.get("avg_gflops"),
         cost_usd=facts.get("cost_usd"),
         billable_seconds=facts.get("billable_seconds"),
         passed_tests=facts.get("passed_tests"),
         total_tests=facts.get("total_tests"),
-        data=told,
+        data=reported,
     )

@@ -27,14 +27,14 @@ class BodyLimit:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve the request, or answer 413."""
         if scope["type"] == "http":
-            if _told_length(scope) > MAX_BODY_BYTES:
+            if _reported_length(scope) > MAX_BODY_BYTES:
                 await problem_response(body_problem(413, TOO_LARGE), scope["path"])(scope, receive, send)
                 return
             receive = _counted(receive)
         await self._app(scope, receive, send)
 
 
-def _told_length(scope: Scope) -> int:
+def _reported_length(scope: Scope) -> int:
     text = Headers(scope=scope).get("content-length", "0")
     return int(text) if text.isascii() and text.isdigit() else 0
 

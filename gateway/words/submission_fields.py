@@ -103,9 +103,9 @@ def _checked_timing(timing: object) -> object:
         return None
     if isinstance(timing, str) and timing in set(TimingMode):
         return timing
-    told = str(timing)[:40]
-    nearest = nearest_name(told, list(TimingMode))
-    raise ValueError(f"{told!r} is none of {', '.join(TimingMode)}; the nearest is {nearest}")
+    reported = str(timing)[:40]
+    nearest = nearest_name(reported, list(TimingMode))
+    raise ValueError(f"{reported!r} is none of {', '.join(TimingMode)}; the nearest is {nearest}")
 
 
 Timing = Annotated[

@@ -87,10 +87,10 @@ async def test_the_suite_finds_a_time_that_is_shorter_than_the_honest_one(judged
 
 
 async def test_two_runs_of_one_submission_share_no_input(judged: RunContext) -> None:
-    told: list[list[Event]] = [[], []]
-    for events in told:
+    reported: list[list[Event]] = [[], []]
+    for events in reported:
         await run(CoreJob(HONEST, Mode.SAMPLE, "vector-addition"), judged, events.append)
-    first, second = (events[-1].sample.input_json for events in told)
+    first, second = (events[-1].sample.input_json for events in reported)
     assert first != second
 
 

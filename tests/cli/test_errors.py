@@ -9,7 +9,7 @@ def test_a_field_is_told_once() -> None:
     )
 
 
-def test_fields_that_the_message_leaves_out_are_told() -> None:
+def test_fields_that_the_message_leaves_out_are_reported() -> None:
     assert str(InputError("Two fields are wrong.", {"code": "is empty", "mode": "is unknown"})) == (
         "Two fields are wrong.\n  code: is empty\n  mode: is unknown"
     )

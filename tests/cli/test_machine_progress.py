@@ -46,8 +46,8 @@ def test_a_cold_start_tells_how_long_it_has_taken_and_will_take() -> None:
         "estimate_seconds": 40,
         "estimate_p90_seconds": 90,
     }
-    told = narrate(Event(1, "PROVISIONING", fields))
-    assert told == "Starting a machine: pulling (12 s so far, usually 40 s, 9 of 10 within 1 min 30 s)"
+    reported = narrate(Event(1, "PROVISIONING", fields))
+    assert reported == "Starting a machine: pulling (12 s so far, usually 40 s, 9 of 10 within 1 min 30 s)"
 
 
 def test_a_machine_that_is_there_is_told_without_waiting_times() -> None:

@@ -16,7 +16,7 @@ LONG_ID = re.compile(r"[a-z]+_[0-9A-Z]{20}")
 
 
 @pytest.mark.parametrize(
-    ("status", "fields", "told"),
+    ("status", "fields", "reported"),
     [
         ("IN_QUEUE", {"position": 1}, "In the queue at position 1"),
         ("IN_QUEUE", {"position": 1, "message": "In the queue at position 1"}, "In the queue at position 1"),
@@ -30,20 +30,20 @@ LONG_ID = re.compile(r"[a-z]+_[0-9A-Z]{20}")
         ("SOMETHING_NEW", {"message": "It is new"}, "It is new"),
     ],
 )
-def test_a_step_is_a_sentence(status: str, fields: dict[str, Any], told: str) -> None:
-    assert narrate(Event(1, status, fields)) == told
+def test_a_step_is_a_sentence(status: str, fields: dict[str, Any], reported: str) -> None:
+    assert narrate(Event(1, status, fields)) == reported
 
 
 def test_all_steps_of_a_submission_have_one_voice() -> None:
     for seq, fields in ACCEPTED:
-        told = narrate(Event(seq, str(fields["status"]), fields))
-        assert told[0].isupper(), told
-        assert not told.endswith("."), told
-        assert not LONG_ID.search(told), told
+        reported = narrate(Event(seq, str(fields["status"]), fields))
+        assert reported[0].isupper(), reported
+        assert not reported.endswith("."), reported
+        assert not LONG_ID.search(reported), reported
 
 
 @pytest.mark.parametrize(
-    ("usd", "seconds", "told"),
+    ("usd", "seconds", "reported"),
     [
         (0.000123, 2.5, "$0.000123 for 2.5 s"),
         (0.1, 1234.5, "$0.100000 for 1,234 s"),
@@ -52,5 +52,5 @@ def test_all_steps_of_a_submission_have_one_voice() -> None:
         (None, 3, ""),
     ],
 )
-def test_a_cost_says_which_time_it_is_for(usd: float | None, seconds: float | None, told: str) -> None:
-    assert cost_text(usd, seconds) == told
+def test_a_cost_says_which_time_it_is_for(usd: float | None, seconds: float | None, reported: str) -> None:
+    assert cost_text(usd, seconds) == reported

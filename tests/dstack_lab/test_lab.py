@@ -78,16 +78,16 @@ def test_max_duration_ends_a_run(lab_client: LabClient, fake_cloud: FakeCloud) -
     lab_client.release("limit")
 
 
-@pytest.mark.parametrize(("status", "told"), [(422, "no MI300X is left in atl1"), (500, "500 Server Error")])
+@pytest.mark.parametrize(("status", "reported"), [(422, "no MI300X is left in atl1"), (500, "500 Server Error")])
 def test_a_cloud_that_refuses_is_no_capacity_and_its_words_come_back(
-    lab_client: LabClient, fake_cloud: FakeCloud, status: int, told: str
+    lab_client: LabClient, fake_cloud: FakeCloud, status: int, reported: str
 ) -> None:
     fake_cloud.refuse("create", status, "no MI300X is left in atl1")
     lab_client.create_fleet("refused", backends=["amddevcloud"])
     lab_client.submit(f"refused-{status}", "true", fleets=["refused"])
     job = lab_client.wait(f"refused-{status}", "failed").latest_job_submission
     assert job.termination_reason == NO_CAPACITY
-    assert told in job.termination_reason_message
+    assert reported in job.termination_reason_message
     assert fake_cloud.ledger() == []
     lab_client.release("refused")
 

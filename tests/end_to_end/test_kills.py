@@ -88,11 +88,11 @@ def test_a_call_that_hangs_its_device_costs_a_machine_and_no_other_job(victim: W
     [hung] = until(lambda: [one.pid for one in psutil.process_iter(["name"]) if one.info["name"] == name], "the call")
     waits = victim.submit(reference("leaky-relu"), "check")
     with frozen([hung]):
-        told, other = victim.ended(hangs), victim.ended(waits)
-        machine = victim.http.get(f"/api/v1/machines/{told['machine_id']}").json()
-    assert told["verdict"] == "TIME_LIMIT_EXCEEDED"
-    assert "call 1 of its process: a call of `solution` took more than 10 seconds" in told["message"]
-    assert (told["billable_seconds"], victim.charges(hangs)) == (0, [])
+        reported, other = victim.ended(hangs), victim.ended(waits)
+        machine = victim.http.get(f"/api/v1/machines/{reported['machine_id']}").json()
+    assert reported["verdict"] == "TIME_LIMIT_EXCEEDED"
+    assert "call 1 of its process: a call of `solution` took more than 10 seconds" in reported["message"]
+    assert (reported["billable_seconds"], victim.charges(hangs)) == (0, [])
     assert (machine["state"], machine["fault"]) == ("STOPPED", "UNFIT")
     assert machine["reason"] == (
         "unfit: this machine does not answer: a run that ended in TIME_LIMIT_EXCEEDED left processes that cannot be "

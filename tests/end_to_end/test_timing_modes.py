@@ -25,11 +25,11 @@ def test_calls_are_timed_as_asked_and_every_step_says_so(wavepool: Wavepool, ask
     job_id = wavepool.submit(reference(PROBLEM), **asked)
     story = wavepool.story(job_id)
     assert story[-1].data["verdict"] == "ACCEPTED", story[-1]
-    told = {frame.event: frame.data for frame in story}
-    assert told["BENCHMARKING"]["timing_mode"] == timed
-    assert told["BENCHMARK_RESULT"]["result"]["timing_mode"] == timed
-    assert bool(told["BENCHMARK_RESULT"]["result"]["flush_bytes"]) == (timed == "cold")
-    assert told["BENCHMARKED"]["timing_mode"] == story[-1].data["timing_mode"] == timed
+    reported = {frame.event: frame.data for frame in story}
+    assert reported["BENCHMARKING"]["timing_mode"] == timed
+    assert reported["BENCHMARK_RESULT"]["result"]["timing_mode"] == timed
+    assert bool(reported["BENCHMARK_RESULT"]["result"]["flush_bytes"]) == (timed == "cold")
+    assert reported["BENCHMARKED"]["timing_mode"] == story[-1].data["timing_mode"] == timed
     job = wavepool.job(job_id)
     assert (job["timing"], job["result"]["timing_mode"]) == (asked.get("timing"), timed)
     assert _report(wavepool, job_id)["timing_mode"] == timed

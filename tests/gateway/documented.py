@@ -29,9 +29,9 @@ class Documented:
         ]
         if not known:
             return
-        told = f"{request.method} {request.url.path} answered {response.status_code}"
+        reported = f"{request.method} {request.url.path} answered {response.status_code}"
         documented = known[0].get(str(response.status_code))
-        assert documented is not None, f"{told}; OpenAPI has {', '.join(known[0])}"
+        assert documented is not None, f"{reported}; OpenAPI has {', '.join(known[0])}"
         content_type = response.headers.get("content-type", "").partition(";")[0]
         if "content" in documented:
-            assert content_type in documented["content"], f"{told} with {content_type}, which OpenAPI does not have"
+            assert content_type in documented["content"], f"{reported} with {content_type}, which OpenAPI does not have"

@@ -211,10 +211,14 @@ async def test_a_machine_s_events_are_numbered_frames_until_it_is_released(
     machine_event(services, 4, vmpool_pb2.MACHINE_STATE_PROVISIONING)
     machine_event(services, 9, vmpool_pb2.MACHINE_STATE_STOPPED, is_last=True)
     first, last = await gateway.frames("GET", f"{MACHINES}/m_1/events")
-    told = json.loads(first.data)
-    assert (first.id, first.event, told["status"]) == ("4", "PROVISIONING", "PROVISIONING")
-    assert (told["elapsed_seconds"], told["estimate_seconds"], told["estimate_p90_seconds"]) == (7.0, 40.0, 90.0)
-    assert (told["stage"], told["machine"]["id"], "final" in told) == ("pulling", "m_1", False)
+    reported = json.loads(first.data)
+    assert (first.id, first.event, reported["status"]) == ("4", "PROVISIONING", "PROVISIONING")
+    assert (reported["elapsed_seconds"], reported["estimate_seconds"], reported["estimate_p90_seconds"]) == (
+        7.0,
+        40.0,
+        90.0,
+    )
+    assert (reported["stage"], reported["machine"]["id"], "final" in reported) == ("pulling", "m_1", False)
     assert (last.id, json.loads(last.data)["final"]) == ("9", True)
     (resumed,) = await gateway.frames("GET", f"{MACHINES}/m_1/events", headers={"Last-Event-ID": "4"})
     assert resumed.data == last.data
@@ -291,17 +295,17 @@ async def test_what_is_asked_of_a_machine_that_does_not_exist_is_404(
 
 
 async def test_offers_tell_price_tariff_and_who_made_none(gateway: RunningGateway, services: ScriptedServices) -> None:
-    told = (await gateway.http.get("/api/v1/offers?gpu_type=MI300X")).json()
-    (offer,) = told["offers"]
+    reported = (await gateway.http.get("/api/v1/offers?gpu_type=MI300X")).json()
+    (offer,) = reported["offers"]
     assert (offer["backend"], offer["price_usd_per_hour"], offer["minimum_billed_seconds"]) == ("hotaisle", 1.99, 1800)
     assert offer["available"] is False
-    assert told["failures"] == [{"provider": "local", "message": "it is asleep"}]
+    assert reported["failures"] == [{"provider": "local", "message": "it is asleep"}]
     assert services.refusals.calls["ListOffers"][-1].gpu_type == "MI300X"
 
 
 async def test_a_diagnosis_tells_what_to_do(gateway: RunningGateway) -> None:
-    told = (await gateway.http.get("/api/v1/providers/diagnosis", headers=ADMIN)).json()
-    assert told["findings"] == [
+    reported = (await gateway.http.get("/api/v1/providers/diagnosis", headers=ADMIN)).json()
+    assert reported["findings"] == [
         {"provider": "dstack", "check": "token", "ok": False, "message": "it is empty", "remedy": "make one"}
     ]
 

@@ -23,9 +23,9 @@ def document() -> dict[str, Any]:
 
 
 def test_the_page_has_every_route_and_no_other(document: dict[str, Any]) -> None:
-    told = [route for cell in FIRST_CELL.findall(PAGE.read_text()) for route in ROUTE.findall(cell)]
+    reported = [route for cell in FIRST_CELL.findall(PAGE.read_text()) for route in ROUTE.findall(cell)]
     routes = [f"{method.upper()} {path}" for path, operations in document["paths"].items() for method in operations]
-    assert sorted(PARAMETER.sub("{}", route) for route in told) == sorted(
+    assert sorted(PARAMETER.sub("{}", route) for route in reported) == sorted(
         PARAMETER.sub("{}", route) for route in routes
     )
 

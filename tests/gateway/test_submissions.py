@@ -179,8 +179,8 @@ async def test_finished_submission_shows_code_result_and_cost(
     assert (answer["code"], answer["cost_usd"], answer["last_event_id"]) == ("int x;", 0.001234, 11)
     assert answer["result"]["avg_runtime_ms"] == 2.5
     [listed] = (await gateway.http.get(PATH)).json()["submissions"]
-    for told in (answer, listed):
-        assert (told["timing"], told["timing_status"], told["shown_interval"]) == (None, "VALID", None)
+    for reported in (answer, listed):
+        assert (reported["timing"], reported["timing_status"], reported["shown_interval"]) == (None, "VALID", None)
 
 
 async def test_result_with_nan_is_still_json(gateway: RunningGateway, services: ScriptedServices) -> None:
@@ -383,9 +383,9 @@ async def test_the_isa_of_a_compiled_submission_comes_with_its_listing(
     )
     response = await gateway.http.get(f"{PATH}/job_1/isa")
     assert response.status_code == 200
-    told = response.json()
-    assert (told["id"], told["listing"], told["isa_toolchain"]) == ("job_1", LISTING, "clang 22")
-    assert told["isa"]["kernel"]["vgpr"] == 12
+    reported = response.json()
+    assert (reported["id"], reported["listing"], reported["isa_toolchain"]) == ("job_1", LISTING, "clang 22")
+    assert reported["isa"]["kernel"]["vgpr"] == 12
 
 
 @pytest.mark.parametrize(

@@ -259,9 +259,9 @@ def test_overlong_source_lines_are_found() -> None:
 
 def test_the_command_names_what_it_found(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["relu", "gelu"]) == 0
-    told = capsys.readouterr()
-    assert told.out == "2 problems, 0 findings\n"
-    assert told.err == "looking at relu (1 of 2)\nlooking at gelu (2 of 2)\n"
+    reported = capsys.readouterr()
+    assert reported.out == "2 problems, 0 findings\n"
+    assert reported.err == "looking at relu (1 of 2)\nlooking at gelu (2 of 2)\n"
     assert main(["rely"]) == 2
     assert "did you mean relu" in capsys.readouterr().err
 

@@ -44,14 +44,14 @@ def test_wrong_settings_are_told_by_variable_and_without_their_values(monkeypatc
     monkeypatch.setenv("EXAMPLE_PORT", "s3cret")
     with pytest.raises(ValidationError) as refused:
         ExampleSettings()
-    told = settings_faults(refused.value)
-    assert "EXAMPLE_DRAIN: " in told
-    assert "EXAMPLE_PORT: Input should be a valid integer" in told
-    assert ("\n" in told, "s3cret" in told, "soon" in told) == (False, False, False)
+    reported = settings_faults(refused.value)
+    assert "EXAMPLE_DRAIN: " in reported
+    assert "EXAMPLE_PORT: Input should be a valid integer" in reported
+    assert ("\n" in reported, "s3cret" in reported, "soon" in reported) == (False, False, False)
 
 
 @pytest.mark.parametrize(
-    ("environment", "told"),
+    ("environment", "reported"),
     [
         ({"OLD_ROOMS": "x"}, "OLD_ROOMS: Input should be a valid integer"),
         ({"EXAMPLE_ROOMS": "x"}, "EXAMPLE_ROOMS: Input should be a valid integer"),
@@ -62,13 +62,13 @@ def test_wrong_settings_are_told_by_variable_and_without_their_values(monkeypatc
     ],
 )
 def test_a_wrong_setting_is_told_by_the_name_that_was_set(
-    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], told: str
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], reported: str
 ) -> None:
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(ValidationError) as refused:
         ExampleSettings()
-    assert settings_faults(refused.value).startswith(told)
+    assert settings_faults(refused.value).startswith(reported)
 
 
 def test_an_empty_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,7 +87,7 @@ def test_settings_that_belong_to_no_provider_are_no_matter_whichever_there_is() 
     assert setting_warnings({**dict.fromkeys(others, "1"), "VMPOOL_PROVIDERS": "elsewhere"}) == []
 
 
-def test_a_provider_s_settings_without_the_provider_are_told() -> None:
+def test_a_provider_s_settings_without_the_provider_are_reported() -> None:
     environment = {"DSTACK_BACKEND": "amddevcloud", "VMPOOL_LOCAL_HOURLY_RATE": "1"}
     [warning] = setting_warnings(environment)
     assert warning == "DSTACK_BACKEND is set, but VMPOOL_PROVIDERS does not name dstack: nothing reads it"
@@ -105,5 +105,5 @@ def test_a_service_warns_once_when_it_starts(tmp_path: Path) -> None:
         timeout=60,
         check=False,
     )
-    told = [json.loads(line) for line in run.stdout.splitlines()]
-    assert [line["level"] for line in told if "BILLING_PRT" in line["message"]] == ["WARNING"]
+    reported = [json.loads(line) for line in run.stdout.splitlines()]
+    assert [line["level"] for line in reported if "BILLING_PRT" in line["message"]] == ["WARNING"]

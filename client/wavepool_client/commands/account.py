@@ -15,21 +15,21 @@ AMOUNTS = {"granted": "granted_usd", "spent": "charged_usd", "held": "held_usd",
 def costs(*, endpoint: EndpointOption = None, token: TokenOption = None, as_json: JsonOption = False) -> None:
     """Show the account's credit and what was spent."""
     with connect(endpoint, token) as client:
-        told = client.costs()
+        answer = client.costs()
     if as_json:
-        print_json(told)
+        print_json(answer)
         return
-    amounts = [(name, dollars_text(told[field])) for name, field in AMOUNTS.items() if field in told]
-    results.print(table_of(("", ""), [("account", told.get("account_name")), *amounts, ("alert", _alert(told))]))
-    postings = cast("list[dict[str, Any]]", told.get("postings") or [])
+    amounts = [(name, dollars_text(answer[field])) for name, field in AMOUNTS.items() if field in answer]
+    results.print(table_of(("", ""), [("account", answer.get("account_name")), *amounts, ("alert", _alert(answer))]))
+    postings = cast("list[dict[str, Any]]", answer.get("postings") or [])
     rows = (
         (p.get("create_time"), p.get("kind"), dollars_text(p.get("amount_usd")), p.get("description")) for p in postings
     )
     results.print(table_of(("time", "kind", "amount", "what"), rows))
 
 
-def _alert(told: dict[str, Any]) -> str:
-    threshold = told.get("alert_threshold_pct")
+def _alert(answer: dict[str, Any]) -> str:
+    threshold = answer.get("alert_threshold_pct")
     if not isinstance(threshold, int | float):
         return ""
-    return f"at {threshold:g} % of the credit, {'reached' if told.get('alert_fired') else 'not reached'}"
+    return f"at {threshold:g} % of the credit, {'reached' if answer.get('alert_fired') else 'not reached'}"

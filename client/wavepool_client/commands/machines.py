@@ -159,12 +159,12 @@ def offers(
 ) -> None:
     """List what machines can be had now, cheapest per GPU first."""
     with PoolClient(endpoint, token) as pool:
-        told = pool.offers(gpu)
+        reported = pool.offers(gpu)
     if as_json:
-        print_json(told)
+        print_json(reported)
         return
-    results.print(table_of(OFFER_COLUMNS, map(offer_row, told["offers"])))
-    for failure in told["failures"]:
+    results.print(table_of(OFFER_COLUMNS, map(offer_row, reported["offers"])))
+    for failure in reported["failures"]:
         say(f"provider {failure['provider']} made no offers: {failure['message']}")
 
 

@@ -113,25 +113,25 @@ def _bytes_of(file: Path) -> bytes:
         raise InputError(f"cannot read {file}: {error.strerror}") from error
 
 
-def _problem(told: dict[str, Any]) -> object:
+def _problem(reported: dict[str, Any]) -> object:
     """Its name; a definition that came with the submission has none that means anything to others."""
-    own = cast("dict[str, Any] | None", told.get("problem_definition"))
-    return f"by its author's own definition, SHA-256 {own.get('sha256')}" if own else told.get("problem")
+    own = cast("dict[str, Any] | None", reported.get("problem_definition"))
+    return f"by its author's own definition, SHA-256 {own.get('sha256')}" if own else reported.get("problem")
 
 
 def _summary(signer: str, statement: dict[str, Any]) -> str:
-    told = report_of(statement)
-    told_device: dict[str, object] = told.get("device") or {}
-    never_ranks = " (its times never rank)" if told_device.get("name") == "cpu" else ""
+    reported = report_of(statement)
+    reported_device: dict[str, object] = reported.get("device") or {}
+    never_ranks = " (its times never rank)" if reported_device.get("name") == "cpu" else ""
     lines: dict[str, object] = {
-        "verdict": told.get("verdict"),
-        "timing": timing_text(told.get("benchmark") or {}),
-        "problem": _problem(told),
-        "device": f"{told_device.get('title') or ''}{never_ranks}",
+        "verdict": reported.get("verdict"),
+        "timing": timing_text(reported.get("benchmark") or {}),
+        "problem": _problem(reported),
+        "device": f"{reported_device.get('title') or ''}{never_ranks}",
         "finished": statement.get("finish_time"),
         "run": statement.get("run_id"),
-        "source": f"SHA-256 {told.get('source_sha256')}",
-        "seed": told.get("seed"),
+        "source": f"SHA-256 {reported.get('source_sha256')}",
+        "seed": reported.get("seed"),
         "signed by": signer,
     }
     rows = [f"  {name:<10} {value}" for name, value in lines.items() if value]

@@ -79,14 +79,14 @@ class Answers:
         """The answer, or the part of it named `key`, as text."""
         answer = self._part(question, key) if key else self._answers.get(question)
         text = answer.strip() if isinstance(answer, str) else ""
-        return "" if text in _NOT_TOLD else text
+        return "" if text in _NOT_REPORTED else text
 
     def number(self, question: str, key: str = "") -> int:
         """The same as a number; 0 where it is none, or negative."""
         answer = self._part(question, key) if key else self._answers.get(question)
         return max(0, answer) if isinstance(answer, int) else 0
 
-    def is_told(self, question: str) -> bool:
+    def is_reported(self, question: str) -> bool:
         """Whether there is an answer at all."""
         return self._answers.get(question) is not None
 
@@ -108,4 +108,4 @@ class Answers:
         ]
 
 
-_NOT_TOLD = frozenset({"", "N/A", "NA", "n/a", "[N/A]", "[Not Supported]", "UNKNOWN", "Unknown"})
+_NOT_REPORTED = frozenset({"", "N/A", "NA", "n/a", "[N/A]", "[Not Supported]", "UNKNOWN", "Unknown"})

@@ -43,7 +43,7 @@ class ExitWitness:
             return None
 
     @property
-    def is_told_at_all(self) -> bool:
+    def is_reported_at_all(self) -> bool:
         """Whether this kernel knows the question."""
         return self._knows
 

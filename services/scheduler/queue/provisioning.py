@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from services.scheduler.store.job_store import JobStore
 
 STATE_PREFIX = "MACHINE_STATE_"
-TOLD_AT_ONCE = 50
+REPORTED_AT_ONCE = 50
 """How many of the first jobs hear what stands in the way: what keeps them back keeps those behind them back too."""
 
 _NUMBER = re.compile(r"(?<![\d:])\d+(?![\d:])")
@@ -46,17 +46,17 @@ class ProvisioningReporter:
         self._inventory = inventory
         self._forecast = forecast
         self._clock = clock
-        self._told: dict[str, MachineEvent] = {}
-        self._told_blocked: dict[str, str] = {}
+        self._reported: dict[str, MachineEvent] = {}
+        self._reported_blocked: dict[str, str] = {}
 
     async def report(self, blocked: Mapping[tuple[str, ...], str]) -> None:
         """Tell every job for which there is news since the last time; `blocked`: what is in the way, by GPU types."""
         in_order = self._waiting.in_order()
         awaited = awaited_machines(in_order, self._inventory.offers())
         events = {job_id: self._inventory.event_of(offer.machine_id) for job_id, offer in awaited.items()}
-        told, self._told = self._told, events
+        reported, self._reported = self._reported, events
         for job in in_order:
-            event, last = events.get(job.job_id), told.get(job.job_id)
+            event, last = events.get(job.job_id), reported.get(job.job_id)
             if event and (last is None or last.seq != event.seq):
                 await self._tell(job, event, last)
             elif event is None and job.state is JobState.PROVISIONING:
@@ -82,12 +82,12 @@ class ProvisioningReporter:
 
         Numbers make no other reason, because they count down; times of day do: they tell when the next try is.
         """
-        heard, self._told_blocked = self._told_blocked, {}
-        told = [job for job in unserved if job.spec.gpu_types in reasons and self._may_hear(job)]
-        for job in told[:TOLD_AT_ONCE]:
+        heard, self._reported_blocked = self._reported_blocked, {}
+        reported = [job for job in unserved if job.spec.gpu_types in reasons and self._may_hear(job)]
+        for job in reported[:REPORTED_AT_ONCE]:
             reason = reasons[job.spec.gpu_types]
-            self._told_blocked[job.job_id] = _NUMBER.sub("#", reason)
-            if heard.get(job.job_id) != self._told_blocked[job.job_id]:
+            self._reported_blocked[job.job_id] = _NUMBER.sub("#", reason)
+            if heard.get(job.job_id) != self._reported_blocked[job.job_id]:
                 await self._queued(job, job, f"Waiting for a machine: {reason}")
 
     def _may_hear(self, job: Job) -> bool:

@@ -98,8 +98,8 @@ class Attempt:
     def machine_gone(self, reason: str, *, stopped: bool) -> None:
         """Vmpool has given the machine up or, when `stopped`, ends it at once because it was told to."""
         if not self._machine_gone.done():
-            told = f"its machine is gone ({reason})" if reason else "its machine is gone"
-            self._machine_gone.set_result(AttemptLostError(told, excused=stopped))
+            text = f"its machine is gone ({reason})" if reason else "its machine is gone"
+            self._machine_gone.set_result(AttemptLostError(text, excused=stopped))
 
     async def run(self, *, resumed: bool) -> Job:
         """Begin the run or, when `resumed`, attach to it; gives the job in SETTLING. Raises AttemptLostError."""
@@ -134,7 +134,7 @@ class Attempt:
                     return await self._finish(events[:-1], events[-1].finished)
                 if events:
                     self._retries.reset()
-                    self.job = await self._write(self._told(events), events)
+                    self.job = await self._write(self._reported(events), events)
         raise RunInterruptedError("the stream ended before the run did")
 
     async def _finish(self, events: list[RunEvent], finished: Finished) -> Job:
@@ -142,16 +142,16 @@ class Attempt:
         ending = ending_of(verdict, cancel_requested=self._cancel.is_set())
         if ending is None:
             if events:
-                self.job = await self._write(self._told(events), events)
+                self.job = await self._write(self._reported(events), events)
             lacks_torch = finished.reason == MISSING_TORCH
             reason = finished.message or "the machine ended the run"
             is_suspect = finished.reason not in {MISSING_TORCH, DEVICE_FAULT}
             raise AttemptLostError(reason, machine_suspect=is_suspect, lacks_torch=lacks_torch)
         cost_micros = self.job.charge_for(finished.billable.ToTimedelta())
         outcome = Outcome(ending, verdict, finished.message, finished.SerializeToString(), cost_micros)
-        return await self._write(self._told(events).settle(outcome), events)
+        return await self._write(self._reported(events).settle(outcome), events)
 
-    def _told(self, events: list[RunEvent]) -> Job:
+    def _reported(self, events: list[RunEvent]) -> Job:
         if not events:
             return self.job
         return self.job.progress(events[-1].seq, self.job.charge_for(self._run_time()))

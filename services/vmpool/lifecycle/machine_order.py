@@ -35,7 +35,7 @@ def resource_of(machine: Machine) -> Resource:
 
 def placed(machine: Machine, seen: Observation) -> Machine:
     """The machine with what its provider says of place, price and billing; what it does not say stays as ordered."""
-    told = {
+    reported = {
         "price_micros_per_hour": seen.price_micros_per_hour,
         "minimum_billed": seen.minimum_billed,
         "billing_increment": seen.billing_increment,
@@ -44,4 +44,4 @@ def placed(machine: Machine, seen: Observation) -> Machine:
         "resource_name": seen.resource.name or None,
         "resource_id": seen.resource.resource_id or None,
     }
-    return replace(machine, **{name: value for name, value in told.items() if value is not None})
+    return replace(machine, **{name: value for name, value in reported.items() if value is not None})

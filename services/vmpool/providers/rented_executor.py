@@ -23,11 +23,11 @@ _REAL = {"EXECUTOR_SANDBOX": "required"}
 
 
 def _checked(own: dict[str, SecretStr]) -> dict[str, SecretStr]:
-    told = {name: value.get_secret_value() for name, value in own.items()}
+    given = {name: value.get_secret_value() for name, value in own.items()}
     try:
-        box_settings_of(told)
+        box_settings_of(given)
     except ValidationError as error:
-        raise ValueError(settings_faults(error, told)) from None
+        raise ValueError(settings_faults(error, given)) from None
     return own
 
 
@@ -37,11 +37,11 @@ ExecutorEnvironment = Annotated[dict[str, SecretStr], AfterValidator(_checked)]
 
 def executor_environment(own: Mapping[str, SecretStr], ambient: Mapping[str, str] = os.environ) -> dict[str, str]:
     """The variables: `own`, and from `ambient` the settings of boxes that `own` has by none of their names."""
-    told = {name: value.get_secret_value() for name, value in own.items()}
+    given = {name: value.get_secret_value() for name, value in own.items()}
     for names in BOX_VARIABLES:
-        if told.keys().isdisjoint(names):
-            told |= {name: ambient[name] for name in [name for name in names if ambient.get(name)][:1]}
-    return _REAL | told if told.keys().isdisjoint(variables_of("sandbox")) else told
+        if given.keys().isdisjoint(names):
+            given |= {name: ambient[name] for name in [name for name in names if ambient.get(name)][:1]}
+    return _REAL | given if given.keys().isdisjoint(variables_of("sandbox")) else given
 
 
 def check_privileges(setting: str, environment_setting: str, own: Mapping[str, SecretStr]) -> None:

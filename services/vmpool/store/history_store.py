@@ -110,7 +110,7 @@ class HistoryStore:
 async def _forget_machines(connection: AsyncConnection, before: datetime) -> int:
     latest = select(machines.c.machine_id).order_by(machines.c.create_time.desc()).limit(LATEST_KEPT)
     leased = select(leases.c.lease_id).where(leases.c.machine_id == machines.c.machine_id).exists()
-    told = (
+    reported = (
         select(usage_facts.c.sequence)
         .where(usage_facts.c.machine_id == machines.c.machine_id, usage_facts.c.final, usage_facts.c.sent)
         .exists()
@@ -118,7 +118,7 @@ async def _forget_machines(connection: AsyncConnection, before: datetime) -> int
     query = (
         select(machines)
         .where(machines.c.release_time < before, machines.c.machine_id.not_in(latest), ~leased)
-        .where(told | machines.c.provision_time.is_(None))
+        .where(reported | machines.c.provision_time.is_(None))
         .limit(MACHINES_BATCH)
     )
     old = [machine_from_row(row) for row in (await connection.execute(query)).mappings()]

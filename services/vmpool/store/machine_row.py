@@ -61,8 +61,8 @@ def machine_from_row(row: RowMapping | Mapping[Any, Any]) -> Machine:
     values["state"] = MachineState(row["state"])
     values["origin"] = Origin(row["origin"])
     values["fault"] = Fault(row["fault"])
-    told: dict[str, Any] = orjson.loads(row["inventory"])
-    values["inventory"] = Inventory(**{name: value for name, value in told.items() if name in _INVENTORY})
+    reported: dict[str, Any] = orjson.loads(row["inventory"])
+    values["inventory"] = Inventory(**{name: value for name, value in reported.items() if name in _INVENTORY})
     values["occupied"] = tuple(orjson.loads(row["occupied"]))
     return Machine(**values)
 

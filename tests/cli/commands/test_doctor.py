@@ -26,18 +26,20 @@ SERVING = {"status": "ready", "services": {"scheduler": "serving", "vmpool": "se
 def trial(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What the core's trial run of a kernel says, and each service of its settings; both are tested where they live."""
     out = {"verdict": "ACCEPTED", "message": "All right.", "toolchain": "clang, ROCm's library", "kernels": {"add": {}}}
-    told: dict[str, Any] = {"status": 0, "out": out, "err": HEALTHY, "commands": [], "check_settings": False}
+    reported: dict[str, Any] = {"status": 0, "out": out, "err": HEALTHY, "commands": [], "check_settings": False}
 
     def run(command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
-        if command[-1] == "--check-settings" and not told["check_settings"]:
+        if command[-1] == "--check-settings" and not reported["check_settings"]:
             return subprocess.CompletedProcess(command, 0, "[]", "")
         if not any(word.startswith("services.executor.core") for word in command):
             return really_run(command, **options)
-        told["commands"].append(command)
-        return subprocess.CompletedProcess(command, told["status"], json.dumps(told["out"]) + "\n", told["err"])
+        reported["commands"].append(command)
+        return subprocess.CompletedProcess(
+            command, reported["status"], json.dumps(reported["out"]) + "\n", reported["err"]
+        )
 
     monkeypatch.setattr(checkup.subprocess, "run", run)
-    return told
+    return reported
 
 
 def doctor(endpoint: str, *options: str) -> Run:
@@ -97,9 +99,9 @@ def test_what_the_pool_s_providers_find_is_told_with_the_remedy(
     good = {"provider": "local", "check": "offers", "ok": True, "message": "4 now"}
     gateway.on("GET", "/api/v1/providers/diagnosis", Answer({"findings": [found, good]}))
     run = doctor(gateway.endpoint)
-    told = {finding["name"]: finding for finding in run.json}
-    assert (run.status, told["dstack"]["health"], told["local"]["health"]) == (1, "fault", "ok")
-    assert (told["dstack"]["detail"], told["dstack"]["remedy"]) == ("token: it is empty", "make one")
+    reported = {finding["name"]: finding for finding in run.json}
+    assert (run.status, reported["dstack"]["health"], reported["local"]["health"]) == (1, "fault", "ok")
+    assert (reported["dstack"]["detail"], reported["dstack"]["remedy"]) == ("token: it is empty", "make one")
 
 
 def test_a_user_who_is_no_administrator_is_told_that_the_providers_were_not_looked_at(
@@ -143,7 +145,7 @@ def test_a_kernel_that_does_not_run_is_a_fault_with_the_core_s_reason(trial: dic
     assert "make setup" in kernel["remedy"]
 
 
-def test_what_the_box_does_not_hold_back_is_told(trial: dict[str, Any]) -> None:
+def test_what_the_box_does_not_hold_back_is_reported(trial: dict[str, Any]) -> None:
     trial.update(err=GAPPY)
     [sandbox] = [finding for finding in doctor("http://127.0.0.1:1").json if finding["name"] == "sandbox"]
     assert sandbox["health"] == "note"
@@ -206,9 +208,9 @@ def test_a_misspelt_setting_is_a_note_with_the_right_name(
     trial: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AMD_VM_IDLE_TIMEOT", "60")
-    told = {finding["name"]: finding for finding in doctor("http://127.0.0.1:1").json}
-    assert told["settings"]["health"] == "note"
-    assert "did you mean AMD_VM_IDLE_TIMEOUT?" in told["settings"]["detail"]
+    reported = {finding["name"]: finding for finding in doctor("http://127.0.0.1:1").json}
+    assert reported["settings"]["health"] == "note"
+    assert "did you mean AMD_VM_IDLE_TIMEOUT?" in reported["settings"]["detail"]
 
 
 def test_the_faults_of_a_gpu_that_is_to_be_used_are_told_before_the_trial(
@@ -218,10 +220,10 @@ def test_the_faults_of_a_gpu_that_is_to_be_used_are_told_before_the_trial(
         pytest.skip("this machine has the driver")
     monkeypatch.setenv("EXECUTOR_DEVICE", "rocm")
     run = doctor("http://127.0.0.1:1")
-    told = [finding for finding in run.json if finding["name"] == "rocm"]
+    reported = [finding for finding in run.json if finding["name"] == "rocm"]
     assert run.status == 1
-    assert told[0]["detail"].startswith("device: no device: /dev/kfd is missing")
-    assert {finding["detail"].partition(":")[0] for finding in told} >= {
+    assert reported[0]["detail"].startswith("device: no device: /dev/kfd is missing")
+    assert {finding["detail"].partition(":")[0] for finding in reported} >= {
         "device",
         "topology",
         "driver",
@@ -229,7 +231,7 @@ def test_the_faults_of_a_gpu_that_is_to_be_used_are_told_before_the_trial(
         "amdsmi",
         "image",
     }
-    [image] = [finding for finding in told if finding["detail"].startswith("image:")]
+    [image] = [finding for finding in reported if finding["detail"].startswith("image:")]
     assert image["health"] == ("note" if image["remedy"] else "ok"), "runs need none"
     assert trial["commands"][0][-2:] == ["--device", "rocm"]
 
@@ -245,11 +247,11 @@ def test_wrong_values_are_faults_by_the_names_that_were_set_and_the_trial_is_not
     monkeypatch.setenv("EXECUTOR_DEVICE", "rcom")
     monkeypatch.setenv("GATEWAY_PORT", "http")
     run = doctor("http://127.0.0.1:1")
-    told = [found["detail"] for found in run.json if found["name"] == "settings" and found["health"] == "fault"]
+    reported = [found["detail"] for found in run.json if found["name"] == "settings" and found["health"] == "fault"]
     for name in ("AMD_CONTAINER_MEMORY_LIMIT", "AMD_VM_MAX_CONCURRENT", "AMD_DEFAULT_GPU", "EXECUTOR_SANDBOX"):
-        assert any(f"{name}: " in line for line in told), name
-    assert any("EXECUTOR_DEVICE: must be one of cpu" in line for line in told)
-    assert any("GATEWAY_PORT: " in line for line in told)
+        assert any(f"{name}: " in line for line in reported), name
+    assert any("EXECUTOR_DEVICE: must be one of cpu" in line for line in reported)
+    assert any("GATEWAY_PORT: " in line for line in reported)
     [kernel] = [found for found in run.json if found["name"] == "trial kernel"]
     assert (run.status, kernel["health"]) == (1, "fault")
     assert kernel["detail"] == "not run, as the executor refuses its settings"

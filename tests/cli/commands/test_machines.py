@@ -83,7 +83,7 @@ def test_what_nothing_is_rented_from_is_named_below_the_machines(gateway: Script
     assert said in machines(gateway).err
 
 
-def test_renting_is_resumed_and_what_was_stopped_is_told(gateway: ScriptedGateway) -> None:
+def test_renting_is_resumed_and_what_was_stopped_is_reported(gateway: ScriptedGateway) -> None:
     gateway.on("POST", "/api/v1/providers/resume", Answer({"resumed_sources": [STOPPED]}))
     assert "machines are rented again: MI300X at dstack/hotaisle" in machines(gateway, "resume").err
     gateway.only("POST", "/api/v1/providers/resume", Answer({"resumed_sources": []}))
@@ -210,15 +210,15 @@ def test_a_machine_that_stands_ready_is_not_waited_for(gateway: ScriptedGateway)
 
 def test_offers_are_listed_with_their_tariff_and_who_made_none(gateway: ScriptedGateway) -> None:
     offer = {**MACHINE, "available": False, "spot": True, "billing_increment_seconds": 60}
-    told = {"offers": [offer], "failures": [{"provider": "local", "message": "it is asleep"}]}
-    gateway.on("GET", "/api/v1/offers", Answer(told))
+    reported = {"offers": [offer], "failures": [{"provider": "local", "message": "it is asleep"}]}
+    gateway.on("GET", "/api/v1/offers", Answer(reported))
     run = machines(gateway, "offers", "--gpu", "MI300X")
     line = run.out.splitlines()[1]
     for word in ("8 x MI300X", "hotaisle", "$15.9200/h", "30 min", "1 min", "spot", "sold out"):
         assert word in line
     assert "provider local made no offers: it is asleep" in run.err
     assert gateway.requests[-1].path == "/api/v1/offers?gpu_type=MI300X"
-    assert machines(gateway, "offers", "--json").json == told
+    assert machines(gateway, "offers", "--json").json == reported
 
 
 def test_shells_complete_what_the_gateway_knows(gateway: ScriptedGateway, monkeypatch: pytest.MonkeyPatch) -> None:

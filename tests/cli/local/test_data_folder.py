@@ -33,7 +33,7 @@ def test_a_second_claim_is_refused_with_the_holder_and_what_to_do(tmp_path: Path
         assert holder(tmp_path) == os.getpid()
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="choose another with --data-dir"), claimed(tmp_path / "file", "http://x"):
         pass

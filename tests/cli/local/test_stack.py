@@ -45,6 +45,6 @@ def test_every_process_is_told_its_ports_its_folder_and_where_the_others_are(tmp
 
 def test_no_process_is_told_what_nothing_reads(tmp_path: Path) -> None:
     programs = Stack(tmp_path, Ports.usual()).programs()
-    told = {name: value for program in programs for name, value in program.environment.items()}
-    assert {"VMPOOL_LOCAL_EXECUTOR_PORT", "GATEWAY_VMPOOL_TARGET"} <= set(told)
-    assert setting_warnings(told) == []
+    reported = {name: value for program in programs for name, value in program.environment.items()}
+    assert {"VMPOOL_LOCAL_EXECUTOR_PORT", "GATEWAY_VMPOOL_TARGET"} <= set(reported)
+    assert setting_warnings(reported) == []

@@ -90,14 +90,14 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 async def test_a_killed_program_starts_again_and_people_are_told(journal: Journal) -> None:
-    told: list[str] = []
-    async with running([journal.program("scheduler")], told.append, grace_seconds=5) as supervisor:
+    reported: list[str] = []
+    async with running([journal.program("scheduler")], reported.append, grace_seconds=5) as supervisor:
         await supervisor.wait_until_ready(DEADLINE_SECONDS)
         [(_, first)] = journal.lines("started")
         os.kill(first, signal.SIGKILL)
         await until(lambda: len(journal.lines("started")) > 1)
         assert supervisor.process_id("scheduler") == journal.lines("started")[1][1] != first
-    assert told == ["scheduler died (SIGKILL); starting it again in 0.2 s"]
+    assert reported == ["scheduler died (SIGKILL); starting it again in 0.2 s"]
 
 
 async def test_programs_stop_in_reverse_order(journal: Journal) -> None:
@@ -108,12 +108,12 @@ async def test_programs_stop_in_reverse_order(journal: Journal) -> None:
 
 
 async def test_a_program_that_ignores_sigterm_is_killed_after_its_grace(journal: Journal) -> None:
-    told: list[str] = []
-    async with running([journal.program("stubborn", STUBBORN)], told.append, grace_seconds=0.1) as supervisor:
+    reported: list[str] = []
+    async with running([journal.program("stubborn", STUBBORN)], reported.append, grace_seconds=0.1) as supervisor:
         await supervisor.wait_until_ready(DEADLINE_SECONDS)
     [(_, pid)] = journal.lines("started")
     assert not psutil.pid_exists(pid)
-    assert told == ["stubborn did not stop in time and is killed"]
+    assert reported == ["stubborn did not stop in time and is killed"]
 
 
 async def test_hurry_cuts_the_grace_short(journal: Journal) -> None:
@@ -131,12 +131,12 @@ async def test_a_program_that_keeps_dying_before_it_is_ready_ends_the_start_with
 
 
 async def test_a_program_that_refuses_its_settings_is_not_started_again(journal: Journal) -> None:
-    told: list[str] = []
+    reported: list[str] = []
     refuses = journal.program("vmpool", REFUSES)
     with pytest.raises(StartError, match=r"vmpool refuses its settings; the end of .*:\nVMPOOL_PORT: is wrong$"):
-        async with running([refuses], told.append, grace_seconds=5) as supervisor:
+        async with running([refuses], reported.append, grace_seconds=5) as supervisor:
             await supervisor.wait_until_ready(DEADLINE_SECONDS)
-    assert (told, refuses.log.read_text()) == ([], "VMPOOL_PORT: is wrong\n")
+    assert (reported, refuses.log.read_text()) == ([], "VMPOOL_PORT: is wrong\n")
 
 
 async def test_a_program_that_is_never_ready_ends_the_start(journal: Journal) -> None:

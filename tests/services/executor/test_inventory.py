@@ -28,17 +28,17 @@ TWO = DeviceFacts(gpus(2), rocm_version="7.0.2", driver_version="6.12.12")
 async def test_it_is_told_to_anyone(start_executor: StartExecutor) -> None:
     _, client = await start_executor(machine=ScriptedMachine(TWO))
 
-    told = (await client.capabilities()).inventory
+    reported = (await client.capabilities()).inventory
 
-    assert [(gpu.index, gpu.uuid, gpu.architecture) for gpu in told.gpus] == [
+    assert [(gpu.index, gpu.uuid, gpu.architecture) for gpu in reported.gpus] == [
         (0, "GPU-0", "gfx942"),
         (1, "GPU-1", "gfx942"),
     ]
-    assert (told.rocm_version, told.driver_version, told.cuda_version) == ("7.0.2", "6.12.12", "")
-    assert told.toolchain == "scripted 1.0"
-    assert told.kernel.startswith("Linux ")
-    assert told.host_cpu_count > 0
-    assert told.host_memory_mib > 0
+    assert (reported.rocm_version, reported.driver_version, reported.cuda_version) == ("7.0.2", "6.12.12", "")
+    assert reported.toolchain == "scripted 1.0"
+    assert reported.kernel.startswith("Linux ")
+    assert reported.host_cpu_count > 0
+    assert reported.host_memory_mib > 0
 
 
 @pytest.mark.parametrize("device", [CpuDevice(), SimulatedGpu()])

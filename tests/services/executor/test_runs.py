@@ -124,7 +124,7 @@ async def test_cancelling_twice_or_late_changes_nothing(client: Client) -> None:
     assert (await client.run(asked))[-1].finished.verdict == run_event_pb2.VERDICT_ACCEPTED
 
 
-async def test_cancelling_an_unknown_run_is_told(client: Client) -> None:
+async def test_cancelling_an_unknown_run_is_reported(client: Client) -> None:
     assert (await refusal(client.cancel("no-such-run"))).code is grpc.StatusCode.NOT_FOUND
 
 

@@ -165,8 +165,8 @@ def test_every_field_of_a_measured_case_has_a_field_in_the_proto() -> None:
 def test_every_timing_has_its_number_and_its_reason_goes_along(timing: Timing) -> None:
     case = replace(MEASURED, timing=timing, unproven_because=BROKEN, shown_interval=0.2)
     run = replace(BENCHMARKED, timing=timing, unproven_because=BROKEN, shown_interval=0.2, results=(case,))
-    told = benchmarked_to_proto(run)
-    for message in (told, told.results[0]):
+    reported = benchmarked_to_proto(run)
+    for message in (reported, reported.results[0]):
         assert run_event_pb2.Timing.Name(message.timing) == f"TIMING_{timing}"
         assert (message.unproven_because, message.shown_interval) == ("kernel ? output", 0.2)
 
@@ -188,9 +188,9 @@ def test_the_listing_is_compressed_and_fit_for_any_text() -> None:
 
 @pytest.mark.parametrize("verified", [None, True, False])
 def test_whether_the_caches_were_empty_is_told_or_left_open(verified: bool | None) -> None:
-    told = benchmarked_to_proto(replace(BENCHMARKED, flush_verified=verified))
-    assert (told.flush_verified if told.HasField("flush_verified") else None) is verified
+    reported = benchmarked_to_proto(replace(BENCHMARKED, flush_verified=verified))
+    assert (reported.flush_verified if reported.HasField("flush_verified") else None) is verified
 
 
-def test_the_mode_of_times_is_told() -> None:
+def test_the_mode_of_times_is_reported() -> None:
     assert benchmarked_to_proto(replace(BENCHMARKED, timing_mode="first-call")).timing_mode == "first-call"

@@ -71,21 +71,21 @@ async def test_cold_start_is_told_stage_by_stage_until_the_machine_is_there(stop
     await cluster.start()
     job = await cluster.submit()
 
-    async def told(stage: str) -> scheduler_pb2.Provisioning:
+    async def reported(stage: str) -> scheduler_pb2.Provisioning:
         event = await cluster.event(job.job_id, lambda event: event.provisioning.stage == stage)
         return event.provisioning
 
-    requested = await told("requested")
+    requested = await reported("requested")
     assert requested.start_kind == vmpool_pb2.START_KIND_COLD_START
     assert requested.machine.machine_id == "machine-1"
     assert (requested.estimate.seconds, requested.estimate_p90.seconds) == (40, 90)
     assert "MI300X at hotaisle: sold out" in requested.message
     assert (await cluster.job(job.job_id)).state == scheduler_pb2.JOB_STATE_PROVISIONING
     await cluster.pool.tell("machine-1", "PROVISIONING", stage="pulling image")
-    pulling = await told("pulling image")
+    pulling = await reported("pulling image")
     assert (pulling.elapsed.seconds, pulling.message) == (3, "Starting a machine: pulling image")
     await cluster.pool.tell("machine-1", "STARTING", reason="its executor is starting")
-    assert (await told("starting")).message == "Starting a machine: its executor is starting"
+    assert (await reported("starting")).message == "Starting a machine: its executor is starting"
     await cluster.pool.tell("machine-1", "WARM")
     events = await cluster.events_to_end(job.job_id)
     assert kinds(events)[:5] == ["queued", "provisioning", "provisioning", "provisioning", "provisioning"]
@@ -116,9 +116,9 @@ async def test_a_job_without_any_machine_hears_once_why_none_is_started_and_when
     await cluster.pool.tell("machine-1", "STOPPED")
     await cluster.start()
     job = await cluster.submit()
-    told = await cluster.event(job.job_id, lambda event: event.HasField("queued"), after_seq=1)
-    assert told.queued.message == f"Waiting for a machine: {cluster.pool.blocked_reason}"
-    assert told.queued.position == 1
+    reported = await cluster.event(job.job_id, lambda event: event.HasField("queued"), after_seq=1)
+    assert reported.queued.message == f"Waiting for a machine: {cluster.pool.blocked_reason}"
+    assert reported.queued.position == 1
     cluster.pool.blocked_reason = "hotaisle has no MI300X; tried again in 2 s, at 10:00:04 UTC"
     other = await cluster.submit("other")
     await cluster.event(other.job_id, lambda event: event.HasField("queued"), after_seq=1)
@@ -135,8 +135,8 @@ async def test_each_job_hears_what_stands_in_the_way_of_its_own_gpu_type(stopped
     await cluster.pool.tell("machine-1", "STOPPED")
     await cluster.start()
     job = await cluster.submit("of another type")
-    told = await cluster.submit("blocked", gpu_type="mi210")
-    event = await cluster.event(told.job_id, lambda event: event.HasField("queued"), after_seq=1)
+    reported = await cluster.submit("blocked", gpu_type="mi210")
+    event = await cluster.event(reported.job_id, lambda event: event.HasField("queued"), after_seq=1)
     assert event.queued.message == "Waiting for a machine: no provider offers MI210 now"
     await cluster.cancel(job.job_id)
     assert kinds(await cluster.events_to_end(job.job_id)).count("queued") == 1
@@ -213,8 +213,8 @@ async def test_job_that_allows_a_fallback_waits_for_a_starting_machine_of_it(sto
     await cluster.pool.tell("machine-1", "STOPPED")
     await cluster.start()
     job = await cluster.submit(fallback_gpu_types=["MI210"])
-    told = await cluster.event(job.job_id, lambda event: event.HasField("queued"), after_seq=1)
-    assert told.queued.message == f"Waiting for a machine: {cluster.pool.blocked_reason}"
+    reported = await cluster.event(job.job_id, lambda event: event.HasField("queued"), after_seq=1)
+    assert reported.queued.message == f"Waiting for a machine: {cluster.pool.blocked_reason}"
     await cluster.pool.tell("machine-2", "REQUESTED", gpu_type="MI210", reason=words)
     event = await cluster.event(job.job_id, lambda event: event.HasField("provisioning"))
     assert event.provisioning.machine.gpu_type == "MI210"

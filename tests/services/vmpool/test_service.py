@@ -66,18 +66,18 @@ async def test_each_kind_of_work_hears_what_stands_in_its_own_way(bench: Bench, 
     many = pb.Demand(gpu_type="MI300X", eighths=8, jobs=5)
     kinds = [many, pb.Demand(gpu_type="MI210", eighths=8, jobs=1, fallback_gpu_types=["MI300A"])]
     for _ in range(2):
-        told = await stub.ReportDemand(pb.ReportDemandRequest(demands=kinds))
-    reasons = {tuple(blocked.gpu_types): blocked.reason for blocked in told.blocked_demands}
+        reported = await stub.ReportDemand(pb.ReportDemandRequest(demands=kinds))
+    reasons = {tuple(blocked.gpu_types): blocked.reason for blocked in reported.blocked_demands}
     assert reasons == {
         ("MI300X",): "the limit of 2 machines is reached",
         ("MI210", "MI300A"): "no provider offers MI210 now; no provider offers MI300A now",
     }
-    assert told.blocked_reason in reasons.values()
+    assert reported.blocked_reason in reasons.values()
     refused = await failure(stub.AcquireLease(acquire(gpu_type="MI210", fallback_gpu_types=["MI300A"])))
     assert refused.code is grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
-async def test_demand_is_met_or_the_reason_is_told(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
+async def test_demand_is_met_or_the_reason_is_reported(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
     demand = pb.ReportDemandRequest(demands=[pb.Demand(gpu_type="MI300X", eighths=8, jobs=3)])
     first = await stub.ReportDemand(demand)
     assert first.starting_machines == 2
@@ -222,17 +222,20 @@ async def test_a_watch_of_one_machine_tells_its_whole_life_and_ends_with_its_rel
     machine = await bench.warm_machine()
     await bench.demand("MI210")
     watch = stub.WatchMachines(pb.WatchMachinesRequest(machine_id=machine.machine_id))
-    told = [(await anext(aiter(watch))).event]
+    reported = [(await anext(aiter(watch))).event]
     await bench.machines.drain(machine.machine_id, "asked")
     await bench.passes(2)
     async with asyncio.timeout(60):
-        told += [answer.event async for answer in watch]
-    assert [event.machine.machine_id for event in told] == [machine.machine_id] * 6
-    assert (told[0].machine.state, told[-1].machine.state) == (pb.MACHINE_STATE_REQUESTED, pb.MACHINE_STATE_STOPPED)
-    assert told[-1].machine.HasField("release_time")
-    again = stub.WatchMachines(pb.WatchMachinesRequest(machine_id=machine.machine_id, after_seq=told[3].seq))
+        reported += [answer.event async for answer in watch]
+    assert [event.machine.machine_id for event in reported] == [machine.machine_id] * 6
+    assert (reported[0].machine.state, reported[-1].machine.state) == (
+        pb.MACHINE_STATE_REQUESTED,
+        pb.MACHINE_STATE_STOPPED,
+    )
+    assert reported[-1].machine.HasField("release_time")
+    again = stub.WatchMachines(pb.WatchMachinesRequest(machine_id=machine.machine_id, after_seq=reported[3].seq))
     async with asyncio.timeout(60):
-        assert [answer.event.seq async for answer in again] == [event.seq for event in told[4:]]
+        assert [answer.event.seq async for answer in again] == [event.seq for event in reported[4:]]
 
 
 async def test_drained_machines_stop_and_stay_listed_when_asked(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:

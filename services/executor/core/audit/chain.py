@@ -205,9 +205,9 @@ class Answer:
 
 
 async def _fetched(
-    checker: Checker, judge: CaseJudge, trial: Trial, link: int, told: tuple[int, Sequence[LinkRecord]]
+    checker: Checker, judge: CaseJudge, trial: Trial, link: int, reported: tuple[int, Sequence[LinkRecord]]
 ) -> Answer:
-    nonce, records = told
+    nonce, records = reported
     key = next_key(records[link - 1].digest, nonce) if link else first_key(nonce)
     # A number of its own: products are checked by other vectors and rows in each.
     call, channel = checker.next_call(), checker.session.channel

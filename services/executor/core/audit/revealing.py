@@ -71,15 +71,15 @@ async def reveal(checker: Checker, judge: CaseJudge, sessions: Sequence[Measurem
     allowances = {name: Allowance() for name in loaded.layout.outputs}
     answers: list[partial[Failure | None]] = []
     for at in random.permutation(len(chosen)):
-        told, is_compared = chosen[int(at)]
-        question = checker.question(judge, loaded, told.call)
+        reported, is_compared = chosen[int(at)]
+        question = checker.question(judge, loaded, reported.call)
         again = (await checker.make_redrawn(judge, question, checker.next_call())).commitment
-        is_alike = again is not None and _are_alike(judge, loaded, (told, again), allowances)
+        is_alike = again is not None and _are_alike(judge, loaded, (reported, again), allowances)
         if again is None or (is_alike and not is_compared):
             continue
         await checker.session.store()
         outputs = judge.collect_outputs(checker.session.channel, loaded, {})
-        answers.append(partial(_fault, judge, loaded, (told, again), outputs))
+        answers.append(partial(_fault, judge, loaded, (reported, again), outputs))
         if not is_alike:
             raise answers[-1]() or another_answer(judge.case, nondeterministic=judge.problem.nondeterministic)
         if len(answers) == judge.at_once:
@@ -98,29 +98,29 @@ def _chosen(session: Measurement, random: np.random.Generator) -> Iterable[tuple
 
 
 def _are_alike(
-    judge: CaseJudge, loaded: Trial, told: tuple[Commitment, Commitment], allowances: dict[str, Allowance]
+    judge: CaseJudge, loaded: Trial, reported: tuple[Commitment, Commitment], allowances: dict[str, Allowance]
 ) -> bool:
     """Whether two answers to the same inputs may both be right.
 
     `allowances` are of the calls before; if they are too narrow, what this very call is granted is added to them.
     """
-    if judge.problem.nondeterministic and not are_alike(*told, allowances):
-        timed, _ = told
+    if judge.problem.nondeterministic and not are_alike(*reported, allowances):
+        timed, _ = reported
         granted = judge.allowances(judge.remade(loaded, timed.key, timed.call))
         allowances |= {name: one | allowances.get(name, Allowance()) for name, one in granted.items()}
-    return are_alike(*told, allowances)
+    return are_alike(*reported, allowances)
 
 
 def _fault(
-    judge: CaseJudge, loaded: Trial, told: tuple[Commitment, Commitment], outputs: dict[str, NDArray[Any]]
+    judge: CaseJudge, loaded: Trial, reported: tuple[Commitment, Commitment], outputs: dict[str, NDArray[Any]]
 ) -> Failure | None:
     """What is wrong with a call that was timed and made again, as both were told, and its outputs the second time."""
-    timed, again = told
-    if isinstance(again.told, tuple):
-        return fault_of_answer(judge, loaded, Answer(again.key, again.call, outputs, again.told))
+    timed, again = reported
+    if isinstance(again.reported, tuple):
+        return fault_of_answer(judge, loaded, Answer(again.key, again.call, outputs, again.reported))
     excerpt = judge.excerpt(loaded, timed.call)
-    is_forged = any(again.told[name].tobytes() != values.tobytes() for name, values in excerpt.of(outputs).items())
-    if not isinstance(timed.told, tuple):
-        excerpt.put(timed.told, outputs)
+    is_forged = any(again.reported[name].tobytes() != values.tobytes() for name, values in excerpt.of(outputs).items())
+    if not isinstance(timed.reported, tuple):
+        excerpt.put(timed.reported, outputs)
     seen = judge.remade(loaded, timed.key, timed.call)
     return judge.fault(seen, seen.compared(outputs)) or (late_answer(judge.case) if is_forged else None)

@@ -48,7 +48,7 @@ class Excerpt:
         """The places as they are told."""
         return bytearray(b"".join(places.tobytes() for places in self.places.values()))
 
-    def told(self, slots: bytearray) -> dict[str, NDArray[Any]]:
+    def reported(self, slots: bytearray) -> dict[str, NDArray[Any]]:
         """The elements as they are told."""
         words = np.frombuffer(slots, np.uint64).reshape(len(self.places), -1)
         return {
@@ -60,10 +60,10 @@ class Excerpt:
         """The elements of outputs."""
         return {name: outputs[name].reshape(-1)[places] for name, places in self.places.items()}
 
-    def put(self, told: Mapping[str, NDArray[Any]], outputs: Mapping[str, NDArray[Any]]) -> None:
+    def put(self, reported: Mapping[str, NDArray[Any]], outputs: Mapping[str, NDArray[Any]]) -> None:
         """Have outputs say what was told of others."""
         for name, places in self.places.items():
-            outputs[name].reshape(-1)[places] = told[name]
+            outputs[name].reshape(-1)[places] = reported[name]
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Commitment:
 
     key: int
     call: int
-    told: tuple[int, int] | Mapping[str, NDArray[Any]]
+    reported: tuple[int, int] | Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -122,9 +122,11 @@ def allowance_of(expected: NDArray[Any], granted: NDArray[np.float64]) -> Allowa
 
 def are_alike(first: Commitment, second: Commitment, allowances: Mapping[str, Allowance]) -> bool:
     """Whether two answers to the same inputs may both be right, as far as is told; digests have to be the same."""
-    if isinstance(first.told, tuple) or isinstance(second.told, tuple):
-        return first.told == second.told
-    return all(_are_close(told, second.told[name], allowances[name]) for name, told in first.told.items())
+    if isinstance(first.reported, tuple) or isinstance(second.reported, tuple):
+        return first.reported == second.reported
+    return all(
+        _are_close(reported, second.reported[name], allowances[name]) for name, reported in first.reported.items()
+    )
 
 
 def _are_close(first: NDArray[Any], second: NDArray[Any], allowance: Allowance) -> bool:

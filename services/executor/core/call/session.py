@@ -245,7 +245,7 @@ class RunnerSession:
         await self._answer(Reply.EXCERPTED, self._limits.copy_seconds)
         if not self.channel.read(question.excerpt.offset, [memoryview(slots)]):
             raise interference("the shared memory was cut")
-        return Commitment(question.key, question.call, question.excerpt.told(slots))
+        return Commitment(question.key, question.call, question.excerpt.reported(slots))
 
     async def _begin(self, box: BoxedProcess) -> None:
         accepting = asyncio.ensure_future(self.channel.accept(box))

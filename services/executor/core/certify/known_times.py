@@ -179,8 +179,10 @@ def source_of(true_us: float, wait_ticks: int) -> str:
     return f"// sim: latency_us={true_us} noise=gpu\n{_CLOCK}" + _KERNEL.replace("WAIT_TICKS", f"{wait_ticks}")
 
 
-async def measured(true_us: float, runs: int, context: RunContext, told: Callable[[int], None] = lambda _: None) -> Row:
-    """Run the kernel that often, and call `told` with the number of runs so far; raises NoTimeError."""
+async def measured(
+    true_us: float, runs: int, context: RunContext, reported: Callable[[int], None] = lambda _: None
+) -> Row:
+    """Run the kernel that often, and call `reported` with the number of runs so far; raises NoTimeError."""
     device = context.device.describe()
     wait_ticks = 0 if device.is_simulated else round(true_us * await ticks_per_us(context))
     fitted = replace(context, find_problem=smallest_case_of)
@@ -195,5 +197,5 @@ async def measured(true_us: float, runs: int, context: RunContext, told: Callabl
         samples.append(result.samples)
         words = {f"{finished.verdict}", f"{result.timing}"} - {"ACCEPTED", "VALID"}
         unlike += sorted(words)
-        told(number)
+        reported(number)
     return Row(device.name, true_us, claimed_us, statistics.mean(samples), unlike, truth_from_us(device.name))

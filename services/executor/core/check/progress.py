@@ -177,7 +177,7 @@ class Pulse:
     def __init__(self, tell: Callable[[Event], None], monotonic_seconds: Callable[[], float] = time.monotonic) -> None:
         self._tell = tell
         self._monotonic_seconds = monotonic_seconds
-        self._begin = self._told = monotonic_seconds()
+        self._begin = self._reported = monotonic_seconds()
         self._samples = 0
         self._place: BenchmarkProgress | None = None
 
@@ -194,8 +194,8 @@ class Pulse:
     def _beat(self) -> None:
         now = self._monotonic_seconds()
         pause = max(PULSE_SECONDS, PULSE_SHARE * (now - self._begin))
-        if self._place is not None and now - self._told >= pause:
-            self._told = now
+        if self._place is not None and now - self._reported >= pause:
+            self._reported = now
             self._tell(replace(self._place, samples=self._samples))
 
 

@@ -154,7 +154,7 @@ class _Recorder:
         )
         # As runtime/recorder/properties.cpp reads them. Without them the recorder answers as the `cpu` device does.
         properties = "".join(f";{name}={value.hex()}" for name, value in self.context.properties.items())
-        told = {"WAVEPOOL_PROPERTIES": properties} if is_gpu else {}
+        reported = {"WAVEPOOL_PROPERTIES": properties} if is_gpu else {}
         return Command(
             [str(_BUILD / RECORDER), str(_REQUEST), str(_LEFT)],
             _BUILD,
@@ -163,7 +163,7 @@ class _Recorder:
                 Mount(scratch / "request", _REQUEST.parent),
                 Mount(scratch / "left", _LEFT, writable=True),
             ],
-            {"WAVEPOOL_RECORDING": " ".join(map(str, settings)), **told},
+            {"WAVEPOOL_RECORDING": " ".join(map(str, settings)), **reported},
         )
 
     def _limits(self) -> Limits:
@@ -198,7 +198,7 @@ class _Draw:
         arguments = list(self.cases[case].values())
         return {at: arguments[at][_HEAD_BYTES : _HEAD_BYTES + self._sizes[at]] for at in self._scalars}
 
-    def told(self) -> list[dict[str, bytes]]:
+    def reported(self) -> list[dict[str, bytes]]:
         """All but the scalars' values."""
         return [
             {name: value for at, (name, value) in enumerate(arguments.items()) if at not in self._sizes}
@@ -208,7 +208,7 @@ class _Draw:
 
 def _changing(draws: Sequence[_Draw]) -> str:
     """An array that is not the same in all of them, as far as the host is told; empty if there is none."""
-    first, *others = (draw.told() for draw in draws)
+    first, *others = (draw.reported() for draw in draws)
     for other in others:
         for one, another in zip(first, other, strict=True):
             if name := next((name for name, value in one.items() if another[name] != value), ""):
@@ -219,10 +219,10 @@ def _changing(draws: Sequence[_Draw]) -> str:
 def _arguments(problem: Problem, case: Case, seed: int) -> dict[str, bytes]:
     # At GPU sizes values take minutes to draw.
     inputs = problem.sized_inputs(case, np.random.PCG64(seed))
-    return _told(problem, case, problem.inputs(case, np.random.default_rng(seed)) if inputs is None else inputs)
+    return _reported(problem, case, problem.inputs(case, np.random.default_rng(seed)) if inputs is None else inputs)
 
 
-def _told(problem: Problem, case: Case, inputs: Mapping[str, Any]) -> dict[str, bytes]:
+def _reported(problem: Problem, case: Case, inputs: Mapping[str, Any]) -> dict[str, bytes]:
     shapes = problem.shapes(case, inputs)
     found: dict[str, bytes] = {}
     for parameter in problem.parameters:

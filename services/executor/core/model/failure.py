@@ -51,11 +51,11 @@ class InfrastructureFailure(Failure):
 @contextmanager
 def in_case(name: str) -> Generator[None]:
     """Has every failure of the block, but one of ours, name the test case, and the call, that it happened in."""
-    told = f"Case `{name}`"
+    prefix = f"Case `{name}`"
     try:
         yield
     except Failure as failure:
-        if failure.verdict is not Verdict.INFRA_ERROR and not failure.message.startswith(told):
+        if failure.verdict is not Verdict.INFRA_ERROR and not failure.message.startswith(prefix):
             call = f", call {failure.call} of its process" if failure.call else ""
-            failure.message = f"{told}{call}: {failure.message[:1].lower()}{failure.message[1:]}"
+            failure.message = f"{prefix}{call}: {failure.message[:1].lower()}{failure.message[1:]}"
         raise

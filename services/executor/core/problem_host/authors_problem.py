@@ -227,8 +227,8 @@ def authors_problem(host: ProblemHost, dtype: str, limits: CaseLimits, *, sample
     called = {**dict(enumerate(names)), _SAMPLE: "sample"}
     cases = [Case(called[at], {"case": at}) for at in choice.taken]
     # The sample is none of the cases, and told of only if there is nothing else.
-    told = {at: name for at, name in called.items() if at != _SAMPLE or not cases}
-    left_out = [LeftOut(name, choice.left_out[at]) for at, name in told.items() if at in choice.left_out]
+    reported = {at: name for at, name in called.items() if at != _SAMPLE or not cases}
+    left_out = [LeftOut(name, choice.left_out[at]) for at, name in reported.items() if at in choice.left_out]
     if not cases or choice.description is None:
         what = "; ".join(f"`{one.name}`: {one.reason}" for one in left_out[-_MOST_NAMED:])
         raise definition_failure(f"has no test case that can be run here ({what})", choice.reason)

@@ -56,7 +56,7 @@ def objection(
     return Failure(
         Verdict.WRONG_ANSWER,
         f"{message}; the largest difference is {wrong.max_difference:.4g}.",
-        details=_told(answer.get("debug")),
+        details=_reported(answer.get("debug")),
         wrong_answer=wrong,
     )
 
@@ -76,7 +76,7 @@ def _largest(arrays: Iterable[NDArray[Any]]) -> float:
     return max((float(size[np.isfinite(size)].max(initial=0.0)) for size in sizes), default=0.0)
 
 
-def _told(debug: object) -> str:
+def _reported(debug: object) -> str:
     try:
         return json.dumps(debug)[:_MOST_DETAILS]
     except RecursionError:

@@ -43,8 +43,8 @@ async def with_properties(context: RunContext) -> RunContext:
             return context
     except ToolchainError as error:
         raise InfrastructureFailure(f"The device cannot be used: {error}") from error
-    told = await output_of(properties_source(), context, context.cache)
-    return replace(context, properties=properties_from(told.decode(errors="replace")))
+    reported = await output_of(properties_source(), context, context.cache)
+    return replace(context, properties=properties_from(reported.decode(errors="replace")))
 
 
 def properties_source() -> str:

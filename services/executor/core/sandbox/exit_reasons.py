@@ -142,9 +142,11 @@ def program_failure(end: Exit, limits: Limits) -> Failure | None:
     return None
 
 
-def device_fault(told: str) -> InfrastructureFailure:
+def device_fault(reported: str) -> InfrastructureFailure:
     """The verdict on what no submission causes by what it does, if it is true."""
-    return InfrastructureFailure(f"The device reported {told}, which no kernel causes; run again.", reason=DEVICE_FAULT)
+    return InfrastructureFailure(
+        f"The device reported {reported}, which no kernel causes; run again.", reason=DEVICE_FAULT
+    )
 
 
 def may_be_the_machines(end: Exit) -> bool:

@@ -73,7 +73,7 @@ def gpu_of(index: int, answers: Answers) -> GpuFacts:
         memory_mib=answers.number("nvmlDeviceGetMemoryInfo") >> 20,
         compute_units=multiprocessors_of(answers.number("nvmlDeviceGetNumGpuCores"), capability),
         compute_partition=_MIG_MODES.get(answers.number("nvmlDeviceGetMigMode"), ""),
-        compute_partition_modes=(PartitionMode("MIG"),) if answers.is_told("nvmlDeviceGetMigMode") else (),
+        compute_partition_modes=(PartitionMode("MIG"),) if answers.is_reported("nvmlDeviceGetMigMode") else (),
         firmware=firmware,
     )
 

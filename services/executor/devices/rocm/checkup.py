@@ -79,8 +79,8 @@ class RocmCheckup:
         nodes = [node for node in (self._dev / DRIVER_NODE, *self._render_nodes()) if node.exists()]
         closed = [node for node in nodes if not os.access(node, os.R_OK | os.W_OK)]
         if not closed:
-            told = f"{len(nodes)} nodes may be opened" if nodes else "there is no node to open"
-            return DeviceFinding("permission", ok=bool(nodes), message=told)
+            message = f"{len(nodes)} nodes may be opened" if nodes else "there is no node to open"
+            return DeviceFinding("permission", ok=bool(nodes), message=message)
         groups = sorted({_group(node) for node in closed})
         return _fault(
             "permission",
@@ -99,15 +99,17 @@ class RocmCheckup:
                 "`dmesg | grep -i kfd` says why; a container needs the host's /sys, as engines give it by default",
             )
         lost = [f"renderD{minor}" for _, minor in gpus if not (self._dev / "dri" / f"renderD{minor}").exists()]
-        told = f"{len(gpus)} GPUs or partitions: {', '.join(sorted({_architecture(version) for version, _ in gpus}))}"
+        message = (
+            f"{len(gpus)} GPUs or partitions: {', '.join(sorted({_architecture(version) for version, _ in gpus}))}"
+        )
         if lost:
-            missing = f"{told}; there is no {', '.join(lost)} in {self._dev / 'dri'}"
+            missing = f"{message}; there is no {', '.join(lost)} in {self._dev / 'dri'}"
             return _fault(
                 "topology", missing, "give the container all of /dev/dri, or set ROCM_INDEX to a GPU that it has"
             )
         if any(version != _MI300X for version, _ in gpus):
-            return _fault("topology", told, "only gfx942 (MI300X, MI300A) is what times are compared for")
-        return DeviceFinding("topology", ok=True, message=told)
+            return _fault("topology", message, "only gfx942 (MI300X, MI300A) is what times are compared for")
+        return DeviceFinding("topology", ok=True, message=message)
 
     def driver(self) -> DeviceFinding:
         """The driver's version; one that came with the kernel has none."""
@@ -117,8 +119,8 @@ class RocmCheckup:
         try:
             version = (module / "version").read_text().strip()
         except OSError:
-            told = f"amdgpu of the kernel {os.uname().release}, which tells no version"
-            return DeviceFinding("driver", ok=True, message=told)
+            message = f"amdgpu of the kernel {os.uname().release}, which tells no version"
+            return DeviceFinding("driver", ok=True, message=message)
         found = _DRIVER_VERSION.match(version)
         if found and (int(found[1]), int(found[2])) < OLDEST_DRIVER:
             return _fault("driver", f"amdgpu {version} is too old", _INSTALL_DRIVER)

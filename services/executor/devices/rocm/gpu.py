@@ -101,21 +101,21 @@ class Management:
             memory_mib=memory_mib,
             compute_units=int(asic["num_compute_units"]),
             render_node=f"/dev/dri/renderD{node}",
-            compute_partition=str(self._told(smi.amdsmi_get_gpu_compute_partition) or ""),
-            memory_partition=str(self._told(smi.amdsmi_get_gpu_memory_partition) or ""),
+            compute_partition=str(self._reported(smi.amdsmi_get_gpu_compute_partition) or ""),
+            memory_partition=str(self._reported(smi.amdsmi_get_gpu_memory_partition) or ""),
             uuid=str(enumeration.get("hip_uuid") or "").replace("N/A", ""),
         )
 
     def reading(self) -> Reading:
         """Clock of the shaders, temperature of the hot spot, power, and who else computes on it."""
         smi = self._smi
-        clock = self._told(smi.amdsmi_get_clock_info, smi.AmdSmiClkType.GFX)
-        power = self._told(smi.amdsmi_get_power_info)
+        clock = self._reported(smi.amdsmi_get_clock_info, smi.AmdSmiClkType.GFX)
+        power = self._reported(smi.amdsmi_get_power_info)
         kind, metric = smi.AmdSmiTemperatureType.HOTSPOT, smi.AmdSmiTemperatureMetric.CURRENT
-        processes = self._told(smi.amdsmi_get_gpu_process_list)
+        processes = self._reported(smi.amdsmi_get_gpu_process_list)
         return Reading(
             clock_mhz=_number(clock and clock.get("clk")),
-            temperature_celsius=_number(self._told(smi.amdsmi_get_temp_metric, kind, metric)),
+            temperature_celsius=_number(self._reported(smi.amdsmi_get_temp_metric, kind, metric)),
             power_watts=_number(power and power.get("current_socket_power")),
             # The runner itself is one of them.
             other_processes=None if processes is None else max(0, len(processes) - 1),
@@ -123,13 +123,13 @@ class Management:
 
     def errors(self) -> ErrorCounts | None:
         """The memory's error counters; None where they are not told."""
-        counts = self._told(self._smi.amdsmi_get_gpu_total_ecc_count)
+        counts = self._reported(self._smi.amdsmi_get_gpu_total_ecc_count)
         return ErrorCounts(int(counts["correctable_count"]), int(counts["uncorrectable_count"])) if counts else None
 
     def versions(self) -> Firmware:
         """Driver and VBIOS."""
-        driver: Any = self._told(self._smi.amdsmi_get_gpu_driver_info)
-        vbios: Any = self._told(self._smi.amdsmi_get_gpu_vbios_info)
+        driver: Any = self._reported(self._smi.amdsmi_get_gpu_driver_info)
+        vbios: Any = self._reported(self._smi.amdsmi_get_gpu_vbios_info)
         return Firmware(str(driver["driver_version"]) if driver else "", str(vbios["version"]) if vbios else "")
 
     def _enumeration(self) -> dict[str, Any]:
@@ -142,7 +142,7 @@ class Management:
             raise ToolchainError(f"no render node is shown for {address}; partitions need ROCm 6.4 or newer")
         return {"drm_render": nodes[0].name.removeprefix("renderD")}
 
-    def _told(self, ask: Callable[..., T], *arguments: object) -> T | None:
+    def _reported(self, ask: Callable[..., T], *arguments: object) -> T | None:
         """An answer, or None where this GPU or driver does not know; virtual machines are told less."""
         try:
             return ask(self._handle, *arguments)

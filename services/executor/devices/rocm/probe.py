@@ -45,11 +45,11 @@ def _device(smi: Any, handle: object, index: int, drm: Path, unread: list[Unread
     sysfs = {name: _read(card / name) for name in _CURRENT}
     settable = {name: os.access(card / current, os.W_OK) for name, current in _CURRENT.items()}
     device = facts.device_of(index, answers, sysfs, settable)
-    unread += [fact for fact in answers.unread(facts.QUESTIONS) if not _told_by_kernel(device, fact)]
+    unread += [fact for fact in answers.unread(facts.QUESTIONS) if not _reported_by_kernel(device, fact)]
     return device
 
 
-def _told_by_kernel(device: GpuFacts, fact: UnreadFact) -> bool:
+def _reported_by_kernel(device: GpuFacts, fact: UnreadFact) -> bool:
     """Whether modes that the library refuses to tell were read from sysfs."""
     field = fact.field.rpartition(".")[2]
     return field.endswith("_modes") and bool(getattr(device, field))

@@ -18,13 +18,13 @@ class ContainerCounters(CgroupCounters):
                 "outside of containers, or set EXECUTOR_SANDBOX=bubblewrap"
             )
         super().__init__(folders)
-        self._told_out_of_memory = False
+        self._reported_out_of_memory = False
 
     def tell_out_of_memory(self) -> None:
         """The engine says so."""
-        self._told_out_of_memory = True
+        self._reported_out_of_memory = True
 
     @property
     def ran_out_of_memory(self) -> bool:
         """Whether the kernel has killed a process here for memory."""
-        return self._told_out_of_memory or super().ran_out_of_memory
+        return self._reported_out_of_memory or super().ran_out_of_memory

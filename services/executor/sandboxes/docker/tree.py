@@ -57,7 +57,7 @@ class DockerTree:
         """Wait for the end of the program."""
         if self._program is not None and self._witness is not None:
             await self._program.wait()
-            if (status := await _told(self._witness)) is not None:
+            if (status := await _reported(self._witness)) is not None:
                 return status
             self._control.write(_WORD)
         try:
@@ -89,9 +89,9 @@ class DockerTree:
         return code
 
 
-async def _told(witness: ExitWitness) -> int | None:
+async def _reported(witness: ExitWitness) -> int | None:
     for _ in range(_REAPING_ATTEMPTS):
-        if (status := witness.wait_status()) is not None or not witness.is_told_at_all:
+        if (status := witness.wait_status()) is not None or not witness.is_reported_at_all:
             return status
         await asyncio.sleep(_REAPING_INTERVAL_SECONDS)
     return None

@@ -134,8 +134,8 @@ class DockerProvider:
         seen = observed(container.attrs, self._plan.executor_port, self._config.reach_address)
         if seen.state not in {ProviderState.ENDED, ProviderState.STOPPED}:
             return replace(seen, price_micros_per_hour=self._config.price_micros_per_hour)
-        told = await self._ask(lambda _: bytes(container.logs(tail=LAST_LOG_LINES)))
-        return replace(seen, reason=f"{seen.reason}; its log ends: {last_words(told) or '(empty)'}")
+        reported = await self._ask(lambda _: bytes(container.logs(tail=LAST_LOG_LINES)))
+        return replace(seen, reason=f"{seen.reason}; its log ends: {last_words(reported) or '(empty)'}")
 
     async def release(self, machine_id: str, resource: Resource = UNNAMED) -> None:
         """Ask the executor to end, then remove its container with its volumes."""

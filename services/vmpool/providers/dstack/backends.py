@@ -46,16 +46,16 @@ async def ensure_amddevcloud(client: DstackClient, config: DstackConfig) -> bool
 
 
 def _refused(error: RefusedError, project: str) -> str:
-    told = f"dstack's project {project!r} has no backend {AMD}, and it could not be added"
+    message = f"dstack's project {project!r} has no backend {AMD}, and it could not be added"
     if error.code == "invalid_credentials":
         return (
-            f"{told}: the cloud does not take the key in DSTACK_AMDDEVCLOUD_API_KEY; make one at API -> Generate New "
-            "Token (docs/setup-amd-devcloud.md has its scopes)"
+            f"{message}: the cloud does not take the key in DSTACK_AMDDEVCLOUD_API_KEY; make one at API -> Generate "
+            "New Token (docs/setup-amd-devcloud.md has its scopes)"
         )
     if error.status == _FORBIDDEN:
         return (
-            f"{told}: the user of VMPOOL_DSTACK_TOKEN may not; use the token of one of its administrators, or add "
+            f"{message}: the user of VMPOOL_DSTACK_TOKEN may not; use the token of one of its administrators, or add "
             f"`- type: {AMD}` with `creds: {{type: api_key, api_key: ...}}` below `backends:` of the project in the "
             "server's ~/.dstack/server/config.yml, and restart the server"
         )
-    return f"{told}: the server refuses with {error.status} {error.code}".rstrip()
+    return f"{message}: the server refuses with {error.status} {error.code}".rstrip()

@@ -27,14 +27,14 @@ HAS_MINIMUM = frozenset({"hotaisle"})
 def version_finding(server_version: str | None) -> ProviderFinding:
     """Client and server must share major and minor version; a server built from source has none."""
     ours, theirs = _release(client_version or ""), _release(server_version or "")
-    told = f"server {server_version or 'of no version'}, client {client_version}"
+    message = f"server {server_version or 'of no version'}, client {client_version}"
     if not ours or not theirs or ours == theirs:
-        return ProviderFinding("server version", ok=True, message=told)
+        return ProviderFinding("server version", ok=True, message=message)
     wanted = ".".join(map(str, ours))
     return ProviderFinding(
         "server version",
         ok=False,
-        message=f"{told}: they do not fit",
+        message=f"{message}: they do not fit",
         remedy=f"run a dstack server {wanted}.x, or the vmpool whose dstack package is as old or new as the server",
     )
 
@@ -48,13 +48,13 @@ def backends_finding(wanted: Sequence[str], present: Collection[str]) -> Provide
     """A backend whose credentials are wrong when the server starts is silently absent."""
     # An SSH fleet's hosts are no backend of the server's configuration.
     missing = [backend for backend in wanted if backend not in present and backend != "remote"]
-    told = f"the project has {', '.join(sorted(present)) or 'none'}"
+    message = f"the project has {', '.join(sorted(present)) or 'none'}"
     if not missing:
-        return ProviderFinding("backends", ok=True, message=told)
+        return ProviderFinding("backends", ok=True, message=message)
     return ProviderFinding(
         "backends",
         ok=False,
-        message=f"{told}, and not {', '.join(missing)}",
+        message=f"{message}, and not {', '.join(missing)}",
         remedy=(
             f"add {' and '.join(missing)} to the server's config.yml with valid credentials and restart it (its log "
             f"tells why it leaves a backend out), or take it out of VMPOOL_BACKENDS"
@@ -66,8 +66,8 @@ def fleet_finding(fleet: Json | None, config: DstackConfig) -> ProviderFinding:
     """Whether our fleet is there, or will be made, and takes the machines that we are to order."""
     if fleet is None:
         made = config.fleet.create
-        told = f"there is no fleet {config.fleet.name!r}" + (", it is made at the first order" if made else "")
-        return ProviderFinding("fleet", ok=made, message=told, remedy="" if made else missing_fleet(config))
+        message = f"there is no fleet {config.fleet.name!r}" + (", it is made at the first order" if made else "")
+        return ProviderFinding("fleet", ok=made, message=message, remedy="" if made else missing_fleet(config))
     problems = fleet_problems(_configuration(fleet), config)
     present = len(cast("list[Json]", fleet.get("instances") or []))
     if not problems:
@@ -113,7 +113,7 @@ def _too_large(resources: Json, market: Market) -> list[str]:
         "memory": resources.get("memory"),
         "disk": cast("Json", resources.get("disk") or {}).get("size"),
     }
-    least = {name: cast("Json", told or {}).get("min") or 0 for name, told in ranges.items()}
+    least = {name: cast("Json", message or {}).get("min") or 0 for name, message in ranges.items()}
     return [
         f"takes no machine with {name} below {least[name]:g}{'' if name == 'cpu' else ' GB'}"
         for name in wanted
@@ -126,8 +126,8 @@ def offers_finding(offers: Sequence[Offer], config: DstackConfig) -> ProviderFin
     market = config.market
     available = [offer for offer in offers if offer.available]
     if available:
-        told = ", ".join(_line(offer) for offer in available[:5])
-        return ProviderFinding("offers", ok=True, message=told)
+        message = ", ".join(_line(offer) for offer in available[:5])
+        return ProviderFinding("offers", ok=True, message=message)
     most = market.max_price_micros_per_gpu_hour
     limit = f" below {dollars_text(most)} per GPU hour" if most else ""
     listed = f"; listed, but none available now: {', '.join(_line(offer) for offer in offers[:5])}" if offers else ""

@@ -73,6 +73,6 @@ def _detail(body: object) -> tuple[str, str]:
     details = cast("list[Any]", detail if isinstance(detail, list) else [detail])
     first = details[0] if details else None
     if isinstance(first, dict):
-        told = cast("dict[str, Any]", first)
-        return str(told.get("code") or ""), str(told.get("msg") or told)
+        reported = cast("dict[str, Any]", first)
+        return str(reported.get("code") or ""), str(reported.get("msg") or reported)
     return "", str(first or "it says no more")

@@ -62,8 +62,8 @@ class Release:
                 return await self._end_run(machine_id, resource, step)
         except TimeoutError as error:
             # A request's own timeout tells more than ours.
-            told = str(error) or f"not within {seconds:g} s"
-            raise TimeoutError(f"machine {machine_id} is not released yet, {step[0]}: {told}") from error
+            text = str(error) or f"not within {seconds:g} s"
+            raise TimeoutError(f"machine {machine_id} is not released yet, {step[0]}: {text}") from error
 
     async def left_without_run(self, machine_id: str, resource: Resource) -> Sequence[Instance]:
         """The instances that a machine's run had, that run being unknown by now, and that no other run has since.

@@ -87,16 +87,16 @@ async def context(cpu_device: CpuDevice, builds: CompileCache, limits: StageLimi
 
 
 @pytest.fixture
-def told() -> list[Event]:
+def reported() -> list[Event]:
     return []
 
 
 @pytest.fixture
-def submit(context: RunContext, told: list[Event]) -> Callable[[str, Mode], object]:
-    """Runs a submission, by name, against vector-addition; what it tells is in `told`."""
+def submit(context: RunContext, reported: list[Event]) -> Callable[[str, Mode], object]:
+    """Runs a submission, by name, against vector-addition; what it tells is in `reported`."""
 
     async def run_submission(name: str, mode: Mode = Mode.BENCHMARK) -> Finished:
         source = (SUBMISSIONS / f"{name}.hip").read_text()
-        return await run(CoreJob(source, mode, "vector-addition"), context, told.append)
+        return await run(CoreJob(source, mode, "vector-addition"), context, reported.append)
 
     return run_submission

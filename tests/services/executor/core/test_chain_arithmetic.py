@@ -288,13 +288,13 @@ async def _compare_excerpts(session: RunnerSession, problem: Poisoned, key: int)
     await session.store()
     outputs = judge.collect_outputs(session.channel, trial)
     assert times.commitment is not None
-    assert isinstance(times.commitment.told, dict)
+    assert isinstance(times.commitment.reported, dict)
     assert question.excerpt is not None
-    for name, told in times.commitment.told.items():
+    for name, reported in times.commitment.reported.items():
         elements = outputs[name][question.excerpt.places[name].astype(np.int64)]
         assert len(elements) == EXCERPT_ELEMENTS
-        assert elements.tobytes() == told.tobytes()
-        assert np.count_nonzero(told.view(np.uint8)) > told.nbytes / 2
+        assert elements.tobytes() == reported.tobytes()
+        assert np.count_nonzero(reported.view(np.uint8)) > reported.nbytes / 2
 
 
 @given(st.sampled_from(Distribution), st.integers(1, 30000), words)

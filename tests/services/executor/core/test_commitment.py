@@ -20,7 +20,7 @@ NONDETERMINISTIC = sorted(slug for slug in catalogue().problems if find_problem(
 FLOATS = (np.dtype(np.float32), np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16), np.dtype(np.float64))
 
 
-def _told(**outputs: np.ndarray) -> Commitment:
+def _reported(**outputs: np.ndarray) -> Commitment:
     return Commitment(1, 1, outputs)
 
 
@@ -41,7 +41,7 @@ def test_two_answers_at_either_end_of_a_problems_tolerance_are_alike(slug: str) 
         signs = np.where(np.arange(values.size).reshape(values.shape) % 2, 1.0, -1.0)
         ends = [(values + sign * signs * off).astype(dtype) for sign in (-1, 1)]
         assert not any(compare(end, values, condition[name], tolerance).mismatches for end in ends)
-        assert are_alike(_told(y=ends[0]), _told(y=ends[1]), {"y": allowances[name]})
+        assert are_alike(_reported(y=ends[0]), _reported(y=ends[1]), {"y": allowances[name]})
 
 
 @pytest.mark.parametrize("slug", ["conv-2d", "gemm-relu", "l2-norm", "matrix-multiplication", "rms-norm", "sum-dim"])
@@ -70,7 +70,7 @@ def test_sums_that_are_added_up_in_any_order_are_alike(terms: int, seed: int, dt
     absolute, tolerance = np.abs(products).sum(axis=1, dtype=np.float64), find_problem("matrix-vector").tolerance
     granted = tolerance.units * unit_of(np.dtype(dtype), np.sqrt(terms) * absolute, tolerance)
     allowance = allowance_of(products.sum(axis=1, dtype=np.float64), granted)
-    assert are_alike(_told(y=answers[0]), _told(y=answers[1]), {"y": allowance})
+    assert are_alike(_reported(y=answers[0]), _reported(y=answers[1]), {"y": allowance})
 
 
 @pytest.mark.parametrize("narrow", [np.float16, ml_dtypes.bfloat16])
@@ -84,8 +84,8 @@ def test_a_product_in_narrow_floats_is_another_answer_than_in_single_precision(n
     granted = problem.tolerance.units * unit_of(a.dtype, condition, problem.tolerance)
     allowances = {"y": allowance_of(exact, granted)}
     wrong = (a.astype(narrow).astype(np.float64) @ b.astype(narrow).astype(np.float64)).astype(np.float32)
-    assert are_alike(_told(y=a @ b), _told(y=a[:, ::-1] @ b[::-1]), allowances)
-    assert not are_alike(_told(y=a @ b), _told(y=wrong), allowances)
+    assert are_alike(_reported(y=a @ b), _reported(y=a[:, ::-1] @ b[::-1]), allowances)
+    assert not are_alike(_reported(y=a @ b), _reported(y=wrong), allowances)
 
 
 @given(st.sampled_from(FLOATS), st.integers(1, 50), st.data())
@@ -97,11 +97,11 @@ def test_an_element_that_is_too_far_away_or_of_another_class_is_another_answer(
     at = data.draw(st.integers(0, size - 1))
     other = answer.copy()
     other[at] = special
-    assert not are_alike(_told(y=answer), _told(y=other), {"y": Allowance(0.2)})
-    assert not are_alike(_told(y=other), _told(y=answer), {"y": Allowance(0.2)})
-    assert are_alike(_told(y=other), _told(y=other.copy()), {"y": Allowance(0.2)})
+    assert not are_alike(_reported(y=answer), _reported(y=other), {"y": Allowance(0.2)})
+    assert not are_alike(_reported(y=other), _reported(y=answer), {"y": Allowance(0.2)})
+    assert are_alike(_reported(y=other), _reported(y=other.copy()), {"y": Allowance(0.2)})
     assert are_alike(
-        _told(y=answer), _told(y=(answer + np.dtype(dtype).type(0.25)).astype(dtype)), {"y": Allowance(0.2)}
+        _reported(y=answer), _reported(y=(answer + np.dtype(dtype).type(0.25)).astype(dtype)), {"y": Allowance(0.2)}
     )
 
 
@@ -117,8 +117,8 @@ def test_an_allowance_lies_above_what_is_granted_to_any_element(elements: list[t
 
 def test_integers_and_digests_have_to_be_the_same() -> None:
     whole = np.arange(9)
-    assert are_alike(_told(y=whole), _told(y=whole.copy()), {"y": Allowance()})
-    assert not are_alike(_told(y=whole), _told(y=whole + 1), {"y": Allowance()})
+    assert are_alike(_reported(y=whole), _reported(y=whole.copy()), {"y": Allowance()})
+    assert not are_alike(_reported(y=whole), _reported(y=whole + 1), {"y": Allowance()})
     assert are_alike(Commitment(1, 1, (2, 3)), Commitment(1, 1, (2, 3)), {})
     assert not are_alike(Commitment(1, 1, (2, 3)), Commitment(1, 1, (2, 4)), {})
 
@@ -129,14 +129,14 @@ def test_an_excerpt_reads_what_was_put_to_its_places(size: int, dtype: np.dtype[
     places = {name: random.integers(0, size, 100, np.uint64) for name in "yz"}
     excerpt = Excerpt(0, places, dict.fromkeys("yz", dtype))
     outputs = {name: random.integers(0, 100, size).astype(dtype) for name in "yz"}
-    told = excerpt.of(outputs)
+    reported = excerpt.of(outputs)
     # As a runner puts them: an element in the low bytes of its place.
-    slots = b"".join(values.view(f"u{dtype.itemsize}").astype(np.uint64).tobytes() for values in told.values())
-    for name, values in excerpt.told(bytearray(slots)).items():
-        assert values.tobytes() == told[name].tobytes()
+    slots = b"".join(values.view(f"u{dtype.itemsize}").astype(np.uint64).tobytes() for values in reported.values())
+    for name, values in excerpt.reported(bytearray(slots)).items():
+        assert values.tobytes() == reported[name].tobytes()
     other = {name: np.zeros(size, dtype) for name in "yz"}
-    excerpt.put(told, other)
-    assert all(np.array_equal(excerpt.of(other)[name], told[name]) for name in "yz")
+    excerpt.put(reported, other)
+    assert all(np.array_equal(excerpt.of(other)[name], reported[name]) for name in "yz")
 
 
 def test_half_of_an_excerpt_lies_in_the_part_that_is_compared_and_half_anywhere() -> None:

@@ -45,10 +45,10 @@ def hint(parameters: str) -> str:
     ],
 )
 def test_parameters_that_are_not_the_problems_are_told_with_both_lists(parameters: str, said: str) -> None:
-    told = hint(parameters)
-    assert said in told
-    assert 'extern "C" void solution(const float* input, float* output, size_t n, float alpha)' in told
-    assert f"the source has `solution({parameters if parameters != 'void' else ''})`" in told
+    reported = hint(parameters)
+    assert said in reported
+    assert 'extern "C" void solution(const float* input, float* output, size_t n, float alpha)' in reported
+    assert f"the source has `solution({parameters if parameters != 'void' else ''})`" in reported
 
 
 @pytest.mark.parametrize(

@@ -148,35 +148,35 @@ def test_a_report_survives_the_way_between_processes() -> None:
     assert decode_event(encode_event(event)) == event
 
 
-def _compiled(told: list[Event]) -> Compiled:
-    return next(event for event in told if isinstance(event, Compiled))
+def _compiled(reported: list[Event]) -> Compiled:
+    return next(event for event in reported if isinstance(event, Compiled))
 
 
-async def _checked(source: str, context: RunContext, told: list[Event]) -> Finished:
-    return await run(CoreJob(source, Mode.CHECK, "vector-addition"), context, told.append)
+async def _checked(source: str, context: RunContext, reported: list[Event]) -> Finished:
+    return await run(CoreJob(source, Mode.CHECK, "vector-addition"), context, reported.append)
 
 
-async def test_a_compile_tells_what_the_mi300x_would_make_of_it(context: RunContext, told: list[Event]) -> None:
-    finished = await _checked(SOLUTION, replace(context, inspector=Gfx942Inspector()), told)
+async def test_a_compile_tells_what_the_mi300x_would_make_of_it(context: RunContext, reported: list[Event]) -> None:
+    finished = await _checked(SOLUTION, replace(context, inspector=Gfx942Inspector()), reported)
     assert finished.verdict is Verdict.ACCEPTED
-    report = _compiled(told).isa
+    report = _compiled(reported).isa
     assert report.note == ""
     assert report.kernels["add"].occupancy == 8
-    assert "s_endpgm" in _compiled(told).isa_listing
+    assert "s_endpgm" in _compiled(reported).isa_listing
 
 
-async def test_a_source_that_this_machine_refuses_still_gets_its_report(context: RunContext, told: list[Event]) -> None:
-    finished = await _checked(MATRIX_CORE_SOURCE, replace(context, inspector=Gfx942Inspector()), told)
+async def test_a_source_that_this_machine_refuses_gets_its_report(context: RunContext, reported: list[Event]) -> None:
+    finished = await _checked(MATRIX_CORE_SOURCE, replace(context, inspector=Gfx942Inspector()), reported)
     assert finished.verdict is Verdict.COMPILE_ERROR
     assert finished.isa is not None
     assert finished.isa.kernels["tile"].mfma == 1
 
 
-async def test_a_report_that_fails_does_not_fail_the_run(context: RunContext, told: list[Event]) -> None:
+async def test_a_report_that_fails_does_not_fail_the_run(context: RunContext, reported: list[Event]) -> None:
     inspector: Any = ScriptedInspector("exit 7")
-    finished = await _checked(SOLUTION, replace(context, inspector=inspector), told)
+    finished = await _checked(SOLUTION, replace(context, inspector=inspector), reported)
     assert finished.verdict is Verdict.ACCEPTED
-    assert "status 7" in _compiled(told).isa.note
+    assert "status 7" in _compiled(reported).isa.note
     assert not inspector.folders[0].exists()
 
 

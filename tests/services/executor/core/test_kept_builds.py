@@ -54,14 +54,14 @@ UNIT = Unit(BuildKind.SOLUTION, "source", "harness", "declaration")
 
 async def built(device: CopyingDevice, unit: Unit, cache: CompileCache, folder: Path) -> tuple[bytes, bool]:
     """The executable, and whether it came out of the cache."""
-    told: list[Event] = []
+    reported: list[Event] = []
     scratch, target = folder / "compile", folder / "run"
     for each in (scratch, target):
         each.mkdir(parents=True)
         each.chmod(0o755)
     builder = Builder(device, await choose_sandbox("auto"), cache, StageLimits().builder)
-    await builder.build(unit, scratch, target, told.append)
-    return (target / "runner").read_bytes(), next(event.cached for event in told if isinstance(event, Compiling))
+    await builder.build(unit, scratch, target, reported.append)
+    return (target / "runner").read_bytes(), next(event.cached for event in reported if isinstance(event, Compiling))
 
 
 @pytest.mark.parametrize(

@@ -36,13 +36,13 @@ def every_product_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 async def test_a_large_product_is_judged_by_its_factors(
     context: RunContext,
-    told: list[Event],
+    reported: list[Event],
     file: str,
     mode: Mode,
     verdict: Verdict,
     said: str,
 ) -> None:
     finished = await run(
-        CoreJob((TESTS / f"{file}.hip").read_text(), mode, "matrix-multiplication"), context, told.append
+        CoreJob((TESTS / f"{file}.hip").read_text(), mode, "matrix-multiplication"), context, reported.append
     )
     assert (finished.verdict, said in finished.message) == (verdict, True), finished

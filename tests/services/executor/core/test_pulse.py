@@ -20,32 +20,32 @@ class Clock:
 
 
 def test_progress_comes_once_a_second_and_counts_all_samples() -> None:
-    told: list[Event] = []
+    reported: list[Event] = []
     clock = Clock()
-    pulse = Pulse(told.append, clock)
+    pulse = Pulse(reported.append, clock)
     pulse.at(PLACE)
     for clock.seconds in (0.4, 0.9, 1.1, 1.5, 2.2):
         pulse.sample()
-    assert [event.samples for event in told if isinstance(event, BenchmarkProgress)] == [3, 5]
-    assert told[0] == BenchmarkProgress(BenchmarkStage.MEASURING, 1, 3, 2, "n = 5", 4, 3)
+    assert [event.samples for event in reported if isinstance(event, BenchmarkProgress)] == [3, 5]
+    assert reported[0] == BenchmarkProgress(BenchmarkStage.MEASURING, 1, 3, 2, "n = 5", 4, 3)
 
 
 def test_a_new_case_is_told_if_it_is_time() -> None:
-    told: list[Event] = []
+    reported: list[Event] = []
     clock = Clock()
-    pulse = Pulse(told.append, clock)
+    pulse = Pulse(reported.append, clock)
     clock.seconds = 5.0
     pulse.at(PLACE)
     pulse.at(PLACE)
-    assert len(told) == 1
+    assert len(reported) == 1
 
 
 def test_a_quarter_of_an_hour_tells_about_a_hundred_times() -> None:
-    told: list[Event] = []
+    reported: list[Event] = []
     clock = Clock()
-    pulse = Pulse(told.append, clock)
+    pulse = Pulse(reported.append, clock)
     pulse.at(PLACE)
     for tick in range(900 * 100):
         clock.seconds = tick / 100
         pulse.sample()
-    assert 80 <= len(told) <= 110
+    assert 80 <= len(reported) <= 110

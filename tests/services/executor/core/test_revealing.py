@@ -189,10 +189,12 @@ async def test_a_right_answer_that_is_another_than_before_is_told_as_what_it_is(
         launching, judge, times = await _timed(checker, problem)
         alike = await reveal(launching, judge, [Measurement(times, (), StopReason.SAMPLES)])
         assert (alike.replayed, alike.checked) == (len(times), COMPARED_ANSWERS)
-        told = times[5].commitment
-        assert told is not None
-        assert isinstance(told.told, tuple)
-        other = replace(times[5], commitment=replace(told, told=(told.told[0], told.told[1] ^ 1)))
+        reported = times[5].commitment
+        assert reported is not None
+        assert isinstance(reported.reported, tuple)
+        other = replace(
+            times[5], commitment=replace(reported, reported=(reported.reported[0], reported.reported[1] ^ 1))
+        )
         with pytest.raises(Failure) as caught:
             await reveal(launching, judge, [Measurement((*times[:5], other, *times[6:]), (), StopReason.SAMPLES)])
     assert caught.value.verdict is Verdict.NONDETERMINISTIC
@@ -244,10 +246,12 @@ async def test_a_kernel_of_a_nondeterministic_problem_is_found_out_by_excerpts(
 
 def _moved(times: CallTimes, by: Callable[[NDArray[Any]], NDArray[Any]]) -> CallTimes:
     """As if other values had been told of the call."""
-    told = times.commitment
-    assert told is not None
-    assert not isinstance(told.told, tuple)
-    return replace(times, commitment=replace(told, told={name: by(values) for name, values in told.told.items()}))
+    reported = times.commitment
+    assert reported is not None
+    assert not isinstance(reported.reported, tuple)
+    return replace(
+        times, commitment=replace(reported, reported={name: by(values) for name, values in reported.reported.items()})
+    )
 
 
 async def test_excerpts_of_timed_calls_are_compared_with_what_is_made_again_and_with_the_reference(
@@ -270,16 +274,17 @@ async def test_excerpts_of_timed_calls_are_compared_with_what_is_made_again_and_
 
         assert await verdict(times) is Verdict.ACCEPTED
         assert (
-            await verdict([_moved(one, lambda told: told + 1e-3 * apart * signs) for one in times]) is Verdict.ACCEPTED
+            await verdict([_moved(one, lambda values: values + 1e-3 * apart * signs) for one in times])
+            is Verdict.ACCEPTED
         )
         # Alike, but none of the excerpts is right by itself.
-        near = [_moved(one, lambda told: told + 0.3 * apart * signs) for one in times]
+        near = [_moved(one, lambda reported: reported + 0.3 * apart * signs) for one in times]
         assert await verdict(near) in {Verdict.WRONG_ANSWER, Verdict.PRECISION}
         # A single element of them that is unlike is found, though the reference is not asked.
         monkeypatch.setattr(revealing, "COMPARED_ANSWERS", 0)
         far = [
             *times[:5],
-            _moved(times[5], lambda told: np.where(np.arange(told.size) == 7, 9 * apart, told)),
+            _moved(times[5], lambda reported: np.where(np.arange(reported.size) == 7, 9 * apart, reported)),
             *times[6:],
         ]
         assert await verdict(far) in {Verdict.WRONG_ANSWER, Verdict.NONDETERMINISTIC}
@@ -293,12 +298,14 @@ async def test_an_excerpt_that_is_not_that_of_the_outputs_is_a_forgery(
     problem = smallest_case_of("matrix-vector")
     async with runner_pair(context, problem, catalogue().get("matrix-vector").solution) as (checker, _):
         launching, judge, times = await _timed(checker, problem)
-        told = RunnerSession._commitment
+        reported = RunnerSession._commitment
 
         async def forged(session: RunnerSession, question: Question) -> Commitment:
-            right = await told(session, question)
-            assert not isinstance(right.told, tuple)
-            return replace(right, told={name: values * np.float32(1 + 2**-22) for name, values in right.told.items()})
+            right = await reported(session, question)
+            assert not isinstance(right.reported, tuple)
+            return replace(
+                right, reported={name: values * np.float32(1 + 2**-22) for name, values in right.reported.items()}
+            )
 
         monkeypatch.setattr(RunnerSession, "_commitment", forged)
         with pytest.raises(Failure) as caught:

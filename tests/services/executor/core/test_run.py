@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 HONEST = (SUBMISSIONS / "call_counter.hip").read_text().replace("if (++calls > 10) return;", "")
 
 
-def _names(told: list[events.Event]) -> list[str]:
+def _names(reported: list[events.Event]) -> list[str]:
     """Without progress, which comes by the clock."""
-    return [type(event).__name__ for event in told if not isinstance(event, events.BenchmarkProgress)]
+    return [type(event).__name__ for event in reported if not isinstance(event, events.BenchmarkProgress)]
 
 
-async def test_a_check_tells_its_stages_in_order(context: RunContext, told: list[events.Event]) -> None:
-    finished = await run(CoreJob(HONEST, Mode.CHECK, "vector-addition"), context, told.append)
-    assert _names(told) == ["Compiling", "Compiled", "Checking", *["TestResult"] * 5, "Checked", "Finished"]
+async def test_a_check_tells_its_stages_in_order(context: RunContext, reported: list[events.Event]) -> None:
+    finished = await run(CoreJob(HONEST, Mode.CHECK, "vector-addition"), context, reported.append)
+    assert _names(reported) == ["Compiling", "Compiled", "Checking", *["TestResult"] * 5, "Checked", "Finished"]
     assert (finished.verdict, finished.status) == (Verdict.ACCEPTED, "CHECKED")
     assert (finished.passed_tests, finished.total_tests) == (5, 5)
     assert [result.test_id for result in finished.test_results] == [1, 2, 3, 4, 5]
@@ -75,9 +75,9 @@ async def test_the_time_of_what_cannot_be_recorded_is_unproven(context: RunConte
     assert "The time is UNPROVEN: " in finished.message
 
 
-async def test_a_full_run_measures_every_public_case(context: RunContext, told: list[events.Event]) -> None:
-    finished = await run(CoreJob(HONEST, Mode.FULL, "vector-addition"), context, told.append)
-    assert _names(told)[-7:] == ["Benchmarking", *["BenchmarkResult"] * 4, "Benchmarked", "Finished"]
+async def test_a_full_run_measures_every_public_case(context: RunContext, reported: list[events.Event]) -> None:
+    finished = await run(CoreJob(HONEST, Mode.FULL, "vector-addition"), context, reported.append)
+    assert _names(reported)[-7:] == ["Benchmarking", *["BenchmarkResult"] * 4, "Benchmarked", "Finished"]
     assert (finished.verdict, finished.status) == (Verdict.ACCEPTED, "ACCEPTED")
     benchmarked = finished.benchmarked
     assert benchmarked is not None
@@ -128,20 +128,20 @@ async def test_an_executable_that_changed_while_it_was_timed_is_our_fault(
 
 
 async def test_the_same_source_is_compiled_once_and_a_failed_one_every_time(
-    context: RunContext, told: list[events.Event]
+    context: RunContext, reported: list[events.Event]
 ) -> None:
     fresh = f"{HONEST}// {context.scratch_parent}\n"
     for source in (fresh, fresh, fresh + "#error no\n", fresh + "#error no\n"):
-        await run(CoreJob(source, Mode.CHECK, "vector-addition"), context, told.append)
-    assert [event.cached for event in told if isinstance(event, events.Compiling)] == [False, True, False, False]
+        await run(CoreJob(source, Mode.CHECK, "vector-addition"), context, reported.append)
+    assert [event.cached for event in reported if isinstance(event, events.Compiling)] == [False, True, False, False]
 
 
-async def test_a_sample_shows_input_output_and_expectation(context: RunContext, told: list[events.Event]) -> None:
-    passed = await run(CoreJob(HONEST, Mode.SAMPLE, "vector-addition"), context, told.append)
-    assert _names(told) == ["Compiling", "Compiled", "Finished"]
+async def test_a_sample_shows_input_output_and_expectation(context: RunContext, reported: list[events.Event]) -> None:
+    passed = await run(CoreJob(HONEST, Mode.SAMPLE, "vector-addition"), context, reported.append)
+    assert _names(reported) == ["Compiling", "Compiled", "Finished"]
     assert (passed.status, passed.sample is not None and passed.sample.passed) == ("PASSED", True)
     wrong = (SUBMISSIONS / "wrong_answer.hip").read_text()
-    failed = await run(CoreJob(wrong, Mode.SAMPLE, "vector-addition"), context, told.append)
+    failed = await run(CoreJob(wrong, Mode.SAMPLE, "vector-addition"), context, reported.append)
     assert (failed.status, failed.sample is not None and failed.sample.passed) == ("FAILED", False)
     assert failed.wrong_answer is not None
 
@@ -180,11 +180,11 @@ async def test_no_two_calls_of_a_run_share_inputs_and_a_seed_gives_them_again(co
     ],
 )
 async def test_a_job_that_is_not_well_formed_names_the_field(
-    context: RunContext, told: list[events.Event], problem: str, dtype: str, said: str
+    context: RunContext, reported: list[events.Event], problem: str, dtype: str, said: str
 ) -> None:
     with pytest.raises(JobError, match=said):
-        await run(CoreJob(HONEST, Mode.CHECK, problem, dtype), context, told.append)
-    assert told == []
+        await run(CoreJob(HONEST, Mode.CHECK, problem, dtype), context, reported.append)
+    assert reported == []
 
 
 @pytest.mark.usefixtures("own_memory")
@@ -248,10 +248,10 @@ async def test_a_cancelled_run_leaves_no_process_and_no_file(
 ) -> None:
     reached = asyncio.Event()
     source = (SUBMISSIONS / f"{name}.hip").read_text().replace("> 10", "> 1000000")
-    told: list[events.Event] = []
+    reported: list[events.Event] = []
 
     def tell(event: events.Event) -> None:
-        told.append(event)
+        reported.append(event)
         if isinstance(event, stage):
             reached.set()
 
@@ -260,11 +260,11 @@ async def test_a_cancelled_run_leaves_no_process_and_no_file(
     waiting = asyncio.create_task(reached.wait())
     async with asyncio.timeout(60):
         await asyncio.wait((waiting, task), return_when=asyncio.FIRST_COMPLETED)
-        assert reached.is_set(), told
+        assert reached.is_set(), reported
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-    assert not any(isinstance(event, events.Finished) for event in told)
+    assert not any(isinstance(event, events.Finished) for event in reported)
     assert _left_behind(context) == []
     assert [child for child in psutil.Process().children(recursive=True) if child not in before] == []
 
@@ -299,7 +299,7 @@ class NarrowDevice(CpuDevice):
     ],
 )
 async def test_a_wrong_answer_on_narrow_wavefronts_says_so_where_the_source_works_across_lanes(
-    context: RunContext, line: str, is_told: bool
+    context: RunContext, line: str, is_reported: bool
 ) -> None:
     source = HONEST.replace("c[i] = a[i] + b[i];", f"c[i] = a[i] + b[i];\n  if (i < n) {{ {line}\n }}")
     job = CoreJob(source, Mode.CHECK, "vector-addition")
@@ -307,4 +307,4 @@ async def test_a_wrong_answer_on_narrow_wavefronts_says_so_where_the_source_work
     narrow = await run(job, replace(context, device=NarrowDevice()), lambda _: None)
     assert (wide.verdict, narrow.verdict) == (Verdict.WRONG_ANSWER, Verdict.WRONG_ANSWER), (wide, narrow)
     assert "lanes" not in wide.message
-    assert ("Wavefronts of this device have 32 lanes, an MI300X's 64" in narrow.message) == is_told
+    assert ("Wavefronts of this device have 32 lanes, an MI300X's 64" in narrow.message) == is_reported

@@ -49,7 +49,7 @@ async def test_each_submission_gets_its_verdict(
     assert finished.message.startswith("Case `n = "), finished.message
 
 
-async def test_a_wrong_answer_shows_its_first_mismatches(submit: Submit, told: list[Event]) -> None:
+async def test_a_wrong_answer_shows_its_first_mismatches(submit: Submit, reported: list[Event]) -> None:
     finished = await submit("wrong_answer", Mode.CHECK)
     wrong = finished.wrong_answer
     assert wrong is not None
@@ -63,7 +63,7 @@ async def test_a_wrong_answer_shows_its_first_mismatches(submit: Submit, told: l
     assert 0.1 < wrong.mean_difference < 0.2
     assert [(result.test_id, result.passed) for result in finished.test_results] == [(1, False)]
     assert (finished.passed_tests, finished.total_tests, finished.status) == (0, 5, "WRONG_ANSWER")
-    assert told[-1] == finished
+    assert reported[-1] == finished
 
 
 async def test_nan_is_a_mismatch_and_reported_as_nan(submit: Submit) -> None:
@@ -125,7 +125,7 @@ COOPERATIVE = """
         (COOPERATIVE, "2,048"),
     ],
 )
-async def test_a_kernel_that_was_launched_with_too_little_shared_memory_is_told(
+async def test_a_kernel_that_was_launched_with_too_little_shared_memory_is_reported(
     context: RunContext, launch: str, bytes_: str
 ) -> None:
     [honest] = [line for line in SHARED_OVERRUN.splitlines() if "<<<" in line]

@@ -56,13 +56,13 @@ async def test_a_run_that_times_nothing_takes_no_timing_mode(context: RunContext
         await run(job, context, lambda _: None)
 
 
-async def test_a_case_is_told_its_mode_and_the_sweep_before_each_call(context: RunContext, told: list[Event]) -> None:
+async def test_a_case_names_its_mode_and_the_sweep_before_each_call(context: RunContext, reported: list[Event]) -> None:
     source = (SUBMISSIONS / "slow_addition.hip").read_text()
     job = CoreJob(source, Mode.BENCHMARK, "vector-addition", timing_mode=TimingMode.COLD)
-    finished = await run(job, context, told.append)
+    finished = await run(job, context, reported.append)
     assert finished.benchmarked is not None, finished
     assert finished.benchmarked.timing_mode == "cold"
-    assert [event.timing_mode for event in told if isinstance(event, Benchmarking)] == ["cold"]
+    assert [event.timing_mode for event in reported if isinstance(event, Benchmarking)] == ["cold"]
     assert all(result.flush_bytes for result in finished.benchmarked.results)
     flush = finished.report["flush"]
     assert isinstance(flush, dict)
@@ -101,7 +101,7 @@ async def test_the_largest_sweep_takes_nothing_of_what_a_submission_may_use(
 
 
 async def test_each_first_call_has_a_process_of_its_own(
-    context: RunContext, told: list[Event], monkeypatch: pytest.MonkeyPatch
+    context: RunContext, reported: list[Event], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[int] = []
     open_runner = RunnerSession.open
@@ -118,7 +118,7 @@ async def test_each_first_call_has_a_process_of_its_own(
         "vector-addition",
         timing_mode=TimingMode.FIRST_CALL,
     )
-    finished = await run(job, context, told.append)
+    finished = await run(job, context, reported.append)
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert finished.benchmarked is not None
     assert finished.benchmarked.timing_mode == "first-call"

@@ -188,10 +188,10 @@ class Occupied(Forgetful):
 
     def __init__(self, sandbox: Sandbox, held_mib: int) -> None:
         super().__init__(sandbox, IN_BOX / "memory")
-        self._told = {"WAVEPOOL_DEVICE_MEMORY_MIB": "16384", "WAVEPOOL_DEVICE_MEMORY_HELD_MIB": str(held_mib)}
+        self._reported = {"WAVEPOOL_DEVICE_MEMORY_MIB": "16384", "WAVEPOOL_DEVICE_MEMORY_HELD_MIB": str(held_mib)}
 
     def _without(self, command: Command) -> Command:
-        return replace(command, environment={**command.environment, **self._told})
+        return replace(command, environment={**command.environment, **self._reported})
 
 
 TAKES_ALL = """#include <hip/hip_runtime.h>
@@ -234,8 +234,8 @@ async def test_the_canary_fails_where_others_hold_memory_of_a_device_that_no_run
     held = replace(context, device=SimulatedGpu(), sandbox=Occupied(context.sandbox, held_mib))
     finished = await run(canary_job(held.device.describe(), is_shared=is_shared), held, lambda _: None)
     assert finished.verdict is verdict, finished
-    told = "only 12288 of 16384 MiB of the device's memory are free, and no run is on it: end what holds the rest"
-    assert (told in finished.stderr) is (verdict is Verdict.RUNTIME_ERROR)
+    reported = "only 12288 of 16384 MiB of the device's memory are free, and no run is on it: end what holds the rest"
+    assert (reported in finished.stderr) is (verdict is Verdict.RUNTIME_ERROR)
 
 
 def largest_case_of(slug: str) -> Problem:

@@ -9,10 +9,10 @@ dispatches = st.lists(st.builds(Dispatch, st.sampled_from(["a", "b", "c"]), st.i
 
 
 @given(dispatches)
-def test_no_launch_and_no_time_is_lost(told: list[Dispatch]) -> None:
-    profiles = profiles_of(told)
-    assert sum(profile.launches for profile in profiles) == len(told)
-    assert sum(profile.total_ns for profile in profiles) == sum(dispatch.duration_ns for dispatch in told)
+def test_no_launch_and_no_time_is_lost(reported: list[Dispatch]) -> None:
+    profiles = profiles_of(reported)
+    assert sum(profile.launches for profile in profiles) == len(reported)
+    assert sum(profile.total_ns for profile in profiles) == sum(dispatch.duration_ns for dispatch in reported)
     assert [profile.total_ns for profile in profiles] == sorted((p.total_ns for p in profiles), reverse=True)
 
 

@@ -35,7 +35,7 @@ def test_a_longer_file_is_refused_as_a_whole_and_has_a_head(tmp_path: Path) -> N
     assert read_left_head(tmp_path / "left", MOST_BYTES) == b"h" * MOST_BYTES
 
 
-def test_a_missing_file_is_told(tmp_path: Path, read: object) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path, read: object) -> None:
     with pytest.raises(LeftFileError, match="left: No such file"):
         read(tmp_path / "left", MOST_BYTES)
 

@@ -157,7 +157,7 @@ async def test_memory_is_that_of_the_whole_tree(box: Box) -> None:
 @pytest.mark.bubblewrap
 @pytest.mark.parametrize(("kills", "is_told"), [(3, True), (0, False)])
 async def test_memory_is_told_where_the_kernel_kills_bwrap_with_the_program(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kills: int, *, is_told: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kills: int, *, is_reported: bool
 ) -> None:
     """As it does in groups of version 2; a bwrap that ends otherwise says nothing of the program."""
     (tmp_path / "memory.events").write_text(f"oom 1\noom_kill {kills}\n")
@@ -167,7 +167,7 @@ async def test_memory_is_told_where_the_kernel_kills_bwrap_with_the_program(
     assert isinstance(tree, BubblewrapTree)
     monkeypatch.setattr(running._parts, "cgroup", CgroupCounters([tmp_path]))
     tree.child.kill()
-    if not is_told:
+    if not is_reported:
         with pytest.raises(SandboxError, match="without saying"):
             await running.wait()
         return

@@ -111,8 +111,8 @@ async def test_cancellation_survives_a_write_that_did_not_know_of_it(store: JobS
     job = await queued(store)
     job = await store.move(job, job.start(LEASE, START), [], START)
     await store.move(job, job.request_cancel(START), [], START)
-    told = await store.move(job, job.progress(1, 0), [b"1"], START)
-    assert told.cancel_time == START
+    reported = await store.move(job, job.progress(1, 0), [b"1"], START)
+    assert reported.cancel_time == START
 
 
 async def test_sequence_has_no_gap_over_moves_of_several_events(store: JobStore, reader: JobReader) -> None:

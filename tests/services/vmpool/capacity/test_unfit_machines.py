@@ -109,13 +109,13 @@ async def test_an_administrator_resumes_and_a_machine_that_is_well_ends_the_coun
     bench: Bench, stub: VmPoolServiceAsyncStub
 ) -> None:
     await stop_renting(bench)
-    (told,) = (await stub.ListMachines(pb.ListMachinesRequest())).stopped_sources
-    assert (told.provider, told.gpu_type) == ("scripted", "MI300X")
-    assert NO_DEVICE in told.message
+    (reported,) = (await stub.ListMachines(pb.ListMachinesRequest())).stopped_sources
+    assert (reported.provider, reported.gpu_type) == ("scripted", "MI300X")
+    assert NO_DEVICE in reported.message
     findings = (await stub.DiagnoseProviders(pb.DiagnoseProvidersRequest())).findings
     (renting,) = [finding for finding in findings if finding.check == "renting"]
     assert not renting.ok
-    assert renting.message == f"MI300X at scripted: {told.message}"
+    assert renting.message == f"MI300X at scripted: {reported.message}"
     assert "wavepool machines --all" in renting.remedy
 
     assert not (await stub.ResumeRenting(pb.ResumeRentingRequest(gpu_type="MI210"))).resumed_sources

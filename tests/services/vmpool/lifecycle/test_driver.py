@@ -251,8 +251,8 @@ async def test_an_order_that_never_came_to_a_machine_costs_nothing(bench: Bench)
     await bench.passes()
     await usage.write_due(SECOND)
     assert (await bench.machines.get(machine.machine_id)).cost_until(bench.clock.now()) == 0
-    told = [(fact.end_time - fact.start_time, fact.final) for fact, _ in await usage.unsent()]
-    assert told == [(0 * SECOND, False), (0 * SECOND, True)]
+    reported = [(fact.end_time - fact.start_time, fact.final) for fact, _ in await usage.unsent()]
+    assert reported == [(0 * SECOND, False), (0 * SECOND, True)]
 
 
 async def test_a_release_that_fails_is_tried_again_less_and_less_often(

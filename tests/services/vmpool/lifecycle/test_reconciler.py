@@ -87,7 +87,7 @@ async def test_a_provider_that_refuses_fails_the_machine_and_is_tried_again_late
     assert await bench.demand() == (1, "")
 
 
-async def test_the_providers_stage_is_told(bench: Bench) -> None:
+async def test_the_providers_stage_is_reported(bench: Bench) -> None:
     await bench.demand()
     await bench.passes()
     (machine,) = await bench.machines.unreleased()

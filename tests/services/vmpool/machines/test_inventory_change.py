@@ -54,11 +54,11 @@ def test_an_executor_of_before_has_no_inventory() -> None:
 def test_rows_of_before_and_of_later_are_read() -> None:
     machine = a_machine(inventory=Inventory(device="cpu", details="{}"))
     row = machine_to_row(machine)
-    told = asdict(machine.inventory)
-    older = {name: value for name, value in told.items() if name != "details"}
+    reported = asdict(machine.inventory)
+    older = {name: value for name, value in reported.items() if name != "details"}
 
     assert machine_from_row(row | {"inventory": orjson.dumps(older).decode()}).inventory == Inventory(device="cpu")
-    assert machine_from_row(row | {"inventory": orjson.dumps(told | {"new": 1}).decode()}) == machine
+    assert machine_from_row(row | {"inventory": orjson.dumps(reported | {"new": 1}).decode()}) == machine
 
 
 def test_words_of_later_executors_are_left_out() -> None:

@@ -58,7 +58,7 @@ def test_a_minimum_counts_in_what_is_cheap() -> None:
     assert choose([by_three, by_the_hour]).offer == by_the_hour
 
 
-def test_a_full_backend_gives_way_to_the_next_at_once_and_its_words_are_told() -> None:
+def test_a_full_backend_gives_way_to_the_next_at_once_and_its_words_are_reported() -> None:
     choice = choose([offer("hotaisle", 2), offer("amddevcloud", 3)], failed())
     assert choice.offer == offer("amddevcloud", 3)
     assert choice.outlook == (

@@ -56,7 +56,7 @@ async def test_the_next_pool_finds_the_executor_at_work(tmp_path: Path) -> None:
         assert await LocalProvider(local_config(tmp_path)).observe("m1") == seen
 
 
-async def test_an_executor_that_is_killed_has_ended_and_the_reason_is_told(tmp_path: Path) -> None:
+async def test_an_executor_that_is_killed_has_ended_and_the_reason_is_reported(tmp_path: Path) -> None:
     async with local_machines(local_config(tmp_path)) as provider:
         await provider.provision(order())
         await observed(provider, ProviderState.RUNNING)

@@ -93,32 +93,32 @@ def test_a_broken_provider_is_named_with_what_is_wrong(
 
 
 async def test_a_provider_that_refuses_keeps_no_other_from_starting_and_is_tried_again_later_each_time() -> None:
-    told: list[str] = []
+    reported: list[str] = []
     seconds = 0.0
 
     class Telling(ScriptedProvider):
         async def start(self) -> None:
-            told.append(f"start {self.name}")
+            reported.append(f"start {self.name}")
             await super().start()
 
         async def close(self) -> None:
-            told.append(f"close {self.name}")
+            reported.append(f"close {self.name}")
 
     refusing = Telling("first", failing={"start": ProviderError("no token: set VMPOOL_FIRST_TOKEN")})
     broken = Telling("second", failing={"start": ZeroDivisionError()})
     async with ProviderSet([refusing, broken, Telling("third")], lambda: seconds) as providers:
-        assert told == ["start first", "start second", "start third"]
+        assert reported == ["start first", "start second", "start third"]
         assert providers.refusals == {
             "first": "it refused to start: no token: set VMPOOL_FIRST_TOKEN; tried again in 10 s",
             "second": "it refused to start: see vmpool's log; tried again in 10 s",
         }
         assert (await offering_of(providers)).failures == providers.refusals
         await providers.run_once()
-        assert len(told) == 3
+        assert len(reported) == 3
         seconds = 10.0
         del broken.failing["start"]
         await providers.run_once()
-        assert told[3:] == ["start first", "start second"]
+        assert reported[3:] == ["start first", "start second"]
         assert [words[-20:] for words in providers.refusals.values()] == ["; tried again in 20 s"[-20:]]
         findings = await findings_of(providers)
         assert [(finding.check, finding.ok) for finding in findings["first"]] == [("start", False), ("offers", True)]
@@ -127,7 +127,7 @@ async def test_a_provider_that_refuses_keeps_no_other_from_starting_and_is_tried
         del refusing.failing["start"]
         assert all(finding.ok for finding in (await findings_of(providers))["first"])
         assert providers.refusals == {}
-    assert told[-3:] == ["close third", "close second", "close first"]
+    assert reported[-3:] == ["close third", "close second", "close first"]
 
 
 async def test_a_machine_whose_provider_was_taken_out_of_the_settings_is_told_of_and_kept() -> None:

@@ -27,7 +27,7 @@ def provider(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     return str(request.param)
 
 
-def told(provider: str) -> Mapping[str, str]:
+def reported(provider: str) -> Mapping[str, str]:
     """The executor's environment, as that provider makes it from ours."""
     if provider == "docker":
         environment: Mapping[str, str] = DockerSettings().plan("pool").arguments(ORDER)["environment"]
@@ -39,7 +39,7 @@ def test_settings_of_boxes_reach_the_machine_by_either_name(provider: str, monke
     monkeypatch.setenv("AMD_CONTAINER_MEMORY_LIMIT", "8g")
     monkeypatch.setenv("AMD_CONTAINER_ISOLATION", "true")
     monkeypatch.setenv("EXECUTOR_BOX_CORES", "2.5")
-    environment = told(provider)
+    environment = reported(provider)
     for name in ("AMD_CONTAINER_MEMORY_LIMIT", "AMD_CONTAINER_ISOLATION", "EXECUTOR_BOX_CORES"):
         monkeypatch.delenv(name)
     for name, value in environment.items():
@@ -53,14 +53,14 @@ def test_the_provider_s_own_setting_wins_whatever_the_names(provider: str, monke
     monkeypatch.setenv("EXECUTOR_SANDBOX", "process")
     own = '{"AMD_CONTAINER_MEMORY_LIMIT": "4g", "EXECUTOR_SANDBOX": "bubblewrap"}'
     monkeypatch.setenv(f"VMPOOL_{provider.upper()}_ENVIRONMENT", own)
-    environment = told(provider)
+    environment = reported(provider)
     assert environment["AMD_CONTAINER_MEMORY_LIMIT"] == "4g"
     assert "EXECUTOR_BOX_MEMORY" not in environment
     assert environment["EXECUTOR_SANDBOX"] == "bubblewrap"
 
 
 def test_nothing_else_of_our_environment_reaches_the_machine(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = told(provider)
+    before = reported(provider)
     monkeypatch.setenv("EXECUTOR_DATA_DIR", "/home/of/vmpool")
     monkeypatch.setenv("EXECUTOR_BOX_MEMORY", "")
-    assert told(provider) == before
+    assert reported(provider) == before

@@ -142,7 +142,7 @@ async def test_a_machine_that_shows_another_host_key_is_not_believed(
         await up(restarted)
 
 
-async def test_an_unknown_key_is_refused_and_the_reason_is_told(
+async def test_an_unknown_key_is_refused_and_the_reason_is_reported(
     sshd: RealSshd, executor_port: int, tmp_path: Path
 ) -> None:
     async with carrier_in(tmp_path / "unknown") as unknown:

@@ -177,5 +177,5 @@ async def test_a_price_that_is_known_late_holds_for_all_of_a_machines_time(bench
         await bench.passes()
         await reporter.run_once()
     stopped = await bench.machines.get(machine.machine_id)
-    told = [usage_from_proto(fact).cost_micros for fact in billing.taken]
-    assert sum(told) == stopped.cost_until(bench.clock.now()) == 3 * 120_000_000
+    reported = [usage_from_proto(fact).cost_micros for fact in billing.taken]
+    assert sum(reported) == stopped.cost_until(bench.clock.now()) == 3 * 120_000_000

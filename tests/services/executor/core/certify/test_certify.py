@@ -77,10 +77,10 @@ def test_killed_in_the_middle_it_goes_on_and_tries_what_was_running_only_if_told
     for_hours = [*CERTIFY, "--out", str(tmp_path), *options, "--runs", "1000"]
     running = subprocess.Popen(for_hours, cwd=ROOT, stderr=subprocess.PIPE)
     assert running.stderr is not None
-    told = b""
-    while b"spread/" not in told:
-        told += (piece := os.read(running.stderr.fileno(), 4096))
-        assert piece, told
+    reported = b""
+    while b"spread/" not in reported:
+        reported += (piece := os.read(running.stderr.fileno(), 4096))
+        assert piece, reported
     below = psutil.Process(running.pid).children(recursive=True)
     running.send_signal(signal.SIGKILL)
     assert running.wait() == -signal.SIGKILL
@@ -193,7 +193,7 @@ def test_the_home_folder_is_in_nothing_that_is_sent(tmp_path: Path) -> None:
 
 def test_options_of_the_core_reach_the_steps(tmp_path: Path) -> None:
     """Those of a step's own process, as the kernel shows them."""
-    told = {
+    reported = {
         "--box-memory-mib": "2048",
         "--box-cores": "1.5",
         "--torch-python": "/no/python",
@@ -201,13 +201,13 @@ def test_options_of_the_core_reach_the_steps(tmp_path: Path) -> None:
         "--cache-mib": "512",
         "--sandbox": "process",
     }
-    words = [word for option in told.items() for word in option]
+    words = [word for option in reported.items() for word in option]
     options = [*words, "--device", "cpu", "--only", "spread", "--sample", "1", "--runs", "1000"]
     running = subprocess.Popen([*CERTIFY, "--out", str(tmp_path), *options], cwd=ROOT, stderr=subprocess.DEVNULL)
     step = _step_below(running)
     running.send_signal(signal.SIGINT)
     assert running.wait() == 130
-    assert told.items() <= dict(pairwise(step)).items()
+    assert reported.items() <= dict(pairwise(step)).items()
 
 
 def test_the_command_passes_options_on(tmp_path: Path) -> None:

@@ -333,12 +333,12 @@ async def test_a_run_that_ends_badly_names_the_line_that_asks_for_too_much(
     ("body", "is_told"), [("", True), ("if (n > 1 << 30) " + LAUNCH, True), ("add<<<1, 64>>>(a, b, c, 0);", False)]
 )
 async def test_a_solution_that_launches_nothing_is_told_so_with_its_line(
-    context: RunContext, mode: Mode, body: str, *, is_told: bool
+    context: RunContext, mode: Mode, body: str, *, is_reported: bool
 ) -> None:
     finished = await run(CoreJob(source_of(body), mode, "vector-addition"), context, lambda _: None)
     assert finished.verdict is Verdict.WRONG_ANSWER, finished
     assert "never written" in finished.message
-    assert is_told == ("`solution` (line 7) launches no kernel" in finished.message), finished.message
+    assert is_reported == ("`solution` (line 7) launches no kernel" in finished.message), finished.message
 
 
 async def test_the_reference_of_shortest_path_decides_on_the_device_when_it_is_done(context: RunContext) -> None:

@@ -60,7 +60,7 @@ OF_TYPES_WITH_OTHER_NAMES = {
 }
 
 
-def test_what_a_librarys_own_kernels_would_need_is_told() -> None:
+def test_what_a_librarys_own_kernels_would_need_is_reported() -> None:
     with pytest.raises(NotRecordableError, match="device-wide functions of hipCUB"):
         named_as_in(OF_CUDA.values(), program("_ZN14wp_collectives11scan_kernelIfPKfPfNS_3SumEEEvT0_T1_lT2_T_bb"))
 

@@ -49,9 +49,9 @@ async def chosen(
     job = CoreJob("", mode, "mine", problem_def=definition)
     async with resolved_problem(job, None, prepared, report) as problem:
         assert isinstance(problem, AuthorsProblem)
-        told = cast("dict[str, list[dict[str, str]]]", report["problem_definition"])
+        reported = cast("dict[str, list[dict[str, str]]]", report["problem_definition"])
         names = [case.name for case in problem.sizes.cpu]
-        return problem, {one["name"]: one["reason"] for one in told["cases_left_out"]}, names
+        return problem, {one["name"]: one["reason"] for one in reported["cases_left_out"]}, names
 
 
 async def test_what_no_memory_holds_is_never_made(context: RunContext) -> None:

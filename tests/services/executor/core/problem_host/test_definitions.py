@@ -304,11 +304,11 @@ async def test_without_torch_a_problem_of_the_author_is_a_fault_of_ours_that_nam
 
 @pytest.mark.parametrize("slope", ["0", "1"])
 async def test_without_torch_the_catalogue_s_problem_is_used_and_said(context: RunContext, slope: str) -> None:
-    told: list[object] = []
+    reported: list[object] = []
     job = CoreJob(RELU.replace("in[i] : 0", f"in[i] : {slope}"), Mode.CHECK, "relu", problem_def=BASE)
-    finished = await run(job, without_torch(context), told.append)
+    finished = await run(job, without_torch(context), reported.append)
     assert finished.verdict is (Verdict.ACCEPTED if slope == "0" else Verdict.WRONG_ANSWER), finished
-    [compiled] = [event for event in told if isinstance(event, events.Compiled)]
+    [compiled] = [event for event in reported if isinstance(event, events.Compiled)]
     for text in (compiled.warnings, finished.message):
         assert "The problem definition that was sent is not used, as this machine has no torch" in text
     assert finished.report["problem"] == "relu"

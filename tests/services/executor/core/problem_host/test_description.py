@@ -13,7 +13,7 @@ from services.executor.core.model.failure import Failure
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.problem_host.boxed.framing import FramingError, receive
 from services.executor.core.problem_host.description import CaseLimits, CaseSize, Description
-from services.executor.core.problem_host.objection import _told
+from services.executor.core.problem_host.objection import _reported
 
 if TYPE_CHECKING:
     from services.executor.core.problem_host.host import ProblemHost
@@ -84,5 +84,5 @@ def test_what_a_check_says_may_be_as_deep_as_it_likes() -> None:
     deep: object = 0
     for _ in range(100_000):
         deep = [deep]
-    assert _told(deep) == ""
-    assert _told({"message": "no"}) == '{"message": "no"}'
+    assert _reported(deep) == ""
+    assert _reported({"message": "no"}) == '{"message": "no"}'

@@ -82,7 +82,7 @@ def test_gpus_are_told_with_everything_that_the_driver_knows(monkeypatch: pytest
     assert list(facts.unread) == []
 
 
-def test_what_is_not_there_is_no_fault_and_what_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_there_is_no_fault_and_what_fails_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     faults = {
         "nvmlDeviceGetMigMode": "Not Supported",
         "nvmlDeviceGetVbiosVersion": "GPU is lost",

@@ -58,7 +58,7 @@ def test_a_missing_driver_node_is_no_device_with_both_remedies(checkup: RocmChec
     assert "--device /dev/kfd --device /dev/dri" in found.message
 
 
-def test_missing_render_nodes_are_told(checkup: RocmCheckup, tmp_path: Path) -> None:
+def test_missing_render_nodes_are_reported(checkup: RocmCheckup, tmp_path: Path) -> None:
     for node in (tmp_path / "dev" / "dri").iterdir():
         node.unlink()
     found = checkup.nodes()
@@ -88,20 +88,20 @@ def test_nodes_that_the_user_may_not_open_are_told_with_their_groups(checkup: Ro
     assert "usermod -aG video USER" in remedy
 
 
-def test_a_topology_without_gpus_is_told(checkup: RocmCheckup, tmp_path: Path) -> None:
+def test_a_topology_without_gpus_is_reported(checkup: RocmCheckup, tmp_path: Path) -> None:
     assert not RocmCheckup(tmp_path / "dev", tmp_path / "nowhere").topology().ok
     cpu_only = tmp_path / "cpu"
     machine(cpu_only, gpus=0)
     assert "shows no GPU" in RocmCheckup(tmp_path / "dev", cpu_only).topology().message
 
 
-def test_a_gpu_whose_node_the_container_was_not_given_is_told(checkup: RocmCheckup, tmp_path: Path) -> None:
+def test_a_gpu_whose_node_the_container_was_not_given_is_reported(checkup: RocmCheckup, tmp_path: Path) -> None:
     (tmp_path / "dev" / "dri" / "renderD136").unlink()
     found = checkup.topology()
     assert (found.ok, "there is no renderD136" in found.message, "ROCM_INDEX" in found.remedy) == (False, True, True)
 
 
-def test_a_gpu_that_is_no_mi300x_is_told(checkup: RocmCheckup, tmp_path: Path) -> None:
+def test_a_gpu_that_is_no_mi300x_is_reported(checkup: RocmCheckup, tmp_path: Path) -> None:
     for properties in (tmp_path / "sys").rglob("properties"):
         text = properties.read_text()
         properties.write_text(text.replace("gfx_target_version 90402", "gfx_target_version 90010"))
@@ -129,7 +129,7 @@ def _hipcc(folder: Path, says: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("says", "ok", "told"),
+    ("says", "ok", "reported"),
     [
         ("HIP version: 6.4.43482", True, "ROCm 6.4"),
         ("HIP version: 6.1.40091", False, "ROCm 6.1 is too old; install ROCm 6.2 or newer"),
@@ -137,15 +137,15 @@ def _hipcc(folder: Path, says: str) -> None:
     ],
 )
 def test_the_compiler_is_looked_at(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str, ok: bool, told: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str, ok: bool, reported: str
 ) -> None:
     _hipcc(tmp_path / "rocm", says)
     monkeypatch.setenv("ROCM_PATH", str(tmp_path / "rocm"))
     found = compiler()
-    assert (found.ok, told in found.message) == (ok, True)
+    assert (found.ok, reported in found.message) == (ok, True)
 
 
-def test_a_missing_compiler_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_compiler_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROCM_PATH", str(tmp_path))
     found = compiler()
     assert (found.ok, "no hipcc at" in found.message) == (False, True)

@@ -53,7 +53,7 @@ def test_any_text_is_a_trace_or_a_told_fault(text: str) -> None:
         assert FILE_NAME in str(error)  # noqa: PT017  both ends are right
 
 
-def test_a_link_is_not_followed_and_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_a_link_is_not_followed_and_a_missing_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text(TRACE)
     (tmp_path / FILE_NAME).symlink_to(tmp_path / "secret")
     with pytest.raises(ValueError, match="left no"):

@@ -42,13 +42,13 @@ async def client_of(answer: bytes, asked: list[bytes], timeout_seconds: float = 
         server.close()
 
 
-def told(status: str, body: str) -> bytes:
+def reported(status: str, body: str) -> bytes:
     return f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}".encode()
 
 
 async def test_an_answer_is_json_and_the_question_carries_token_version_and_project() -> None:
     asked: list[bytes] = []
-    async with client_of(told("200 OK", '{"status": "hibernating"}'), asked) as client:
+    async with client_of(reported("200 OK", '{"status": "hibernating"}'), asked) as client:
         assert await client.ask_project("runs/get", "{}") == {"status": "hibernating"}
     (question,) = asked
     assert question.startswith(b"POST /api/project/main/runs/get ")
@@ -57,7 +57,7 @@ async def test_an_answer_is_json_and_the_question_carries_token_version_and_proj
 
 
 async def test_an_empty_answer_is_none() -> None:
-    async with client_of(told("200 OK", ""), []) as client:
+    async with client_of(reported("200 OK", ""), []) as client:
         assert await client.ask_project("runs/stop") is None
 
 
@@ -68,14 +68,14 @@ async def test_a_hung_server_is_a_timeout() -> None:
 
 
 async def test_a_server_that_fails_tells_nothing() -> None:
-    async with client_of(told("502 Bad Gateway", "<html>"), []) as client:
+    async with client_of(reported("502 Bad Gateway", "<html>"), []) as client:
         with pytest.raises(ConnectionError, match="failed at /api/server/get_info with 502"):
             await client.ask("/api/server/get_info")
 
 
 async def test_a_refusal_keeps_the_servers_code_and_words() -> None:
     body = '{"detail": [{"code": "resource_not_exists", "msg": "Run not found"}]}'
-    async with client_of(told("400 Bad Request", body), []) as client:
+    async with client_of(reported("400 Bad Request", body), []) as client:
         with pytest.raises(RefusedError, match="Run not found") as refused:
             await client.ask_project("runs/get")
     assert refused.value.is_not_found

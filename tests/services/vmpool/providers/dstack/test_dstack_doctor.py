@@ -58,7 +58,7 @@ def test_a_backend_that_the_server_left_out_is_named() -> None:
         ({"resources": {"cpu": {"count": {"min": 8}}}}, "takes no machine with cpu below 8"),
     ],
 )
-def test_a_fleet_that_is_narrower_than_the_settings_is_told(configuration: dict[str, Any], said: str) -> None:
+def test_a_fleet_that_is_narrower_than_the_settings_is_reported(configuration: dict[str, Any], said: str) -> None:
     finding = doctor.fleet_finding({"spec": {"configuration": configuration}}, CONFIG)
     assert not finding.ok
     assert said in finding.message

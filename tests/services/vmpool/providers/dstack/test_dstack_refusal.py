@@ -8,7 +8,7 @@ from services.vmpool.providers.dstack.refusal import refusal
 PATH = "/api/project/main/runs/apply"
 
 
-def told(code: str, message: str) -> dict[str, object]:
+def reported(code: str, message: str) -> dict[str, object]:
     return {"detail": [{"code": code, "msg": message}]}
 
 
@@ -22,13 +22,13 @@ def told(code: str, message: str) -> dict[str, object]:
         (422, {"detail": [{"loc": ["body"], "msg": "extra"}]}, Fault.MISCONFIGURED, "same major and minor version"),
         (
             400,
-            told("error", "The client/CLI version (0.23.0) is incompatible with the server version (0.22.5)."),
+            reported("error", "The client/CLI version (0.23.0) is incompatible with the server version (0.22.5)."),
             Fault.MISCONFIGURED,
             "0.22.5",
         ),
-        (400, told("invalid_credentials", "Invalid credentials"), Fault.MISCONFIGURED, "Invalid credentials"),
-        (400, told("backend_not_available", "Backend not available"), Fault.NO_CAPACITY, "Backend not available"),
-        (400, told("error", "Something else"), Fault.PROVIDER, "Something else"),
+        (400, reported("invalid_credentials", "Invalid credentials"), Fault.MISCONFIGURED, "Invalid credentials"),
+        (400, reported("backend_not_available", "Backend not available"), Fault.NO_CAPACITY, "Backend not available"),
+        (400, reported("error", "Something else"), Fault.PROVIDER, "Something else"),
         (400, {"detail": {"code": "error", "msg": "One alone"}}, Fault.PROVIDER, "One alone"),
         (418, "no JSON object", Fault.PROVIDER, "it says no more"),
         (400, {"detail": []}, Fault.PROVIDER, "it says no more"),
@@ -52,10 +52,10 @@ def test_a_refusal_tells_what_to_do(status: int, body: object, fault: Fault, sai
     ],
 )
 def test_what_is_in_use_now_may_be_asked_again(message: str) -> None:
-    assert refusal(PATH, 400, told("error", message)).is_busy
+    assert refusal(PATH, 400, reported("error", message)).is_busy
 
 
 def test_what_does_not_exist_is_told_apart() -> None:
-    assert refusal(PATH, 400, told("resource_not_exists", "Run not found")).is_not_found
-    assert not refusal(PATH, 400, told("error", "Something else")).is_not_found
-    assert not refusal(PATH, 400, told("error", "Something else")).is_busy
+    assert refusal(PATH, 400, reported("resource_not_exists", "Run not found")).is_not_found
+    assert not refusal(PATH, 400, reported("error", "Something else")).is_not_found
+    assert not refusal(PATH, 400, reported("error", "Something else")).is_busy

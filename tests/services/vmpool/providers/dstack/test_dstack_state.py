@@ -184,8 +184,8 @@ words = st.text(max_size=12)
 @settings(deadline=None)
 @given(run=words, job=words | st.none(), reasons=st.tuples(words, words))
 def test_no_words_of_a_server_break_us(run: str, job: str | None, reasons: tuple[str, str]) -> None:
-    told = a_run(run, job and a_job(job, termination_reason=reasons[0]), termination_reason=reasons[1])
-    assert observation(run_from_json(told)).state in ProviderState
+    reported = a_run(run, job and a_job(job, termination_reason=reasons[0]), termination_reason=reasons[1])
+    assert observation(run_from_json(reported)).state in ProviderState
 
 
 json_values = st.recursive(
@@ -198,8 +198,8 @@ json_values = st.recursive(
 @settings(deadline=None)
 @given(part=st.sampled_from(["run_spec", "latest_job_submission", "termination_reason", "jobs"]), value=json_values)
 def test_parts_of_a_run_in_another_shape_are_read_as_missing(part: str, value: object) -> None:
-    told = a_run("running") | {part: value}
-    assert observation(run_from_json(told)).state in ProviderState
+    reported = a_run("running") | {part: value}
+    assert observation(run_from_json(reported)).state in ProviderState
 
 
 @settings(deadline=None)
@@ -213,8 +213,8 @@ def test_parts_of_a_job_in_another_shape_are_read_as_missing(
 ) -> None:
     job = a_job("running")
     job["job_provisioning_data"][field] = values[0]
-    for told in (job, job | {part: values[1]}, job | {part: {field: values[1]}}):
-        assert observation(run_from_json(a_run("running", told))).state in ProviderState
+    for reported in (job, job | {part: values[1]}, job | {part: {field: values[1]}}):
+        assert observation(run_from_json(a_run("running", reported))).state in ProviderState
 
 
 def test_a_machine_behind_another_one_is_reached_by_way_of_that() -> None:
