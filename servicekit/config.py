@@ -49,7 +49,7 @@ class Settings(BaseSettings):
 def settings_faults(error: Exception, environment: Mapping[str, str] = os.environ) -> str:
     """What is wrong with which variables, in one line and without their values; empty where no settings were read.
 
-    A setting with several names is told by the one that `environment` has.
+    A setting with several names is reported under the one that `environment` has.
     """
     if isinstance(error, SettingsError):
         return _no_json(error, environment)
@@ -73,7 +73,7 @@ def settings_faults(error: Exception, environment: Mapping[str, str] = os.enviro
 
 
 def _no_json(error: SettingsError, environment: Mapping[str, str]) -> str:
-    """The library names the field alone: what is told are the variables of that name that are set."""
+    """The library names the field alone: what is reported are the variables of that name that are set."""
     field = re.search(r'field "(\w+)"', str(error))
     names = (_names_of_fields(kind).get(field[1], ()) for kind in _kinds_below(Settings)) if field else ()
     found = sorted({name for choices in names for name in choices if environment.get(name)})

@@ -42,7 +42,7 @@ OPTIONS: tuple[tuple[str, int], ...] = (
 
 
 CHECK_SETTINGS = "--check-settings"
-"""What a service is told that is not to serve, but to say whether it would take its settings."""
+"""The option of a service that is not to serve, but to say whether it would take its settings."""
 
 
 class PortTakenError(Exception):

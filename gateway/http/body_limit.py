@@ -1,4 +1,4 @@
-"""Refuses large bodies as they arrive, whether or not their length was told beforehand."""
+"""Refuses large bodies as they arrive, whether or not their length was reported beforehand."""
 
 from __future__ import annotations
 

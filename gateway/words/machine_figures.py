@@ -1,4 +1,4 @@
-"""What people are told of a machine, in frames and in `GET /machines` alike."""
+"""What people see of a machine, in frames and in `GET /machines` alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What operators are told as money moves: metrics, and one log line when an account passes its budget's threshold."""
+"""What operators see as money moves: metrics, and one log line when an account passes its budget's threshold."""
 
 from __future__ import annotations
 

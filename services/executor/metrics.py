@@ -1,4 +1,4 @@
-"""What Prometheus is told of runs."""
+"""The metrics of runs."""
 
 from __future__ import annotations
 

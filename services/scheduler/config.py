@@ -49,4 +49,4 @@ class SchedulerSettings(ServiceSettings):
     sweep_interval: timedelta = timedelta(seconds=5)
     """Between two passes of the rescuer."""
     poll_interval: timedelta = timedelta(seconds=1)
-    """Between two looks for events that another process wrote, and for machines that nobody told of."""
+    """Between two looks for events that another process wrote, and for machines that nobody reported."""

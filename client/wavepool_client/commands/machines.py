@@ -42,7 +42,7 @@ AllOption = Annotated[bool, typer.Option("--all", "-a", help="Also machines that
 
 
 IN_TARIFF = frozenset({"price_usd_per_hour", "minimum_billed_seconds", "billing_increment_seconds"})
-"""Fields that are told together, in words."""
+"""Fields that are reported together, in words."""
 
 
 @app.callback(invoke_without_command=True)

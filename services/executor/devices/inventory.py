@@ -67,7 +67,7 @@ class Inventoried(Protocol):
 class Answers:
     """Answers of a driver to named questions, some of which it refused.
 
-    Drivers write "N/A" and the like for what they do not know; that is not told, and not a fault.
+    Drivers write "N/A" and the like for what they do not know; that is not reported, and not a fault.
     """
 
     def __init__(self, answers: Mapping[str, object], faults: Mapping[str, str], place: str = "") -> None:

@@ -26,7 +26,7 @@ class Lease:
     expire_time: datetime | None
     eighths: int
     slot: Slot | None = None
-    """Where the eighths lie; None where that was not told and there are several places."""
+    """Where the eighths lie; None if the caller did not say and there are several places."""
 
     def check_alive(self, now: datetime) -> None:
         """Raises StaleLeaseError once it has expired."""

@@ -13,7 +13,7 @@ _MEMINFO = Path("/proc/meminfo")
 
 @dataclass(frozen=True)
 class HostFacts:
-    """Empty and 0 stand for what is not told."""
+    """Empty and 0 stand for what is not reported."""
 
     kernel: str
     operating_system: str

@@ -104,7 +104,7 @@ def _in_thread(read: Callable[[], DeviceFacts]) -> asyncio.Future[DeviceFacts]:
         answer, fault = None, None
         try:
             answer = read()
-        except BaseException as error:  # noqa: BLE001  told to whoever waits
+        except BaseException as error:  # noqa: BLE001  raised in whoever waits
             fault = error
         if not loop.is_closed():
             loop.call_soon_threadsafe(tell, answer, fault)

@@ -176,7 +176,7 @@ class Runs:
             self._fence_file.write(self._fence.newest)
 
     def _place(self, spec: RunSpec) -> Place:
-        """Where the run goes: its lease's slot, or a free one where that was not told."""
+        """Where the run goes: its lease's slot, or a free one if it names none."""
         in_flight, lease = self.in_flight, spec.lease
         taken = [execution.place.slot for execution in in_flight]
         slot = lease.slot or free_place(lease.eighths, self.capacity.eighths, taken)

@@ -1,4 +1,4 @@
-"""What a box does not hold back, told from the holds that its machine gave; pure."""
+"""What a box does not hold back, found from the holds that its machine gave; pure."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _FRAME_OF_STDERR = 2
 
 
 class CappedOutput:
-    """One stream of a box: at most `limit_bytes` are kept and told to `listener`, the rest is thrown away."""
+    """One stream of a box: at most `limit_bytes` are kept and sent to `listener`, the rest is thrown away."""
 
     listener: OutputListener | None = None
 

@@ -38,7 +38,7 @@ class WarmSandbox:
         return self._sandbox.gaps
 
     def expect(self, command: Command, limits: Limits) -> None:
-        """Begin to make a box for `command` in the background; that it fails is told when the box is asked for."""
+        """Begin to make a box for `command` in the background; that it fails is reported when the box is asked for."""
         making = asyncio.ensure_future(self._sandbox.prepare(command, limits))
         self._waiting.append((_identity(command, limits), making))
 

@@ -160,12 +160,12 @@ class Job:
         return self._moved(JobState.QUEUED)
 
     def start(self, lease: Lease, now: datetime, machine_gpu_type: str = "") -> Job:
-        """It has a machine; where its GPU type is not told, it is taken for the wanted one."""
+        """It has a machine; if its GPU type is not reported, it is taken for the wanted one."""
         running = replace(self._moved(JobState.RUNNING), machine_gpu_type=machine_gpu_type or self.spec.gpu_type)
         return replace(running, lease=lease, machine_id=lease.machine_id, start_time=now, run_seq=0, cost_micros=0)
 
     def progress(self, run_seq: int, cost_micros: int) -> Job:
-        """Events up to `run_seq` are told; stays RUNNING."""
+        """Events up to `run_seq` are stored; stays RUNNING."""
         if self.state is not JobState.RUNNING:
             raise IllegalMoveError(self.job_id, self.state, JobState.RUNNING)
         return replace(self, run_seq=run_seq, cost_micros=cost_micros)

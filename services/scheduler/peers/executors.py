@@ -61,7 +61,7 @@ class Executors:
     async def run(
         self, job: Job, lease: Lease, texts: Texts, expire_time: datetime
     ) -> AsyncIterator[run_event_pb2.RunEvent]:
-        """Begin the job's run, or attach to it after the last event that is told.
+        """Begin the job's run, or attach to it after the last event that is stored.
 
         Raises RunInterruptedError when the stream breaks, RunRefusedError when there is no point in trying again, and
         MachineUnfitError when that is so for every run.

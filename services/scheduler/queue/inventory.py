@@ -1,4 +1,4 @@
-"""The machines as vmpool last told of them."""
+"""The machines as vmpool last reported them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Inventory:
             del self._ends[next(iter(self._ends))]
 
     def request_reason(self, machine_id: str) -> str:
-        """What a machine is started for, and what stood in the way of another; empty where nobody told."""
+        """What a machine is started for, and what stood in the way of another; empty if nobody said."""
         return self._requests.get(machine_id, "")
 
     def end_reason(self, machine_id: str) -> str:

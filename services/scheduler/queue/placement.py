@@ -26,7 +26,7 @@ class MachineStage(StrEnum):
 
 @dataclass(frozen=True)
 class MachineOffer:
-    """A machine as it was last told of."""
+    """A machine as it was last reported."""
 
     machine_id: str
     gpu_type: str

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 CALL_SECONDS = 1.5
 LIFETIME = timedelta(seconds=3)
-"""How long an answer serves: what is started within it is told to billing only after it."""
+"""How long an answer serves: what is started within it is reported to billing only after it."""
 
 
 class Funding(Protocol):

@@ -1,6 +1,6 @@
 """Orphans: machines that a provider has and the record does not.
 
-Those of ours are told by their token (`machine_token.py`): what the record says is released is released once more, and
+Those of ours are known by their token (`machine_token.py`): what the record says is released is released once more, and
 what the record has lost is adopted. What stands in our name with no executor in it, such as a machine whose run
 somebody deleted, is released. Whatever carries our pool's name and not our token belongs to somebody else, or to a pool
 whose secret is lost: it is reported, or released where the settings say so.

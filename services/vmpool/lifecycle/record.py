@@ -1,4 +1,4 @@
-"""The record of machines, as those see it who keep it: each move is written down, and told in the log."""
+"""The record of machines, as those see it who keep it: each move is written down, and reported in the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What billing is told of a machine's cost: intervals without gaps, numbered from 1."""
+"""The reports of a machine's cost to billing: intervals without gaps, numbered from 1."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class UsageFact:
 def next_fact(machine: Machine, last: UsageFact | None, now: datetime, interval: timedelta) -> UsageFact | None:
     """The interval that is due: an empty one at the start, then every `interval`, the rest once it is released.
 
-    Until its provider has placed the machine its price may still change, and no time is told; of one that it
-    never made none is told at all.
+    Until its provider has placed the machine its price may still change, and no time is reported; of one that it
+    never made none is reported at all.
     """
     if machine.provision_time is None or (last is not None and last.final):
         return None

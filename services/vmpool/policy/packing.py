@@ -110,7 +110,7 @@ class Missing:
 
 @dataclass(frozen=True)
 class PackingRules:
-    """`gpu_count` is that of new machines; beyond `most_wishes` one of each kind is told, as more change nothing."""
+    """`gpu_count` is that of new machines; beyond `most_wishes` one of each kind is given, as more change nothing."""
 
     gpu_count: int = 1
     most_wishes: int = 100

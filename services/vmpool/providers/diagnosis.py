@@ -27,6 +27,6 @@ class Diagnosable(Protocol):
     async def diagnose(self) -> Sequence[ProviderFinding]:
         """Look at everything that making machines needs, and change nothing.
 
-        A fault is a finding; what is raised all the same (ProviderError, OSError) is told as one.
+        A fault is a finding; what is raised all the same (ProviderError, OSError) is reported as one.
         """
         ...

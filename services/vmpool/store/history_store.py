@@ -85,7 +85,7 @@ class HistoryStore:
                 return forgotten
 
     async def forget_machines(self, before: datetime) -> int:
-        """Forget machines that were released before, with all that is told of them, but for the latest.
+        """Forget machines that were released before, with all that is reported of them, but for the latest.
 
         One whose last interval billing has not taken stays, and so does one that a remembered lease is on.
         """

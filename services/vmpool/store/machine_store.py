@@ -76,7 +76,7 @@ class MachineStore:
         return machine
 
     async def change(self, before: Machine, after: Machine, reason: str = "") -> Machine:
-        """Make `before` into `after`, for a reason that is told if it is not the new state's own.
+        """Make `before` into `after`, for a reason that is reported if it is not the new state's own.
 
         Leases end with their machine. StaleMachineError where it has changed since.
         """

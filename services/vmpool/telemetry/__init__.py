@@ -1,1 +1,1 @@
-"""What is told of machines: events, logs, faults of providers, and costs."""
+"""What is reported of machines: events, logs, faults of providers, and costs."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 DIAGNOSIS_SECONDS = 20.0
-"""A provider that takes longer is told of as one that does not answer; people wait for this."""
+"""A provider that takes longer is reported as one that does not answer; people wait for this."""
 
 
 _RESUME = "see what its machines say (`wavepool machines --all`, `wavepool machines logs ID`), then resume"

@@ -5,7 +5,7 @@ The judge gives a nonce when it starts its clock. From there on the runner's dev
 digest of the outputs before, calls the submission, and takes the digest of what it wrote. When it says that it is done,
 the judge reads all digests first, then asks for outputs, of links that it chooses only now; makes their inputs again
 from the digests; and checks answers and digests. Nothing of a link can be known before the one before it has ended,
-and no answer can be bent afterwards to a digest that was told (see `chain_arithmetic.py`).
+and no answer can be bent afterwards to a digest that was reported (see `chain_arithmetic.py`).
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def _chosen(links: int, call_bytes: int, profile: ChainProfile, random: np.rando
 
 @dataclass(frozen=True)
 class Answer:
-    """The outputs of one call and their digest as it was told; `key` and `call` say what its inputs were.
+    """The outputs of one call and their digest as it was reported; `key` and `call` say what its inputs were.
 
     `remade` is the trial with these, if it was made before.
     """

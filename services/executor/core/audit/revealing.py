@@ -5,8 +5,8 @@ as the call has ended (`commitment.py`). When all sessions are over, one more pr
 inputs of some of these calls again, of all sessions mixed, as the run's secret chooses, and has to commit itself to
 answers that are alike. Nobody in it knows what was left out when: a kernel that goes by the number of the call, a
 clock, or whatever else its process has, is found out. A function of its inputs is not, so some of these answers are
-compared with the reference as well, with the excerpt that was told of the timed call, if there is one, in its place
-among them. They are compared with what was told of them, too: a kernel may have written over our own that tells it.
+compared with the reference as well, with the excerpt that was sent of the timed call, if there is one, in its place
+among them. They are compared with what was sent of them, too: a kernel may have written over our own that tells it.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _are_alike(
 def _fault(
     judge: CaseJudge, loaded: Trial, reported: tuple[Commitment, Commitment], outputs: dict[str, NDArray[Any]]
 ) -> Failure | None:
-    """What is wrong with a call that was timed and made again, as both were told, and its outputs the second time."""
+    """The fault of a call that was timed and made again, by both reports and its outputs the second time."""
     timed, again = reported
     if isinstance(again.reported, tuple):
         return fault_of_answer(judge, loaded, Answer(again.key, again.call, outputs, again.reported))

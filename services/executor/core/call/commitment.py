@@ -29,7 +29,7 @@ _MOST_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Excerpt:
-    """Which elements of each output are told: their places in the flattened array, as many of each.
+    """Which elements of each output are reported: their places in the flattened array, as many of each.
 
     The runner finds the places in the shared memory from `offset` on, output after output, and puts the element in the
     low bytes of each.
@@ -45,11 +45,11 @@ class Excerpt:
         return len(next(iter(self.places.values())))
 
     def slots(self) -> bytearray:
-        """The places as they are told."""
+        """The places as they are reported."""
         return bytearray(b"".join(places.tobytes() for places in self.places.values()))
 
     def reported(self, slots: bytearray) -> dict[str, NDArray[Any]]:
-        """The elements as they are told."""
+        """The elements as they are reported."""
         words = np.frombuffer(slots, np.uint64).reshape(len(self.places), -1)
         return {
             name: row.astype(f"u{dtype.itemsize}").view(dtype)
@@ -61,7 +61,7 @@ class Excerpt:
         return {name: outputs[name].reshape(-1)[places] for name, places in self.places.items()}
 
     def put(self, reported: Mapping[str, NDArray[Any]], outputs: Mapping[str, NDArray[Any]]) -> None:
-        """Have outputs say what was told of others."""
+        """Make the outputs those that were reported."""
         for name, places in self.places.items():
             outputs[name].reshape(-1)[places] = reported[name]
 
@@ -80,7 +80,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Commitment:
-    """What was told of a call: the halves of a digest, or the elements of an excerpt by output."""
+    """What was reported of a call: the halves of a digest, or the elements of an excerpt by output."""
 
     key: int
     call: int
@@ -121,7 +121,7 @@ def allowance_of(expected: NDArray[Any], granted: NDArray[np.float64]) -> Allowa
 
 
 def are_alike(first: Commitment, second: Commitment, allowances: Mapping[str, Allowance]) -> bool:
-    """Whether two answers to the same inputs may both be right, as far as is told; digests have to be the same."""
+    """Whether two answers to the same inputs may both be right, as far as is reported; digests have to be the same."""
     if isinstance(first.reported, tuple) or isinstance(second.reported, tuple):
         return first.reported == second.reported
     return all(

@@ -37,7 +37,7 @@ SHIFTS = 64
 MOST_LINKS = 256
 """Of a chain."""
 EXCERPT_ELEMENTS = 2048
-"""Of each output, which are told of a redrawn call (`commitment.py`)."""
+"""Of each output, which are sent of a redrawn call (`commitment.py`)."""
 _SLOT_BYTES = 8
 """Of a place, and of the element that takes it."""
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from services.executor.core.model.messages import ReplyMessage
 
 _OUT_OF_MEMORY = 2
-# Names are told without `hipError` and `cudaError`, which say the same of either.
+# Names are reported without `hipError` and `cudaError`, which say the same of either.
 _FAULTS = frozenset(
     {
         *("Assert", "HardwareStackError", "IllegalAddress", "IllegalInstruction", "IllegalState"),

@@ -114,8 +114,8 @@ def driver(step: str, device: Device) -> StepResult:
     found = device.facts()
     unread = "; ".join(f"{fact.field}: {fact.reason}" for fact in found.unread)
     if not found.gpus:
-        return StepResult(step, Outcome.FAILED, f"no GPU is told: {unread or 'the driver lists none'}")
-    why = f"not told: {unread}" if unread else "all that is asked for is told"
+        return StepResult(step, Outcome.FAILED, f"no GPU is reported: {unread or 'the driver lists none'}")
+    why = f"not reported: {unread}" if unread else "all that is asked for is reported"
     return StepResult(step, Outcome.MEASURED if unread else Outcome.PASSED, why, facts=_inventory(found))
 
 
@@ -153,8 +153,8 @@ def instruments(step: str, device: Device) -> StepResult:
     )
     silent = [name.partition("_")[0] for name in units if reading[name] is None]
     if silent:
-        return StepResult(step, Outcome.FAILED, f"not told by the driver: {', '.join(silent)}", figures, facts)
-    return StepResult(step, Outcome.PASSED, "clock, temperature and power are told", figures, facts)
+        return StepResult(step, Outcome.FAILED, f"not reported by the driver: {', '.join(silent)}", figures, facts)
+    return StepResult(step, Outcome.PASSED, "clock, temperature and power are reported", figures, facts)
 
 
 def _distribution() -> str:

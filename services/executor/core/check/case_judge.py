@@ -214,7 +214,7 @@ class CaseJudge:
         return self.problem.reference(_judged_case(self.case, trial), trial.inputs)
 
     def excerpt(self, loaded: Trial, call: int) -> Excerpt:
-        """Which elements of its answer are told of a call whose inputs a device draws."""
+        """Which elements of its answer are sent of a call whose inputs a device draws."""
         part, random = self.part(loaded, call), self._seed.generator("excerpt", self.case_index, call)
         outputs, places = loaded.layout.outputs, _Places()
         for name, region in outputs.items():

@@ -2,7 +2,7 @@
 
 The host draws the inputs of a small case, and compares every answer. A large one would keep the host busy for minutes
 to time milliseconds. So if the device can draw it (`case_judge.py`), the first answer is compared, and of the others
-nothing but a digest or an excerpt is told (`commitment.py`); `revealing.py` has what becomes of it.
+nothing but a digest or an excerpt is reported (`commitment.py`); `revealing.py` has what becomes of it.
 """
 
 from __future__ import annotations

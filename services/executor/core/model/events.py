@@ -81,7 +81,7 @@ class BenchmarkStage(StrEnum):
 
 @dataclass(frozen=True)
 class BenchmarkProgress:
-    """How far the benchmark has come; told once in a while (`Pulse`).
+    """How far the benchmark has come; sent once in a while (`Pulse`).
 
     `session` and `test_id` are from 1; `sessions` are those that are planned, and a case whose sessions disagree gets
     more. `samples` are all that were taken so far.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Failure(Exception):  # noqa: N818  an outcome of the submission, no error of ours
-    """A verdict other than ACCEPTED with what its author is told; see `events.Finished` for the fields."""
+    """A verdict other than ACCEPTED with the message for its author; see `events.Finished` for the fields."""
 
     def __init__(
         self,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Options:
-    """What every command can be told."""
+    """The options of every command."""
 
     device: str
     sandbox: str
@@ -69,7 +69,7 @@ def remove_leftovers(scratch_parent: Path) -> None:
 
 
 def share_for(device: Device, options: Options) -> Share:
-    """What a submission's box may use: as told, or what suits the device."""
+    """What a submission's box may use: as set, or what suits the device."""
     own = Share.on_processors(psutil.virtual_memory().total >> 20, len(os.sched_getaffinity(0)))
     default = own if isinstance(device, OnProcessors) else Share()
     return Share(options.box_memory_mib or default.memory_mib, options.box_cores or default.cores)

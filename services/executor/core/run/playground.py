@@ -1,4 +1,4 @@
-"""The sandbox endpoint: a whole program, whose output is told line by line as it comes."""
+"""The sandbox endpoint: a whole program, whose output is reported line by line as it comes."""
 
 from __future__ import annotations
 

@@ -294,7 +294,7 @@ class _FaultOfRocm:
 
 
 def _of_a_program(failure: Failure) -> Failure:
-    """What a whole program printed is told as it comes: one that forges a fault must not have that for nothing."""
+    """What a whole program printed is sent as it comes: one that forges a fault must not have that for nothing."""
     if failure.reason != DEVICE_FAULT:
         return failure
     return Failure(Verdict.RUNTIME_ERROR, failure.message, reason="gpu_fault")

@@ -1,7 +1,7 @@
 """What NVML says of the GPUs, put together from its answers; the questions are the names of NVML's functions.
 
 The forms are those of the NVML API reference (https://docs.nvidia.com/deploy/nvml-api/group__nvmlDeviceQueries.html).
-A GPU in MIG mode is told as such; its instances are not used.
+A GPU in MIG mode is reported as such; its instances are not used.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NOT_SUPPORTED = "Not Supported"
 
 
 def read_facts(indices: Sequence[int] | None = None) -> DeviceFacts:
-    """All GPUs, or those named; whatever cannot be read is told in `unread`."""
+    """All GPUs, or those named; whatever cannot be read is reported in `unread`."""
     try:
         nvml: Any = importlib.import_module("pynvml")
         nvml.nvmlInit()

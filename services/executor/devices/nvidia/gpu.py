@@ -29,7 +29,7 @@ class Gpu:
     memory_mib: int
     multiprocessors: int
     uuid: str = ""
-    """What CUDA_VISIBLE_DEVICES takes, e.g. `GPU-8f7c...`; empty where it is not told."""
+    """What CUDA_VISIBLE_DEVICES takes, e.g. `GPU-8f7c...`; empty if it is not reported."""
 
     @property
     def architecture(self) -> str:
@@ -53,7 +53,7 @@ def multiprocessors_of(cores: int, capability: str) -> int:
 
 
 class Management:
-    """Talks to the driver; opened once in each process, as the library is not told of forks."""
+    """Talks to the driver; opened once in each process, because the library does not notice forks."""
 
     def __init__(self, index: int = 0) -> None:
         """Raises ToolchainError where there is no library, no driver or no such GPU."""

@@ -67,7 +67,7 @@ def device_of(index: int, answers: Answers, sysfs: Mapping[str, str], settable: 
 
 
 def gpus_of(devices: Sequence[GpuFacts]) -> list[GpuFacts]:
-    """The GPUs, in the order of their first devices; one whose address is not told is one of its own."""
+    """The GPUs, in the order of their first devices; one whose address is not reported is one of its own."""
     gpus: dict[str, GpuFacts] = {}
     for number, device in enumerate(devices):
         address = device.bus_address or f"device {number}"

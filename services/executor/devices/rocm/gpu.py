@@ -37,9 +37,9 @@ class Gpu:
     compute_partition: str = ALL_XCDS
     """SPX, DPX, QPX or CPX; empty where the GPU has no partitions."""
     memory_partition: str = ""
-    """NPS1, NPS4, ...; empty where it is not told."""
+    """NPS1, NPS4, ...; empty if it is not reported."""
     uuid: str = ""
-    """What ROCR_VISIBLE_DEVICES takes, e.g. `GPU-deadbeefdeadbeef`; empty where it is not told."""
+    """What ROCR_VISIBLE_DEVICES takes, e.g. `GPU-deadbeefdeadbeef`; empty if it is not reported."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def _library() -> Any:  # noqa: ANN401  the library has no types
 
 
 class Management:
-    """Talks to the driver; opened once in each process, as the library is not told of forks."""
+    """Talks to the driver; opened once in each process, because the library does not notice forks."""
 
     def __init__(self, index: int = 0, pci_devices: Path = Path("/sys/bus/pci/devices")) -> None:
         """Raises ToolchainError where there is no library, no driver or no such GPU."""
@@ -122,7 +122,7 @@ class Management:
         )
 
     def errors(self) -> ErrorCounts | None:
-        """The memory's error counters; None where they are not told."""
+        """The memory's error counters; None if they are not reported."""
         counts = self._reported(self._smi.amdsmi_get_gpu_total_ecc_count)
         return ErrorCounts(int(counts["correctable_count"]), int(counts["uncorrectable_count"])) if counts else None
 

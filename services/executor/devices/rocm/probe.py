@@ -21,7 +21,7 @@ _CURRENT = {facts.COMPUTE_FILE: "current_compute_partition", facts.MEMORY_FILE: 
 
 
 def read_facts(indices: Sequence[int] | None = None, drm: Path = _DRM) -> DeviceFacts:
-    """All GPUs, or those of the devices named; whatever cannot be read is told in `unread`."""
+    """All GPUs, or those of the devices named; whatever cannot be read is reported in `unread`."""
     try:
         smi, handles = load()
     except ToolchainError as error:

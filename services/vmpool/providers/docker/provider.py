@@ -126,7 +126,7 @@ class DockerProvider:
         await self._ask(create_and_start)
 
     async def observe(self, machine_id: str, resource: Resource = UNNAMED) -> Observation:
-        """What the engine says; a container that ended is told of with the end of its log."""
+        """What the engine says; a container that ended is reported with the end of its log."""
         try:
             container = await self._ask(lambda client: self._find(client, machine_id, resource))
         except _NotThereError:

@@ -1,4 +1,4 @@
-"""What the dstack provider is told: dstack's server, the machines to rent there, and what runs on them."""
+"""The configuration of the dstack provider: dstack's server, the machines to rent there, and what runs on them."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def offers_finding(offers: Sequence[Offer], config: DstackConfig) -> ProviderFin
 
 
 def billing_finding(config: DstackConfig) -> ProviderFinding:
-    """Whether the minimum of a backend that has one is known, without which costs are told too low."""
+    """Whether the minimum of a backend that has one is known, without which costs are reported too low."""
     unknown = sorted(b for b in config.market.backends if b in HAS_MINIMUM and b not in config.market.minimum_billed)
     if not unknown:
         return ProviderFinding("billing", ok=True, message="minimum billed times are as in the settings")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Examination:
-    """Looks, and changes nothing; `offers` asks for those of our fleet or, told False, of the backends."""
+    """Looks, and changes nothing; `offers` asks for those of our fleet or, if False, of the backends."""
 
     def __init__(
         self,
