@@ -292,7 +292,7 @@ class NarrowDevice(CpuDevice):
 
 
 @pytest.mark.parametrize(
-    ("line", "is_told"),
+    ("line", "is_reported"),
     [
         *(("c[i] += __shfl_xor(1.0f, 32);", True), ("if (__ballot(i > 3) >> 32) c[i] = 0.0f;", True)),
         *(("c[i] = 0.0f;  // no __shfl_xor", False), ("c[i] += __expf(0.5f);", False)),

@@ -155,7 +155,7 @@ async def test_memory_is_that_of_the_whole_tree(box: Box) -> None:
 
 
 @pytest.mark.bubblewrap
-@pytest.mark.parametrize(("kills", "is_told"), [(3, True), (0, False)])
+@pytest.mark.parametrize(("kills", "is_reported"), [(3, True), (0, False)])
 async def test_memory_is_told_where_the_kernel_kills_bwrap_with_the_program(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kills: int, *, is_reported: bool
 ) -> None:

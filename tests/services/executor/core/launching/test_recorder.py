@@ -330,7 +330,7 @@ async def test_a_run_that_ends_badly_names_the_line_that_asks_for_too_much(
 
 @pytest.mark.parametrize("mode", [Mode.CHECK, Mode.SAMPLE])
 @pytest.mark.parametrize(
-    ("body", "is_told"), [("", True), ("if (n > 1 << 30) " + LAUNCH, True), ("add<<<1, 64>>>(a, b, c, 0);", False)]
+    ("body", "is_reported"), [("", True), ("if (n > 1 << 30) " + LAUNCH, True), ("add<<<1, 64>>>(a, b, c, 0);", False)]
 )
 async def test_a_solution_that_launches_nothing_is_told_so_with_its_line(
     context: RunContext, mode: Mode, body: str, *, is_reported: bool
