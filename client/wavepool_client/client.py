@@ -48,7 +48,7 @@ class Client:
         """Close the connections; submissions go on."""
         self._transport.close()
 
-    def submit_hip_kernel(  # noqa: PLR0913 - a keyword for each part of a submission
+    def submit_hip_kernel(
         self,
         code: str,
         problem: str = "",

@@ -31,7 +31,6 @@ from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.provisioning import ProvisioningReporter
 from services.scheduler.queue.submissions import SubmissionPolicy, Submissions
 from services.scheduler.queue.waiting import WaitingJobs
-from services.scheduler.runs.attempt import Links
 from services.scheduler.runs.canceller import Canceller
 from services.scheduler.runs.carrier import Carrier
 from services.scheduler.runs.dispatcher import Dispatcher
@@ -118,12 +117,13 @@ async def build(
     pool, billing, executors = Pool(vmpool_channel), Billing(billing_channel), Executors(settings.longest_run)
     forecast = Forecast(waiting, inventory)
     forecast.remember(await reader.run_times({JobState.FINISHED}, RUNS_REMEMBERED))
-    links = Links(store, pool, executors, clock, settings)
     settler = Settler(store, billing, pool, forecast, clock)
-    carrier = Carrier(links, settler, waiting, inventory)
+    carrier = Carrier(store, pool, executors, settler, waiting, inventory, clock, settings)
     demand = DemandReporter(pool, waiting)
     provisioning = ProvisioningReporter(store, waiting, inventory, forecast, clock)
-    dispatcher = Dispatcher(links, waiting, inventory, carrier, demand, provisioning)
+    dispatcher = Dispatcher(
+        store, pool, waiting, inventory, carrier, demand, provisioning, clock, settings.lease_duration
+    )
     rescuer = Rescuer(store, billing, carrier, waiting, clock, settings.submission_timeout)
     submissions = Submissions(store, billing, waiting, forecast, clock, _policy(settings, problems))
     canceller = Canceller(store, waiting, carrier, clock)

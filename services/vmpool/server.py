@@ -25,10 +25,10 @@ from services.vmpool.capacity.lease_acquisition import LeaseAcquisition
 from services.vmpool.capacity.offer_board import OfferBoard
 from services.vmpool.capacity.requesting import Requesting
 from services.vmpool.capacity.scope_checks import check_preferences
-from services.vmpool.capacity.sizer import Facts, Sizer
+from services.vmpool.capacity.sizer import Sizer
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.feed import Feed
-from services.vmpool.lifecycle.driver import MachineDriver, Senses
+from services.vmpool.lifecycle.driver import MachineDriver
 from services.vmpool.lifecycle.executor_client import ExecutorClient
 from services.vmpool.lifecycle.health_book import HealthBook
 from services.vmpool.lifecycle.orphans import Orphans
@@ -128,20 +128,6 @@ def configured_providers(settings: VmPoolSettings) -> ProviderSet:
     return open_providers(settings.providers, context)
 
 
-@dataclass(frozen=True)
-class _Parts:
-    """What the loops and the RPCs share."""
-
-    settings: VmPoolSettings
-    providers: ProviderSet
-    clock: Clock
-    machines: MachineStore
-    leases: LeaseStore
-    history: HistoryStore
-    usage: UsageStore
-    tokens: MachineTokens
-
-
 @asynccontextmanager
 async def build(
     settings: VmPoolSettings,
@@ -154,59 +140,38 @@ async def build(
     """The service on a database with its schema, by default funded by billing; connections are closed at the end."""
     events, moves = Feed(), Feed()
     machines, leases = MachineStore(db, clock, events, moves), LeaseStore(db, clock, events, new_id)
-    tokens = MachineTokens(settings.resolved_secret())
-    parts = _Parts(settings, providers, clock, machines, leases, HistoryStore(db), UsageStore(db, clock), tokens)
+    history, usage_store = HistoryStore(db), UsageStore(db, clock)
+    tokens, demand = MachineTokens(settings.resolved_secret()), DemandBoard(settings.demand_lifetime)
     async with AsyncExitStack() as stack:
         billing = await stack.enter_async_context(open_channel(settings.billing_target))
         offers = OfferBoard(providers, settings.offer_times(), clock)
         stack.push_async_callback(offers.close)
-        funding = funding or BillingFunding(parts.usage, billing, clock)
-        facts = Facts(
-            providers,
-            machines,
-            DemandBoard(settings.demand_lifetime),
-            PaceStore(db, clock),
-            offers,
-            funding,
-            parts.tokens,
-        )
-        sizer = Sizer(facts, settings.limits(), clock, new_id)
-        driver = _driver(parts, executors)
+        funding = funding or BillingFunding(usage_store, billing, clock)
+        paces, limits = PaceStore(db, clock), settings.limits()
+        sizer = Sizer(providers, machines, demand, paces, offers, funding, tokens, limits, clock, new_id)
+        health = HealthBook(settings.heartbeat_interval, settings.lost_after)
+        driver = MachineDriver(machines, leases, providers, executors, health, clock)
         stack.push_async_callback(driver.close)
+        orphans = Orphans(machines, providers, tokens, settings.strangers, clock)
         wakes = (stack.enter_context(moves.follow()), stack.enter_context(moves.follow()))
-        reconciler = _reconciler(parts, driver, wakes[0])
-        pool = _pool(parts, sizer, Watching(EventLog(db), events))
-        usage = UsageReporter(parts.usage, billing, settings.usage_interval)
-        pruner = Pruner(parts.history, settings.history_duration, clock)
+        reconciler = Reconciler(machines, leases, providers, driver, orphans, wakes[0])
+        pool = Pool(
+            settings=settings,
+            machines=machines,
+            leases=leases,
+            history=history,
+            leasing=LeaseAcquisition(leases, demand, sizer, clock),
+            demand=demand,
+            sizer=sizer,
+            watching=Watching(EventLog(db), events),
+            requesting=Requesting(sizer, machines, offers, funding, providers, settings, clock),
+            logs=LogReader(machines, providers),
+            providers=providers,
+            clock=clock,
+        )
+        usage = UsageReporter(usage_store, billing, settings.usage_interval)
+        pruner = Pruner(history, settings.history_duration, clock)
         yield VmPool(_server(settings, pool), pool, reconciler, sizer, usage, pruner, wakes)
-
-
-def _driver(parts: _Parts, executors: Executors) -> MachineDriver:
-    health = HealthBook(parts.settings.heartbeat_interval, parts.settings.lost_after)
-    return MachineDriver(parts.machines, parts.leases, Senses(parts.providers, executors, health), parts.clock)
-
-
-def _reconciler(parts: _Parts, driver: MachineDriver, wake: asyncio.Event) -> Reconciler:
-    orphans = Orphans(parts.machines, parts.providers, parts.tokens, parts.settings.strangers, parts.clock)
-    return Reconciler(parts.machines, parts.leases, parts.providers, driver, orphans, wake)
-
-
-def _pool(parts: _Parts, sizer: Sizer, watching: Watching) -> Pool:
-    demand = sizer.facts.demand
-    return Pool(
-        settings=parts.settings,
-        machines=parts.machines,
-        leases=parts.leases,
-        history=parts.history,
-        leasing=LeaseAcquisition(parts.leases, demand, sizer, parts.clock),
-        demand=demand,
-        sizer=sizer,
-        watching=watching,
-        requesting=Requesting(sizer, parts.settings, parts.providers, parts.clock),
-        logs=LogReader(parts.machines, parts.providers),
-        providers=parts.providers,
-        clock=parts.clock,
-    )
 
 
 def _server(settings: VmPoolSettings, pool: Pool) -> ServiceServer:

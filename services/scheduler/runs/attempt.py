@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -66,26 +65,28 @@ class AttemptLostError(Exception):
         """Why the machine takes no runs, in its own words, if that is so."""
 
 
-@dataclass(frozen=True)
-class Links:
-    """What attempts work with."""
-
-    store: JobStore
-    pool: Pool
-    executors: Executors
-    clock: Clock
-    settings: SchedulerSettings
-
-
 class Attempt:
     """Carries a job that is RUNNING to SETTLING, or raises AttemptLostError."""
 
-    def __init__(self, job: Job, lease: Lease, links: Links) -> None:
+    def __init__(
+        self,
+        job: Job,
+        lease: Lease,
+        store: JobStore,
+        pool: Pool,
+        executors: Executors,
+        clock: Clock,
+        settings: SchedulerSettings,
+    ) -> None:
         self.job = job
         self.lease = lease
-        self._links = links
+        self._store = store
+        self._pool = pool
+        self._executors = executors
+        self._clock = clock
+        self._settings = settings
         self._expire_time = lease.expire_time
-        self._retries = Retries(REATTACH_BACKOFF, links.settings.reattach_window)
+        self._retries = Retries(REATTACH_BACKOFF, settings.reattach_window)
         self._cancel = asyncio.Event()
         self._machine_gone: asyncio.Future[AttemptLostError] = asyncio.get_running_loop().create_future()
         if job.cancel_time:
@@ -110,12 +111,12 @@ class Attempt:
         )
 
     async def _follow(self) -> Job:
-        texts = await self._links.store.texts_to_run(self.job.job_id)
+        texts = await self._store.texts_to_run(self.job.job_id)
         while True:
             try:
                 return await self._stream(texts)
             except RunInterruptedError as error:
-                pause = self._retries.pause(self._links.clock.now())
+                pause = self._retries.pause(self._clock.now())
                 if pause is None:
                     raise AttemptLostError(f"the machine cannot be reached ({error})", machine_suspect=True) from error
             except MachineUnfitError as error:
@@ -125,7 +126,7 @@ class Attempt:
             await asyncio.sleep(pause.total_seconds())
 
     async def _stream(self, texts: Texts) -> Job:
-        stream = self._links.executors.run(self.job, self.lease, texts, self._expire_time)
+        stream = self._executors.run(self.job, self.lease, texts, self._expire_time)
         async with aclosing(batches(stream)) as arriving:
             async for batch in arriving:
                 events = [event for event in batch if event.seq > self.job.run_seq]
@@ -159,44 +160,43 @@ class Attempt:
     async def _write(self, after: Job, events: list[RunEvent]) -> Job:
         metrics.events_committed.observe(len(events))
         written = [payloads.run(event) for event in events]
-        return await uncut(self._links.store.move(self.job, after, written, self._links.clock.now()))
+        return await uncut(self._store.move(self.job, after, written, self._clock.now()))
 
     def _run_time(self) -> timedelta:
-        now = self._links.clock.now()
+        now = self._clock.now()
         return now - (self.job.start_time or now)
 
     async def _keep_lease(self) -> Job:
-        period = self._links.settings.lease_duration.total_seconds() / 3
+        period = self._settings.lease_duration.total_seconds() / 3
         while True:
             await asyncio.sleep(period)
             await self._renew()
 
     async def _renew(self) -> None:
-        links = self._links
         try:
-            self._expire_time = await links.pool.renew(self.lease.lease_id, links.settings.lease_duration)
+            self._expire_time = await self._pool.renew(self.lease.lease_id, self._settings.lease_duration)
         except LeaseGoneError as error:
             raise AttemptLostError(f"its lease is gone ({error})") from error
         except PoolError as error:
-            if links.clock.now() >= self._expire_time:
+            if self._clock.now() >= self._expire_time:
                 raise AttemptLostError(f"its lease expired while vmpool could not be reached ({error})") from error
         # A run that cannot be reached is the follower's business, and one that is not known here has not begun.
         with suppress(RunInterruptedError, RunUnknownError):
             try:
-                await links.executors.renew(self.job, self.lease, self._expire_time)
+                await self._executors.renew(self.job, self.lease, self._expire_time)
                 self._retries.reset()
             except RunRefusedError as error:
                 raise AttemptLostError(f"the machine refused to go on ({error})") from error
 
     async def _pass_cancellation_on(self) -> Job:
         await self._cancel.wait()
-        grace = self._links.settings.cancel_grace.total_seconds()
+        grace = self._settings.cancel_grace.total_seconds()
         with suppress(TimeoutError):
             async with asyncio.timeout(grace):
                 while True:
                     # Also after it was accepted: a run that was begun a moment later must end too.
                     with suppress(ExecutorError):
-                        await self._links.executors.cancel(self.job, self.lease)
+                        await self._executors.cancel(self.job, self.lease)
                     await asyncio.sleep(CANCEL_PAUSE_SECONDS)
         raise AttemptLostError(f"the machine did not end the cancelled run within {grace:g} s", machine_suspect=True)
 
@@ -204,7 +204,7 @@ class Attempt:
         raise await asyncio.shield(self._machine_gone)
 
     async def _limit_time(self) -> Job:
-        settings = self._links.settings
+        settings = self._settings
         left = settings.longest_run + settings.overrun_grace - self._run_time()
         await asyncio.sleep(max(0.0, left.total_seconds()))
         raise AttemptLostError(f"the machine did not end the run within {settings.longest_run}", machine_suspect=True)

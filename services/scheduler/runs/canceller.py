@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.scheduler.jobs.errors import StaleJobError
-from services.scheduler.jobs.job import WAITING_STATES, Job, JobState, Outcome
+from services.scheduler.jobs.job import WAITING_STATES, Job, JobState
+from services.scheduler.jobs.outcome import Ending
 from services.scheduler.queue.racing import uncut
 from services.scheduler.wire import payloads
 from vocabulary.verdicts import CANCELLED
@@ -39,7 +40,7 @@ class Canceller:
     async def _cancel(self, job: Job) -> Job:
         now = self._clock.now()
         if job.state in WAITING_STATES:
-            outcome = Outcome(JobState.CANCELLED, CANCELLED, MESSAGE, payloads.cancelled_result(MESSAGE), 0)
+            outcome = payloads.outcome(Ending(JobState.CANCELLED, CANCELLED, MESSAGE))
             job = await self._store.move(job, job.settle(outcome), [], now)
             self._waiting.remove(job.job_id)
             self._carrier.carry(job)

@@ -10,35 +10,49 @@ from servicekit.logging import get_logger
 from servicekit.request_id import set_request_id
 from services.scheduler import metrics
 from services.scheduler.jobs.errors import StaleJobError
-from services.scheduler.jobs.job import CARRIED_STATES, WAITING_STATES, JobState, Outcome
+from services.scheduler.jobs.job import CARRIED_STATES, WAITING_STATES, JobState
+from services.scheduler.jobs.outcome import ending_after_loss
 from services.scheduler.peers.executors import ExecutorError
 from services.scheduler.queue.placement import machine_with_torch
 from services.scheduler.runs.attempt import Attempt, AttemptLostError
 from services.scheduler.wire import payloads
-from vocabulary.verdicts import CANCELLED, INFRA_ERROR
 
 if TYPE_CHECKING:
+    from servicekit.clock import Clock
+    from services.scheduler.config import SchedulerSettings
     from services.scheduler.jobs.job import Job
+    from services.scheduler.peers.executors import Executors
+    from services.scheduler.peers.pool import Pool
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.waiting import WaitingJobs
-    from services.scheduler.runs.attempt import Links
     from services.scheduler.runs.settler import Settler
+    from services.scheduler.store.job_store import JobStore
 
 log = get_logger(__name__)
 
 # A machine that is given up is asked to stop its run, but not waited for.
 FAREWELL_SECONDS = 2.0
-NO_TORCH = (
-    "No machine here can evaluate the problem definition that was sent, as none has torch; nothing is charged. The "
-    "operator of this Wavepool installs it with `make setup-torch`. Problems of the catalogue need no definition."
-)
 
 
 class Carrier:
     """At most one task a job; `carry` is safe to call again at any time."""
 
-    def __init__(self, links: Links, settler: Settler, waiting: WaitingJobs, inventory: Inventory) -> None:
-        self._links = links
+    def __init__(
+        self,
+        store: JobStore,
+        pool: Pool,
+        executors: Executors,
+        settler: Settler,
+        waiting: WaitingJobs,
+        inventory: Inventory,
+        clock: Clock,
+        settings: SchedulerSettings,
+    ) -> None:
+        self._store = store
+        self._pool = pool
+        self._executors = executors
+        self._clock = clock
+        self._settings = settings
         self._inventory = inventory
         self._settler = settler
         self._waiting = waiting
@@ -102,12 +116,12 @@ class Carrier:
         try:
             return await self._step(job, resumed=resumed)
         except StaleJobError:
-            return await self._links.store.get(job.job_id) or job
+            return await self._store.get(job.job_id) or job
 
     async def _step(self, job: Job, *, resumed: bool) -> Job:
         if job.state is JobState.SETTLING or job.lease is None:
             return await self._settler.settle(job)
-        attempt = Attempt(job, job.lease, self._links)
+        attempt = Attempt(job, job.lease, self._store, self._pool, self._executors, self._clock, self._settings)
         self._attempts[job.job_id] = attempt
         try:
             return await attempt.run(resumed=resumed)
@@ -121,29 +135,22 @@ class Carrier:
         log.warning("attempt lost", extra={"job_id": attempt.job.job_id, "reason": str(lost)})
         with suppress(ExecutorError, TimeoutError):
             async with asyncio.timeout(FAREWELL_SECONDS):
-                await self._links.executors.cancel(attempt.job, attempt.lease)
+                await self._executors.cancel(attempt.job, attempt.lease)
         await self._settler.release(
             attempt.lease, machine_suspect=lost.machine_suspect, reason=str(lost), unfit_reason=lost.unfit_reason
         )
-        job = await self._links.store.get(attempt.job.job_id) or attempt.job
+        job = await self._store.get(attempt.job.job_id) or attempt.job
         if job.state is not JobState.RUNNING or job.attempt != attempt.job.attempt:
             return job
         return await self._after_loss(job, lost)
 
     async def _after_loss(self, job: Job, lost: AttemptLostError) -> Job:
-        reason, move, now = str(lost), self._links.store.move, self._links.clock.now()
-        if job.cancel_time:
-            message = "Cancelled; nothing is charged because the run was lost."
-            outcome = Outcome(JobState.CANCELLED, CANCELLED, message, payloads.cancelled_result(message), 0)
-            return await move(job, job.settle(outcome), [], now)
-        if lost.lacks_torch and machine_with_torch(job, self._inventory.offers()) is None:
-            outcome = Outcome(JobState.FAILED, INFRA_ERROR, NO_TORCH, payloads.failed_result(NO_TORCH, reason), 0)
-            return await move(job, job.settle(outcome), [], now)
-        if lost.excused or job.failed_attempts < self._links.settings.max_attempts:
-            return await move(job, job.retry(excused=lost.excused), [payloads.retrying(reason)], now)
-        message = (
-            f"We failed to run this {job.failed_attempts} times, the last time because {reason.rstrip('.')}. That is "
-            "not your submission's fault; nothing is charged. Submit it again later."
+        reason, now = str(lost), self._clock.now()
+        in_vain = lost.lacks_torch and machine_with_torch(job, self._inventory.offers()) is None
+        ending = ending_after_loss(
+            job, reason, self._settings.max_attempts, excused=lost.excused, needs_torch_in_vain=in_vain
         )
-        outcome = Outcome(JobState.FAILED, INFRA_ERROR, message, payloads.failed_result(message, reason), 0)
-        return await move(job, job.settle(outcome), [], now)
+        if ending is None:
+            return await self._store.move(job, job.retry(excused=lost.excused), [payloads.retrying(reason)], now)
+        outcome = payloads.outcome(ending, details="" if ending.state is JobState.CANCELLED else reason)
+        return await self._store.move(job, job.settle(outcome), [], now)

@@ -9,7 +9,8 @@ from servicekit.logging import get_logger
 from servicekit.request_id import set_request_id
 from services.scheduler import metrics
 from services.scheduler.jobs.errors import StaleJobError
-from services.scheduler.jobs.job import WAITING_STATES, Job, JobState, Outcome
+from services.scheduler.jobs.job import WAITING_STATES, Job, JobState
+from services.scheduler.jobs.outcome import Ending
 from services.scheduler.peers.pool import (
     JobHasLeaseError,
     PoolBusyError,
@@ -22,13 +23,16 @@ from services.scheduler.wire import payloads
 from vocabulary.verdicts import INFRA_ERROR
 
 if TYPE_CHECKING:
-    from services.scheduler.peers.pool import Placed
+    from datetime import timedelta
+
+    from servicekit.clock import Clock
+    from services.scheduler.peers.pool import Placed, Pool
     from services.scheduler.queue.demand import DemandReporter
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.provisioning import ProvisioningReporter
     from services.scheduler.queue.waiting import WaitingJobs
-    from services.scheduler.runs.attempt import Links
     from services.scheduler.runs.carrier import Carrier
+    from services.scheduler.store.job_store import JobStore
 
 log = get_logger(__name__)
 
@@ -44,19 +48,25 @@ class Dispatcher:
 
     def __init__(
         self,
-        links: Links,
+        store: JobStore,
+        pool: Pool,
         waiting: WaitingJobs,
         inventory: Inventory,
         carrier: Carrier,
         demand: DemandReporter,
         provisioning: ProvisioningReporter,
+        clock: Clock,
+        lease_duration: timedelta,
     ) -> None:
-        self._links = links
+        self._store = store
+        self._pool = pool
         self._waiting = waiting
         self._inventory = inventory
         self._carrier = carrier
         self._demand = demand
         self._provisioning = provisioning
+        self._clock = clock
+        self._lease_duration = lease_duration
 
     async def run_once(self) -> None:
         """Place what can be placed, report what cannot, and tell those who wait for a machine."""
@@ -92,26 +102,24 @@ class Dispatcher:
         return True
 
     async def _acquire(self, job: Job) -> Placed:
-        pool, lease_duration = self._links.pool, self._links.settings.lease_duration
         machine_id = machine_for(job, self._inventory.offers())
         if machine_id:
             # The offer may be out of date, and a lease of before a restart may be on another machine.
             with suppress(PoolBusyError, JobHasLeaseError):
-                return await pool.acquire(job, machine_id, WHOLE_GPU_EIGHTHS, lease_duration)
-        return await pool.acquire(job, None, WHOLE_GPU_EIGHTHS, lease_duration)
+                return await self._pool.acquire(job, machine_id, WHOLE_GPU_EIGHTHS, self._lease_duration)
+        return await self._pool.acquire(job, None, WHOLE_GPU_EIGHTHS, self._lease_duration)
 
     async def _acquire_machine(self, job: Job, machine_id: str) -> Placed:
-        pool, lease_duration = self._links.pool, self._links.settings.lease_duration
         # A lease of before a restart may be on another machine.
         with suppress(JobHasLeaseError):
-            return await pool.acquire(job, machine_id, WHOLE_GPU_EIGHTHS, lease_duration)
-        return await pool.acquire(job, None, WHOLE_GPU_EIGHTHS, lease_duration)
+            return await self._pool.acquire(job, machine_id, WHOLE_GPU_EIGHTHS, self._lease_duration)
+        return await self._pool.acquire(job, None, WHOLE_GPU_EIGHTHS, self._lease_duration)
 
     async def _start(self, job: Job, placed: Placed) -> None:
-        now = self._links.clock.now()
+        now = self._clock.now()
         started = job.start(placed.lease, now, placed.machine.gpu_type)
         try:
-            started = await self._links.store.move(job, started, [placed_payload(placed, job.spec.gpu_type)], now)
+            started = await self._store.move(job, started, [placed_payload(placed, job.spec.gpu_type)], now)
         except StaleJobError:
             await self._give_back(job, placed)
             return
@@ -123,9 +131,9 @@ class Dispatcher:
 
     async def _refuse(self, job: Job, reason: str) -> None:
         message = f"No machine can run this: {reason}"
-        outcome = Outcome(JobState.FAILED, INFRA_ERROR, message, payloads.failed_result(message, reason), 0)
+        outcome = payloads.outcome(Ending(JobState.FAILED, INFRA_ERROR, message), reason)
         try:
-            settling = await self._links.store.move(job, job.settle(outcome), [], self._links.clock.now())
+            settling = await self._store.move(job, job.settle(outcome), [], self._clock.now())
         except StaleJobError:
             await self._look_again(job)
             return
@@ -137,10 +145,10 @@ class Dispatcher:
         # The pool answers one attempt with one lease: when the row has it already, it is in use.
         if row is None or row.lease is None or row.lease.lease_id != placed.lease.lease_id:
             with suppress(PoolError):
-                await self._links.pool.release(placed.lease.lease_id, reason="the job did not wait for it")
+                await self._pool.release(placed.lease.lease_id, reason="the job did not wait for it")
 
     async def _look_again(self, job: Job) -> Job | None:
-        row = await self._links.store.get(job.job_id)
+        row = await self._store.get(job.job_id)
         if row and row.state in WAITING_STATES:
             self._waiting.put(row)
         else:

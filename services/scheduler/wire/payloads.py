@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 
+from services.scheduler.jobs.job import Outcome
 from services.scheduler.wire.messages import state_to_proto, verdict_to_proto
-from vocabulary.verdicts import CANCELLED, INFRA_ERROR
 
 if TYPE_CHECKING:
     from services.scheduler.jobs.estimate import WaitEstimate
     from services.scheduler.jobs.job import Job
+    from services.scheduler.jobs.outcome import Ending
 
 
 def queued(position: int, wait: WaitEstimate | None, message: str) -> bytes:
@@ -48,16 +49,7 @@ def ended(job: Job) -> bytes:
     return scheduler_pb2.JobEvent(ended=event).SerializeToString()
 
 
-def cancelled_result(message: str) -> bytes:
-    """The result of a job that was cancelled and has no result of a run."""
-    return _result(CANCELLED, message)
-
-
-def failed_result(message: str, details: str) -> bytes:
-    """The result of a job that we failed."""
-    return _result(INFRA_ERROR, message, details)
-
-
-def _result(verdict: str, message: str, details: str = "") -> bytes:
-    finished = run_event_pb2.Finished(verdict=verdict_to_proto(verdict), message=message, details=details)
-    return finished.SerializeToString()
+def outcome(ending: Ending, details: str = "") -> Outcome:
+    """The end of a job that has no result of a run, and costs nothing; `details` are for who looks into it."""
+    finished = run_event_pb2.Finished(verdict=verdict_to_proto(ending.verdict), message=ending.message, details=details)
+    return Outcome(ending.state, ending.verdict, ending.message, finished.SerializeToString(), cost_micros=0)

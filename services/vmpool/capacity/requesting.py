@@ -19,11 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from servicekit.clock import Clock
+    from services.vmpool.capacity.funding import Funding
     from services.vmpool.capacity.machine_request import MachineRequest
+    from services.vmpool.capacity.offer_board import OfferBoard
     from services.vmpool.capacity.sizer import Sizer
     from services.vmpool.config import VmPoolSettings
     from services.vmpool.machines.offer import Offer
     from services.vmpool.providers.provider_set import ProviderSet
+    from services.vmpool.store.machine_store import MachineStore
 
 log = get_logger(__name__)
 
@@ -33,9 +36,20 @@ _STANDING = ON_THE_WAY | {MachineState.WARM}
 class Requesting:
     """What RequestMachine does; one request at a time, and none beside the sizer's own decisions."""
 
-    def __init__(self, sizer: Sizer, settings: VmPoolSettings, providers: ProviderSet, clock: Clock) -> None:
+    def __init__(
+        self,
+        sizer: Sizer,
+        machines: MachineStore,
+        offers: OfferBoard,
+        funding: Funding,
+        providers: ProviderSet,
+        settings: VmPoolSettings,
+        clock: Clock,
+    ) -> None:
         self._sizer = sizer
-        self._facts = sizer.facts
+        self._machines = machines
+        self._offers = offers
+        self._funding = funding
         self._limits = settings.limits()
         self._gpu_types = settings.gpu_types
         self._default_gpu_type = settings.default_gpu_type()
@@ -51,7 +65,7 @@ class Requesting:
         asked = check_request(asked, self._gpu_types, self._providers.names)
         check_scope_gpu_count(asked.gpu_count, self._providers, asked.provider)
         async with self._sizer.one_at_a_time:
-            earlier = await self._facts.machines.of_request(asked.request_id) if asked.request_id else None
+            earlier = await self._machines.of_request(asked.request_id) if asked.request_id else None
             if earlier is not None:
                 if not asked.is_met_by(earlier):
                     raise RequestConflictError(asked.request_id, earlier.machine_id)
@@ -63,18 +77,17 @@ class Requesting:
 
     async def _standing(self, asked: MachineRequest) -> Machine | None:
         """A machine that fits and serves nobody: a ready one, whose idle time begins anew, or one on its way."""
-        machines = self._facts.machines
-        fitting = [m for m in await machines.unreleased() if m.state in _STANDING and asked.is_met_by(m)]
+        fitting = [m for m in await self._machines.unreleased() if m.state in _STANDING and asked.is_met_by(m)]
         by_use = sorted(fitting, key=lambda m: m.last_used_time or m.create_time, reverse=True)
         for machine in by_use:
             if machine.state is MachineState.WARM:
                 with suppress(StaleMachineError):
-                    return await machines.change(machine, machine.keep(self._clock.now()))
+                    return await self._machines.change(machine, machine.keep(self._clock.now()))
         return next((machine for machine in by_use if machine.state in ON_THE_WAY), None)
 
     async def _started(self, asked: MachineRequest) -> Machine:
         offer, passed_over = await self._offer(asked)
-        present = await self._facts.machines.unreleased()
+        present = await self._machines.unreleased()
         if len(present) >= self._limits.max_machines:
             raise PoolLimitError(_limit_reached(present, self._limits.max_machines))
         machine = self._sizer.ordered(Start(offer, Origin.REQUEST, passed_over))
@@ -85,12 +98,12 @@ class Requesting:
             max_price_micros_per_hour=asked.max_price_micros_per_hour or machine.max_price_micros_per_hour,
             reason=f"{machine.reason}: {asked.reason}" if asked.reason else machine.reason,
         )
-        await self._facts.machines.add(machine, machine.reason, most=self._limits.max_machines)
+        await self._machines.add(machine, machine.reason, most=self._limits.max_machines)
         log.info("a machine was requested", extra={"machine_id": machine.machine_id, "reason": machine.reason})
         return machine
 
     async def _offer(self, asked: MachineRequest) -> tuple[Offer, str]:
-        market, now = await self._facts.offers.market(), self._clock.now()
+        market, now = await self._offers.market(), self._clock.now()
         usual = self._limits.offers
         asked = check_against(market, asked, usual)
         market = asked.market(market)
@@ -104,7 +117,7 @@ class Requesting:
             raise NoOfferError(free.outlook)
         if not reserve_micros(free.offer.tariff):
             return free.offer, free.outlook
-        paid = choose_offer((asked.gpu_type,), market, replace(terms, funds=await self._facts.funding.funds()), now)
+        paid = choose_offer((asked.gpu_type,), market, replace(terms, funds=await self._funding.funds()), now)
         if paid.offer is None:
             raise PoolLimitError(paid.outlook)
         return paid.offer, paid.outlook

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
@@ -36,27 +36,31 @@ log = get_logger(__name__)
 _REASONS = {Origin.DEMAND: "jobs wait for it", Origin.SCHEDULE: "the schedule keeps it warm"}
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What the sizer looks at."""
-
-    providers: ProviderSet
-    machines: MachineStore
-    demand: DemandBoard
-    paces: PaceStore
-    offers: OfferBoard
-    funding: Funding
-    tokens: MachineTokens
-
-
 class Sizer:
     """Keeps the number of machines right."""
 
     name = "sizer"
 
-    def __init__(self, facts: Facts, limits: Limits, clock: Clock, new_id: Callable[[str], str]) -> None:
-        self.facts = facts
-        self._machines = facts.machines
+    def __init__(
+        self,
+        providers: ProviderSet,
+        machines: MachineStore,
+        demand: DemandBoard,
+        paces: PaceStore,
+        offers: OfferBoard,
+        funding: Funding,
+        tokens: MachineTokens,
+        limits: Limits,
+        clock: Clock,
+        new_id: Callable[[str], str],
+    ) -> None:
+        self._providers = providers
+        self._machines = machines
+        self._demand = demand
+        self._paces = paces
+        self._offers = offers
+        self._funding = funding
+        self._tokens = tokens
         self._limits = limits
         self._clock = clock
         self._new_id = new_id
@@ -75,7 +79,7 @@ class Sizer:
         async with self.one_at_a_time:
             now = self._clock.now()
             pool = await self._pool()
-            needs = pool_needs(self.facts.demand.present(now), pool, self._limits, now)
+            needs = pool_needs(self._demand.present(now), pool, self._limits, now)
             market, funds = await self._supply(needs)
             plan = machines_wanted(needs, pool, market, funds, self._limits, now)
             await self._release(plan, pool.machines)
@@ -86,10 +90,10 @@ class Sizer:
     def ordered(self, start: Start) -> Machine:
         """The machine to add to the record, with an id of its own."""
         machine_id = self._new_id("mach")
-        token = self.facts.tokens.of(machine_id)
+        token = self._tokens.of(machine_id)
         machine = ordered_machine(start, machine_id, token, self._limits, self._clock.now())
         # In the record before the order: the settings that the name is made from may be others when it is released.
-        name = self.facts.providers.named(machine.provider).resource_name(machine_id)
+        name = self._providers.named(machine.provider).resource_name(machine_id)
         return replace(machine, resource_name=name)
 
     async def backing_off(self) -> Mapping[Source, Failures]:
@@ -118,7 +122,7 @@ class Sizer:
         backing_off = self._backing_off(failures)
         self._tell_stopped({source: failed for source, failed in backing_off.items() if failed.is_stopped})
         trials = trials_left(failures, present, self._limits.unfit_limit)
-        return Pool(present, backing_off, await self.facts.paces.paces(), trials)
+        return Pool(present, backing_off, await self._paces.paces(), trials)
 
     def _backing_off(self, failures: Mapping[Source, Failures]) -> Mapping[Source, Failures]:
         now, limit = self._clock.now(), self._limits.unfit_limit
@@ -134,9 +138,9 @@ class Sizer:
         """What can be had, and the money for it; nobody is asked while nothing is missing."""
         if not needs.wishes:
             return Market(), Funds()
-        market = await self.facts.offers.market()
+        market = await self._offers.market()
         costly = any(reserve_micros(offer.tariff) for offer in market.offers)
-        return market, await self.facts.funding.funds() if costly else Funds()
+        return market, await self._funding.funds() if costly else Funds()
 
     async def _request(self, start: Start) -> bool:
         machine = self.ordered(start)

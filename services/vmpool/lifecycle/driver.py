@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -42,27 +42,26 @@ SETTLING_TIME = timedelta(seconds=30)
 _BROKEN_AT_PROVIDER = frozenset({ProviderState.ENDED, ProviderState.GONE})
 
 
-@dataclass(frozen=True)
-class Senses:
-    """How the driver learns what a machine does."""
-
-    providers: ProviderSet
-    executors: Executors
-    health: HealthBook
-
-
 class MachineDriver:
     """Drives machines; every step may be repeated, and a step that comes too late is refused by the store."""
 
-    def __init__(self, machines: MachineStore, leases: LeaseStore, senses: Senses, clock: Clock) -> None:
+    def __init__(
+        self,
+        machines: MachineStore,
+        leases: LeaseStore,
+        providers: ProviderSet,
+        executors: Executors,
+        health: HealthBook,
+        clock: Clock,
+    ) -> None:
         self._leases = leases
-        self._providers = senses.providers
+        self._providers = providers
         self._machines = machines
         self._record = Record(machines)
-        self._poller = MachinePoller(senses.providers)
-        self._releaser = Releaser(senses.providers, self._record, self._poller, clock)
-        self._executors = senses.executors
-        self._health = senses.health
+        self._poller = MachinePoller(providers)
+        self._releaser = Releaser(providers, self._record, self._poller, clock)
+        self._executors = executors
+        self._health = health
         self._clock = clock
         self._pauses = StepPauses()
         self._start_time = clock.now()

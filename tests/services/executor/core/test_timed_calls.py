@@ -45,7 +45,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 @pytest.mark.parametrize(
     ("cases", "seconds", "calls"), [(1, 0.0, 40), (3, 0.0, 3 * 13), (5, 0.0, 5 * 9), (1, 0.1, 3), (2, 3.0, 2)]
 )
-async def test_each_case_is_called_as_often_as_is_enough(  # noqa: PLR0917  one row each
+async def test_each_case_is_called_as_often_as_is_enough(
     context: RunContext,
     monkeypatch: pytest.MonkeyPatch,
     clock: SimpleNamespace,
