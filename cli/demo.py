@@ -19,23 +19,23 @@ from typing import TYPE_CHECKING, Any
 from cli.local.program import StartError
 from cli.local.stack import Ports, Stack
 from cli.local.supervisor import running
-from wavepool_client.connection import TOKEN_FILE, Connection
 from wavepool_client.errors import WavepoolError
-from wavepool_client.event_stream import Retries, follow
 from wavepool_client.exit_codes import ExitCode
-from wavepool_client.machine_text import cost_text
-from wavepool_client.narration import format_milliseconds
+from wavepool_client.http.connection import TOKEN_FILE, Connection
+from wavepool_client.http.event_stream import Retries, follow
+from wavepool_client.http.transport import Transport
 from wavepool_client.outcome import result_of
-from wavepool_client.progress import shown_on
-from wavepool_client.result_printing import origin_notes, table_of
-from wavepool_client.terminal import print_json, results
-from wavepool_client.timing_text import timing_text
-from wavepool_client.transport import Transport
+from wavepool_client.terminal.output import print_json, results
+from wavepool_client.terminal.progress import shown_on
+from wavepool_client.terminal.result_printing import origin_notes, table_of
+from wavepool_client.text.machines import cost_text
+from wavepool_client.text.narration import format_milliseconds
+from wavepool_client.text.timing import timing_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wavepool_client.event_stream import Event
+    from wavepool_client.http.event_stream import Event
     from wavepool_client.outcome import Result
 
 PROBLEM = "leaky-relu"

@@ -18,10 +18,10 @@ from wavepool_client.commands.options import (
     JsonOption,  # noqa: TC001
     TokenOption,  # noqa: TC001
 )
-from wavepool_client.connection import DEFAULT_DATA_DIR, resolve
 from wavepool_client.exit_codes import ExitCode
-from wavepool_client.terminal import notes, print_json, results
-from wavepool_client.transport import Transport
+from wavepool_client.http.connection import DEFAULT_DATA_DIR, resolve
+from wavepool_client.http.transport import Transport
+from wavepool_client.terminal.output import notes, print_json, results
 
 if TYPE_CHECKING:
     from pathlib import Path

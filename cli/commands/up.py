@@ -22,10 +22,10 @@ from cli.local.program import StartError
 from cli.local.stack import Ports, Stack
 from cli.local.supervisor import running
 from wavepool_client.commands.options import DataDirOption  # noqa: TC001 - typer reads annotations at run time
-from wavepool_client.connection import DEFAULT_DATA_DIR, TOKEN_FILE
 from wavepool_client.errors import InputError, UnreachableError
 from wavepool_client.exit_codes import ExitCode
-from wavepool_client.terminal import notes, say
+from wavepool_client.http.connection import DEFAULT_DATA_DIR, TOKEN_FILE
+from wavepool_client.terminal.output import notes, say
 
 if TYPE_CHECKING:
     from cli.local.supervisor import Supervisor

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from cli.local.stack import Ports
-    from wavepool_client.connection import Connection
-    from wavepool_client.transport import Transport
+    from wavepool_client.http.connection import Connection
+    from wavepool_client.http.transport import Transport
 
 OLDEST_PYTHON = (3, 11)
 MIB = 1024 * 1024

@@ -7,8 +7,8 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from wavepool_client.connection import ENDPOINT_FILE
 from wavepool_client.errors import InputError
+from wavepool_client.http.connection import ENDPOINT_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -8,7 +8,7 @@ from cli.local.checkup import Finding, Health
 from wavepool_client.errors import AuthenticationError, NotFoundError, WavepoolError
 
 if TYPE_CHECKING:
-    from wavepool_client.transport import Transport
+    from wavepool_client.http.transport import Transport
 
 NAME = "providers"
 SANDBOXES = "sandboxes"

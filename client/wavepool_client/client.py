@@ -12,12 +12,12 @@ import uuid
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
-from wavepool_client.connection import Connection, resolve
 from wavepool_client.errors import InputError, NotListeningError, UnreachableError
-from wavepool_client.event_stream import Event, Retries, follow
+from wavepool_client.http.connection import Connection, resolve
+from wavepool_client.http.event_stream import Event, Retries, follow
+from wavepool_client.http.transport import Transport
 from wavepool_client.outcome import Result, result_of
 from wavepool_client.submission import Mode, Submission, TimingMode
-from wavepool_client.transport import Transport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

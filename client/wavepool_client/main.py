@@ -12,7 +12,7 @@ from wavepool_client.commands import account, catalogue, machines, reports, subm
 from wavepool_client.commands.options import examples
 from wavepool_client.errors import WavepoolError
 from wavepool_client.exit_codes import EXPLANATION
-from wavepool_client.terminal import say
+from wavepool_client.terminal.output import say
 
 app = typer.Typer(
     name="wavepool",

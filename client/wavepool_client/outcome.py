@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from wavepool_client.exit_codes import ExitCode
-from wavepool_client.timing_text import timing_text
+from wavepool_client.text.timing import timing_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wavepool_client.event_stream import Event
+    from wavepool_client.http.event_stream import Event
 
 # The client stands alone: `vocabulary/verdicts.py` has the table, and its test compares what is read here.
 SUCCESSES = frozenset({"ACCEPTED", "CHECKED", "BENCHMARKED", "PASSED", "SANDBOX_SUCCESS"})

@@ -13,10 +13,10 @@ import uuid
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
-from wavepool_client.connection import resolve
 from wavepool_client.errors import NotListeningError, UnreachableError
-from wavepool_client.event_stream import Event, Retries, follow
-from wavepool_client.transport import Transport
+from wavepool_client.http.connection import resolve
+from wavepool_client.http.event_stream import Event, Retries, follow
+from wavepool_client.http.transport import Transport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

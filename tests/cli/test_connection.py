@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wavepool_client.connection import resolve
 from wavepool_client.errors import InputError
+from wavepool_client.http.connection import resolve
 
 if TYPE_CHECKING:
     from pathlib import Path

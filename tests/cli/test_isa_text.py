@@ -5,9 +5,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wavepool_client.event_stream import Event
-from wavepool_client.isa_text import isa_text
-from wavepool_client.narration import narrate
+from wavepool_client.http.event_stream import Event
+from wavepool_client.text.isa import isa_text
+from wavepool_client.text.narration import narrate
 
 HINT = {"line": 7, "what": "it spills", "why": "too many values", "advice": "fewer of them"}
 KERNEL: dict[str, Any] = {

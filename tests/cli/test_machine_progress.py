@@ -5,10 +5,10 @@ import io
 import pytest
 from rich.console import Console
 
-from wavepool_client.event_stream import Event
-from wavepool_client.machine_progress import Clock, start_shown_on
-from wavepool_client.machine_text import seconds_text
-from wavepool_client.narration import narrate
+from wavepool_client.http.event_stream import Event
+from wavepool_client.terminal.machine_progress import Clock, start_shown_on
+from wavepool_client.text.machines import seconds_text
+from wavepool_client.text.narration import narrate
 
 PROVISIONING = Event(1, "PROVISIONING", {"status": "PROVISIONING", "stage": "pulling", "elapsed_seconds": 10})
 

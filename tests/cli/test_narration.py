@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tests.cli.scenes import ACCEPTED
-from wavepool_client.event_stream import Event
-from wavepool_client.machine_text import cost_text
-from wavepool_client.narration import narrate
+from wavepool_client.http.event_stream import Event
+from wavepool_client.text.machines import cost_text
+from wavepool_client.text.narration import narrate
 
 LONG_ID = re.compile(r"[a-z]+_[0-9A-Z]{20}")
 

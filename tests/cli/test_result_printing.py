@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wavepool_client.outcome import Result
-from wavepool_client.result_printing import SHOWN_OUTPUT_LINES, print_result
+from wavepool_client.terminal.result_printing import SHOWN_OUTPUT_LINES, print_result
 
 if TYPE_CHECKING:
     import pytest

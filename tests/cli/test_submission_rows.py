@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wavepool_client.submission_rows import submission_rows
+from wavepool_client.text.submission_rows import submission_rows
 
 JOB: dict[str, Any] = {
     "id": "job_1",

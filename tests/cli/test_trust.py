@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from wavepool_client.event_stream import Event
-from wavepool_client.narration import narrate
-from wavepool_client.result_printing import trust_of
+from wavepool_client.http.event_stream import Event
+from wavepool_client.terminal.result_printing import trust_of
+from wavepool_client.text.narration import narrate
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,8 @@ from vocabulary.verdicts import (
     SUCCESSES,
     status_of,
 )
-from wavepool_client.event_stream import Event
 from wavepool_client.exit_codes import ExitCode
+from wavepool_client.http.event_stream import Event
 from wavepool_client.outcome import Result, result_of, result_of_submission
 
 WEB = Path(__file__).parents[2] / "web"

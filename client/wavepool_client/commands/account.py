@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, cast
 
 from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, connect
-from wavepool_client.machine_text import dollars_text
-from wavepool_client.result_printing import table_of
-from wavepool_client.terminal import print_json, results
+from wavepool_client.terminal.output import print_json, results
+from wavepool_client.terminal.result_printing import table_of
+from wavepool_client.text.machines import dollars_text
 
 AMOUNTS = {"granted": "granted_usd", "spent": "charged_usd", "held": "held_usd", "available": "available_usd"}
 

@@ -10,8 +10,8 @@ from rich.markdown import Markdown
 
 from wavepool_client.commands.completion import complete_problem
 from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, connect, examples
-from wavepool_client.result_printing import table_of
-from wavepool_client.terminal import print_json, results
+from wavepool_client.terminal.output import print_json, results
+from wavepool_client.terminal.result_printing import table_of
 
 app = typer.Typer(
     help="The problem catalogue.",

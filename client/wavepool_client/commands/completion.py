@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from wavepool_client.client import Client
 from wavepool_client.errors import WavepoolError
-from wavepool_client.machine_text import gpu_text
 from wavepool_client.pool_client import PoolClient
+from wavepool_client.text.machines import gpu_text
 
 
 def complete_machine(incomplete: str) -> list[tuple[str, str]]:

@@ -13,11 +13,11 @@ from wavepool_client.commands.options import (
     TokenOption,  # noqa: TC001
 )
 from wavepool_client.errors import UnreachableError
-from wavepool_client.machine_progress import start_shown_on
-from wavepool_client.machine_report import tell_machine
-from wavepool_client.machine_text import OVER_STATES, READY_STATES, order_text
 from wavepool_client.pool_client import PoolClient
-from wavepool_client.terminal import notes, say
+from wavepool_client.terminal.machine_progress import start_shown_on
+from wavepool_client.terminal.machine_report import tell_machine
+from wavepool_client.terminal.output import notes, say
+from wavepool_client.text.machines import OVER_STATES, READY_STATES, order_text
 
 SECONDS_PER_HOUR = 3600
 GpuOption = Annotated[str, typer.Option("--gpu", help="The GPU type.", autocompletion=complete_gpu_type)]

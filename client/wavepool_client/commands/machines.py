@@ -11,11 +11,11 @@ from wavepool_client.commands.completion import complete_machine
 from wavepool_client.commands.machine_request import GpuOption, ReasonOption, request
 from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, examples
 from wavepool_client.errors import InputError
-from wavepool_client.machine_report import MACHINE_COLUMNS, OFFER_COLUMNS, machine_row, offer_row, tell_machine
-from wavepool_client.machine_text import money_text, tariff_text
 from wavepool_client.pool_client import PoolClient
-from wavepool_client.result_printing import table_of
-from wavepool_client.terminal import print_json, results, say
+from wavepool_client.terminal.machine_report import MACHINE_COLUMNS, OFFER_COLUMNS, machine_row, offer_row, tell_machine
+from wavepool_client.terminal.output import print_json, results, say
+from wavepool_client.terminal.result_printing import table_of
+from wavepool_client.text.machines import money_text, tariff_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,9 +12,9 @@ import typer
 from wavepool_client.commands.options import EndpointOption, IdArgument, JsonOption, TokenOption, connect
 from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.exit_codes import ExitCode
-from wavepool_client.isa_text import isa_text
-from wavepool_client.terminal import print_json, results, say
-from wavepool_client.timing_text import timing_text
+from wavepool_client.terminal.output import print_json, results, say
+from wavepool_client.text.isa import isa_text
+from wavepool_client.text.timing import timing_text
 from wavepool_client.verification import (
     NotVerifiedError,
     SignedReport,

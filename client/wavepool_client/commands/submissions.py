@@ -13,18 +13,18 @@ from wavepool_client.commands.completion import complete_gpu_type, complete_prob
 from wavepool_client.commands.options import EndpointOption, IdArgument, JsonOption, TokenOption, connect
 from wavepool_client.errors import InputError
 from wavepool_client.exit_codes import ExitCode
-from wavepool_client.machine_text import cost_text
 from wavepool_client.outcome import result_of, result_of_submission
-from wavepool_client.progress import shown_on
-from wavepool_client.result_printing import print_result, table_of
 from wavepool_client.submission import TIMED_MODES, Mode, Submission, TimingMode
-from wavepool_client.submission_rows import submission_rows
-from wavepool_client.terminal import notes, print_json, results, say
-from wavepool_client.timing_text import timing_text
+from wavepool_client.terminal.output import notes, print_json, results, say
+from wavepool_client.terminal.progress import shown_on
+from wavepool_client.terminal.result_printing import print_result, table_of
+from wavepool_client.text.machines import cost_text
+from wavepool_client.text.submission_rows import submission_rows
+from wavepool_client.text.timing import timing_text
 
 if TYPE_CHECKING:
     from wavepool_client.client import Client
-    from wavepool_client.event_stream import Event
+    from wavepool_client.http.event_stream import Event
     from wavepool_client.outcome import Result
 
 LaunchPlanOption = Annotated[

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cli.commands.up import command_for
 from cli.local.data_folder import claimed
 from tests.cli.invocation import wavepool
-from wavepool_client.connection import DEFAULT_DATA_DIR
+from wavepool_client.http.connection import DEFAULT_DATA_DIR
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from wavepool_client.isa_text import isa_text
-from wavepool_client.machine_text import start_text
-from wavepool_client.timing_text import timing_text
+from wavepool_client.text.isa import isa_text
+from wavepool_client.text.machines import start_text
+from wavepool_client.text.timing import timing_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from wavepool_client.event_stream import Event
+    from wavepool_client.http.event_stream import Event
 
 Fields = dict[str, Any]
 

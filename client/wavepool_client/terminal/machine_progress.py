@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.text import Text
 
-from wavepool_client.machine_text import event_text
+from wavepool_client.text.machines import event_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from rich.console import Console
 
-    from wavepool_client.event_stream import Event
+    from wavepool_client.http.event_stream import Event
 
 
 class Clock:

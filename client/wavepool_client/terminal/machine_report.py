@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wavepool_client.machine_text import gpu_text, money_text, place_text, seconds_text
-from wavepool_client.terminal import print_json, results
+from wavepool_client.terminal.output import print_json, results
+from wavepool_client.text.machines import gpu_text, money_text, place_text, seconds_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wavepool_client.machine_text import Fields
+    from wavepool_client.text.machines import Fields
 
 MACHINE_COLUMNS = ("id", "state", "where", "gpu", "device", "sandbox", "jobs", "price", "cost")
 OFFER_COLUMNS = ("gpu", "provider", "backend", "region", "price", "at least", "billed by", "kind", "now")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from wavepool_client.machine_text import cost_text
-from wavepool_client.narration import format_milliseconds
+from wavepool_client.text.machines import cost_text
+from wavepool_client.text.narration import format_milliseconds
 
 AS_THEY_ARE = ("id", "problem", "mode", "timing", "gpu_type", "fallback_gpu_types", "dtype", "language", "priority")
 AFTERWARDS = (

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, cast
 from rich.markup import escape
 from rich.table import Table
 
-from wavepool_client.machine_text import cost_text
-from wavepool_client.narration import format_milliseconds, format_number, not_converged
-from wavepool_client.sample_text import sample_text
-from wavepool_client.terminal import results
-from wavepool_client.timing_text import plus_minus, timing_colour, timing_text
+from wavepool_client.terminal.output import results
+from wavepool_client.text.machines import cost_text
+from wavepool_client.text.narration import format_milliseconds, format_number, not_converged
+from wavepool_client.text.samples import sample_text
+from wavepool_client.text.timing import plus_minus, timing_colour, timing_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,14 +8,14 @@ import httpx
 import httpx_sse
 
 from wavepool_client.errors import NotListeningError, ServerError, UnreachableError
-from wavepool_client.event_stream import event_from_frame
-from wavepool_client.http_failures import failure_of
+from wavepool_client.http.event_stream import event_from_frame
+from wavepool_client.http.failures import failure_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from wavepool_client.connection import Connection
-    from wavepool_client.event_stream import Event
+    from wavepool_client.http.connection import Connection
+    from wavepool_client.http.event_stream import Event
 
 CALL_TIMEOUT_SECONDS = 30.0
 CONNECT_TIMEOUT_SECONDS = 5.0

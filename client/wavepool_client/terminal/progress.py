@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from wavepool_client.narration import narrate
+from wavepool_client.text.narration import narrate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from rich.console import Console
 
-    from wavepool_client.event_stream import Event
+    from wavepool_client.http.event_stream import Event
 
 
 @contextmanager
