@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SPREAD = (
     "tests/attacks/",
     "tests/honest/",
-    "tests/services/executor/core/test_lint.py",
+    "tests/services/executor/core/commands/test_lint.py",
     "tests/hipcpu/test_conformance.py",
     "tests/services/executor/devices/rocm/test_hipcc.py",
 )
@@ -30,7 +30,7 @@ LONG = (
     "tests/gateway/test_schemathesis.py",
     "tests/services/executor/core/certify/test_certify.py",
     "tests/services/executor/core/problem_host/test_definitions.py",
-    "tests/services/executor/core/test_revealing.py",
+    "tests/services/executor/core/audit/test_revealing.py",
     "tests/services/executor/devices/nvidia/test_nvidia_device.py",
     "tests/services/executor/devices/rocm/test_real_rocm.py",
     "tests/services/executor/test_process.py",

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 KERNEL = KernelReport(8, 16, 0, 0, 0, 0, 8, "_Z1k", 3, hints=(KernelHint("spills", 4, "what", "why", "advice"),))
 REPORT = IsaReport("clang", "note", {"k": KERNEL})
-SOLUTION = (Path(__file__).parents[4] / "problems" / "catalogue" / "vector-addition" / "solution.hip").read_text()
+SOLUTION = (Path(__file__).parents[5] / "problems" / "catalogue" / "vector-addition" / "solution.hip").read_text()
 MATRIX_CORE_SOURCE = """#include <hip/hip_runtime.h>
 typedef _Float16 half4 __attribute__((ext_vector_type(4)));
 typedef float floats __attribute__((ext_vector_type(4)));

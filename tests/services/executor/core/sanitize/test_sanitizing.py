@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from services.executor.core.run.context import RunContext
     from services.executor.devices.cpu.cpu_device import CpuDevice
 
-FLAWED = Path(__file__).parents[3] / "hipcpu" / "flawed"
-HONEST = Path(__file__).parents[3] / "honest"
+FLAWED = Path(__file__).parents[4] / "hipcpu" / "flawed"
+HONEST = Path(__file__).parents[4] / "honest"
 _MARK = re.compile(r"// EXPECT (.*)")
 # One of each kind that checkers commonly accuse: last blocks, shuffles, cooperative groups, atomics, LDS tiles.
 SAMPLE = ("frobenius_norm_last_block", "log_softmax_cooperative_groups", "histogram_private")

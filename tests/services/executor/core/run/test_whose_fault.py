@@ -22,7 +22,7 @@ from services.executor.core.sandbox.channel import IN_BOX
 from services.executor.core.sandbox.exit_reasons import DEVICE_FAULT, device_fault
 from services.executor.devices.sim.sim_device import SimulatedGpu
 from tests.conftest import torch_program
-from tests.services.executor.core.test_chain import PROBLEMS
+from tests.services.executor.core.audit.test_chain import PROBLEMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
 NO_DEVICE = 100
 """hipErrorNoDevice."""
-DEFINITIONS = Path(__file__).with_name("definitions")
+DEFINITIONS = Path(__file__).parents[1] / "definitions"
 HONEST = (PROBLEMS / "vector-addition/solution.hip").read_text()
 
 
-EXITS_IN_A_CALL = Path(__file__).parents[3] / "attacks/09_early_exit/excuse_in_a_call.hip"
+EXITS_IN_A_CALL = Path(__file__).parents[4] / "attacks/09_early_exit/excuse_in_a_call.hip"
 
 
 class Forgetful:

@@ -32,7 +32,7 @@ from services.executor.core.model.verdict import Verdict
 from services.executor.core.sandbox.channel import Channel
 from services.executor.core.sandbox.scratch import ScratchFolder
 from services.executor.sandboxes.sandbox import Command, Exit
-from tests.services.executor.core.test_chain import PROBLEMS
+from tests.services.executor.core.audit.test_chain import PROBLEMS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from services.executor.core.run.context import RunContext
     from services.executor.devices.profiling import Dispatch
 
-REPOSITORY = Path(__file__).parents[4]
+REPOSITORY = Path(__file__).parents[5]
 SOURCE = (REPOSITORY / "problems/catalogue/relu/solution.hip").read_text()
 PROFILER = f"""#!/bin/sh
 "$@"

@@ -23,7 +23,7 @@ from services.executor.core.model.verdict import Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-REPOSITORY = Path(__file__).parents[4]
+REPOSITORY = Path(__file__).parents[5]
 EVERYWHERE = rules_for(rules(), ())
 SORTING = rules_for(rules(), ("sorting",))
 

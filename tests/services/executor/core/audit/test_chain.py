@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from services.executor.core.audit.chain import ChainAudit
     from services.executor.core.run.context import RunContext
 
-PROBLEMS = Path(__file__).parents[4] / "problems" / "catalogue"
+PROBLEMS = Path(__file__).parents[5] / "problems" / "catalogue"
 LIMITS = (CPU_CHAINS, CPU_CHAIN_RULE)
 # Long enough for several links to be alike, and for links to be left out.
 LONG = replace(CPU_CHAINS, links=12, most_chains=1)

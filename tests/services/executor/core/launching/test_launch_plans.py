@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from services.executor.core.model import events
     from services.executor.core.run.context import RunContext
 
-PLANS = Path(__file__).parent / "launch_plans"
+PLANS = Path(__file__).parents[1] / "launch_plans"
 ADD = """
 #include <hip/hip_runtime.h>
 #include <stdio.h>

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from services.executor.core.check.case_judge import Trial
     from services.executor.core.run.context import RunContext
 
-ADDITION = load_problem(Path(__file__).parents[4] / "problems" / "catalogue" / "vector-addition").problem
+ADDITION = load_problem(Path(__file__).parents[5] / "problems" / "catalogue" / "vector-addition").problem
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from services.executor.core.model.events import Event
     from services.executor.core.run.context import RunContext
 
-TESTS = Path(__file__).parents[3]
+TESTS = Path(__file__).parents[4]
 
 
 @pytest.fixture(autouse=True)

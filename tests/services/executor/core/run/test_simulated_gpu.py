@@ -30,7 +30,7 @@ from services.executor.devices.plugins import device_named
 from services.executor.devices.sim.gpu import CACHE_BYTES, HOT_SHARE
 from services.executor.devices.sim.sim_device import SimulatedGpu
 from tests.services.executor.core.conftest import SUBMISSIONS
-from tests.services.executor.core.test_launch_plans import ADD, plan_of
+from tests.services.executor.core.launching.test_launch_plans import ADD, plan_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

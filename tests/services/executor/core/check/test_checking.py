@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from services.executor.core.run.context import RunContext
 
 
-PROBLEMS = Path(__file__).parents[4] / "problems" / "catalogue"
+PROBLEMS = Path(__file__).parents[5] / "problems" / "catalogue"
 
 
 async def test_reading_what_nobody_wrote_is_nondeterministic(context: RunContext) -> None:

@@ -39,8 +39,8 @@ from services.executor.core.timing.sessions import GPU_SESSIONS
 from services.executor.core.timing.stopping import GPU_PROFILE, StopReason
 from services.executor.core.timing.timing_mode import TimingMode
 from services.executor.devices.sim.sim_device import SimulatedGpu
+from tests.services.executor.core.run.test_simulated_gpu import FIXED, HONEST
 from tests.services.executor.core.runner_pair import runner_pair
-from tests.services.executor.core.test_simulated_gpu import FIXED, HONEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

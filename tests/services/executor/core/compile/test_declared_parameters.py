@@ -19,7 +19,7 @@ from services.executor.core.run.one_run import run
 if TYPE_CHECKING:
     from services.executor.core.run.context import RunContext
 
-PROBLEMS = Path(__file__).parents[4] / "problems" / "catalogue"
+PROBLEMS = Path(__file__).parents[5] / "problems" / "catalogue"
 PARAMETERS = parse_signature(
     "const float* input, float* output, size_t n, float alpha", {"output": Initial.POISON}, frozenset()
 )
