@@ -73,7 +73,7 @@ from problems.kit.freivalds import check_product
 from problems.kit.parts import Stretch
 from services.executor.core.audit.chain import GPU_CHAINS
 from services.executor.core.audit.revealing import COMPARED_ANSWERS, REPLAYED_CALLS, calls_to_replay
-from services.executor.core.check.case_judge import LARGE_BYTES, SIDE_BY_SIDE_BYTES, WHOLLY_COMPARED_FLOPS, CaseJudge
+from services.executor.core.check.case_judge import USUAL_RULE, CaseJudge
 from services.executor.core.check.chain_arithmetic import digest_of, remade, remade_at
 from services.executor.core.check.chain_rules import redraw_rules
 from services.executor.core.check.side_by_side import share_of
@@ -143,7 +143,7 @@ def calls_of(call_seconds: float) -> float:
 
 def at_once(size_bytes: float) -> int:
     """How many calls of a case are drawn and compared side by side."""
-    return share_of(int(size_bytes), HOST_CORES, 1) if size_bytes >= SIDE_BY_SIDE_BYTES else 1
+    return share_of(int(size_bytes), HOST_CORES, 1) if size_bytes >= USUAL_RULE.side_by_side_bytes else 1
 
 
 def repeated_calls(problem: Problem, call_seconds: float) -> int:
@@ -206,7 +206,7 @@ def case_spent(problem: Problem, case: Case, call: Call, gain: float) -> Spent:
     """What the host spends on one case, by the formula above; `call` is of this case, `gain` is E."""
     together = SideBySide(at_once(problem.bytes(case)), gain)
     is_redrawn = _is_redrawn(problem, case)
-    part = None if problem.bytes(case) <= LARGE_BYTES else part_seconds(problem, case)
+    part = None if problem.bytes(case) <= USUAL_RULE.large_bytes else part_seconds(problem, case)
     compared = part if part is not None else call.redraw + call.compare if is_redrawn else call.compare
     compared_by_host = part if part is not None else call.compare
     moved = alone(call.load + call.copy)
@@ -315,7 +315,7 @@ def _compared_part_seconds(problem: Problem, case: Case, part: Part) -> float:
 
 def _is_redrawn(problem: Problem, case: Case) -> bool:
     """Whether the device draws its inputs; the distribution of an input is the same at any size."""
-    if problem.bytes(case) <= LARGE_BYTES:
+    if problem.bytes(case) <= USUAL_RULE.large_bytes:
         return False
     return CaseJudge(problem, case, RunSeed(""), 0).undrawn(1) is not None
 
@@ -326,7 +326,7 @@ def _is_drawn_in_stretches(problem: Problem, case: Case) -> bool:
 
 
 def _is_compared_in_stretches(problem: Problem, case: Case) -> bool:
-    if problem.bytes(case) <= LARGE_BYTES:
+    if problem.bytes(case) <= USUAL_RULE.large_bytes:
         return False
     return _is_large_product(problem) or problem.part(case, Stretch(0, 1 << 10)) is not None
 
@@ -398,7 +398,7 @@ def _steps(problem: Problem, judge: CaseJudge, number: int) -> Call:
 
 def _is_large_product(problem: Problem) -> bool:
     """Whether its GPU cases would take too long to compute wholly, if it has factors."""
-    return statistics.median(problem.flops(case) for case in problem.sizes.gpu) > WHOLLY_COMPARED_FLOPS
+    return statistics.median(problem.flops(case) for case in problem.sizes.gpu) > USUAL_RULE.wholly_compared_flops
 
 
 def gain_of_a_thread(problem: Problem) -> float:

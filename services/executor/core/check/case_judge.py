@@ -64,16 +64,24 @@ _Places = dict[str, "NDArray[np.uint64]"]
 # Poison repeats after this many bytes: enough that no kernel can make use of a repetition.
 _POISON_BYTES = 1 << 16
 _NO_POISON = bytes(_POISON_BYTES)
-WHOLLY_COMPARED_FLOPS = 4e9
-"""Of a matrix product: about a quarter of a second in fp64 on two cores. Larger ones are checked by their factors."""
-LARGE_BYTES = 4 << 20
-"""Of a case's arrays. Larger cases are drawn by the device and compared in parts, but for the first check. A host draws
-and compares so much in some hundredths of a second."""
-STRETCH_BYTES = 2 << 20
-"""Of a case's arrays. A large answer is compared by stretches of so much, whose fp64 arrays stay in the processor's
-cache."""
-SIDE_BY_SIDE_BYTES = 1 << 20
-"""Of a case's arrays. Calls of smaller cases are drawn and compared one by one: threads would gain nothing."""
+
+
+@dataclass(frozen=True)
+class LargeCaseRule:
+    """From which size of a case's arrays on its calls are drawn and compared in other ways than small ones."""
+
+    large_bytes: int = 4 << 20
+    """Larger cases are drawn by the device and compared in parts, but for the first check. A host draws and compares so
+    much in some hundredths of a second."""
+    stretch_bytes: int = 2 << 20
+    """A large answer is compared by stretches of so much, whose fp64 arrays stay in the processor's cache."""
+    side_by_side_bytes: int = 1 << 20
+    """Calls of smaller cases are drawn and compared one by one: threads would gain nothing."""
+    wholly_compared_flops: float = 4e9
+    """Of a matrix product: about a quarter of a second in fp64 on two cores. Larger ones are checked by factors."""
+
+
+USUAL_RULE = LargeCaseRule()
 
 
 @dataclass(frozen=True)
@@ -105,8 +113,11 @@ class _NotRightError(Exception):
 class CaseJudge:
     """Judges calls of one case; `case_index` and a call's number make its randomness its own."""
 
-    def __init__(self, problem: Problem, case: Case, seed: RunSeed, case_index: int) -> None:
+    def __init__(
+        self, problem: Problem, case: Case, seed: RunSeed, case_index: int, large: LargeCaseRule = USUAL_RULE
+    ) -> None:
         self.problem = problem
+        self.large = large
         self.case = case
         self._seed = seed
         self.case_index = case_index
@@ -115,7 +126,7 @@ class CaseJudge:
 
     def part(self, trial: Trial, call: int) -> Part | None:
         """The part by which a large answer is judged, chosen for this call; None if the whole is to be judged."""
-        if trial.layout.file_bytes <= LARGE_BYTES:
+        if trial.layout.file_bytes <= self.large.large_bytes:
             return None
         return self.problem.part(self.case, self._seed.generator("part", self.case_index, call))
 
@@ -128,7 +139,7 @@ class CaseJudge:
     def at_once(self) -> int:
         """How many of its calls to draw, or to compare, side by side; an author's own code makes one at a time."""
         size_bytes = 0 if isinstance(self.problem, AuthorsProblem) else int(self.problem.bytes(self.case))
-        return at_once(size_bytes) if size_bytes >= SIDE_BY_SIDE_BYTES else 1
+        return at_once(size_bytes) if size_bytes >= self.large.side_by_side_bytes else 1
 
     def undrawn(self, call: int, links: int = 0) -> Trial | None:
         """A large case's call, or chain, whose inputs a device draws by the trial's rules; None if the host has to."""
@@ -240,7 +251,7 @@ class CaseJudge:
     def fault(self, trial: Trial, outputs: Mapping[str, NDArray[Any]]) -> Failure | None:
         """What is wrong with the outputs, if anything is; they are the trial's part of them, if it has one."""
         factors = None if trial.part else self.problem.factors(self.case, trial.inputs)
-        if factors is not None and factors.flops > WHOLLY_COMPARED_FLOPS:
+        if factors is not None and factors.flops > self.large.wholly_compared_flops:
             return self._product_fault(trial, outputs[factors.output], factors)
         if trial.part is None and self._is_right_by_stretches(trial, outputs):
             return None
@@ -262,8 +273,8 @@ class CaseJudge:
 
     def _is_right_by_stretches(self, trial: Trial, outputs: Mapping[str, NDArray[Any]]) -> bool:
         """Whether all parts that make up the whole are right; False if only the whole can tell, or has to say why."""
-        stretches = trial.layout.file_bytes // STRETCH_BYTES
-        if trial.layout.file_bytes <= LARGE_BYTES:
+        stretches = trial.layout.file_bytes // self.large.stretch_bytes
+        if trial.layout.file_bytes <= self.large.large_bytes:
             return False
 
         def compared(number: int) -> dict[str, Comparison]:
@@ -323,7 +334,7 @@ class CaseJudge:
         if not redraw_rules(self.problem, inputs):
             return False
         layout = layout_of(self.problem.parameters, self.problem.shapes(self.case, inputs))
-        return layout.file_bytes > LARGE_BYTES
+        return layout.file_bytes > self.large.large_bytes
 
     def _sized_inputs(self, case: Case, call: int) -> Mapping[str, Any]:
         """Nothing if only the values tell the sizes."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from problems.kit.threads import threads_allowed
 from services.executor.core.call.commitment import Question
 from services.executor.core.call.runner_claims import NEVER_ENDING
-from services.executor.core.check.case_judge import CaseJudge
+from services.executor.core.check.case_judge import USUAL_RULE, CaseJudge, LargeCaseRule
 from services.executor.core.check.side_by_side import at_once
 from services.executor.core.model.events import Checked, Checking, TestResult
 from services.executor.core.model.failure import Failure, in_case
@@ -37,6 +37,7 @@ class Checker:
         session: RunnerSession,
         numbers: Iterator[int] | None = None,
         program_of: ProgramOf | None = None,
+        large: LargeCaseRule = USUAL_RULE,
     ) -> None:
         """`numbers` are given to calls; the sessions of a run share them.
 
@@ -47,11 +48,12 @@ class Checker:
         self.session = session
         self._numbers = numbers or count(1)
         self._program_of = program_of
+        self._large = large
         self._performed = b""
 
     def judge(self, case: Case, case_index: int) -> CaseJudge:
         """The judge of one case."""
-        return CaseJudge(self.problem, case, self.seed, case_index)
+        return CaseJudge(self.problem, case, self.seed, case_index, self._large)
 
     @property
     def launches(self) -> bool:

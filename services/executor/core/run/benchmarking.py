@@ -17,7 +17,7 @@ from services.executor.core.audit.chain_audit import CPU_CHAIN_RULE, GPU_CHAIN_R
 from services.executor.core.audit.revealing import reveal
 from services.executor.core.audit.timing_audit import CPU_RULE, GPU_RULE
 from services.executor.core.call.idle_work import idle_doubt
-from services.executor.core.check.case_judge import CaseJudge
+from services.executor.core.check.case_judge import USUAL_RULE, CaseJudge, LargeCaseRule
 from services.executor.core.check.progress import Pulse
 from services.executor.core.measure.measuring import measure, measure_first_calls
 from services.executor.core.model.events import Benchmarked, Benchmarking, BenchmarkProgress, BenchmarkStage
@@ -68,6 +68,7 @@ class Bench:
     mode: TimingMode = TimingMode.COLD
     launched_by_submission: str = ""
     machine_doubt: str = ""
+    large: LargeCaseRule = USUAL_RULE
 
 
 def profile_of(device: DeviceDescription) -> StoppingProfile:
@@ -232,7 +233,7 @@ def _place(stage: BenchmarkStage, times: CaseTimes, session: int, sessions: int)
 
 def _judge_of_ours(bench: Bench, times: CaseTimes) -> CaseJudge:
     """Its inputs are for a runner of our own alone."""
-    return CaseJudge(bench.problem, times.case, RunSeed(), times.index)
+    return CaseJudge(bench.problem, times.case, RunSeed(), times.index, bench.large)
 
 
 def _looked_at(measured: Sequence[CaseTimes]) -> dict[str, object]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
+from services.executor.core.check.case_judge import USUAL_RULE, LargeCaseRule
 from services.executor.core.compile.build import Builder
 from services.executor.core.compile.forbidden import rules
 from services.executor.core.compile.isa import IsaReporter
@@ -37,6 +38,7 @@ class RunContext:
     cache: CompileCache
     find_problem: Callable[[str], Problem]
     limits: StageLimits = field(default_factory=StageLimits)
+    large_cases: LargeCaseRule = USUAL_RULE
     profile: StoppingProfile | None = None
     scratch_parent: Path = field(default_factory=lambda: Path(gettempdir()))
     forbidden: tuple[Rule, ...] = field(default_factory=rules)

@@ -187,6 +187,7 @@ class RunnerStages:
             hidden=next(iter(hidden), None),
             mode=mode,
             launched_by_submission=launching.launched_by_submission,
+            large=self._context.large_cases,
             machine_doubt=host_memory_doubt(self._context.properties) if device.describe().is_gpu else "",
         )
         await benchmark(bench, self._problem.sizes.of(self._job.size_set), progress)
@@ -224,7 +225,9 @@ class RunnerStages:
         session = RunnerSession(context.device, place.sandbox, context.limits, place.channel())
         try:
             async with session.open(launching.folder):
-                yield Checker(self._problem, self.seed, session, self._numbers, launching.program_of)
+                yield Checker(
+                    self._problem, self.seed, session, self._numbers, launching.program_of, self._context.large_cases
+                )
             require_unchanged(launching.folder / _RUNNER, launching.executable_sha256)
         except Failure as failure:
             if session.may_be_the_machines:

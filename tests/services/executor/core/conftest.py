@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 from hipcpu.build_folder import ToolchainError
+from services.executor.core.check.case_judge import LargeCaseRule
 from services.executor.core.compile.cache import CompileCache
 from services.executor.core.model.job import CoreJob, Mode
 from services.executor.core.model.limits import StageLimits
@@ -32,6 +33,8 @@ settings.register_profile("core", deadline=None)
 settings.load_profile("core")
 
 SUBMISSIONS = Path(__file__).parent / "submissions"
+ALL_LARGE = LargeCaseRule(large_bytes=0)
+"""As at GPU sizes, for cases of any size."""
 # Long enough for honest calls on a busy machine, short enough for a test that waits for a hang.
 CALL_SECONDS = 3.0
 

@@ -32,4 +32,4 @@ async def runner_pair(
         await context.builder.build(unit, place.compile, place.run, lambda _: None)
         session = RunnerSession(context.device, place.sandbox, context.limits, place.channel())
         async with session.open(place.run):
-            yield Checker(problem, RunSeed(), session), trusted
+            yield Checker(problem, RunSeed(), session, large=context.large_cases), trusted

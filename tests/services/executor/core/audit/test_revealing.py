@@ -24,7 +24,6 @@ from services.executor.core.call.layout import EXCERPT_ELEMENTS
 from services.executor.core.call.session import RunnerSession
 from services.executor.core.call.trusted_runner import trusted_runner
 from services.executor.core.certify.known_times import smallest_case_of, with_case
-from services.executor.core.check import case_judge
 from services.executor.core.check.chain_rules import redraw_rules
 from services.executor.core.check.checking import Checker
 from services.executor.core.measure.measuring import Measurement
@@ -39,6 +38,7 @@ from services.executor.core.timing.sessions import GPU_SESSIONS
 from services.executor.core.timing.stopping import GPU_PROFILE, StopReason
 from services.executor.core.timing.timing_mode import TimingMode
 from services.executor.devices.sim.sim_device import SimulatedGpu
+from tests.services.executor.core.conftest import ALL_LARGE
 from tests.services.executor.core.run.test_simulated_gpu import FIXED, HONEST
 from tests.services.executor.core.runner_pair import runner_pair
 
@@ -165,7 +165,7 @@ def _lie(lie: str, i: str = "i") -> str:
 @pytest.fixture
 def digests_alone(context: RunContext, monkeypatch: pytest.MonkeyPatch) -> RunContext:
     """The simulated GPU, on a case that counts as large, of whose samples no answer is compared with the reference."""
-    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+    context = replace(context, large_cases=ALL_LARGE)
     monkeypatch.setattr(revealing, "COMPARED_ANSWERS", 0)
     more_samples = replace(FIXED, max_samples=40)
     return replace(_on(context, "sim"), find_problem=smallest_case_of, profile=more_samples)
@@ -180,10 +180,8 @@ async def test_a_kernel_that_is_wrong_for_other_reasons_than_its_inputs_is_found
     assert finished.verdict is Verdict.WRONG_ANSWER, finished
 
 
-async def test_a_right_answer_that_is_another_than_before_is_told_as_what_it_is(
-    context: RunContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+async def test_a_right_answer_that_is_another_than_before_is_told_as_what_it_is(context: RunContext) -> None:
+    context = replace(context, large_cases=ALL_LARGE)
     problem = find_problem("vector-addition")
     async with runner_pair(context, problem, HONEST) as (checker, _):
         launching, judge, times = await _timed(checker, problem)
@@ -202,11 +200,9 @@ async def test_a_right_answer_that_is_another_than_before_is_told_as_what_it_is(
     assert said in caught.value.message
 
 
-async def test_answers_that_are_made_again_are_compared_with_the_reference(
-    context: RunContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_answers_that_are_made_again_are_compared_with_the_reference(context: RunContext) -> None:
     """A function of the inputs has the same digest each time; here half of the inputs tell it to be wrong."""
-    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+    context = replace(context, large_cases=ALL_LARGE)
     problem = find_problem("vector-addition")
     source = HONEST.replace("c[i] = a[i] + b[i];", "c[i] = i == 7 && a[0] > 0 ? 0 : a[i] + b[i];")
     async with runner_pair(context, problem, source) as (checker, _):
@@ -220,7 +216,7 @@ async def test_a_digest_that_is_not_that_of_the_outputs_is_a_forgery(
     context: RunContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As if a kernel had written over those that digest: it is the same each time."""
-    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+    context = replace(context, large_cases=ALL_LARGE)
 
     async def forged(_: RunnerSession, question: Question) -> Commitment:
         return Commitment(question.key, question.call, (1, 2))
@@ -257,7 +253,7 @@ def _moved(times: CallTimes, by: Callable[[NDArray[Any]], NDArray[Any]]) -> Call
 async def test_excerpts_of_timed_calls_are_compared_with_what_is_made_again_and_with_the_reference(
     context: RunContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+    context = replace(context, large_cases=ALL_LARGE)
     problem = smallest_case_of("matrix-vector")
     signs = np.resize(np.float32([1, -1]), EXCERPT_ELEMENTS)
     async with runner_pair(context, problem, catalogue().get("matrix-vector").solution) as (checker, _):
@@ -294,7 +290,7 @@ async def test_an_excerpt_that_is_not_that_of_the_outputs_is_a_forgery(
     context: RunContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second process tells what is alike, but is not what lies in its outputs."""
-    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+    context = replace(context, large_cases=ALL_LARGE)
     problem = smallest_case_of("matrix-vector")
     async with runner_pair(context, problem, catalogue().get("matrix-vector").solution) as (checker, _):
         launching, judge, times = await _timed(checker, problem)
@@ -316,10 +312,8 @@ async def test_an_excerpt_that_is_not_that_of_the_outputs_is_a_forgery(
 @pytest.mark.parametrize(
     "slug", ["layer-norm", "scaled-dot-attention", "mse-loss", "nvfp4-gemm", "conv-2d", "batch-norm", "cumsum"]
 )
-async def test_honest_kernels_of_nondeterministic_problems_tell_the_same_again(
-    context: RunContext, monkeypatch: pytest.MonkeyPatch, slug: str
-) -> None:
-    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+async def test_honest_kernels_of_nondeterministic_problems_tell_the_same_again(context: RunContext, slug: str) -> None:
+    context = replace(context, large_cases=ALL_LARGE)
     problem = find_problem(slug)
     one_case = replace(_on(context, "sim"), find_problem=lambda _: with_case(problem, problem.sizes.cpu[0]))
     finished = await _benchmarked(one_case, catalogue().get(slug).solution, slug)
@@ -330,8 +324,8 @@ async def test_honest_kernels_of_nondeterministic_problems_tell_the_same_again(
     assert replayed == finished.benchmarked.results[0].samples
 
 
-async def test_first_calls_are_made_again_as_well(context: RunContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+async def test_first_calls_are_made_again_as_well(context: RunContext) -> None:
+    context = replace(context, large_cases=ALL_LARGE)
     one_case = replace(_on(context, "sim"), find_problem=smallest_case_of)
     finished = await _benchmarked(one_case, HONEST, "vector-addition", timing_mode=TimingMode.FIRST_CALL)
     assert finished.verdict is Verdict.ACCEPTED, finished
@@ -368,7 +362,7 @@ async def test_what_is_never_written_has_another_digest_when_the_key_comes_again
 
 async def _timed(checker: Checker, problem: Problem) -> tuple[Checker, CaseJudge, tuple[CallTimes, ...]]:
     """Calls as our runner's of a case that a device draws, though `solution` is in this one's process."""
-    launching = Checker(problem, RunSeed("revealed"), checker.session, program_of=lambda _, __: b"")
+    launching = Checker(problem, RunSeed("revealed"), checker.session, program_of=lambda _, __: b"", large=ALL_LARGE)
     judge = launching.judge(problem.sizes.cpu[0], 0)
     loaded = await launching.load_undrawn(judge)
     assert loaded is not None

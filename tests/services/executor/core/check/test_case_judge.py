@@ -13,13 +13,12 @@ from problems.kit.signature import parse_signature
 from problems.kit.threads import threads_allowed
 from problems.library.catalogue import Catalogue
 from services.executor.core.call.layout import GUARD_BYTES, RuleKind
-from services.executor.core.check import case_judge
-from services.executor.core.check.case_judge import CaseJudge, guard_band
+from services.executor.core.check.case_judge import USUAL_RULE, CaseJudge, LargeCaseRule, guard_band
 from services.executor.core.model.job import CoreJob, Mode
 from services.executor.core.model.seeds import RunSeed
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
-from tests.services.executor.core.conftest import SUBMISSIONS
+from tests.services.executor.core.conftest import ALL_LARGE, SUBMISSIONS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,13 +47,12 @@ def test_hidden_cases_and_chains_come_at_many_scales_and_public_ones_at_their_ow
         assert max(scales) > 1e3 * min(scales)
 
 
-def _undrawn(slug: str, call: int, links: int = 0) -> Trial | None:
+def _undrawn(slug: str, call: int, links: int = 0, large: LargeCaseRule = ALL_LARGE) -> Trial | None:
     problem = Catalogue.load().get(slug).problem
-    return CaseJudge(problem, problem.sizes.cpu[0], RunSeed("a seed"), 0).undrawn(call, links)
+    return CaseJudge(problem, problem.sizes.cpu[0], RunSeed("a seed"), 0, large).undrawn(call, links)
 
 
-def test_chains_that_a_device_draws_come_at_many_scales_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+def test_chains_that_a_device_draws_come_at_many_scales_too() -> None:
     found: dict[int, list[float]] = {0: [], 2: []}
     for links, scales in found.items():
         for call in CALLS:
@@ -68,7 +66,6 @@ def test_chains_that_a_device_draws_come_at_many_scales_too(monkeypatch: pytest.
 
 def test_what_a_device_is_to_draw_is_loaded_as_zeros(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the judge kept in this memory before, answers and secrets among it, is not for a sandbox."""
-    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
     monkeypatch.setattr(np, "empty", np.ones)
     trial = _undrawn("vector-addition", 1)
     assert trial is not None
@@ -77,15 +74,12 @@ def test_what_a_device_is_to_draw_is_loaded_as_zeros(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("slug", ["kl-loss", "cosine-similarity", "histogram"])
-def test_a_case_whose_values_hang_together_or_have_bounds_is_for_the_host_to_draw(
-    slug: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+def test_a_case_whose_values_hang_together_or_have_bounds_is_for_the_host_to_draw(slug: str) -> None:
     assert _undrawn(slug, 1) is None
 
 
 def test_a_small_case_is_for_the_host_to_draw() -> None:
-    assert _undrawn("vector-addition", 1) is None
+    assert _undrawn("vector-addition", 1, large=USUAL_RULE) is None
 
 
 def test_a_call_is_planted_alike_from_the_same_seed_and_otherwise_from_another() -> None:
@@ -162,7 +156,7 @@ async def test_a_thread_that_is_not_joined_is_thought_of_where_nothing_was_writt
 
 def _large_answer(slug: str) -> tuple[CaseJudge, Trial, dict[str, NDArray[Any]]]:
     problem = Catalogue.load().get(slug).problem
-    case = min((one for one in problem.sizes.gpu if problem.bytes(one) > case_judge.LARGE_BYTES), key=problem.bytes)
+    case = min((one for one in problem.sizes.gpu if problem.bytes(one) > USUAL_RULE.large_bytes), key=problem.bytes)
     judge = CaseJudge(problem, case, RunSeed("a seed"), 0)
     trial = judge.draw(1)
     return judge, trial, {name: value.astype(np.float32) for name, value in judge.expected(trial).items()}
@@ -187,14 +181,10 @@ def test_a_large_answer_is_compared_by_stretches_and_every_element_of_it(
 
 
 @pytest.mark.parametrize("slug", ["cosine-similarity", "product-dim"])
-def test_errors_that_lean_to_one_side_are_found_though_a_stretch_has_too_few_elements_to_tell(
-    slug: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(case_judge, "LARGE_BYTES", 1 << 14)
-    monkeypatch.setattr(case_judge, "STRETCH_BYTES", 1 << 13)
+def test_errors_that_lean_to_one_side_are_found_though_a_stretch_has_too_few_elements_to_tell(slug: str) -> None:
     problem = Catalogue.load().get(slug).problem
     case = max(problem.sizes.cpu, key=lambda one: prod(problem.output_shapes(one)["output"]))
-    judge = CaseJudge(problem, case, RunSeed("a seed"), 0)
+    judge = CaseJudge(problem, case, RunSeed("a seed"), 0, LargeCaseRule(large_bytes=1 << 14, stretch_bytes=1 << 13))
     trial = judge.draw(1)
     expected = judge.expected(trial)
     unit = unit_of(np.dtype(np.float32), problem.condition(case, trial.inputs, expected)["output"], problem.tolerance)

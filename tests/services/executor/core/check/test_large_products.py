@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from services.executor.core.check import case_judge
+from services.executor.core.check.case_judge import LargeCaseRule
 from services.executor.core.model.job import CoreJob, Mode
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
@@ -20,8 +22,7 @@ TESTS = Path(__file__).parents[4]
 
 
 @pytest.fixture(autouse=True)
-def every_product_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(case_judge, "WHOLLY_COMPARED_FLOPS", 0)
+def no_product_is_compared_wholly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(case_judge, "compare", None)
 
 
@@ -42,6 +43,7 @@ async def test_a_large_product_is_judged_by_its_factors(
     verdict: Verdict,
     said: str,
 ) -> None:
+    context = replace(context, large_cases=LargeCaseRule(wholly_compared_flops=0))
     finished = await run(
         CoreJob((TESTS / f"{file}.hip").read_text(), mode, "matrix-multiplication"), context, reported.append
     )

@@ -14,7 +14,7 @@ from services.executor.core.audit.revealing import COMPARED_ANSWERS
 from services.executor.core.call.session import RunnerSession
 from services.executor.core.certify.known_times import smallest_case_of, with_case
 from services.executor.core.check import case_judge
-from services.executor.core.check.case_judge import CaseJudge
+from services.executor.core.check.case_judge import CaseJudge, LargeCaseRule
 from services.executor.core.model.failure import InfrastructureFailure
 from services.executor.core.model.job import CoreJob, Mode
 from services.executor.core.model.verdict import Verdict
@@ -29,7 +29,7 @@ from services.executor.devices.nvidia.nvidia_device import NvidiaDevice
 from services.executor.devices.plugins import device_named
 from services.executor.devices.sim.gpu import CACHE_BYTES, HOT_SHARE
 from services.executor.devices.sim.sim_device import SimulatedGpu
-from tests.services.executor.core.conftest import SUBMISSIONS
+from tests.services.executor.core.conftest import ALL_LARGE, SUBMISSIONS
 from tests.services.executor.core.launching.test_launch_plans import ADD, plan_of
 
 if TYPE_CHECKING:
@@ -146,9 +146,9 @@ async def test_processes_of_different_speed_have_no_time(simulated: RunContext) 
 
 
 async def test_a_large_case_has_its_inputs_drawn_by_the_device_and_a_share_of_its_answers_checked(
-    simulated: RunContext, monkeypatch: pytest.MonkeyPatch
+    simulated: RunContext,
 ) -> None:
-    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+    small, simulated = simulated, replace(simulated, large_cases=ALL_LARGE)
     finished = await _finished(simulated, "latency_us=100 noise=gpu")
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert (_result(finished).timing, _result(finished).unproven_because) == (Timing.VALID, "")
@@ -156,8 +156,7 @@ async def test_a_large_case_has_its_inputs_drawn_by_the_device_and_a_share_of_it
     assert checked == 3 * (1 + COMPARED_ANSWERS)
     assert made > 3 * CALLS
     assert list(dict(finished.report["replayed_calls"]).values()) == [3 * CALLS]
-    monkeypatch.undo()
-    (checked, made), *_ = dict((await _finished(simulated, "latency_us=100")).report["checked_calls"]).values()
+    (checked, made), *_ = dict((await _finished(small, "latency_us=100")).report["checked_calls"]).values()
     assert checked == made
 
 
@@ -167,7 +166,7 @@ async def test_a_kernel_that_is_wrong_in_half_of_the_calls_that_are_timed_is_fou
     source = HONEST.replace("__global__", "__device__ int calls;\n__global__", 1).replace(
         "{", "{ if (blockIdx.x == 0 && threadIdx.x == 0 && ++calls > 20 && calls % 2) return;", 1
     )
-    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+    simulated = replace(simulated, large_cases=ALL_LARGE)
     monkeypatch.setattr(benchmarking, "_audited", _not_audited)
     finished = await run(CoreJob(source, Mode.BENCHMARK, "vector-addition", seed="a"), simulated, lambda _: None)
     assert finished.verdict is Verdict.WRONG_ANSWER, finished
@@ -176,7 +175,7 @@ async def test_a_kernel_that_is_wrong_in_half_of_the_calls_that_are_timed_is_fou
 @pytest.fixture
 def compared_in_parts(simulated: RunContext, monkeypatch: pytest.MonkeyPatch) -> RunContext:
     """As at GPU sizes, on cases of `cpu`."""
-    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+    simulated = replace(simulated, large_cases=ALL_LARGE)
     monkeypatch.setattr(parts, "ELEMENTS", 256)
     problem = find_problem("vector-addition")
     largest = with_case(problem, max(problem.sizes.cpu, key=problem.bytes))
@@ -198,7 +197,7 @@ async def test_a_reference_is_right_in_every_part_of_what_a_device_draws(
 ) -> None:
     for name, least in (("ELEMENTS", 256), ("FEWEST_PIECES", 16), ("FEWEST_LINES", 3)):
         monkeypatch.setattr(parts, name, least)
-    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+    simulated = replace(simulated, large_cases=ALL_LARGE)
     entry = catalogue().get(slug)
     one = with_case(entry.problem, entry.problem.sizes.cpu[0])
     source = f"// sim: latency_us=100 noise=gpu\n{entry.solution}"
@@ -209,10 +208,8 @@ async def test_a_reference_is_right_in_every_part_of_what_a_device_draws(
     assert all(checked < made for checked, made in dict(finished.report["checked_calls"]).values())
 
 
-async def test_what_lies_in_an_output_does_not_tell_the_inputs_that_a_device_drew(
-    simulated: RunContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+async def test_what_lies_in_an_output_does_not_tell_the_inputs_that_a_device_drew(simulated: RunContext) -> None:
+    simulated = replace(simulated, large_cases=ALL_LARGE)
     problem = find_problem("relu")
     uniform = next(case for case in problem.sizes.cpu if case.values["distribution"] is Distribution.UNIFORM)
     source = "// sim: latency_us=100 noise=gpu\n" + (SUBMISSIONS / "inverts_poison.hip").read_text()
@@ -252,9 +249,8 @@ async def test_a_kernel_that_leaves_out_a_twentieth_of_each_call_that_is_timed_i
 @pytest.fixture
 def drawn_at_once(simulated: RunContext, monkeypatch: pytest.MonkeyPatch) -> RunContext:
     """The host draws the inputs of six calls at once, and compares so many answers."""
-    monkeypatch.setattr(case_judge, "SIDE_BY_SIDE_BYTES", 0)
     monkeypatch.setattr(case_judge, "at_once", lambda _: 6)
-    return simulated
+    return replace(simulated, large_cases=LargeCaseRule(side_by_side_bytes=0))
 
 
 async def test_while_a_call_is_made_nothing_is_drawn_or_compared(
@@ -345,9 +341,9 @@ async def test_kernels_that_our_own_runner_launches_have_a_valid_time(simulated:
 
 @pytest.mark.parametrize("scratch", [[], [{"name": "room", "bytes": "4 * n"}]])
 async def test_large_calls_of_a_plan_are_drawn_by_the_device_unless_it_has_scratch(
-    simulated: RunContext, monkeypatch: pytest.MonkeyPatch, scratch: list[dict[str, str]]
+    simulated: RunContext, scratch: list[dict[str, str]]
 ) -> None:
-    monkeypatch.setattr(case_judge, "LARGE_BYTES", 0)
+    simulated = replace(simulated, large_cases=ALL_LARGE)
     source = f"// sim: latency_us=100 noise=gpu\n{ADD.replace('BEFORE', '').replace('INSIDE', '')}"
     plan = plan_of(**({"scratch": scratch} if scratch else {}))
     job = CoreJob(source, Mode.BENCHMARK, "vector-addition", seed="a", launch_plan=plan)
