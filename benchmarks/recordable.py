@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from services.executor.core.commands.record_command import recorded
 from services.executor.core.launching.recording import NotRecordableError
 from services.executor.core.model.failure import Failure
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.installation import Options, default_cache_folder, open_context
 from services.executor.core.run.one_run import run
@@ -31,6 +31,7 @@ from services.executor.devices.nvidia.gpu import Gpu as NvidiaGpu
 from services.executor.devices.nvidia.nvidia_device import NvidiaDevice
 from services.executor.devices.rocm.gpu import Gpu as RocmGpu
 from services.executor.devices.rocm.rocm_device import RocmDevice
+from submissions.modes import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

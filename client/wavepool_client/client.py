@@ -71,7 +71,6 @@ class Client:
         goes by its price.
         A broken connection is resumed where it broke. Leaving early (an exception, Ctrl-C) cancels nothing.
         """
-        timing_mode = _timing_mode(timing) if timing else None
         submission = Submission(
             code,
             problem,
@@ -80,7 +79,7 @@ class Client:
             dtype,
             launch_plan,
             problem_def,
-            timing_mode,
+            _timing_mode(timing) if timing else None,
             tuple(fallback_gpu_types),
         )
         submission_id = self.submit(submission)

@@ -36,10 +36,11 @@ _PACKAGES = (
     "pyelftools",
     "pydantic",
     "pydantic-settings",
+    "protobuf",
     "amdsmi",
     "nvidia-ml-py",
 )
-"""What problems, the core, its devices and sandboxes import. What these depend on comes along."""
+"""What problems, submissions, the core, its devices and sandboxes import. What these depend on comes along."""
 _PYTHONS = ("cp311", "cp312", "cp313")
 _RECORDER = ("ziglang", "llvmlite")
 """Left out for their size; `recorder.txt` has their versions."""
@@ -52,6 +53,7 @@ _TREE = (
     "vocabulary",
     "services/__init__.py",
     "services/executor",
+    "submissions",
     "tests/__init__.py",
     "tests/attacks",
     "tests/honest",
@@ -98,10 +100,12 @@ def _wheels(folder: Path) -> dict[str, list[Path]]:
     names = _closure(locked)
     chosen: dict[str, dict[str, str]] = {kind: {} for kind in ("any", *_PYTHONS)}
     for name in names:
-        for wheel in locked[name]["wheels"]:
-            file = wheel["url"].rpartition("/")[2]
-            if kind := _kind_of(file):
-                chosen[kind][file] = wheel["hash"].removeprefix("sha256:")
+        wheels = {wheel["url"].rpartition("/")[2]: wheel["hash"] for wheel in locked[name]["wheels"]}
+        fitting = {file: kind for file in wheels if (kind := _kind_of(file))}
+        # As pip does: one that is compiled, if there is one, before one that runs anywhere.
+        compiled = {file: kind for file, kind in fitting.items() if not file.endswith("-any.whl")}
+        for file, kind in (compiled or fitting).items():
+            chosen[kind][file] = wheels[file].removeprefix("sha256:")
     missing = [
         kind
         for kind, files in chosen.items()
@@ -169,6 +173,8 @@ def _files(wheels: dict[str, list[Path]]) -> dict[str, bytes]:
     listed = subprocess.run(["git", "ls-files", "-z", *_TREE], cwd=ROOT, capture_output=True, check=True).stdout
     for name in filter(None, listed.decode().split("\0")):
         found[f"tree/{name}"] = (ROOT / name).read_bytes()
+    for path in (ROOT / "protos").glob("wavepool/*/v1/*_pb2.py"):
+        found[f"tree/{path.relative_to(ROOT / 'protos')}"] = path.read_bytes()
     locked = _locked()
     found["recorder.txt"] = "".join(f"{name}=={locked[name]['version']}\n" for name in _RECORDER).encode()
     found[f"tree/{BROUGHT.relative_to(ROOT)}"] = prepare().judge_library.read_bytes()

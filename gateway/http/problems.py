@@ -133,8 +133,14 @@ def _field_errors(failure: RpcFailure, field_names: Mapping[str, str]) -> tuple[
 
 
 def _field_of(path: str) -> str:
-    """The client's part of a proto's path: `spec.launch_plan.launches[0]` is its `launch_plan.launches[0]`."""
-    return path.removeprefix("spec.") if path.startswith("spec.") else path.rpartition(".")[2]
+    """The client's part of a proto's path: of `spec.submission.source` and `spec.gpu_type` the last word.
+
+    What is wrong within a field that is itself a structure has a path of its own, which is the client's too.
+    """
+    for message in ("spec.submission.", "spec."):
+        if path.startswith(message):
+            return path.removeprefix(message)
+    return path.rpartition(".")[2]
 
 
 def _retry_after_seconds(failure: RpcFailure, status: int) -> float | None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gateway.words.submission_fields import GpuType
+from gateway.words.gpu_type_field import GpuType
 
 MOST_USD = 1_000_000
 LONGEST_SECONDS = 10**11

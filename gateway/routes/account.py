@@ -9,9 +9,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from wavepool.billing.v1.billing_pb2 import GetBalanceRequest, ListPostingsRequest
 
+from gateway.account import Costs, Me, costs_of
 from gateway.dependencies import TheAccount, TheGateway
-from gateway.submissions.schemas import Costs, Me
-from gateway.submissions.views import costs_of
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 
 router = APIRouter(tags=["account"])

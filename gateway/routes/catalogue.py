@@ -8,10 +8,16 @@ from fastapi import APIRouter, Query
 from wavepool.billing.v1.billing_pb2 import ListPricesRequest
 from wavepool.scheduler.v1.scheduler_pb2 import GetProblemRequest, ListProblemsRequest
 
+from gateway.catalogue import (
+    GpuTypes,
+    ProblemDetail,
+    ProblemList,
+    gpu_types_of,
+    problem_detail_of,
+    problem_summary_of,
+)
 from gateway.dependencies import TheAccount, TheGateway
 from gateway.http.route_docs import problems
-from gateway.submissions.schemas import GpuTypes, ProblemDetail, ProblemList
-from gateway.submissions.views import gpu_types_of, problem_detail_of, problem_summary_of
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 
 DtypeQuery = Annotated[str, Query(max_length=40, description="The element type of signature and starter.")]

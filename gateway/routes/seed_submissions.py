@@ -9,20 +9,12 @@ from gateway.dependencies import TheAccount, TheGateway
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import STREAM, problems
 from gateway.submissions import intake
-from gateway.submissions.seed_schemas import CancelAnswer, CancelRequest, DirectSubmitRequest, SandboxRequest
+from gateway.submissions.bodies import DirectSubmitRequest, SandboxRequest
+from gateway.submissions.seed_schemas import CancelAnswer, CancelRequest
 from gateway.submissions.views import is_over, submission_of, submission_path
-from gateway.words.modes import Mode, timing_mode_to_proto
-from gateway.words.submission_fields import plan_text
+from submissions.modes import Mode
 
 router = APIRouter(prefix="/api/submissions", tags=["seed-compatible"], route_class=JsonRoute)
-
-FIELD_NAMES = {
-    "problem": "problemSlug",
-    "source": "code",
-    "gpu_type": "gpuType",
-    "fallback_gpu_types": "fallbackGpuTypes",
-    "timing_mode": "timing",
-}
 
 
 @router.post("/direct-submit", response_class=Response, responses=STREAM | problems(402, 404, 409, 429))
@@ -52,14 +44,7 @@ async def run_sample(body: DirectSubmitRequest, account: TheAccount, gateway: Th
 @router.post("/sandbox", response_class=Response, responses=STREAM | problems(402, 409, 429))
 async def run_sandbox(body: SandboxRequest, account: TheAccount, gateway: TheGateway) -> Response:
     """Run a whole program."""
-    spec = JobSpec(
-        source=body.code,
-        mode=Mode.SANDBOX.proto,
-        gpu_type=body.gpu_type,
-        fallback_gpu_types=body.fallback_gpu_types,
-        language=body.language,
-    )
-    return await _streamed(spec, account, gateway)
+    return await _streamed(body, body.job_spec(Mode.SANDBOX, body.code), account, gateway)
 
 
 @router.post("/cancel", responses=problems(404))
@@ -72,21 +57,11 @@ async def cancel(body: CancelRequest, account: TheAccount, gateway: TheGateway) 
 
 
 async def _submit(body: DirectSubmitRequest, mode: Mode, account: TheAccount, gateway: TheGateway) -> Response:
-    spec = JobSpec(
-        problem=body.problem_slug,
-        source=body.code,
-        mode=mode.proto,
-        gpu_type=body.gpu_type,
-        fallback_gpu_types=body.fallback_gpu_types,
-        dtype=body.dtype,
-        language=body.language,
-        problem_def=body.problem_def,
-        launch_plan=plan_text(body.launch_plan),
-        timing_mode=timing_mode_to_proto(body.timing),
-    )
-    return await _streamed(spec, account, gateway)
+    return await _streamed(body, body.job_spec(mode, body.code, body.problem_slug), account, gateway)
 
 
-async def _streamed(spec: JobSpec, account: TheAccount, gateway: TheGateway) -> Response:
-    job = await intake.submit(gateway.upstreams, account, spec, field_names=FIELD_NAMES)
+async def _streamed(
+    body: DirectSubmitRequest | SandboxRequest, spec: JobSpec, account: TheAccount, gateway: TheGateway
+) -> Response:
+    job = await intake.submit(gateway.upstreams, account, spec, body.field_names)
     return gateway.stream(job, 0, {"X-Submission-Id": job.job_id, "Location": submission_path(job.job_id)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Response
-from wavepool.scheduler.v1.scheduler_pb2 import Job, JobSpec, ListJobsRequest
+from wavepool.scheduler.v1.scheduler_pb2 import Job, ListJobsRequest
 
 from gateway.dependencies import TheAccount, TheGateway
 from gateway.http.json_route import JsonRoute
@@ -13,23 +13,22 @@ from gateway.http.problems import Problem, ProblemError
 from gateway.http.route_docs import NOTHING_LEFT, REPORT, STREAM, problems
 from gateway.http.sse import resume_point
 from gateway.submissions import intake
+from gateway.submissions.bodies import SubmissionRequest
 from gateway.submissions.compilation import compiled_of, listing_of
 from gateway.submissions.run_frames import isa_fields
-from gateway.submissions.schemas import (
+from gateway.submissions.views import (
     Submission,
     SubmissionDetail,
     SubmissionIsa,
     SubmissionPage,
-    SubmissionRequest,
+    is_over,
+    submission_detail_of,
+    submission_of,
+    submission_path,
 )
-from gateway.submissions.views import is_over, submission_detail_of, submission_of, submission_path
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
-from gateway.words.modes import timing_mode_to_proto
-from gateway.words.submission_fields import plan_text
 
 router = APIRouter(prefix="/submissions", tags=["submissions"], route_class=JsonRoute)
-
-FIELD_NAMES = {"source": "code", "timing_mode": "timing"}
 
 
 @router.post("", status_code=202, responses=problems(402, 403, 404, 409, 429))
@@ -43,20 +42,7 @@ async def submit(
     ] = "",
 ) -> Submission:
     """Put a submission in the queue. Follow it at the `events_url` of the answer."""
-    spec = JobSpec(
-        problem=body.problem,
-        source=body.code,
-        mode=body.mode.proto,
-        gpu_type=body.gpu_type,
-        fallback_gpu_types=body.fallback_gpu_types,
-        dtype=body.dtype,
-        language=body.language,
-        priority=body.priority,
-        launch_plan=plan_text(body.launch_plan),
-        problem_def=body.problem_def,
-        timing_mode=timing_mode_to_proto(body.timing),
-    )
-    job = await intake.submit(gateway.upstreams, account, spec, idempotency_key, FIELD_NAMES)
+    job = await intake.submit(gateway.upstreams, account, body.spec, body.field_names, idempotency_key)
     gateway.recent_jobs.put(job)
     response.headers["Location"] = submission_path(job.job_id)
     return submission_of(job)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from wavepool.executor.v1.executor_pb2 import RUN_MODE_SAMPLE, RUN_MODE_SANDBOX
 from wavepool.executor.v1.run_event_pb2 import VERDICT_UNSPECIFIED
 from wavepool.scheduler.v1.scheduler_pb2 import JOB_STATE_CANCELLED
+from wavepool.submission.v1.submission_pb2 import RUN_MODE_SAMPLE, RUN_MODE_SANDBOX
 
 from gateway.submissions.run_frames import benchmarked_fields, isa_fields, test_entries
 from gateway.submissions.verdicts import final_status

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from wavepool.scheduler.v1.scheduler_pb2 import WatchJobRequest
 
 from gateway.metrics import clients_dropped, streams_open
-from gateway.submissions.frames import Setting
 from gateway.submissions.job_stream import FellBehindError, JobStream
+from gateway.submissions.run_frames import Setting
 from servicekit.logging import get_logger
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Hub:
     def _join(self, key: tuple[str, str], job: Job, after_seq: int) -> _Channel:
         channel = self._channels.get(key)
         if channel is None or not channel.stream.can_serve(after_seq):
-            setting = Setting(job.spec.mode)
+            setting = Setting(job.spec.submission.mode)
             stream = JobStream(job.job_id, lambda seq: self._watch(key, seq), setting, self._window_bytes, RETRY_PAUSE)
             channel = _Channel(stream, asyncio.create_task(stream.run(), name=f"watch {job.job_id}"))
             self._channels[key] = channel

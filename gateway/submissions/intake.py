@@ -32,19 +32,19 @@ async def submit(
     upstreams: Upstreams,
     account: Account,
     spec: JobSpec,
+    field_names: Mapping[str, str],
     idempotency_key: str = "",
-    field_names: Mapping[str, str] | None = None,
 ) -> Job:
     """Submit a job; without a key of the client's own, a fresh one makes our own retries safe.
 
-    `field_names` says what the client calls the fields of JobSpec. Raises ProblemError.
+    `field_names` says what the client calls the fields of the messages. Raises ProblemError.
     """
     key = idempotency_key or str(uuid.uuid4())
     request = SubmitJobRequest(account_id=account.account_id, spec=spec, idempotency_key=key)
     try:
         return (await upstreams.scheduler.SubmitJob(request, timeout=CALL_TIMEOUT_SECONDS)).job
     except grpc.aio.AioRpcError as error:
-        names = {"idempotency_key": "Idempotency-Key", **(field_names or {})}
+        names = {"idempotency_key": "Idempotency-Key", **field_names}
         problem = problem_of_rpc(error, names, NOT_ENOUGH_CREDIT, SEED_ERRORS_OF_SUBMIT)
         if error.code() is grpc.StatusCode.NOT_FOUND and not problem.errors:
             problem = replace(problem, errors=(FieldError(names.get("problem", "problem"), problem.detail),))

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 
 import grpc
 
-from gateway.submissions.frames import Frame, Setting, encode, frame_of
+from gateway.submissions.frames import encode, frame_of
+from gateway.submissions.run_frames import Frame, Setting
 from servicekit.logging import get_logger
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from wavepool.scheduler.v1.scheduler_pb2 import Job, JobSpec
+from wavepool.scheduler.v1.scheduler_pb2 import Job
 
 MOST_JOBS = 1000
 
@@ -18,7 +18,8 @@ class RecentJobs:
 
     def put(self, job: Job) -> None:
         """The scheduler has just taken it in."""
-        kept = Job(job_id=job.job_id, account_id=job.account_id, spec=JobSpec(mode=job.spec.mode))
+        kept = Job(job_id=job.job_id, account_id=job.account_id)
+        kept.spec.submission.mode = job.spec.submission.mode
         self._jobs[(job.account_id, job.job_id)] = kept
         if len(self._jobs) > self._most:
             self._jobs.popitem(last=False)

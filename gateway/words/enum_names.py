@@ -6,9 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from wavepool.billing.v1.billing_pb2 import PostingKind
-from wavepool.executor.v1.executor_pb2 import RunMode, TimingMode
 from wavepool.executor.v1.run_event_pb2 import BenchmarkStage, Bound, Timing, Verdict
 from wavepool.scheduler.v1.scheduler_pb2 import JobState
+from wavepool.submission.v1.submission_pb2 import RunMode, TimingMode
 from wavepool.vmpool.v1.vmpool_pb2 import MachineFault, MachineOrigin, MachineState, StartKind
 
 if TYPE_CHECKING:

@@ -20,7 +20,6 @@ from servicekit.setting_names import warn_of_settings
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.jobs import errors
 from services.scheduler.jobs.job import JobState
-from services.scheduler.jobs.submission_checks import CatalogueProblem
 from services.scheduler.peers.billing import Billing
 from services.scheduler.peers.executors import Executors
 from services.scheduler.peers.pool import Pool
@@ -41,6 +40,7 @@ from services.scheduler.runs.watcher import UnannouncedEvents, Watcher
 from services.scheduler.service import SchedulerServicer
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
+from submissions.checks import UnknownProblemError
 
 if TYPE_CHECKING:
     import asyncio
@@ -53,9 +53,8 @@ MIGRATIONS = "services.scheduler:migrations"
 REFOLLOW_INTERVAL = timedelta(milliseconds=200)
 
 ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
-    errors.InvalidSubmissionError: grpc.StatusCode.INVALID_ARGUMENT,
-    errors.InvalidFieldError: grpc.StatusCode.INVALID_ARGUMENT,
-    errors.UnknownProblemError: grpc.StatusCode.NOT_FOUND,
+    errors.InvalidRequestError: grpc.StatusCode.INVALID_ARGUMENT,
+    UnknownProblemError: grpc.StatusCode.NOT_FOUND,
     errors.JobNotFoundError: grpc.StatusCode.NOT_FOUND,
     errors.IdempotencyKeyReusedError: grpc.StatusCode.ALREADY_EXISTS,
     errors.PriorityNotAllowedError: grpc.StatusCode.PERMISSION_DENIED,
@@ -139,7 +138,7 @@ async def build(
 
 
 def _policy(settings: SchedulerSettings, problems: Mapping[str, CatalogueEntry]) -> SubmissionPolicy:
-    known = {slug: CatalogueProblem(entry.problem.dtypes, entry.problem.parameters) for slug, entry in problems.items()}
+    known = {slug: entry.problem for slug, entry in problems.items()}
     return SubmissionPolicy(known, settings.max_jobs_in_flight, settings.longest_run)
 
 

@@ -10,11 +10,12 @@ from problems.kit.element_types import DEFAULT
 from problems.library.aliases import nearest_slugs, resolved_slug
 from problems.library.variants import UnknownElementTypeError
 from services.scheduler import metrics
-from services.scheduler.jobs.errors import InvalidFieldError, JobNotFoundError, UnknownProblemError
+from services.scheduler.jobs.errors import InvalidFieldError, JobNotFoundError
 from services.scheduler.jobs.job import IN_FLIGHT_STATES, OVER_STATES, UNSEEN_STATES, WAITING_STATES, Job, JobState
 from services.scheduler.jobs.listing import JobFilter, PageEnd
 from services.scheduler.wire import messages as wire
 from services.scheduler.wire.page_token import page_end, page_token
+from submissions.checks import UnknownProblemError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -55,14 +56,14 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
     ) -> scheduler_pb2.SubmitJobResponse:
         """Put a job in the queue."""
         del context
-        job = await self._submissions.submit(wire.submission_from_proto(request))
-        return scheduler_pb2.SubmitJobResponse(job=wire.job_to_proto(job, wire.texts_from_proto(request.spec)))
+        job = await self._submissions.submit(request)
+        return scheduler_pb2.SubmitJobResponse(job=await self._whole(job))
 
     async def GetJob(self, request: scheduler_pb2.GetJobRequest, context: object) -> scheduler_pb2.GetJobResponse:
         """Get a job with its source."""
         del context
         job = await self._job(request.account_id, request.job_id)
-        return scheduler_pb2.GetJobResponse(job=wire.job_to_proto(job, await self._store.texts(job.job_id)))
+        return scheduler_pb2.GetJobResponse(job=await self._whole(job))
 
     async def ListJobs(self, request: scheduler_pb2.ListJobsRequest, context: object) -> scheduler_pb2.ListJobsResponse:
         """List jobs, newest first."""
@@ -132,6 +133,9 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
             ended_jobs=sum(counts.get(state, 0) for state in OVER_STATES),
             finished_jobs=counts.get(JobState.FINISHED, 0),
         )
+
+    async def _whole(self, job: Job) -> scheduler_pb2.Job:
+        return wire.job_to_proto(job, await self._store.whole_submission(job))
 
     async def _job(self, account_id: str, job_id: str) -> Job:
         job = await self._store.get(job_id) if "\0" not in job_id else None

@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING, Any
 
 from problems.kit.definition import Case
 from services.executor.core.certify.known_times import with_case
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.installation import catalogue
 from services.executor.core.timing.benchmark_result import Timing
+from submissions.modes import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

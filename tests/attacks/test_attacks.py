@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core.model.job import Mode
+from submissions.modes import Mode
 from tests.attacks.manifest import PARTS_OF_STAGED, Attempt, attempts
 
 if TYPE_CHECKING:

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
 from services.executor.core.sandbox import scratch
 from services.executor.sandboxes.limits.file_tree import remove_tree
+from submissions.modes import Mode
 from tests.attacks.conftest import PROBLEMS
 from tests.conftest import torch_program
 
@@ -93,7 +94,7 @@ async def test_another_user_neither_reads_a_definition_nor_answers_for_it(
     beside = replace(judged, scratch_parent=places[1], torch_python=torch_program())
     kernel, definition = (DEFINITIONS / "relu.hip").read_text(), (DEFINITIONS / "relu.py").read_text()
     with another_user_in(places, found):
-        job = CoreJob(kernel, Mode.CHECK, "of-my-own", problem_def=definition)
+        job = CoreJob(kernel, Mode.CHECK, "of-my-own", problem_definition=definition)
         finished = await run(job, beside, lambda _: None)
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert any(path.endswith("/socket") for path in found["seen"]), "he was not there in time"

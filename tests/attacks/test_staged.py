@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.executor.core.model import roofline
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run import benchmarking
 from services.executor.core.run.one_run import run
 from services.executor.core.timing.stopping import CPU_PROFILE
+from submissions.modes import Mode
 from tests.attacks.conftest import MOST_GAIN_ON_CPU, PROBLEMS, require_no_gain, share_of_honest
 from tests.attacks.manifest import attempt_named
 from tests.attacks.staged import STAGED

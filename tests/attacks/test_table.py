@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from services.executor.core.model.job import Mode
 from services.executor.core.model.verdict import Verdict
+from submissions.modes import Mode
 from tests.attacks.manifest import DEVICES, FOLDER, attack_folders, attempts, title_of
 
 KNOWN_ATTACKS = 37

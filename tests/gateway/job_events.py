@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
-from wavepool.executor.v1 import executor_pb2, run_event_pb2
+from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
+from wavepool.submission.v1 import submission_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wavepool.executor.v1.executor_pb2 import RunMode
+    from wavepool.submission.v1.submission_pb2 import RunMode
 
 CPU_MACHINE = vmpool_pb2.Machine(
     machine_id="m_1",
@@ -79,11 +80,11 @@ STEPS: Mapping[str, run_event_pb2.RunEvent] = {
 CHECK_STEPS = ("compiling", "compiled", "checking", "test_result", "checked")
 BENCHMARK_STEPS = (*CHECK_STEPS, "benchmarking", "benchmark_result", "benchmarked")
 STEPS_OF_MODE: Mapping[int, tuple[str, ...]] = {
-    executor_pb2.RUN_MODE_CHECK: CHECK_STEPS,
-    executor_pb2.RUN_MODE_BENCHMARK: BENCHMARK_STEPS,
-    executor_pb2.RUN_MODE_FULL: BENCHMARK_STEPS,
-    executor_pb2.RUN_MODE_SAMPLE: ("compiling", "compiled"),
-    executor_pb2.RUN_MODE_SANDBOX: ("compiling", "compiled", "program_started", "program_output"),
+    submission_pb2.RUN_MODE_CHECK: CHECK_STEPS,
+    submission_pb2.RUN_MODE_BENCHMARK: BENCHMARK_STEPS,
+    submission_pb2.RUN_MODE_FULL: BENCHMARK_STEPS,
+    submission_pb2.RUN_MODE_SAMPLE: ("compiling", "compiled"),
+    submission_pb2.RUN_MODE_SANDBOX: ("compiling", "compiled", "program_started", "program_output"),
 }
 ACCEPTED = run_event_pb2.Finished(
     verdict=run_event_pb2.VERDICT_ACCEPTED,
@@ -129,11 +130,11 @@ COMPILE_ERROR = run_event_pb2.Finished(
     details="solution.hip:4:5: error: use of undeclared identifier 'oops'\n    oops;\n    ^",
 )
 RESULT_OF_MODE: Mapping[int, run_event_pb2.Finished] = {
-    executor_pb2.RUN_MODE_CHECK: ACCEPTED_CHECK,
-    executor_pb2.RUN_MODE_BENCHMARK: ACCEPTED,
-    executor_pb2.RUN_MODE_FULL: ACCEPTED,
-    executor_pb2.RUN_MODE_SAMPLE: SAMPLE_PASSED,
-    executor_pb2.RUN_MODE_SANDBOX: PROGRAM_RAN,
+    submission_pb2.RUN_MODE_CHECK: ACCEPTED_CHECK,
+    submission_pb2.RUN_MODE_BENCHMARK: ACCEPTED,
+    submission_pb2.RUN_MODE_FULL: ACCEPTED,
+    submission_pb2.RUN_MODE_SAMPLE: SAMPLE_PASSED,
+    submission_pb2.RUN_MODE_SANDBOX: PROGRAM_RAN,
 }
 
 

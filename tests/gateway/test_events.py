@@ -5,22 +5,26 @@ from __future__ import annotations
 import asyncio
 import json
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import httpx_sse
 import pytest
-from wavepool.executor.v1 import executor_pb2, run_event_pb2
-from wavepool.scheduler.v1 import scheduler_pb2
+from wavepool.executor.v1 import run_event_pb2
+from wavepool.submission.v1 import submission_pb2
 
 from tests.gateway.job_events import ACCEPTED, STEPS, ended, event, provisioning, queued, whole_run
 from tests.gateway.running_gateway import DEADLINE_SECONDS, RunningGateway, serve, settings_for
 from tests.gateway.scripted_services import USER_TOKEN, ScriptedServices
+from tests.job_specs import job_spec
+
+if TYPE_CHECKING:
+    from wavepool.scheduler.v1 import scheduler_pb2
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 EVENTS = "/api/v1/submissions/job_1/events"
-FULL = scheduler_pb2.JobSpec(problem="vector-addition", source="x", mode=executor_pb2.RUN_MODE_FULL)
+FULL = job_spec(problem="vector-addition", source="x", mode=submission_pb2.RUN_MODE_FULL)
 STATUSES_OF_FULL = [
     "IN_QUEUE",
     "PROVISIONING",
@@ -39,7 +43,7 @@ STATUSES_OF_FULL = [
 @pytest.fixture
 def whole_job(services: ScriptedServices) -> list[scheduler_pb2.JobEvent]:
     """A job whose log is complete."""
-    events = whole_run(executor_pb2.RUN_MODE_FULL)
+    events = whole_run(submission_pb2.RUN_MODE_FULL)
     services.scheduler.put_job(FULL)
     services.scheduler.log("job_1", events)
     return events
@@ -182,7 +186,7 @@ async def test_foreign_submission_is_404(gateway: RunningGateway, services: Scri
 async def test_client_that_stops_reading_is_cut_off_and_can_resume(services: ScriptedServices) -> None:
     lines = [run_event_pb2.ProgramOutput(stream="stdout", line="x" * 60_000) for _ in range(300)]
     events = [event(seq, run=run_event_pb2.RunEvent(program_output=line)) for seq, line in enumerate(lines, start=1)]
-    services.scheduler.put_job(scheduler_pb2.JobSpec(mode=executor_pb2.RUN_MODE_SANDBOX))
+    services.scheduler.put_job(job_spec(mode=submission_pb2.RUN_MODE_SANDBOX))
     await services.scheduler.add(*events, ended(301, ACCEPTED))
     settings = settings_for(services, send_timeout=timedelta(milliseconds=200))
     async with asyncio.timeout(DEADLINE_SECONDS), serve(services, settings) as gateway:

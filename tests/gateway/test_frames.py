@@ -6,12 +6,13 @@ from typing import Any, cast
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from wavepool.executor.v1 import executor_pb2, run_event_pb2
+from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
+from wavepool.submission.v1 import submission_pb2
 
 from gateway.submissions.end_frames import end_frame
-from gateway.submissions.frames import Frame, Setting, encode, frame_of
-from gateway.submissions.run_frames import isa_fields
+from gateway.submissions.frames import encode, frame_of
+from gateway.submissions.run_frames import Frame, Setting, isa_fields
 from tests.gateway.arbitrary_messages import messages
 from tests.gateway.job_events import (
     ACCEPTED,
@@ -25,8 +26,8 @@ from tests.gateway.job_events import (
     whole_run,
 )
 
-FULL = Setting(executor_pb2.RUN_MODE_FULL)
-ON_CPU = Setting(executor_pb2.RUN_MODE_FULL, "cpu", "AMD EPYC 9354P")
+FULL = Setting(submission_pb2.RUN_MODE_FULL)
+ON_CPU = Setting(submission_pb2.RUN_MODE_FULL, "cpu", "AMD EPYC 9354P")
 CHECKED_STATUSES = ["IN_QUEUE", "PROVISIONING", "COMPILING", "COMPILED", "CHECKING", "TEST_RESULT", "CHECKED"]
 
 
@@ -36,7 +37,7 @@ def shown(job_event: scheduler_pb2.JobEvent, setting: Setting = FULL) -> Frame:
     return frame
 
 
-def statuses(mode: executor_pb2.RunMode.ValueType) -> list[str]:
+def statuses(mode: submission_pb2.RunMode.ValueType) -> list[str]:
     frames = [frame_of(job_event, Setting(mode)) for job_event in whole_run(mode)]
     return [frame.status for frame in frames if frame is not None]
 
@@ -48,18 +49,18 @@ def step(name: str, setting: Setting = FULL) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("mode", "expected"),
     [
-        (executor_pb2.RUN_MODE_CHECK, CHECKED_STATUSES),
+        (submission_pb2.RUN_MODE_CHECK, CHECKED_STATUSES),
         (
-            executor_pb2.RUN_MODE_BENCHMARK,
+            submission_pb2.RUN_MODE_BENCHMARK,
             [*CHECKED_STATUSES, "BENCHMARKING", "BENCHMARK_RESULT", "BENCHMARKED"],
         ),
         (
-            executor_pb2.RUN_MODE_FULL,
+            submission_pb2.RUN_MODE_FULL,
             [*CHECKED_STATUSES, "BENCHMARKING", "BENCHMARK_RESULT", "BENCHMARKED", "ACCEPTED"],
         ),
-        (executor_pb2.RUN_MODE_SAMPLE, ["IN_QUEUE", "PROVISIONING", "COMPILING", "PASSED"]),
+        (submission_pb2.RUN_MODE_SAMPLE, ["IN_QUEUE", "PROVISIONING", "COMPILING", "PASSED"]),
         (
-            executor_pb2.RUN_MODE_SANDBOX,
+            submission_pb2.RUN_MODE_SANDBOX,
             [
                 "IN_QUEUE",
                 "PROVISIONING",
@@ -73,7 +74,7 @@ def step(name: str, setting: Setting = FULL) -> dict[str, Any]:
     ],
 )
 def test_each_mode_shows_its_steps_in_the_promised_order(
-    mode: executor_pb2.RunMode.ValueType, expected: list[str]
+    mode: submission_pb2.RunMode.ValueType, expected: list[str]
 ) -> None:
     assert statuses(mode) == expected
 
@@ -203,7 +204,7 @@ def test_instruments_are_shown_as_bands() -> None:
 
 
 def test_every_frame_names_its_submission() -> None:
-    frames = [frame_of(job_event, FULL) for job_event in whole_run(executor_pb2.RUN_MODE_FULL)]
+    frames = [frame_of(job_event, FULL) for job_event in whole_run(submission_pb2.RUN_MODE_FULL)]
     assert {frame.fields["submission_id"] for frame in frames if frame} == {"job_1"}
 
 
@@ -245,7 +246,7 @@ def test_the_last_frame_says_which_time_the_cost_is_for() -> None:
 
 
 def test_benchmarked_frame_calls_its_results_test_results() -> None:
-    fields = shown(ended(9, ACCEPTED), Setting(executor_pb2.RUN_MODE_BENCHMARK)).fields
+    fields = shown(ended(9, ACCEPTED), Setting(submission_pb2.RUN_MODE_BENCHMARK)).fields
     assert fields["test_results"][0]["runtime_ms"] == 2.5
     assert fields["cost_usd"] == 0.001234
 
@@ -276,11 +277,11 @@ def test_compile_error_frame_has_the_compilers_text() -> None:
 def test_sample_frame_shows_one_output_bare_and_several_as_multi() -> None:
     sample = run_event_pb2.Sample(input_json='{"x": [1]}', output_json='{"y": [2]}', expected_output_json="{oops")
     result = run_event_pb2.Finished(verdict=run_event_pb2.VERDICT_ACCEPTED, sample=sample)
-    fields = shown(ended(4, result), Setting(executor_pb2.RUN_MODE_SAMPLE)).fields
+    fields = shown(ended(4, result), Setting(submission_pb2.RUN_MODE_SAMPLE)).fields
     assert (fields["input"], fields["output"], fields["expected_output"]) == ({"x": [1]}, [2], "{oops")
     sample.output_json = '{"values": [1], "indices": [0]}'
     result.sample.CopyFrom(sample)
-    fields = shown(ended(4, result), Setting(executor_pb2.RUN_MODE_SAMPLE)).fields
+    fields = shown(ended(4, result), Setting(submission_pb2.RUN_MODE_SAMPLE)).fields
     assert fields["output"] == {"multi": True, "names": ["values", "indices"], "values": [[1], [0]]}
 
 
@@ -358,10 +359,10 @@ def test_the_report_for_the_mi300x_comes_with_the_compile() -> None:
 
 def test_a_source_that_was_refused_shows_its_report_in_the_last_frame() -> None:
     refused = run_event_pb2.Finished(verdict=run_event_pb2.VERDICT_COMPILE_ERROR, isa=REPORT)
-    status, fields = end_frame(executor_pb2.RUN_MODE_FULL, scheduler_pb2.JOB_STATE_FINISHED, refused)
+    status, fields = end_frame(submission_pb2.RUN_MODE_FULL, scheduler_pb2.JOB_STATE_FINISHED, refused)
     assert status == "COMPILE_ERROR"
     assert fields["isa"]["k"]["vgpr"] == 8
     assert (
         "isa"
-        not in end_frame(executor_pb2.RUN_MODE_FULL, scheduler_pb2.JOB_STATE_FINISHED, run_event_pb2.Finished())[1]
+        not in end_frame(submission_pb2.RUN_MODE_FULL, scheduler_pb2.JOB_STATE_FINISHED, run_event_pb2.Finished())[1]
     )

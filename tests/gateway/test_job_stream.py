@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import grpc
 import pytest
-from wavepool.executor.v1 import executor_pb2, run_event_pb2
+from wavepool.executor.v1 import run_event_pb2
+from wavepool.submission.v1 import submission_pb2
 
-from gateway.submissions.frames import Setting
 from gateway.submissions.job_stream import FellBehindError, JobStream
+from gateway.submissions.run_frames import Setting
 from tests.gateway.job_events import ACCEPTED, ended, event, queued
 from tests.gateway.running_gateway import DEADLINE_SECONDS
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from wavepool.scheduler.v1.scheduler_pb2 import JobEvent
 
-SANDBOX = Setting(executor_pb2.RUN_MODE_SANDBOX)
+SANDBOX = Setting(submission_pb2.RUN_MODE_SANDBOX)
 NO_PAUSE = timedelta(0)
 
 

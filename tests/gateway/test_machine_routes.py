@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import httpx
 import pytest
-from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
 from tests.gateway.refusals import refusal
 from tests.gateway.running_gateway import DEADLINE_SECONDS, client_of, serve, settings_for
 from tests.gateway.scripted_services import ADMIN_TOKEN, ScriptedServices
+from tests.job_specs import job_spec
 
 if TYPE_CHECKING:
     from tests.gateway.running_gateway import RunningGateway
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 ADMIN = {"Authorization": f"Bearer {ADMIN_TOKEN}"}
 MACHINES = "/api/v1/machines"
-SPEC = scheduler_pb2.JobSpec(problem="vector-addition", source="int x;")
+SPEC = job_spec(problem="vector-addition", source="int x;")
 NOT_FOUND = refusal(grpc.StatusCode.NOT_FOUND, "There is no machine 'm_9'.")
 
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import httpx
 import httpx_sse
 import pytest
-from wavepool.executor.v1 import executor_pb2
-from wavepool.scheduler.v1 import scheduler_pb2
+from wavepool.submission.v1 import submission_pb2
 
 from tests.gateway.job_events import queued
 from tests.gateway.running_gateway import DEADLINE_SECONDS
 from tests.gateway.scripted_services import USER_TOKEN, ScriptedServices
+from tests.job_specs import job_spec
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -59,7 +59,7 @@ async def url_of(child: asyncio.subprocess.Process) -> str:
 
 
 async def test_sigterm_ends_open_streams_and_the_process_in_good_order(services: ScriptedServices) -> None:
-    services.scheduler.put_job(scheduler_pb2.JobSpec(mode=executor_pb2.RUN_MODE_FULL))
+    services.scheduler.put_job(job_spec(mode=submission_pb2.RUN_MODE_FULL))
     await services.scheduler.add(queued(1))
     headers = {"Authorization": f"Bearer {USER_TOKEN}"}
     async with (

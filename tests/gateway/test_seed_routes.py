@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
-from wavepool.executor.v1 import executor_pb2
+from wavepool.submission.v1 import submission_pb2
 
 from tests.gateway.job_events import whole_run
 from tests.gateway.refusals import refusal
@@ -40,37 +40,37 @@ def last_spec(services: ScriptedServices) -> Any:
 @pytest.mark.parametrize(
     ("endpoint", "mode", "last"),
     [
-        ("checker", executor_pb2.RUN_MODE_CHECK, "CHECKED"),
-        ("benchmark", executor_pb2.RUN_MODE_BENCHMARK, "BENCHMARKED"),
-        ("full", executor_pb2.RUN_MODE_FULL, "ACCEPTED"),
-        ("sample", executor_pb2.RUN_MODE_SAMPLE, "PASSED"),
-        ("sandbox", executor_pb2.RUN_MODE_SANDBOX, "SANDBOX_SUCCESS"),
+        ("checker", submission_pb2.RUN_MODE_CHECK, "CHECKED"),
+        ("benchmark", submission_pb2.RUN_MODE_BENCHMARK, "BENCHMARKED"),
+        ("full", submission_pb2.RUN_MODE_FULL, "ACCEPTED"),
+        ("sample", submission_pb2.RUN_MODE_SAMPLE, "PASSED"),
+        ("sandbox", submission_pb2.RUN_MODE_SANDBOX, "SANDBOX_SUCCESS"),
     ],
 )
 async def test_amd_submit_answers_with_the_stream_of_each_endpoint(
     gateway: RunningGateway,
     services: ScriptedServices,
     endpoint: str,
-    mode: executor_pb2.RunMode.ValueType,
+    mode: submission_pb2.RunMode.ValueType,
     last: str,
 ) -> None:
     services.scheduler.script_of_next_job = whole_run(mode)
     frames = await gateway.frames("POST", AMD, json={**AMD_BODY, "endpoint": endpoint})
     assert (frames[0].event, frames[-1].event) == ("IN_QUEUE", last)
     assert json.loads(frames[0].data)["id"] == "job_1"
-    assert last_spec(services).mode == mode
+    assert last_spec(services).submission.mode == mode
 
 
 async def test_amd_submit_is_full_by_default_and_names_the_place_to_resume(
     gateway: RunningGateway, services: ScriptedServices
 ) -> None:
-    services.scheduler.script_of_next_job = whole_run(executor_pb2.RUN_MODE_FULL)
+    services.scheduler.script_of_next_job = whole_run(submission_pb2.RUN_MODE_FULL)
     response = await gateway.http.post(AMD, json={**AMD_BODY, "submission_id": "key-1"})
     assert response.headers["x-submission-id"] == "job_1"
     rest = await gateway.frames("GET", f"{response.headers['location']}/events", headers={"Last-Event-ID": "10"})
     assert [frame.event for frame in rest] == ["ACCEPTED"]
     assert services.refusals.calls["SubmitJob"][-1].idempotency_key == "key-1"
-    assert last_spec(services).source == "int x;"
+    assert last_spec(services).submission.source == "int x;"
 
 
 @pytest.mark.parametrize(
@@ -80,9 +80,9 @@ async def test_amd_submit_is_full_by_default_and_names_the_place_to_resume(
 async def test_calls_may_be_timed_in_a_way_of_ones_own(
     gateway: RunningGateway, services: ScriptedServices, path: str, body: dict[str, Any]
 ) -> None:
-    services.scheduler.script_of_next_job = whole_run(executor_pb2.RUN_MODE_FULL)
+    services.scheduler.script_of_next_job = whole_run(submission_pb2.RUN_MODE_FULL)
     await gateway.frames("POST", path, json={**body, "timing": "first-call"})
-    assert last_spec(services).timing_mode == executor_pb2.TIMING_MODE_FIRST_CALL
+    assert last_spec(services).submission.timing_mode == submission_pb2.TIMING_MODE_FIRST_CALL
     response = await gateway.http.post(path, json={**body, "timing": "warm"})
     assert (response.status_code, response.json()["errors"][0]["field"]) == (422, "timing")
 
@@ -98,7 +98,7 @@ async def test_calls_may_be_timed_in_a_way_of_ones_own(
 async def test_other_gpus_may_do_on_every_route(
     gateway: RunningGateway, services: ScriptedServices, path: str, body: dict[str, Any], field: str
 ) -> None:
-    services.scheduler.script_of_next_job = whole_run(executor_pb2.RUN_MODE_FULL)
+    services.scheduler.script_of_next_job = whole_run(submission_pb2.RUN_MODE_FULL)
     await gateway.frames("POST", path, json={**body, field: ["MI250X", "MI210"]})
     assert list(last_spec(services).fallback_gpu_types) == ["MI250X", "MI210"]
     violations = (("spec.fallback_gpu_types", "`MI21` is none"),)
@@ -110,32 +110,32 @@ async def test_other_gpus_may_do_on_every_route(
 async def test_the_web_applications_routes_take_an_element_type(
     gateway: RunningGateway, services: ScriptedServices
 ) -> None:
-    services.scheduler.script_of_next_job = whole_run(executor_pb2.RUN_MODE_CHECK)
+    services.scheduler.script_of_next_job = whole_run(submission_pb2.RUN_MODE_CHECK)
     await gateway.frames("POST", "/api/submissions/checker", json={**DIRECT_BODY, "dtype": "float16"})
-    assert last_spec(services).dtype == "float16"
+    assert last_spec(services).submission.dtype == "float16"
 
 
 @pytest.mark.parametrize(
     ("route", "mode"),
     [
-        ("direct-submit", executor_pb2.RUN_MODE_FULL),
-        ("checker", executor_pb2.RUN_MODE_CHECK),
-        ("benchmark", executor_pb2.RUN_MODE_BENCHMARK),
-        ("sample", executor_pb2.RUN_MODE_SAMPLE),
-        ("sandbox", executor_pb2.RUN_MODE_SANDBOX),
+        ("direct-submit", submission_pb2.RUN_MODE_FULL),
+        ("checker", submission_pb2.RUN_MODE_CHECK),
+        ("benchmark", submission_pb2.RUN_MODE_BENCHMARK),
+        ("sample", submission_pb2.RUN_MODE_SAMPLE),
+        ("sandbox", submission_pb2.RUN_MODE_SANDBOX),
     ],
 )
 async def test_each_route_of_the_web_application_runs_its_mode(
-    gateway: RunningGateway, services: ScriptedServices, route: str, mode: executor_pb2.RunMode.ValueType
+    gateway: RunningGateway, services: ScriptedServices, route: str, mode: submission_pb2.RunMode.ValueType
 ) -> None:
     services.scheduler.script_of_next_job = whole_run(mode)
     frames = await gateway.frames("POST", f"/api/submissions/{route}", json=DIRECT_BODY)
     assert json.loads(frames[-1].data)["final"] is True
-    assert (last_spec(services).mode, last_spec(services).source) == (mode, "int x;")
+    assert (last_spec(services).submission.mode, last_spec(services).submission.source) == (mode, "int x;")
 
 
 async def test_closing_the_submit_stream_cancels_nothing(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.scheduler.script_of_next_job = whole_run(executor_pb2.RUN_MODE_FULL)[:2]
+    services.scheduler.script_of_next_job = whole_run(submission_pb2.RUN_MODE_FULL)[:2]
     async with gateway.stream("POST", AMD, json=AMD_BODY) as frames:
         await anext(frames)
     await services.scheduler.until_watched(0)
@@ -143,7 +143,7 @@ async def test_closing_the_submit_stream_cancels_nothing(gateway: RunningGateway
 
 
 async def test_cancel_tells_what_became_of_it(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.scheduler.script_of_next_job = whole_run(executor_pb2.RUN_MODE_FULL)[:2]
+    services.scheduler.script_of_next_job = whole_run(submission_pb2.RUN_MODE_FULL)[:2]
     await gateway.http.post("/api/v1/submissions", json={"problem": "vector-addition", "code": "x"})
     answer = (await gateway.http.post("/api/submissions/cancel", json={"submissionId": "job_1"})).json()
     assert answer == {"success": True, "id": "job_1", "state": "CANCELLED", "message": "The submission is over."}

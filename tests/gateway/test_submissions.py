@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 import grpc
 import pytest
-from wavepool.executor.v1 import executor_pb2, run_event_pb2
+from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
+from wavepool.submission.v1 import submission_pb2
 
 from gateway.submissions.compilation import MOST_LISTING_BYTES
 from tests.gateway.job_events import ended, event, queued, whole_run
 from tests.gateway.refusals import refusal
 from tests.gateway.scripted_services import ADMIN_TOKEN
+from tests.job_specs import job_spec
 
 if TYPE_CHECKING:
     from tests.gateway.running_gateway import RunningGateway
@@ -26,7 +28,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PATH = "/api/v1/submissions"
 BODY = {"problem": "vector-addition", "code": "int x;", "mode": "check"}
-SPEC = scheduler_pb2.JobSpec(problem="vector-addition", source="int x;", mode=executor_pb2.RUN_MODE_FULL)
+SPEC = job_spec(problem="vector-addition", source="int x;", mode=submission_pb2.RUN_MODE_FULL)
 
 
 def last_submit(services: ScriptedServices) -> Any:
@@ -43,7 +45,11 @@ async def test_submission_is_taken_with_all_its_fields(gateway: RunningGateway, 
     assert response.json()["events_url"] == "/api/v1/submissions/job_1/events"
     request = last_submit(services)
     assert (request.account_id, request.idempotency_key) == ("acc_user", "key-1")
-    assert (request.spec.source, request.spec.mode, request.spec.priority) == ("int x;", executor_pb2.RUN_MODE_CHECK, 7)
+    assert (request.spec.submission.source, request.spec.submission.mode, request.spec.priority) == (
+        "int x;",
+        submission_pb2.RUN_MODE_CHECK,
+        7,
+    )
 
 
 async def test_submission_without_a_key_gets_a_fresh_one(gateway: RunningGateway, services: ScriptedServices) -> None:
@@ -57,7 +63,7 @@ async def test_submission_without_a_key_gets_a_fresh_one(gateway: RunningGateway
 async def test_who_follows_what_was_just_submitted_has_nothing_looked_up(
     gateway: RunningGateway, services: ScriptedServices
 ) -> None:
-    services.scheduler.script_of_next_job = whole_run(executor_pb2.RUN_MODE_FULL)
+    services.scheduler.script_of_next_job = whole_run(submission_pb2.RUN_MODE_FULL)
     submitted = (await gateway.http.post(PATH, json={**BODY, "mode": "full"})).json()
 
     frames = await gateway.frames("GET", submitted["events_url"])
@@ -145,7 +151,7 @@ async def test_refusal_of_the_scheduler_becomes_a_problem(
 async def test_violations_are_told_in_the_clients_own_field_names(
     gateway: RunningGateway, services: ScriptedServices
 ) -> None:
-    violations = (("spec.source", "is not HIP"), ("spec.gpu_type", "only MI300X"))
+    violations = (("spec.submission.source", "is not HIP"), ("spec.gpu_type", "only MI300X"))
     services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "bad", violations)
     problem = (await gateway.http.post(PATH, json=BODY)).json()
     assert problem["detail"] == "code: is not HIP; gpu_type: only MI300X"
@@ -173,7 +179,7 @@ async def test_finished_submission_shows_code_result_and_cost(
     gateway: RunningGateway, services: ScriptedServices
 ) -> None:
     services.scheduler.put_job(SPEC)
-    await services.scheduler.add(*whole_run(executor_pb2.RUN_MODE_FULL))
+    await services.scheduler.add(*whole_run(submission_pb2.RUN_MODE_FULL))
     answer = (await gateway.http.get(f"{PATH}/job_1")).json()
     assert (answer["state"], answer["status"], answer["verdict"]) == ("FINISHED", "ACCEPTED", "ACCEPTED")
     assert (answer["code"], answer["cost_usd"], answer["last_event_id"]) == ("int x;", 0.001234, 11)
@@ -254,8 +260,8 @@ async def test_a_launch_plan_and_a_definition_go_to_the_scheduler(
     plan = {"launches": [{"kernel": "k", "grid": ["n"], "block": [64], "args": []}]}
     body = {"code": "int x;", "mode": "check", "launch_plan": plan, "problem_def": "class Mine: ..."}
     assert (await gateway.http.post(PATH, json=body)).status_code == 202
-    spec = last_submit(services).spec
-    assert (json.loads(spec.launch_plan), spec.problem_def, spec.problem) == (plan, "class Mine: ...", "")
+    sent = last_submit(services).spec.submission
+    assert (json.loads(sent.launch_plan), sent.problem_definition, sent.problem) == (plan, "class Mine: ...", "")
 
 
 @pytest.mark.parametrize(
@@ -279,9 +285,9 @@ async def test_a_plan_or_definition_that_is_none_is_refused_by_name(
 @pytest.mark.parametrize(
     ("word", "number"),
     [
-        ("cold", executor_pb2.TIMING_MODE_COLD),
-        ("hot", executor_pb2.TIMING_MODE_HOT),
-        ("first-call", executor_pb2.TIMING_MODE_FIRST_CALL),
+        ("cold", submission_pb2.TIMING_MODE_COLD),
+        ("hot", submission_pb2.TIMING_MODE_HOT),
+        ("first-call", submission_pb2.TIMING_MODE_FIRST_CALL),
     ],
 )
 async def test_a_timing_mode_goes_to_the_scheduler_and_is_shown(
@@ -289,7 +295,7 @@ async def test_a_timing_mode_goes_to_the_scheduler_and_is_shown(
 ) -> None:
     answer = await gateway.http.post(PATH, json={**BODY, "mode": "full", "timing": word})
     assert (answer.status_code, answer.json()["timing"]) == (202, word)
-    assert last_submit(services).spec.timing_mode == number
+    assert last_submit(services).spec.submission.timing_mode == number
     assert (await gateway.http.get(f"{PATH}/job_1")).json()["timing"] == word
     assert [job["timing"] for job in (await gateway.http.get(PATH)).json()["submissions"]] == [word]
 
@@ -304,7 +310,7 @@ async def test_fallbacks_go_to_the_scheduler_and_are_shown(gateway: RunningGatew
 
 
 async def test_a_submission_tells_which_gpu_type_it_got(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.scheduler.put_job(scheduler_pb2.JobSpec(gpu_type="MI300X", fallback_gpu_types=["MI210"]))
+    services.scheduler.put_job(job_spec(gpu_type="MI300X", fallback_gpu_types=["MI210"]))
     services.scheduler.jobs["job_1"].machine_gpu_type = "MI210"
     shown = (await gateway.http.get(f"{PATH}/job_1")).json()
     assert (shown["gpu_type"], shown["fallback_gpu_types"], shown["machine_gpu_type"]) == ("MI300X", ["MI210"], "MI210")
@@ -327,13 +333,13 @@ async def test_without_a_timing_mode_it_is_the_devices(
 ) -> None:
     answer = await gateway.http.post(PATH, json={**BODY, "mode": "full", **left_out})
     assert (answer.status_code, answer.json()["timing"]) == (202, None)
-    assert last_submit(services).spec.timing_mode == executor_pb2.TIMING_MODE_UNSPECIFIED
+    assert last_submit(services).spec.submission.timing_mode == submission_pb2.TIMING_MODE_UNSPECIFIED
 
 
 async def test_a_timing_mode_of_a_newer_scheduler_is_shown_as_its_number(
     gateway: RunningGateway, services: ScriptedServices
 ) -> None:
-    services.scheduler.put_job(scheduler_pb2.JobSpec(mode=executor_pb2.RUN_MODE_FULL, timing_mode=cast("Any", 9)))
+    services.scheduler.put_job(job_spec(mode=submission_pb2.RUN_MODE_FULL, timing_mode=cast("Any", 9)))
     assert (await gateway.http.get(f"{PATH}/job_1")).json()["timing"] == "unknown-9"
 
 
@@ -358,7 +364,7 @@ async def test_what_the_scheduler_says_of_a_timing_mode_is_told_by_its_field(
     gateway: RunningGateway, services: ScriptedServices
 ) -> None:
     said = "must be left out for a mode that times nothing"
-    violations = (("spec.timing_mode", said),)
+    violations = (("spec.submission.timing_mode", said),)
     services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "wrong", violations)
     response = await gateway.http.post(PATH, json={**BODY, "timing": "hot"})
     assert response.status_code == 422

@@ -11,11 +11,12 @@ import pytest
 from problems.kit.definition import SizeSet
 from services.executor.core.certify import judgements, sources
 from services.executor.core.certify.results import Outcome
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.installation import Options, catalogue, open_context
 from services.executor.core.run.one_run import run
 from services.executor.core.sandbox.canary import canary_job
+from submissions.modes import Mode
 from tests.attacks.manifest import PARTS_OF_STAGED, Attempt, attempts
 from tests.attacks.staged import STAGED
 

@@ -7,21 +7,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from wavepool.executor.v1.executor_pb2 import RunMode
 from wavepool.executor.v1.run_event_pb2 import VERDICT_ACCEPTED, Finished, Verdict
 from wavepool.scheduler.v1 import scheduler_pb2
+from wavepool.submission.v1.submission_pb2 import RunMode
 
-from gateway.submissions.frames import Setting, frame_of
+from gateway.submissions.frames import frame_of
+from gateway.submissions.run_frames import Setting
 from gateway.submissions.verdicts import final_status
 from gateway.submissions.views import submission_detail_of
 from gateway.words.enum_names import mode_name, verdict_name
 from services.executor.core.check.progress import Progress
 from services.executor.core.model.failure import Failure
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict as JudgesVerdict
 from services.scheduler.jobs import outcome
 from services.scheduler.jobs.job import JobState
 from services.scheduler.wire import messages as wire
+from submissions.modes import Mode
 from tests.gateway.job_events import ended
 from vocabulary.verdicts import (
     NOT_ABOUT_THE_SUBMISSION,
@@ -53,7 +55,7 @@ def shown_in_the_stream(mode: int, verdict: int) -> tuple[str, dict[str, Any]]:
 def shown_of_the_submission(mode: int, verdict: int) -> dict[str, Any]:
     """The submission as the gateway gives it later."""
     job = scheduler_pb2.Job(job_id="job_1", state=scheduler_pb2.JOB_STATE_FINISHED, verdict=verdict)  # type: ignore[arg-type]
-    job.spec.mode = mode  # type: ignore[assignment]
+    job.spec.submission.mode = mode  # type: ignore[assignment]
     job.result.verdict = verdict  # type: ignore[assignment]
     job.end_time.GetCurrentTime()
     return submission_detail_of(job).model_dump(mode="json")

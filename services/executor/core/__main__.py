@@ -11,6 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wavepool.submission.v1.submission_pb2 import Submission
+
 from hipcpu.build_folder import ToolchainError
 from problems.kit.definition import SizeSet
 from problems.library.catalogue import CatalogueError
@@ -36,7 +38,7 @@ from services.executor.core.commands.record_command import record
 from services.executor.core.commands.sanitize_command import check
 from services.executor.core.compile.forbidden import ForbiddenRulesError, rules
 from services.executor.core.model.findings import Check
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
 from services.executor.core.process.fork_server import ForkServer
 from services.executor.core.process.serve import serve
@@ -48,11 +50,12 @@ from services.executor.core.run.installation import (
     remove_leftovers,
 )
 from services.executor.core.sanitize.sanitizing import CheckRequest
-from services.executor.core.timing.timing_mode import TimingMode
 from services.executor.devices.plugins import device_named
 from services.executor.sandboxes.choice import UnknownSandboxError, sandbox_setting
 from services.executor.sandboxes.kernel_calls import FREED_BYTES_KEPT, keep_freed_memory
 from services.executor.sandboxes.sandbox import SandboxError
+from submissions.checks import SubmissionError, checked
+from submissions.modes import Mode, TimingMode, timing_number
 
 if TYPE_CHECKING:
     import argparse
@@ -202,17 +205,21 @@ async def _record(chosen: argparse.Namespace, options: Options) -> int:
 
 
 async def _bench(chosen: argparse.Namespace, options: Options) -> int:
-    job = CoreJob(
-        source=chosen.source,
-        mode=Mode(chosen.mode),
+    submission = Submission(
         problem=chosen.problem,
-        dtype=chosen.dtype,
-        size_set=SizeSet(chosen.sizes),
-        seed=chosen.seed,
+        source=chosen.source,
         launch_plan=chosen.launch_plan_text,
-        problem_def=chosen.problem_def_text,
-        timing_mode=TimingMode(chosen.timing) if chosen.timing else None,
+        problem_definition=chosen.problem_def_text,
+        mode=Mode(chosen.mode).number,
+        dtype=chosen.dtype,
+        timing_mode=timing_number(TimingMode(chosen.timing) if chosen.timing else None),
     )
+    try:
+        submission = checked(submission, {slug: entry.problem for slug, entry in catalogue().problems.items()})
+    except SubmissionError as error:
+        sys.stderr.write(f"{error}\n")
+        return BAD_USAGE
+    job = CoreJob.of(submission, SizeSet(chosen.sizes), chosen.seed)
     return await bench(job, await open_context(options), as_json=chosen.json)
 
 

@@ -6,42 +6,27 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from wavepool.executor.v1 import executor_pb2
+from wavepool.submission.v1.submission_pb2 import RUN_MODE_SANDBOX
 
 from problems.library import catalogue as catalogue_module
-from services.executor.core.model.job import CoreJob, Mode
-from services.executor.core.timing.timing_mode import TimingMode
+from services.executor.core.model.job import CoreJob
 from services.executor.leases.authentication import Caller
 from services.executor.leases.errors import InvalidFieldError, UnknownProblemError
 from services.executor.leases.lease import Lease
 from services.executor.leases.slot import EIGHTHS_OF_A_GPU, Slot, places
 from services.executor.runs.run import RunSpec
-from vocabulary.limits import DEFAULT_DTYPE, LONGEST_RUN, MAX_DEFINITION_BYTES, MAX_PLAN_BYTES, MAX_SOURCE_BYTES
+from submissions.checks import unreadable
+from vocabulary.limits import DEFAULT_DTYPE, LONGEST_RUN
 
 if TYPE_CHECKING:
     from google.protobuf.timestamp_pb2 import Timestamp
+    from wavepool.executor.v1 import executor_pb2
+    from wavepool.submission.v1.submission_pb2 import Submission
 
-    from problems.kit.definition import Problem, SizeSet
+    from problems.kit.definition import SizeSet
     from problems.library.catalogue import Catalogue
 
 MAX_RUN_ID_CHARACTERS = 128
-
-_MODES = {
-    executor_pb2.RUN_MODE_CHECK: Mode.CHECK,
-    executor_pb2.RUN_MODE_BENCHMARK: Mode.BENCHMARK,
-    executor_pb2.RUN_MODE_FULL: Mode.FULL,
-    executor_pb2.RUN_MODE_SAMPLE: Mode.SAMPLE,
-    executor_pb2.RUN_MODE_SANDBOX: Mode.SANDBOX,
-}
-_MODE_NAMES = ", ".join(executor_pb2.RunMode.Name(number) for number in _MODES)
-_TIMING_MODES = {
-    executor_pb2.TIMING_MODE_UNSPECIFIED: None,
-    executor_pb2.TIMING_MODE_COLD: TimingMode.COLD,
-    executor_pb2.TIMING_MODE_HOT: TimingMode.HOT,
-    executor_pb2.TIMING_MODE_FIRST_CALL: TimingMode.FIRST_CALL,
-}
-_TIMING_MODE_NAMES = ", ".join(executor_pb2.TimingMode.Name(number) for number in _TIMING_MODES)
-_TIMED = frozenset({executor_pb2.RUN_MODE_BENCHMARK, executor_pb2.RUN_MODE_FULL})
 
 Violations = list[tuple[str, str]]
 
@@ -56,47 +41,29 @@ class RunDecoder:
 
     def decode(self, request: executor_pb2.RunRequest, caller: Caller) -> RunSpec:
         """The run that is asked for; raises InvalidFieldError, UnknownProblemError."""
-        mode = _MODES.get(request.mode)
-        violations = [*_source_violations(request), *_lease_violations(request, caller)]
-        violations += [*self._size_violations(request), *self._slot_violations(request), *_text_violations(request)]
-        violations += _timing_violations(request)
-        if request.HasField("longest_run") and request.longest_run.ToNanoseconds() <= 0:
-            violations.append(("longest_run", "must be longer than 0 s; leave it out for 15 minutes"))
-        if mode is None:
-            violations.append(("mode", f"must be one of {_MODE_NAMES}"))
-        if mode is Mode.SANDBOX and request.problem:
-            violations.append(("problem", "must be empty for RUN_MODE_SANDBOX, whose program has its own main"))
-        if mode not in {None, Mode.SANDBOX} and not request.problem and not request.problem_def:
-            violations.append(("problem", "is empty; name one of the catalogue, or send a problem_def"))
-        if violations or mode is None:
+        submission = request.submission
+        violations = [*_run_violations(request), *_lease_violations(request, caller)]
+        violations += [*self._size_violations(request), *self._slot_violations(request)]
+        violations += [(f"submission.{field}", fault) for field, fault in unreadable(submission)]
+        if violations:
             raise InvalidFieldError(*violations)
+        self._check_problem(submission)
         longest_run = request.longest_run.ToTimedelta() if request.HasField("longest_run") else LONGEST_RUN
-        return RunSpec(request.run_id, self._job(request, mode), self._lease(request), request.request_id, longest_run)
+        job = CoreJob.of(submission, self.size_set)
+        return RunSpec(request.run_id, job, self._lease(request), request.request_id, longest_run)
 
-    def _job(self, request: executor_pb2.RunRequest, mode: Mode) -> CoreJob:
-        dtype = request.dtype or DEFAULT_DTYPE
-        if mode is Mode.SANDBOX:
-            return CoreJob(request.source, mode, size_set=self.size_set)
-        dtypes = [dtype] if request.problem_def else self._problem(request.problem).dtypes
-        if dtype not in dtypes:
-            known = ", ".join(dtypes)
-            raise InvalidFieldError(("dtype", f"{request.problem} has no {dtype!r}; it has {known}"))
-        return CoreJob(
-            source=request.source,
-            mode=mode,
-            problem=request.problem,
-            dtype=dtype,
-            size_set=self.size_set,
-            launch_plan=request.launch_plan,
-            problem_def=request.problem_def,
-            timing_mode=_TIMING_MODES[request.timing_mode],
-        )
-
-    def _problem(self, slug: str) -> Problem:
+    def _check_problem(self, submission: Submission) -> None:
+        """The catalogue here may be another than the one that the submission was checked with."""
+        if submission.mode == RUN_MODE_SANDBOX or submission.problem_definition:
+            return
         try:
-            return self.catalogue.get(slug).problem
+            dtypes = self.catalogue.get(submission.problem).problem.dtypes
         except catalogue_module.UnknownProblemError as error:
             raise UnknownProblemError(str(error)) from error
+        dtype = submission.dtype or DEFAULT_DTYPE
+        if dtype not in dtypes:
+            fault = f"{submission.problem} has no {dtype!r}; it has {', '.join(dtypes)}"
+            raise InvalidFieldError(("submission.dtype", fault))
 
     def _size_violations(self, request: executor_pb2.RunRequest) -> Violations:
         sizes = [size for size in (1, 2, 4) if size < self.capacity_eighths]
@@ -135,38 +102,15 @@ def _told_slot(request: executor_pb2.RunRequest) -> Slot:
     return Slot(request.gpu * EIGHTHS_OF_A_GPU + request.first_eighth, request.eighths or EIGHTHS_OF_A_GPU)
 
 
-def _source_violations(request: executor_pb2.RunRequest) -> Violations:
+def _run_violations(request: executor_pb2.RunRequest) -> Violations:
     violations: Violations = []
     if not 0 < len(request.run_id) <= MAX_RUN_ID_CHARACTERS:
         violations.append(("run_id", f"must have 1 to {MAX_RUN_ID_CHARACTERS} characters"))
-    size_bytes = len(request.source.encode())
-    if not request.source.strip():
-        violations.append(("source", "is empty; send the text of a HIP file"))
-    elif size_bytes > MAX_SOURCE_BYTES:
-        violations.append(("source", f"has {size_bytes} bytes; at most {MAX_SOURCE_BYTES} are taken"))
     if request.after_seq < 0:
         violations.append(("after_seq", "must be 0 or the number of the last event that was seen"))
+    if request.HasField("longest_run") and request.longest_run.ToNanoseconds() <= 0:
+        violations.append(("longest_run", "must be longer than 0 s; leave it out for 15 minutes"))
     return violations
-
-
-def _text_violations(request: executor_pb2.RunRequest) -> Violations:
-    """What is in them is for the judge to look at."""
-    violations: Violations = []
-    for field, most_bytes in (("launch_plan", MAX_PLAN_BYTES), ("problem_def", MAX_DEFINITION_BYTES)):
-        text: str = getattr(request, field)
-        if text and request.mode == executor_pb2.RUN_MODE_SANDBOX:
-            violations.append((field, "must be empty for RUN_MODE_SANDBOX, whose program has its own main"))
-        if (size_bytes := len(text.encode())) > most_bytes:
-            violations.append((field, f"has {size_bytes} bytes; at most {most_bytes} are taken"))
-    return violations
-
-
-def _timing_violations(request: executor_pb2.RunRequest) -> Violations:
-    if request.timing_mode not in _TIMING_MODES:
-        return [("timing_mode", f"is {request.timing_mode}; it must be one of {_TIMING_MODE_NAMES}")]
-    if request.timing_mode and request.mode in _MODES and request.mode not in _TIMED:
-        return [("timing_mode", "must be unset for a run that times nothing: only RUN_MODE_BENCHMARK and _FULL do")]
-    return []
 
 
 def _lease_violations(request: executor_pb2.RunRequest, caller: Caller) -> Violations:

@@ -1,9 +1,8 @@
 """Why the scheduler refuses, and what can happen to a job under its hands.
 
 SchedulerError
-├── InvalidSubmissionError
-├── UnknownProblemError
-├── InvalidFieldError
+├── InvalidRequestError
+│   └── InvalidFieldError
 ├── JobNotFoundError
 ├── IdempotencyKeyReusedError
 ├── PriorityNotAllowedError
@@ -28,28 +27,19 @@ class SchedulerError(Exception):
     """A refusal whose message is meant for the caller."""
 
 
-class InvalidSubmissionError(SchedulerError):
-    """Fields of a submission are wrong; `violations` holds each field's name, and what is wrong and how to mend it."""
+class InvalidRequestError(SchedulerError):
+    """Fields of a request are wrong; `violations` holds each field's name, and what is wrong and how to mend it."""
 
     def __init__(self, violations: Sequence[tuple[str, str]]) -> None:
         super().__init__("; ".join(f"{field}: {description}" for field, description in violations))
         self.violations = tuple(violations)
 
 
-class InvalidFieldError(SchedulerError):
-    """A field of another request is wrong."""
+class InvalidFieldError(InvalidRequestError):
+    """One field of a request is wrong."""
 
     def __init__(self, field: str, description: str) -> None:
-        super().__init__(f"{field}: {description}")
-        self.violations = ((field, description),)
-
-
-class UnknownProblemError(SchedulerError):
-    """No such problem."""
-
-    def __init__(self, slug: str, nearest: Sequence[str]) -> None:
-        hint = f" Did you mean {', '.join(nearest)}?" if nearest else " `wavepool problems` lists them all."
-        super().__init__(f"There is no problem {slug[:80]!r}.{hint}")
+        super().__init__([(field, description)])
 
 
 class JobNotFoundError(SchedulerError):

@@ -3,42 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from wavepool.submission.v1.submission_pb2 import Submission
+
+from submissions.checks import MOST_BYTES
 
 if TYPE_CHECKING:
     from datetime import datetime
 
 
-class Mode(StrEnum):
-    """Which stages a run has."""
-
-    CHECK = "check"
-    BENCHMARK = "benchmark"
-    FULL = "full"
-    SAMPLE = "sample"
-    SANDBOX = "sandbox"
-
-
-class TimingMode(StrEnum):
-    """In which state of the device a benchmark times calls; docs/timing.md."""
-
-    COLD = "cold"
-    HOT = "hot"
-    FIRST_CALL = "first-call"
-
-
 @dataclass(frozen=True)
 class JobSpec:
-    """What to run; `problem` is empty for Mode.SANDBOX, and `timing_mode` None is the device's own way."""
+    """What to run, and on what."""
 
-    problem: str
-    mode: Mode
+    submission: Submission
+    """Without its texts: they are large, and only a run and its author need them."""
     gpu_type: str
-    dtype: str
-    language: str
-    priority: int
-    timing_mode: TimingMode | None = None
+    priority: int = 0
     fallback_gpu_types: tuple[str, ...] = ()
     """Where no machine of `gpu_type` is free, these will do, in this order."""
 
@@ -48,21 +30,18 @@ class JobSpec:
         return (self.gpu_type, *self.fallback_gpu_types)
 
 
-@dataclass(frozen=True)
-class Texts:
-    """What a submission is written in. Large, so it is kept apart from its job.
+def without_texts(submission: Submission) -> Submission:
+    """A copy that has neither source nor launch plan nor problem definition."""
+    rest = Submission()
+    rest.CopyFrom(submission)
+    for field in MOST_BYTES:
+        rest.ClearField(field)
+    return rest
 
-    `launch_plan` is JSON, `problem_def` the Python source of a problem class; both are empty for most jobs.
-    """
 
-    source: str
-    launch_plan: str = ""
-    problem_def: str = ""
-
-    @property
-    def characters(self) -> int:
-        """Of all of them."""
-        return len(self.source) + len(self.launch_plan) + len(self.problem_def)
+def texts_of(submission: Submission) -> Submission:
+    """A copy that has nothing else: merged with the rest, it is the submission again."""
+    return Submission(**{field: getattr(submission, field) for field in MOST_BYTES})
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from servicekit.errors import rpc_failure
 from servicekit.logging import get_logger
 from services.scheduler.jobs.errors import BillingUnreachableError, CreditRefusedError, InvalidFieldError
 from services.scheduler.peers.rpc_codes import UNREACHABLE
+from submissions.modes import MODES
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -55,11 +56,13 @@ class Billing:
 
         Raises CreditRefusedError, InvalidFieldError (no such account), BillingUnreachableError.
         """
+        submission = job.spec.submission
+        what = submission.problem or MODES[submission.mode]
         request = billing_pb2.ReserveCreditRequest(
             account_id=job.account_id,
             amount_micros=job.hold_micros,
             idempotency_key=f"job:{job.job_id}",
-            description=f"job {job.job_id}: {job.spec.problem or job.spec.mode} on {' or '.join(job.spec.gpu_types)}",
+            description=f"job {job.job_id}: {what} on {' or '.join(job.spec.gpu_types)}",
         )
         with _translated("account_id"):
             answer = await self._stub.ReserveCredit(request, timeout=CALL_SECONDS)

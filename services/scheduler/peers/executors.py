@@ -14,16 +14,16 @@ from servicekit.channels import open_channel
 from servicekit.errors import rpc_failure
 from servicekit.proto_time import instant_to_proto
 from services.scheduler.peers.rpc_codes import UNREACHABLE
-from services.scheduler.wire.messages import mode_to_proto, timing_mode_to_proto
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Generator
     from datetime import datetime, timedelta
 
     from wavepool.executor.v1 import run_event_pb2
+    from wavepool.submission.v1.submission_pb2 import Submission
 
     from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.spec import Lease, Texts
+    from services.scheduler.jobs.spec import Lease
 
 CALL_SECONDS = 5.0
 # More than a pool has machines; beyond it the channel that was used least recently is closed.
@@ -59,7 +59,7 @@ class Executors:
         self._channels: OrderedDict[str, grpc.aio.Channel] = OrderedDict()
 
     async def run(
-        self, job: Job, lease: Lease, texts: Texts, expire_time: datetime
+        self, job: Job, lease: Lease, submission: Submission, expire_time: datetime
     ) -> AsyncIterator[run_event_pb2.RunEvent]:
         """Begin the job's run, or attach to it after the last event that is stored.
 
@@ -68,13 +68,7 @@ class Executors:
         """
         request = executor_pb2.RunRequest(
             run_id=job.run_id,
-            problem=job.spec.problem,
-            source=texts.source,
-            launch_plan=texts.launch_plan,
-            problem_def=texts.problem_def,
-            mode=mode_to_proto(job.spec.mode),
-            dtype=job.spec.dtype,
-            timing_mode=timing_mode_to_proto(job.spec.timing_mode),
+            submission=submission,
             fencing_token=lease.fencing_token,
             lease_expire_time=instant_to_proto(expire_time),
             after_seq=job.run_seq,

@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import timedelta
 
+    from wavepool.scheduler.v1.scheduler_pb2 import SubmitJobRequest
+
+    from problems.kit.definition import Problem
     from servicekit.clock import Clock
-    from services.scheduler.jobs.spec import Texts
-    from services.scheduler.jobs.submission_checks import CatalogueProblem, Submission
     from services.scheduler.peers.billing import Billing
     from services.scheduler.queue.forecast import Forecast
     from services.scheduler.queue.waiting import WaitingJobs
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 class SubmissionPolicy:
     """What submissions are accepted, and how many."""
 
-    problems: Mapping[str, CatalogueProblem]
+    problems: Mapping[str, Problem]
     """By slug."""
     max_jobs_in_flight: int
     """Of one account."""
@@ -71,44 +72,43 @@ class Submissions:
         self._clock = clock
         self._policy = policy
 
-    async def submit(self, submission: Submission) -> Job:
+    async def submit(self, request: SubmitJobRequest) -> Job:
         """The job in the queue, or the earlier one of the same key; goes through with it when the caller hangs up.
 
         Raises the errors of `admit`, PriorityNotAllowedError, IdempotencyKeyReusedError, TooManyJobsError,
         CreditRefusedError, BillingUnreachableError.
         """
-        job = await self._draft(submission)
-        return await uncut(self._submit(job, submission.texts))
+        return await uncut(self._submit(await self._draft(request)))
 
-    async def _draft(self, submission: Submission) -> Job:
+    async def _draft(self, request: SubmitJobRequest) -> Job:
         prices = await self._billing.prices_micros_per_hour()
-        spec = admit(submission, self._policy.problems, list(prices))
+        spec = admit(request, self._policy.problems, list(prices))
         if spec.priority > MAX_PRIORITY_FOR_EVERYBODY:
-            await self._check_priority(submission)
+            await self._check_priority(request)
         price, *fallback_prices = [prices[gpu_type] for gpu_type in spec.gpu_types]
         return Job(
             job_id=new_id("job"),
-            account_id=submission.account_id,
-            idempotency_key=submission.idempotency_key,
-            fingerprint=fingerprint(spec, submission.texts),
+            account_id=request.account_id,
+            idempotency_key=request.idempotency_key,
+            fingerprint=fingerprint(spec),
             spec=spec,
             state=JobState.RESERVING,
             create_time=self._clock.now(),
             price_micros_per_hour=price,
             fallback_prices_micros_per_hour=tuple(fallback_prices),
             hold_micros=price_of(self._policy.longest_run, max((price, *fallback_prices))),
-            has_definition=bool(submission.texts.problem_def),
+            has_definition=bool(spec.submission.problem_definition),
             request_id=current_request_id(),
         )
 
-    async def _check_priority(self, submission: Submission) -> None:
+    async def _check_priority(self, request: SubmitJobRequest) -> None:
         # Billing knows the accounts: a caller's word for a right would be the right of every caller.
-        if not await self._billing.is_administrator(submission.account_id):
-            raise PriorityNotAllowedError(submission.priority, MAX_PRIORITY_FOR_EVERYBODY)
+        if not await self._billing.is_administrator(request.account_id):
+            raise PriorityNotAllowedError(request.spec.priority, MAX_PRIORITY_FOR_EVERYBODY)
 
-    async def _submit(self, draft: Job, texts: Texts) -> Job:
+    async def _submit(self, draft: Job) -> Job:
         limit = self._policy.max_jobs_in_flight
-        job = await self._store.insert(draft, texts, limit)
+        job = await self._store.insert(draft, limit)
         if job is None:
             raise TooManyJobsError(limit, self._forecast.next_end())
         if job.fingerprint != draft.fingerprint:

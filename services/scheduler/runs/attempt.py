@@ -31,11 +31,12 @@ from vocabulary.backoff import Backoff, Retries
 
 if TYPE_CHECKING:
     from wavepool.executor.v1.run_event_pb2 import Finished, RunEvent
+    from wavepool.submission.v1.submission_pb2 import Submission
 
     from servicekit.clock import Clock
     from services.scheduler.config import SchedulerSettings
     from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.spec import Lease, Texts
+    from services.scheduler.jobs.spec import Lease
     from services.scheduler.peers.executors import Executors
     from services.scheduler.peers.pool import Pool
     from services.scheduler.store.job_store import JobStore
@@ -111,10 +112,10 @@ class Attempt:
         )
 
     async def _follow(self) -> Job:
-        texts = await self._store.texts_to_run(self.job.job_id)
+        submission = await self._store.submission_to_run(self.job)
         while True:
             try:
-                return await self._stream(texts)
+                return await self._stream(submission)
             except RunInterruptedError as error:
                 pause = self._retries.pause(self._clock.now())
                 if pause is None:
@@ -125,8 +126,8 @@ class Attempt:
                 raise AttemptLostError(f"the machine refused the run ({error})") from error
             await asyncio.sleep(pause.total_seconds())
 
-    async def _stream(self, texts: Texts) -> Job:
-        stream = self._executors.run(self.job, self.lease, texts, self._expire_time)
+    async def _stream(self, submission: Submission) -> Job:
+        stream = self._executors.run(self.job, self.lease, submission, self._expire_time)
         async with aclosing(batches(stream)) as arriving:
             async for batch in arriving:
                 events = [event for event in batch if event.seq > self.job.run_seq]

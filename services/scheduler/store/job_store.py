@@ -5,18 +5,19 @@ What a transaction wrote is announced only after its commit, so nobody sees an e
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, select, text
+from wavepool.submission.v1.submission_pb2 import Submission
 
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.job import Job, JobEvent, JobState
-from services.scheduler.jobs.spec import Texts
+from services.scheduler.jobs.spec import texts_of, without_texts
 from services.scheduler.store import statements
-from services.scheduler.store.recent_sources import RecentSources
+from services.scheduler.store.recent_texts import RecentTexts
 from services.scheduler.store.rows import changed_columns, event_to_row, job_from_row, job_to_row
-from services.scheduler.store.tables import job_sources, jobs
+from services.scheduler.store.tables import job_texts, jobs
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Collection, Sequence
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 # SQLite takes a limited number of parameters, and rows are decoded between two awaits.
 IDS_IN_A_QUERY = 500
-_TEXTS = tuple(field.name for field in fields(Texts))
 
 
 class JobStore:
@@ -38,24 +38,28 @@ class JobStore:
     def __init__(self, database: Database, announce: Callable[[Sequence[JobEvent]], None]) -> None:
         self._database = database
         self._announce = announce
-        self._recent_sources = RecentSources()
+        self._recent_texts = RecentTexts()
 
-    async def insert(self, job: Job, texts: Texts, max_in_flight: int) -> Job | None:
-        """Store a new job and give it back, or the earlier one of the same account and key.
+    async def insert(self, job: Job, max_in_flight: int) -> Job | None:
+        """Store a new job whose spec has its whole submission.
 
-        None, with nothing stored, when the account has `max_in_flight` jobs in flight already.
+        Gives the job without its texts, or the earlier one of the same account and key. None, with nothing stored, when
+        the account has `max_in_flight` jobs in flight already.
         """
+        texts = texts_of(job.spec.submission)
+        job = replace(job, spec=replace(job.spec, submission=without_texts(job.spec.submission)))
         async with self._database.transaction() as connection:
             await self._one_submission_at_a_time(connection, job.account_id)
             in_flight, earlier_id = await self._standing(connection, job)
             if earlier_id is None and in_flight < max_in_flight:
                 await connection.execute(statements.INSERT_JOB, job_to_row(job))
-                await connection.execute(statements.INSERT_SOURCES, {"job_id": job.job_id, **asdict(texts)})
+                row = {"job_id": job.job_id, "texts": texts.SerializeToString()}
+                await connection.execute(statements.INSERT_TEXTS, row)
         if earlier_id is not None:
             return await self.get(earlier_id)
         if in_flight >= max_in_flight:
             return None
-        self._recent_sources.put(job.job_id, texts)
+        self._recent_texts.put(job.job_id, texts)
         return job
 
     async def move(self, before: Job, after: Job, payloads: Sequence[bytes], now: datetime) -> Job:
@@ -84,13 +88,13 @@ class JobStore:
             row = (await connection.execute(statements.JOB, {"job_id": job_id})).mappings().one_or_none()
         return job_from_row(row) if row else None
 
-    async def texts(self, job_id: str) -> Texts:
-        """What a job is written in."""
-        return self._recent_sources.look(job_id) or await self._stored_texts(job_id)
+    async def whole_submission(self, job: Job) -> Submission:
+        """What was sent, as it was admitted."""
+        return _merged(job, self._recent_texts.look(job.job_id) or await self._stored_texts(job.job_id))
 
-    async def texts_to_run(self, job_id: str) -> Texts:
-        """The same, for the job's run: after it they are seldom asked for."""
-        return self._recent_sources.take(job_id) or await self._stored_texts(job_id)
+    async def submission_to_run(self, job: Job) -> Submission:
+        """The same, for the job's run: after it the texts are seldom asked for."""
+        return _merged(job, self._recent_texts.take(job.job_id) or await self._stored_texts(job.job_id))
 
     async def ids_in_states(self, states: Collection[JobState]) -> dict[str, JobState]:
         """The state of every job that is in one of these."""
@@ -107,10 +111,10 @@ class JobStore:
             for row in rows:
                 yield job_from_row(row)
 
-    async def _stored_texts(self, job_id: str) -> Texts:
+    async def _stored_texts(self, job_id: str) -> Submission:
+        query = select(job_texts.c.texts).where(job_texts.c.job_id == job_id)
         async with self._database.reading() as connection:
-            query = select(*(job_sources.c[name] for name in _TEXTS)).where(job_sources.c.job_id == job_id)
-            return Texts(**(await connection.execute(query)).mappings().one())
+            return Submission.FromString(bytes((await connection.execute(query)).scalar_one()))
 
     async def _compare_and_set(self, connection: AsyncConnection, before: Job, after: Job, new_events: int) -> Job:
         statement, parameters = statements.move_of(before, changed_columns(before, after), new_events)
@@ -131,6 +135,13 @@ class JobStore:
             await connection.execute(
                 text("SELECT pg_advisory_xact_lock(hashtext(:key))"), {"key": f"jobs {account_id}"}
             )
+
+
+def _merged(job: Job, texts: Submission) -> Submission:
+    whole = Submission()
+    whole.CopyFrom(job.spec.submission)
+    whole.MergeFrom(texts)
+    return whole
 
 
 def _events(job: Job, payloads: Sequence[bytes], now: datetime) -> list[JobEvent]:

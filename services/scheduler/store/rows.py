@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from wavepool.submission.v1.submission_pb2 import Submission
+
 from services.scheduler.jobs.job import Job, JobEvent, JobState
-from services.scheduler.jobs.spec import JobSpec, Lease, Mode, TimingMode
+from services.scheduler.jobs.spec import JobSpec, Lease
 
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
 
-_SPEC_COLUMNS = tuple(field.name for field in fields(JobSpec))
+_SPEC_COLUMNS = tuple(field.name for field in fields(JobSpec) if field.name != "submission")
 # The lease's machine is the job's own column: it outlives the lease.
 _LEASE_COLUMNS = tuple(field.name for field in fields(Lease) if field.name != "machine_id")
 _JOB_COLUMNS = tuple(field.name for field in fields(Job) if field.name not in {"spec", "lease"})
@@ -21,6 +23,7 @@ def job_to_row(job: Job) -> dict[str, Any]:
     """Every column."""
     row: dict[str, Any] = {name: getattr(job, name) for name in _JOB_COLUMNS}
     row |= {name: getattr(job.spec, name) for name in _SPEC_COLUMNS}
+    row |= {"submission": job.spec.submission.SerializeToString(), "problem": job.spec.submission.problem}
     return row | {name: getattr(job.lease, name, None) for name in _LEASE_COLUMNS}
 
 
@@ -38,8 +41,7 @@ def job_from_row(row: RowMapping) -> Job:
     job["ending"] = JobState(columns["ending"]) if columns["ending"] else None
     job["result"] = bytes(columns["result"])
     spec: dict[str, Any] = {name: columns[name] for name in _SPEC_COLUMNS}
-    spec["mode"] = Mode(columns["mode"])
-    spec["timing_mode"] = TimingMode(columns["timing_mode"]) if columns["timing_mode"] else None
+    spec["submission"] = Submission.FromString(bytes(columns["submission"]))
     lease = None
     if columns["lease_id"] is not None:
         lease = Lease(machine_id=columns["machine_id"], **{name: columns[name] for name in _LEASE_COLUMNS})

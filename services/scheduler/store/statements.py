@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, func, insert, select, update
 
 from services.scheduler.jobs.job import IN_FLIGHT_STATES
-from services.scheduler.store.tables import job_events, job_sources, jobs
+from services.scheduler.store.tables import job_events, job_texts, jobs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from services.scheduler.jobs.job import Job
 
 INSERT_JOB = insert(jobs)
-INSERT_SOURCES = insert(job_sources)
+INSERT_TEXTS = insert(job_texts)
 INSERT_EVENTS = insert(job_events)
 JOB = select(jobs).where(jobs.c.job_id == bindparam("job_id"))
 """By `job_id`."""

@@ -30,13 +30,11 @@ jobs = Table(
     # Null once the submission was abandoned: the key is then free again.
     Column("idempotency_key", Text),
     Column("fingerprint", Text, nullable=False),
+    # A wavepool.submission.v1.Submission without its texts, and again its problem, which lists are filtered by.
+    Column("submission", LargeBinary, nullable=False),
     Column("problem", Text, nullable=False),
-    Column("mode", Text, nullable=False),
     Column("gpu_type", Text, nullable=False),
-    Column("dtype", Text, nullable=False),
-    Column("language", Text, nullable=False),
     Column("priority", Integer, nullable=False),
-    Column("timing_mode", Text),
     Column("fallback_gpu_types", JsonTuple, nullable=False, server_default="[]"),
     Column("state", Text, nullable=False),
     Column("create_time", Instant, nullable=False),
@@ -75,14 +73,12 @@ jobs = Table(
     Index("jobs_state", "state"),
 )
 
-# Apart from its job, so that a move does not rewrite it.
-job_sources = Table(
-    "job_sources",
+# The rest of the message, apart from its job, so that a move does not rewrite it.
+job_texts = Table(
+    "job_texts",
     metadata,
     Column("job_id", Text, ForeignKey("jobs.job_id", ondelete="CASCADE"), primary_key=True),
-    Column("source", Text, nullable=False),
-    Column("launch_plan", Text, nullable=False, server_default=""),
-    Column("problem_def", Text, nullable=False, server_default=""),
+    Column("texts", LargeBinary, nullable=False),
 )
 
 job_events = Table(

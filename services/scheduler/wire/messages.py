@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wavepool.executor.v1 import executor_pb2, run_event_pb2
+from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 
 from problems.library.variants import variant_of
 from servicekit.proto_time import instant_to_proto
 from services.scheduler.jobs.errors import InvalidFieldError
 from services.scheduler.jobs.job import UNSEEN_STATES, JobState
-from services.scheduler.jobs.spec import Mode, Texts, TimingMode
-from services.scheduler.jobs.submission_checks import Submission
 
 if TYPE_CHECKING:
+    from wavepool.submission.v1.submission_pb2 import Submission
+
     from problems.kit.definition import CatalogueEntry, Problem
     from services.scheduler.jobs.job import Job, JobEvent
+    from services.scheduler.jobs.spec import JobSpec
 
-TIMING_MODE_PREFIX = "TIMING_MODE_"
 VERDICT_PREFIX = "VERDICT_"
-MODE_PREFIX = "RUN_MODE_"
 STATE_PREFIX = "JOB_STATE_"
 UNKNOWN_VERDICT = "UNSPECIFIED"
 
@@ -30,48 +29,17 @@ _STATES: dict[JobState, scheduler_pb2.JobState.ValueType] = {
     if state not in UNSEEN_STATES
 }
 _STATES_BY_NUMBER: dict[int, JobState] = {number: state for state, number in _STATES.items()}
-_MODES = {mode: executor_pb2.RunMode.Value(f"{MODE_PREFIX}{mode.name}") for mode in Mode}
-_MODES_BY_NUMBER = {number: mode for mode, number in _MODES.items()}
-_TIMING_MODES: dict[TimingMode | None, executor_pb2.TimingMode.ValueType] = {
-    None: executor_pb2.TIMING_MODE_UNSPECIFIED,
-    **{mode: executor_pb2.TimingMode.Value(f"{TIMING_MODE_PREFIX}{mode.name}") for mode in TimingMode},
-}
-_TIMING_WORDS: dict[int, str] = {number: mode or "" for mode, number in _TIMING_MODES.items()}
 _VERDICT_NAMES: dict[int, str] = {
     number: name.removeprefix(VERDICT_PREFIX) for name, number in run_event_pb2.Verdict.items()
 }
 
 
-def submission_from_proto(request: scheduler_pb2.SubmitJobRequest) -> Submission:
-    """What was sent, unchecked."""
-    spec = request.spec
-    return Submission(
-        account_id=request.account_id,
-        idempotency_key=request.idempotency_key,
-        problem=spec.problem,
-        texts=texts_from_proto(spec),
-        mode=_MODES_BY_NUMBER.get(spec.mode),
-        gpu_type=spec.gpu_type,
-        dtype=spec.dtype,
-        language=spec.language,
-        priority=spec.priority,
-        # A number that is newer than we are is no word, and `admit` refuses it.
-        timing_mode=_TIMING_WORDS.get(spec.timing_mode, str(spec.timing_mode)),
-        fallback_gpu_types=tuple(spec.fallback_gpu_types),
-    )
-
-
-def texts_from_proto(spec: scheduler_pb2.JobSpec) -> Texts:
-    """What a submission is written in."""
-    return Texts(spec.source, spec.launch_plan, spec.problem_def)
-
-
-def job_to_proto(job: Job, texts: Texts | None = None) -> scheduler_pb2.Job:
-    """The job; lists leave its texts out."""
+def job_to_proto(job: Job, whole: Submission | None = None) -> scheduler_pb2.Job:
+    """The job; lists leave the texts of its submission out."""
     message = scheduler_pb2.Job(
         job_id=job.job_id,
         account_id=job.account_id,
-        spec=_spec_to_proto(job, texts or Texts("")),
+        spec=_spec_to_proto(job.spec, whole or job.spec.submission),
         state=state_to_proto(job.state),
         message=job.message,
         create_time=instant_to_proto(job.create_time),
@@ -89,19 +57,12 @@ def job_to_proto(job: Job, texts: Texts | None = None) -> scheduler_pb2.Job:
     return message
 
 
-def _spec_to_proto(job: Job, texts: Texts) -> scheduler_pb2.JobSpec:
+def _spec_to_proto(spec: JobSpec, submission: Submission) -> scheduler_pb2.JobSpec:
     return scheduler_pb2.JobSpec(
-        problem=job.spec.problem,
-        source=texts.source,
-        launch_plan=texts.launch_plan,
-        problem_def=texts.problem_def,
-        mode=mode_to_proto(job.spec.mode),
-        gpu_type=job.spec.gpu_type,
-        dtype=job.spec.dtype,
-        language=job.spec.language,
-        priority=job.spec.priority,
-        timing_mode=timing_mode_to_proto(job.spec.timing_mode),
-        fallback_gpu_types=job.spec.fallback_gpu_types,
+        submission=submission,
+        gpu_type=spec.gpu_type,
+        priority=spec.priority,
+        fallback_gpu_types=spec.fallback_gpu_types,
     )
 
 
@@ -128,16 +89,6 @@ def state_from_proto(number: int) -> JobState:
             "states", f"{number} is no job state; give {', '.join(state.name for state in _STATES)}"
         )
     return _STATES_BY_NUMBER[number]
-
-
-def mode_to_proto(mode: Mode) -> executor_pb2.RunMode.ValueType:
-    """The mode."""
-    return _MODES[mode]
-
-
-def timing_mode_to_proto(mode: TimingMode | None) -> executor_pb2.TimingMode.ValueType:
-    """The timing mode; None is the device's own way."""
-    return _TIMING_MODES[mode]
 
 
 def verdict_name(number: int) -> str:

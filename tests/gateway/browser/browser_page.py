@@ -10,8 +10,8 @@ from tests.gateway.job_events import whole_run
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
-    from wavepool.executor.v1.executor_pb2 import RunMode
     from wavepool.executor.v1.run_event_pb2 import Finished
+    from wavepool.submission.v1.submission_pb2 import RunMode
 
     from tests.gateway.running_gateway import RunningGateway
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from playwright.async_api import expect
-from wavepool.executor.v1 import executor_pb2, run_event_pb2
+from wavepool.executor.v1 import run_event_pb2
+from wavepool.submission.v1 import submission_pb2
 
 from tests.gateway.job_events import ACCEPTED, COMPILE_ERROR, WRONG, event, whole_run
 from tests.gateway.scripted_scheduler import ALIAS, PROBLEM
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
-FULL = executor_pb2.RUN_MODE_FULL
+FULL = submission_pb2.RUN_MODE_FULL
 TO_COMPILER = ("compiling",)
 TO_CHECKER = ("compiling", "compiled", "checking")
 SHOUT = "<img src=x onerror=\"document.title='owned'\"><b>bold</b>"
@@ -46,7 +47,7 @@ async def test_kernel_is_submitted_followed_live_and_its_result_shown(
     assert "rank beside no GPU's" in await web.page.locator("#outcome").inner_text()
     assert await web.page.locator("#live-status").inner_text() == "Accepted · VALID."
     assert "$0.001234" in await web.page.locator(".figures").inner_text()
-    assert services.refusals.calls["SubmitJob"][0].spec.source == "int mine;"
+    assert services.refusals.calls["SubmitJob"][0].spec.submission.source == "int mine;"
 
 
 async def test_a_benchmark_says_in_the_page_how_far_it_has_come(web: BrowserPage, services: ScriptedServices) -> None:
@@ -138,8 +139,8 @@ async def test_a_launch_plan_and_a_definition_are_submitted_and_shown_again(
     await web.page.fill("#problem-def", "class mine: ...")
     await web.submit()
     await web.page.wait_for_selector(".verdict")
-    spec = services.refusals.calls["SubmitJob"][0].spec
-    assert (json.loads(spec.launch_plan), spec.problem_def) == ({"launches": []}, "class mine: ...")
+    sent = services.refusals.calls["SubmitJob"][0].spec.submission
+    assert (json.loads(sent.launch_plan), sent.problem_definition) == ({"launches": []}, "class mine: ...")
     await web.page.reload()
     await expect(web.page.locator("#problem-def")).to_have_value("class mine: ...")
     assert await web.accessibility() == []
@@ -153,7 +154,7 @@ async def test_calls_are_timed_as_chosen_and_the_table_says_how(web: BrowserPage
     await chosen.select_option("hot")
     await web.submit()
     await expect(web.page.locator("#outcome")).to_contain_text("Hot times: the caches were as the new inputs")
-    assert services.refusals.calls["SubmitJob"][0].spec.timing_mode == executor_pb2.TIMING_MODE_HOT
+    assert services.refusals.calls["SubmitJob"][0].spec.submission.timing_mode == submission_pb2.TIMING_MODE_HOT
     await web.page.reload()
     await expect(chosen).to_have_value("hot")
     assert await web.accessibility() == []
@@ -171,14 +172,14 @@ async def test_cold_times_of_caches_that_may_be_warm_say_so(web: BrowserPage) ->
 
 
 async def test_what_is_not_measured_has_no_timing_to_choose(web: BrowserPage, services: ScriptedServices) -> None:
-    web.script(executor_pb2.RUN_MODE_CHECK)
+    web.script(submission_pb2.RUN_MODE_CHECK)
     await web.open()
     await web.page.select_option("#timing-select", "cold")
     await web.choose("check")
     await expect(web.page.locator("#timing")).to_be_hidden()
     await web.submit()
     await web.page.wait_for_selector(".verdict")
-    assert services.refusals.calls["SubmitJob"][0].spec.timing_mode == executor_pb2.TIMING_MODE_UNSPECIFIED
+    assert services.refusals.calls["SubmitJob"][0].spec.submission.timing_mode == submission_pb2.TIMING_MODE_UNSPECIFIED
     await web.choose("benchmark")
     await expect(web.page.locator("#timing")).to_be_visible()
 
@@ -193,7 +194,7 @@ async def test_another_element_type_has_its_own_starter_and_draft_and_is_submitt
     await expect(web.page.locator("#code")).to_have_value(re.compile("// float16"))
     await web.submit()
     await web.page.wait_for_selector(".verdict")
-    assert services.refusals.calls["SubmitJob"][0].spec.dtype == "float16"
+    assert services.refusals.calls["SubmitJob"][0].spec.submission.dtype == "float16"
     await web.page.select_option("#dtype-select", "float32")
     await expect(web.page.locator("#code")).to_have_value("int in_float32;")
 
@@ -309,10 +310,10 @@ async def test_cancel_button_ends_the_run(web: BrowserPage, services: ScriptedSe
 
 
 @pytest.mark.parametrize(
-    ("mode", "number"), [("sample", executor_pb2.RUN_MODE_SAMPLE), ("sandbox", executor_pb2.RUN_MODE_SANDBOX)]
+    ("mode", "number"), [("sample", submission_pb2.RUN_MODE_SAMPLE), ("sandbox", submission_pb2.RUN_MODE_SANDBOX)]
 )
 async def test_sample_and_sandbox_show_what_came_out(
-    web: BrowserPage, services: ScriptedServices, mode: str, number: executor_pb2.RunMode.ValueType
+    web: BrowserPage, services: ScriptedServices, mode: str, number: submission_pb2.RunMode.ValueType
 ) -> None:
     web.script(number)
     await web.open()
@@ -321,7 +322,7 @@ async def test_sample_and_sandbox_show_what_came_out(
     await web.page.wait_for_selector(".verdict.good")
     outcome = await web.page.locator("#outcome").inner_text()
     assert ("1  -0.2" if mode == "sample" else "hello") in outcome
-    assert services.refusals.calls["SubmitJob"][0].spec.mode == number
+    assert services.refusals.calls["SubmitJob"][0].spec.submission.mode == number
 
 
 async def test_text_of_others_is_never_read_as_markup(web: BrowserPage, services: ScriptedServices) -> None:

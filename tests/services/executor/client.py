@@ -12,8 +12,10 @@ import grpc
 import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc, run_event_pb2
+from wavepool.submission.v1 import submission_pb2
 
 from servicekit.errors import RpcFailure, rpc_failure
+from tests.job_specs import SUBMISSION_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -43,11 +45,13 @@ def request(source: str, **fields: Any) -> executor_pb2.RunRequest:
     sound: dict[str, Any] = {
         "run_id": f"run-{next(_SERIAL)}",
         "problem": "softmax",
-        "mode": executor_pb2.RUN_MODE_CHECK,
+        "mode": submission_pb2.RUN_MODE_CHECK,
         "fencing_token": 7,
         "lease_expire_time": in_seconds(60),
     }
-    return executor_pb2.RunRequest(source=source, **{**sound, **fields})
+    asked = {**sound, "source": source, **fields}
+    submission = {name: asked.pop(name) for name in SUBMISSION_FIELDS & set(asked)}
+    return executor_pb2.RunRequest(submission=submission_pb2.Submission(**submission), **asked)
 
 
 class Client:

@@ -15,7 +15,7 @@ import pytest
 from servicekit.channels import open_channel
 from servicekit.clock import SystemClock
 from services.executor.config import ExecutorSettings
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.device import DeviceDescription, Toolchain
 from services.executor.judges.judge import Judge
@@ -23,6 +23,7 @@ from services.executor.machine.inventory import InventoryReader
 from services.executor.machine.signing import Signer
 from services.executor.server import build_server
 from services.executor.wire.capabilities import Capabilities
+from submissions.modes import Mode
 from tests.services.executor.client import ADMIN_TOKEN, LEASE_TOKEN, Client
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from wavepool.executor.v1 import executor_pb2
 from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
+from wavepool.submission.v1 import submission_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
 from servicekit.channels import open_channel
@@ -28,6 +28,7 @@ from services.vmpool.lifecycle.executor_client import ExecutorClient
 from services.vmpool.providers.provider import UNNAMED, Observation, ProviderState, Resource
 from services.vmpool.providers.provider_set import ProviderSet
 from services.vmpool.server import build as build_vmpool
+from tests.job_specs import job_spec
 from tests.services.executor.client import QUICK
 from tests.services.scheduler.cluster import PROBLEM, PROBLEMS
 from tests.services.vmpool.scripted_provider import ScriptedProvider
@@ -152,8 +153,8 @@ async def services_on(folder: Path, provider: ScriptedProvider) -> AsyncGenerato
 
 
 async def submitted(services: Services) -> scheduler_pb2.Job:
-    spec = scheduler_pb2.JobSpec(
-        problem=PROBLEM.slug, source=QUICK, mode=executor_pb2.RUN_MODE_CHECK, fallback_gpu_types=["mi210"]
+    spec = job_spec(
+        problem=PROBLEM.slug, source=QUICK, mode=submission_pb2.RUN_MODE_CHECK, fallback_gpu_types=["mi210"]
     )
     request = scheduler_pb2.SubmitJobRequest(account_id=services.account_id, spec=spec, idempotency_key="key")
     return (await services.scheduler.SubmitJob(request, timeout=TIMEOUT_SECONDS)).job

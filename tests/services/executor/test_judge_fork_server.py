@@ -14,10 +14,11 @@ import uvloop
 
 from services.executor.config import ExecutorSettings
 from services.executor.core.model.events import Checking, Finished, ProgramOutput
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.judges.fork_server import JudgeForkServer
 from services.executor.sandboxes.process_tree import descendants
+from submissions.modes import Mode
 from tests.services.executor.client import until
 from tests.services.executor.conftest import REPOSITORY
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.executor.core.model.events import Finished
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.judges.judge import Judge
 from services.executor.judges.pool import JudgePool
+from submissions.modes import Mode
 from tests.services.executor.client import until
 from tests.services.executor.conftest import JUDGE, REPOSITORY
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import docker
 import pytest
-from wavepool.executor.v1 import executor_pb2
+from wavepool.submission.v1 import submission_pb2
 
 from services.executor.sandboxes.docker.connection import OWNER_LABEL
 from services.executor.sandboxes.docker.owner import BoxOwner
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection
 
 STAGES = {
-    "compiling": (BOMB, executor_pb2.RUN_MODE_CHECK),
-    "checking": (STUCK, executor_pb2.RUN_MODE_CHECK),
-    "benchmarking": (SOLUTION, executor_pb2.RUN_MODE_FULL),
-    "program_output": (TALKER, executor_pb2.RUN_MODE_SANDBOX),
+    "compiling": (BOMB, submission_pb2.RUN_MODE_CHECK),
+    "checking": (STUCK, submission_pb2.RUN_MODE_CHECK),
+    "benchmarking": (SOLUTION, submission_pb2.RUN_MODE_FULL),
+    "program_output": (TALKER, submission_pb2.RUN_MODE_SANDBOX),
 }
 SANDBOXES = [
     pytest.param("bubblewrap", marks=pytest.mark.bubblewrap),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK, Submission
 
 from servicekit.channels import open_channel
 from servicekit.clock import ManualClock
-from services.scheduler.jobs.spec import Texts
 from services.scheduler.peers.executors import Executors, RunRefusedError
 from services.scheduler.peers.pool import Pool
 from services.vmpool.config import VmPoolSettings
@@ -60,12 +59,13 @@ async def test_a_holder_whose_slot_has_passed_to_another_is_refused_and_its_neig
 
     async def verdict(job: Job) -> int:
         assert job.lease is not None
-        events = executors.run(job, job.lease, Texts(QUICK), job.lease.expire_time)
+        events = executors.run(
+            job, job.lease, Submission(problem="softmax", source=QUICK, mode=RUN_MODE_CHECK), job.lease.expire_time
+        )
         return [event async for event in events][-1].finished.verdict
 
     async def leased(number: int) -> Job:
         job = a_queued_job(number)
-        job = replace(job, spec=replace(job.spec, problem="softmax"))
         return job.start((await pool.acquire(job, None, HALF, MINUTE)).lease, datetime.now(UTC))
 
     late, neighbour = await leased(1), await leased(2)

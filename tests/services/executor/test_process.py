@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import pytest
 from wavepool.executor.v1 import executor_pb2, run_event_pb2
+from wavepool.submission.v1 import submission_pb2
 
 from servicekit.channels import open_channel
 from services.executor.sandboxes.limits.cgroup_place import cgroup_parents
@@ -100,8 +101,8 @@ def executor(tmp_path_factory: pytest.TempPathFactory) -> Generator[Executor]:
     assert running.end(signal.SIGTERM) == 0
 
 
-def asked(source: str, mode: executor_pb2.RunMode.ValueType, **fields: Any) -> executor_pb2.RunRequest:
-    problem = "" if mode == executor_pb2.RUN_MODE_SANDBOX else "leaky-relu"
+def asked(source: str, mode: submission_pb2.RunMode.ValueType, **fields: Any) -> executor_pb2.RunRequest:
+    problem = "" if mode == submission_pb2.RUN_MODE_SANDBOX else "leaky-relu"
     return request(source, mode=mode, problem=problem, **fields)
 
 
@@ -112,12 +113,12 @@ MEASURED = ["benchmarking", "benchmark_result", "benchmarked"]
 @pytest.mark.parametrize(
     ("mode", "source", "names"),
     [
-        (executor_pb2.RUN_MODE_CHECK, SOLUTION, [*CHECKED, "finished"]),
-        (executor_pb2.RUN_MODE_BENCHMARK, SOLUTION, [*CHECKED, *MEASURED, "finished"]),
-        (executor_pb2.RUN_MODE_FULL, SOLUTION, [*CHECKED, *MEASURED, "finished"]),
-        (executor_pb2.RUN_MODE_SAMPLE, SOLUTION, ["compiling", "compiled", "finished"]),
+        (submission_pb2.RUN_MODE_CHECK, SOLUTION, [*CHECKED, "finished"]),
+        (submission_pb2.RUN_MODE_BENCHMARK, SOLUTION, [*CHECKED, *MEASURED, "finished"]),
+        (submission_pb2.RUN_MODE_FULL, SOLUTION, [*CHECKED, *MEASURED, "finished"]),
+        (submission_pb2.RUN_MODE_SAMPLE, SOLUTION, ["compiling", "compiled", "finished"]),
         (
-            executor_pb2.RUN_MODE_SANDBOX,
+            submission_pb2.RUN_MODE_SANDBOX,
             PROGRAM,
             ["compiling", "compiled", "program_started", "program_output", "finished"],
         ),
@@ -125,7 +126,7 @@ MEASURED = ["benchmarking", "benchmark_result", "benchmarked"]
     ids=["check", "benchmark", "full", "sample", "sandbox"],
 )
 async def test_every_mode_goes_through_its_stages(
-    executor: Executor, mode: executor_pb2.RunMode.ValueType, source: str, names: list[str]
+    executor: Executor, mode: submission_pb2.RunMode.ValueType, source: str, names: list[str]
 ) -> None:
     async with executor.client() as client:
         events = await client.run(asked(source, mode))
@@ -147,7 +148,7 @@ async def test_a_bad_submission_gets_its_verdict(
     executor: Executor, source: str, verdict: run_event_pb2.Verdict.ValueType
 ) -> None:
     async with executor.client() as client:
-        last = (await client.run(asked(source, executor_pb2.RUN_MODE_CHECK)))[-1].finished
+        last = (await client.run(asked(source, submission_pb2.RUN_MODE_CHECK)))[-1].finished
 
     assert last.verdict == verdict
     assert last.details or last.wrong_answer.first_mismatches
@@ -156,15 +157,15 @@ async def test_a_bad_submission_gets_its_verdict(
 @pytest.mark.parametrize(
     ("mode", "source", "stage"),
     [
-        (executor_pb2.RUN_MODE_CHECK, BOMB, "compiling"),
-        (executor_pb2.RUN_MODE_CHECK, STUCK, "checking"),
-        (executor_pb2.RUN_MODE_FULL, SOLUTION, "benchmarking"),
-        (executor_pb2.RUN_MODE_SANDBOX, TALKER, "program_output"),
+        (submission_pb2.RUN_MODE_CHECK, BOMB, "compiling"),
+        (submission_pb2.RUN_MODE_CHECK, STUCK, "checking"),
+        (submission_pb2.RUN_MODE_FULL, SOLUTION, "benchmarking"),
+        (submission_pb2.RUN_MODE_SANDBOX, TALKER, "program_output"),
     ],
     ids=["compiling", "checking", "benchmarking", "running"],
 )
 async def test_a_run_is_cancelled_in_every_stage_and_leaves_nothing(
-    executor: Executor, mode: executor_pb2.RunMode.ValueType, source: str, stage: str
+    executor: Executor, mode: submission_pb2.RunMode.ValueType, source: str, stage: str
 ) -> None:
     one = asked(source, mode)
     async with executor.client() as client:
@@ -181,7 +182,7 @@ async def test_a_run_is_cancelled_in_every_stage_and_leaves_nothing(
 async def test_a_killed_executor_leaves_no_process_and_no_file(tmp_path: Path) -> None:
     executor = Executor(tmp_path)
     async with executor.client() as client:
-        stream = client.stream(asked(TALKER, executor_pb2.RUN_MODE_SANDBOX))
+        stream = client.stream(asked(TALKER, submission_pb2.RUN_MODE_SANDBOX))
         await stream.reach("program_output")
         tree = descendants(executor.process.pid)
         assert any(map(_is_boxed, tree))
@@ -196,12 +197,12 @@ async def test_a_killed_executor_leaves_no_process_and_no_file(tmp_path: Path) -
 
 async def test_a_killed_judge_is_our_fault_and_the_next_run_is_well(executor: Executor) -> None:
     async with executor.client() as client:
-        stream = client.stream(asked(TALKER, executor_pb2.RUN_MODE_SANDBOX))
+        stream = client.stream(asked(TALKER, submission_pb2.RUN_MODE_SANDBOX))
         await stream.reach("program_output")
         boxed = [pid for pid in descendants(executor.process.pid) if _is_in_use(pid)]
         os.kill(_judge_of(boxed[0], executor.fork_server_pid()), signal.SIGKILL)
         last = [event async for event in stream][-1].finished
-        after = (await client.run(asked(SOLUTION, executor_pb2.RUN_MODE_CHECK)))[-1].finished
+        after = (await client.run(asked(SOLUTION, submission_pb2.RUN_MODE_CHECK)))[-1].finished
 
     assert last.verdict == run_event_pb2.VERDICT_INFRA_ERROR
     assert after.verdict == run_event_pb2.VERDICT_ACCEPTED
@@ -269,7 +270,7 @@ def _parent_of(pid: int) -> int:
 async def test_a_report_is_signed_by_the_machine_and_names_the_seed_that_the_run_was_bound_to(
     executor: Executor,
 ) -> None:
-    asked_for = asked(SOLUTION, executor_pb2.RUN_MODE_CHECK)
+    asked_for = asked(SOLUTION, submission_pb2.RUN_MODE_CHECK)
     async with executor.client() as client:
         key = (await client.capabilities()).signing_public_key
         events = await client.run(asked_for)
@@ -288,7 +289,7 @@ async def test_an_executor_whose_pool_is_gone_ends_by_itself_once_nothing_runs_o
     alone, pooled = Executor(tmp_path / "alone"), Executor(tmp_path / "pooled", EXECUTOR_POOL_TIMEOUT="3")
     async with pooled.client() as client:
         # It takes longer than the executor waits for its pool.
-        last = (await client.run(asked(LONG_PROGRAM, executor_pb2.RUN_MODE_SANDBOX)))[-1].finished
+        last = (await client.run(asked(LONG_PROGRAM, submission_pb2.RUN_MODE_SANDBOX)))[-1].finished
     assert last.verdict == run_event_pb2.VERDICT_ACCEPTED
     assert pooled.ended() == 0
     assert "the executor ends: no pool has asked for this machine for" in pooled.log[-1]["message"]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import grpc
 import pytest
-from wavepool.executor.v1 import executor_pb2, run_event_pb2
+from wavepool.executor.v1 import run_event_pb2
+from wavepool.submission.v1 import submission_pb2
 
 from services.executor.judges import judge
 from tests.services.executor.client import QUICK, Client, held, name_of, refusal, request
@@ -61,16 +62,16 @@ async def test_a_known_id_with_another_source_is_a_conflict(client: Client) -> N
     asked = request(QUICK)
     await client.run(asked)
 
-    asked.source = "finish WRONG_ANSWER"
+    asked.submission.source = "finish WRONG_ANSWER"
 
     assert (await refusal(client.run(asked))).code is grpc.StatusCode.ALREADY_EXISTS
 
 
 async def test_a_known_id_with_another_timing_mode_is_a_conflict(client: Client) -> None:
-    asked = request(QUICK, mode=executor_pb2.RUN_MODE_FULL, timing_mode=executor_pb2.TIMING_MODE_COLD)
+    asked = request(QUICK, mode=submission_pb2.RUN_MODE_FULL, timing_mode=submission_pb2.TIMING_MODE_COLD)
     await client.run(asked)
 
-    asked.timing_mode = executor_pb2.TIMING_MODE_UNSPECIFIED
+    asked.submission.timing_mode = submission_pb2.TIMING_MODE_UNSPECIFIED
 
     assert (await refusal(client.run(asked))).code is grpc.StatusCode.ALREADY_EXISTS
 

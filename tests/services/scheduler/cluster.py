@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import grpc
 from wavepool.billing.v1 import billing_pb2_grpc
-from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc
+from wavepool.executor.v1 import executor_pb2_grpc
 from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
@@ -21,6 +21,7 @@ from servicekit.clock import SystemClock
 from servicekit.database import Database, migrate
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.server import MIGRATIONS, Scheduler, build
+from tests.job_specs import sound_spec
 from tests.services.scheduler.scripted_billing import ScriptedBilling
 from tests.services.scheduler.scripted_executor import ScriptedExecutor
 from tests.services.scheduler.scripted_pool import ScriptedPool
@@ -86,13 +87,7 @@ class Cluster:
         self.scheduler = self.database = self.channel = None
 
     async def submit(self, key: str = "key", **changes: Any) -> scheduler_pb2.Job:
-        fields: dict[str, Any] = {
-            "problem": "leaky-relu",
-            "source": 'extern "C" void solution() {}',
-            "mode": executor_pb2.RUN_MODE_CHECK,
-        }
-        spec = scheduler_pb2.JobSpec(**(fields | changes))
-        request = scheduler_pb2.SubmitJobRequest(account_id=ACCOUNT, spec=spec, idempotency_key=key)
+        request = scheduler_pb2.SubmitJobRequest(account_id=ACCOUNT, spec=sound_spec(**changes), idempotency_key=key)
         return (await self.api.SubmitJob(request, timeout=TIMEOUT_SECONDS)).job
 
     async def job(self, job_id: str) -> scheduler_pb2.Job:

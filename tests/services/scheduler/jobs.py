@@ -6,8 +6,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK, Submission
+
 from services.scheduler.jobs.job import Job, JobState, Outcome
-from services.scheduler.jobs.spec import JobSpec, Lease, Mode
+from services.scheduler.jobs.spec import JobSpec, Lease
+from tests.job_specs import SUBMISSION_FIELDS
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 LEASE = Lease(
@@ -25,12 +28,12 @@ ACCEPTED = Outcome(JobState.FINISHED, "ACCEPTED", "all passed", b"\x08\x01", 500
 
 
 def a_job(number: int = 1, *, age_seconds: float = 0, **changes: Any) -> Job:
+    asked: dict[str, Any] = {"problem": "leaky-relu", "mode": RUN_MODE_CHECK, "dtype": "float32", "language": "hip"}
+    asked |= {name: changes.pop(name) for name in SUBMISSION_FIELDS & set(changes)}
     spec_fields = {
-        name: changes.pop(name)
-        for name in ("gpu_type", "fallback_gpu_types", "priority", "problem", "mode", "timing_mode")
-        if name in changes
+        name: changes.pop(name) for name in ("gpu_type", "fallback_gpu_types", "priority") if name in changes
     }
-    spec = JobSpec("leaky-relu", Mode.CHECK, "MI300X", "float32", "hip", 0)
+    spec = JobSpec(Submission(**asked), "MI300X")
     job = Job(
         job_id=f"job-{number:03d}",
         account_id="account-1",

@@ -121,7 +121,7 @@ NO_TORCH = finished("INFRA_ERROR", billable_seconds=0, message="This machine has
 
 async def test_definition_that_no_machine_can_evaluate_ends_at_once_and_condemns_no_machine(cluster: Cluster) -> None:
     cluster.executor.script = (NO_TORCH,)
-    job = await cluster.submit(problem_def="class mine(Problem): ...")
+    job = await cluster.submit(problem_definition="class mine(Problem): ...")
     events = await cluster.events_to_end(job.job_id)
     assert kinds(events) == ["queued", "provisioning", "ended"]
     ended = events[-1].ended
@@ -134,12 +134,12 @@ async def test_definition_that_no_machine_can_evaluate_ends_at_once_and_condemns
 async def test_definition_is_tried_again_on_a_machine_that_has_torch(cluster: Cluster) -> None:
     gate = asyncio.Event()
     cluster.executor.script = (compiling(), gate, NO_TORCH)
-    job = await cluster.submit(problem_def="class mine(Problem): ...")
+    job = await cluster.submit(problem_definition="class mine(Problem): ...")
     await cluster.event(job.job_id, is_run("compiling"))
     await cluster.pool.tell("machine-2", "WARM", torch_version="2.13.0")
     cluster.executor.script = PASSING
     # Once another has run there, the scheduler knows the machine.
-    other = await cluster.submit("other", problem_def="class mine(Problem): ...")
+    other = await cluster.submit("other", problem_definition="class mine(Problem): ...")
     await cluster.events_to_end(other.job_id)
     gate.set()
     events = await cluster.events_to_end(job.job_id)

@@ -40,9 +40,9 @@ async def test_job_with_a_definition_waits_for_torch_and_keeps_no_other_machine_
     cluster.executor.script = (compiling(), gate, *PASSING[1:])
     await cluster.start()
     definition = "class mine(Problem): ..."
-    first = await cluster.submit("first", problem_def=definition)
+    first = await cluster.submit("first", problem_definition=definition)
     await cluster.event(first.job_id, is_run("compiling"))
-    waiting = await cluster.submit("waiting", problem_def=definition)
+    waiting = await cluster.submit("waiting", problem_definition=definition)
     behind = await cluster.submit("behind")
     await cluster.event(behind.job_id, is_run("compiling"))
     gate.set()

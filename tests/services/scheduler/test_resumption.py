@@ -13,7 +13,6 @@ from wavepool.scheduler.v1 import scheduler_pb2
 from servicekit.clock import SystemClock
 from servicekit.database import Database, migrate
 from services.scheduler.jobs.job import JobState
-from services.scheduler.jobs.spec import Texts
 from services.scheduler.server import MIGRATIONS
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
@@ -39,7 +38,7 @@ class Rows:
 
     async def reserving(self) -> Job:
         now = SystemClock().now()
-        job = await self.store.insert(a_job(create_time=now, account_id=ACCOUNT), Texts("source"), 20)
+        job = await self.store.insert(a_job(create_time=now, account_id=ACCOUNT, source="source"), 20)
         assert job is not None
         return job
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import grpc
 import orjson
 import pytest
-from wavepool.executor.v1 import executor_pb2
 from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
 
+from tests.job_specs import sound_spec
 from tests.services.scheduler.cluster import ACCOUNT, Cluster, scripted_cluster
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ async def test_process_serves_the_real_catalogue_and_leaves_at_once_on_sigterm(n
             api = scheduler_pb2_grpc.SchedulerServiceStub(channel)
             listed = await api.ListProblems(scheduler_pb2.ListProblemsRequest())
             assert "leaky-relu" in {problem.slug for problem in listed.problems}
-            spec = scheduler_pb2.JobSpec(problem="leaky-relu", source="// mine", mode=executor_pb2.RUN_MODE_CHECK)
+            spec = sound_spec()
             submission = scheduler_pb2.SubmitJobRequest(account_id=ACCOUNT, spec=spec, idempotency_key="key")
             job = (await api.SubmitJob(submission)).job
             stream = api.WatchJob(scheduler_pb2.WatchJobRequest(account_id=ACCOUNT, job_id=job.job_id))

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
-from wavepool.executor.v1 import executor_pb2, run_event_pb2
+from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
+from wavepool.submission.v1 import submission_pb2
 
 from servicekit.errors import RpcFailure, rpc_failure
+from tests.job_specs import job_spec
 from tests.services.scheduler.cluster import ACCOUNT, Cluster, kinds, scripted_cluster
 from vocabulary.money import price_of
 
@@ -31,7 +33,7 @@ async def nothing_is_stored(cluster: Cluster) -> bool:
 
 async def test_an_alias_means_the_same_problem_in_a_submission_and_in_a_list(cluster: Cluster) -> None:
     job = await cluster.submit(problem="lrelu")
-    assert (await cluster.job(job.job_id)).spec.problem == "leaky-relu"
+    assert (await cluster.job(job.job_id)).spec.submission.problem == "leaky-relu"
     for name, found in (("lrelu", 1), ("leaky-relu", 1), ("relu", 0)):
         listed = await cluster.api.ListJobs(scheduler_pb2.ListJobsRequest(account_id=ACCOUNT, problem=name))
         assert len(listed.jobs) == found, name
@@ -42,52 +44,52 @@ async def test_submitted_job_comes_back_with_what_was_sent(cluster: Cluster) -> 
     definition = "class Mine: pass"
     cluster.billing.administrators = {ACCOUNT}
     submitted = await cluster.submit(
-        gpu_type="mi300x", source="// mine", priority=7, launch_plan=plan, problem_def=definition
+        gpu_type="mi300x", source="// mine", priority=7, launch_plan=plan, problem_definition=definition
     )
     job = await cluster.job(submitted.job_id)
-    assert job.spec == scheduler_pb2.JobSpec(
+    assert job.spec == job_spec(
         problem="leaky-relu",
         source="// mine",
-        mode=executor_pb2.RUN_MODE_CHECK,
+        mode=submission_pb2.RUN_MODE_CHECK,
         gpu_type="MI300X",
         dtype="float32",
         language="hip",
         priority=7,
         launch_plan=plan,
-        problem_def=definition,
+        problem_definition=definition,
     )
     assert job.account_id == ACCOUNT
 
 
-@pytest.mark.parametrize("timing_mode", executor_pb2.TimingMode.values())
+@pytest.mark.parametrize("timing_mode", submission_pb2.TimingMode.values())
 async def test_a_timing_mode_is_kept_and_goes_to_the_machine(
-    cluster: Cluster, timing_mode: executor_pb2.TimingMode.ValueType
+    cluster: Cluster, timing_mode: submission_pb2.TimingMode.ValueType
 ) -> None:
-    submitted = await cluster.submit(mode=executor_pb2.RUN_MODE_FULL, timing_mode=timing_mode)
+    submitted = await cluster.submit(mode=submission_pb2.RUN_MODE_FULL, timing_mode=timing_mode)
     await cluster.events_to_end(submitted.job_id)
-    assert cluster.executor.requests[0].timing_mode == timing_mode
+    assert cluster.executor.requests[0].submission.timing_mode == timing_mode
     listed = await cluster.api.ListJobs(scheduler_pb2.ListJobsRequest())
-    assert [job.spec.timing_mode for job in (submitted, await cluster.job(submitted.job_id), *listed.jobs)] == [
-        timing_mode
-    ] * 3
+    assert [
+        job.spec.submission.timing_mode for job in (submitted, await cluster.job(submitted.job_id), *listed.jobs)
+    ] == [timing_mode] * 3
 
 
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
-        ({"source": ""}, "spec.source"),
-        ({"source": "x" * ((1 << 20) + 1)}, "spec.source"),
+        ({"source": ""}, "spec.submission.source"),
+        ({"source": "x" * ((1 << 20) + 1)}, "spec.submission.source"),
         ({"gpu_type": "H100"}, "spec.gpu_type"),
-        ({"dtype": "int4"}, "spec.dtype"),
-        ({"language": "cuda"}, "spec.language"),
+        ({"dtype": "int4"}, "spec.submission.dtype"),
+        ({"language": "cuda"}, "spec.submission.language"),
         ({"priority": 101}, "spec.priority"),
-        ({"mode": 0}, "spec.mode"),
-        ({"mode": 77}, "spec.mode"),
-        ({"problem": ""}, "spec.problem"),
-        ({"launch_plan": "{}"}, "spec.launch_plan.launches"),
-        ({"problem_def": " "}, "spec.problem_def"),
-        ({"mode": executor_pb2.RUN_MODE_FULL, "timing_mode": 9}, "spec.timing_mode"),
-        ({"timing_mode": executor_pb2.TIMING_MODE_COLD}, "spec.timing_mode"),
+        ({"mode": 0}, "spec.submission.mode"),
+        ({"mode": 77}, "spec.submission.mode"),
+        ({"problem": ""}, "spec.submission.problem"),
+        ({"launch_plan": "{}"}, "spec.submission.launch_plan.launches"),
+        ({"problem_definition": " "}, "spec.submission.problem_definition"),
+        ({"mode": submission_pb2.RUN_MODE_FULL, "timing_mode": 9}, "spec.submission.timing_mode"),
+        ({"timing_mode": submission_pb2.TIMING_MODE_COLD}, "spec.submission.timing_mode"),
         ({"fallback_gpu_types": ["MI300X"]}, "spec.fallback_gpu_types"),
         ({"key": ""}, "idempotency_key"),
     ],
@@ -140,10 +142,10 @@ async def test_key_of_another_submission_is_refused(cluster: Cluster) -> None:
 
 
 async def test_key_of_a_submission_that_is_timed_otherwise_is_refused(cluster: Cluster) -> None:
-    full = executor_pb2.RUN_MODE_FULL
-    first = await cluster.submit("key", mode=full, timing_mode=executor_pb2.TIMING_MODE_HOT)
+    full = submission_pb2.RUN_MODE_FULL
+    first = await cluster.submit("key", mode=full, timing_mode=submission_pb2.TIMING_MODE_HOT)
     assert (await failure(cluster.submit("key", mode=full))).code is grpc.StatusCode.ALREADY_EXISTS
-    again = await cluster.submit("key", mode=full, timing_mode=executor_pb2.TIMING_MODE_HOT)
+    again = await cluster.submit("key", mode=full, timing_mode=submission_pb2.TIMING_MODE_HOT)
     assert again.job_id == first.job_id
 
 
@@ -275,7 +277,7 @@ async def test_lists_come_in_pages_newest_first_without_sources(cluster: Cluster
         if not token:
             break
     assert [job.job_id for job in listed] == submitted[::-1]
-    assert not any(job.spec.source for job in listed)
+    assert not any(job.spec.submission.source for job in listed)
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,12 @@ from hipcpu.build_folder import BuildKind, ToolchainError
 from services.executor.core.certify import judgements
 from services.executor.core.certify.known_times import NoTimeError, with_case
 from services.executor.core.certify.results import Outcome, StepResult
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.run.installation import catalogue, find_problem
 from services.executor.core.run.one_run import run
-from services.executor.core.timing.timing_mode import TimingMode
 from services.executor.devices.nvidia.toolchain import cuda
 from services.executor.devices.rocm.toolchain import rocm
+from submissions.modes import Mode, TimingMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -15,12 +15,13 @@ from services.executor.core.certify.known_times import NoTimeError, measured, sm
 from services.executor.core.certify.results import Outcome, StepResult
 from services.executor.core.compile.cache import CompileCache
 from services.executor.core.model.flushing import calibrated_flush, flush_profile
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.limits import StageLimits
 from services.executor.core.run.installation import catalogue
 from services.executor.core.run.one_run import run
 from services.executor.core.sandbox.canary import canary_job
 from services.executor.core.timing.stopping import GPU_PROFILE
+from submissions.modes import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,9 +12,10 @@ import statistics
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.run.installation import find_problem
 from services.executor.core.run.one_run import run
+from submissions.modes import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 from problems.kit.definition import SizeSet
 from services.executor.core.certify.steps import FEWEST_RUNS, Section
-from services.executor.core.model.job import Mode
 from services.executor.core.run.installation import default_cache_folder
-from services.executor.core.timing.timing_mode import TimingMode
 from services.executor.devices.plugins import device_names
+from submissions.modes import Mode, TimingMode
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

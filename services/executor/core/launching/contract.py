@@ -11,7 +11,7 @@ from hipcpu.build_folder import BuildKind
 from services.executor.core.compile.build import Unit
 from services.executor.core.compile.harness import expected_declaration, harness_source
 from services.executor.core.launching.launched_problem import LaunchedProblem
-from services.executor.core.model.job import Mode
+from submissions.modes import Mode
 
 if TYPE_CHECKING:
     from problems.kit.definition import Problem

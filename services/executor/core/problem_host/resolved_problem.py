@@ -13,13 +13,13 @@ from problems.library.variants import UnknownElementTypeError, variant_of
 from services.executor.core.compile.declared_parameters import signature_hint
 from services.executor.core.launching.launched_problem import launched
 from services.executor.core.model.failure import Failure, InfrastructureFailure
-from services.executor.core.model.job import Mode
 from services.executor.core.problem_host.authors_problem import authors_problem
 from services.executor.core.problem_host.description import CaseLimits
 from services.executor.core.problem_host.host import HostLimits, MissingPackageError, open_host
 from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
 from services.executor.core.sandbox.run_place import PlaceContext
 from services.executor.core.sandbox.scratch import ScratchFolder, memory_parent
+from submissions.modes import Mode
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping, MutableMapping
@@ -81,7 +81,7 @@ def substitution_note(report: Mapping[str, object]) -> str:
 async def _authored(
     job: CoreJob, catalogues: Problem | None, context: DefinitionContext, report: MutableMapping[str, object]
 ) -> AsyncGenerator[Problem | None]:
-    if not job.problem_def:
+    if not job.problem_definition:
         yield catalogues
         return
     try:
@@ -91,14 +91,14 @@ async def _authored(
         return
     limits = _case_limits(_LARGEST_CASES[job.size_set], context.limits)
     with ScratchFolder(memory_parent(context.scratch_parent)) as folder:
-        async with open_host(context.sandbox, python, job.problem_def, _limits(context.limits), folder) as host:
+        async with open_host(context.sandbox, python, job.problem_definition, _limits(context.limits), folder) as host:
             try:
                 problem = authors_problem(host, job.dtype, limits, sample_only=job.mode is Mode.SAMPLE)
             except MissingPackageError as error:
                 problem, missing = None, error
             else:
                 report["problem_definition"] = {
-                    "sha256": _sha256(job.problem_def),
+                    "sha256": _sha256(job.problem_definition),
                     "torch": python.version,
                     "cases_left_out": [asdict(one) for one in problem.left_out],
                     "is_sample": problem.sample_case is not None,
@@ -126,7 +126,7 @@ def _substitute(
     else:
         if not why:
             report["problem"] = problem.slug
-            report["problem_definition_unused"] = {"sha256": _sha256(job.problem_def), "missing": missing}
+            report["problem_definition_unused"] = {"sha256": _sha256(job.problem_definition), "missing": missing}
             return problem
     if isinstance(error, MissingPackageError) and not error.can_be_had:
         raise error

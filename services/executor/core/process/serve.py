@@ -18,11 +18,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from services.executor.core.model.events import Event, Finished
-from services.executor.core.model.job import Mode
 from services.executor.core.model.jsonlines import UNKILLABLE_STATUS, LineError, decode_job, encode_event
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import JobError, run
 from services.executor.core.sandbox.run_place import open_place
+from submissions.modes import Mode
 from vocabulary.verdicts import status_of
 
 if TYPE_CHECKING:

@@ -20,9 +20,10 @@ from services.executor.core.compile.object_symbols import object_symbols
 from services.executor.core.compile.source import admit
 from services.executor.core.launching.contract import unit_of
 from services.executor.core.model.failure import Failure
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.jsonlines import decode_event, decode_job, encode_event, encode_job
 from services.executor.core.model.seeds import RunSeed
+from submissions.modes import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

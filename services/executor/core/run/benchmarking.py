@@ -31,7 +31,7 @@ from services.executor.core.timing.case_timing import too_wide, unproven_run_bec
 from services.executor.core.timing.sessions import score
 from services.executor.core.timing.statistics import geometric_mean
 from services.executor.core.timing.stopping import CPU_PROFILE, GPU_PROFILE, StoppingProfile
-from services.executor.core.timing.timing_mode import TimingMode
+from submissions.modes import TimingMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from problems.kit.definition import Problem
     from services.executor.core.compile.cache import CompileCache
     from services.executor.core.compile.forbidden import Rule
-    from services.executor.core.model.job import Mode
     from services.executor.core.sandbox.run_place import RunPlace
     from services.executor.core.timing.stopping import StoppingProfile
     from services.executor.devices.device import Device, Inspector
     from services.executor.sandboxes.sandbox import Sandbox
+    from submissions.modes import Mode
 
 
 @dataclass(frozen=True)

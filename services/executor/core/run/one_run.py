@@ -18,13 +18,13 @@ from services.executor.core.compile.source import admit
 from services.executor.core.launching.contract import contract_of, unit_of
 from services.executor.core.model.events import ReadingProblem
 from services.executor.core.model.failure import Failure, InfrastructureFailure
-from services.executor.core.model.job import Mode
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.problem_host.resolved_problem import resolved_problem
 from services.executor.core.run.playground import run_program
 from services.executor.core.run.runner_stages import RunnerStages
 from services.executor.devices.instruments import Versioned
 from services.executor.devices.selection import selected
+from submissions.modes import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,17 +41,16 @@ _MAY_BE_THE_DEVICES = frozenset({Verdict.RUNTIME_ERROR, Verdict.TIME_LIMIT_EXCEE
 
 
 class JobError(ValueError):
-    """A job cannot be run as it is asked for; the message names the field and the fix."""
+    """The catalogue here has no such problem, or not in that element type; the message names the field and the fix."""
 
 
 async def run(job: CoreJob, context: RunContext, emit: Callable[[Event], None]) -> Finished:
     """Run `job`, telling every event; the last of them is also the answer.
 
-    Raises JobError, before any event, for a job that is not well formed. A cancelled task leaves no process and no
-    file behind, and tells no last event.
+    Whoever made the job has checked its submission (`submissions/checks.py`). Raises JobError, before any event, if the
+    catalogue here does not have its problem. A cancelled task leaves no process and no file behind, and tells no last
+    event.
     """
-    if job.timing_mode and job.mode not in {Mode.BENCHMARK, Mode.FULL}:
-        raise JobError(f"timing_mode: must be left out for a {job.mode} run, which times nothing")
     context = replace(context, device=selected(context.device, job.devices))
     problem = _problem(job, context)
     if problem is not None:
@@ -73,9 +72,7 @@ async def run(job: CoreJob, context: RunContext, emit: Callable[[Event], None]) 
 
 
 def _problem(job: CoreJob, context: RunContext) -> Problem | None:
-    if job.mode is Mode.SANDBOX and (job.launch_plan or job.problem_def):
-        raise JobError("launch_plan, problem_def: must be empty for a sandbox run, whose program has its own main")
-    if job.mode is Mode.SANDBOX or job.problem_def:
+    if job.mode is Mode.SANDBOX or job.problem_definition:
         return None
     if not job.problem:
         raise JobError("problem: is empty; name one of the catalogue")
@@ -91,7 +88,7 @@ def _problem(job: CoreJob, context: RunContext) -> Problem | None:
 
 async def _stages(job: CoreJob, problem: Problem | None, context: RunContext, progress: Progress) -> None:
     progress.report.update(_origin(job, context))
-    if job.problem_def:
+    if job.problem_definition:
         progress.tell(ReadingProblem())
     async with resolved_problem(job, problem, context, progress.report) as resolved:
         await _stages_of(job, resolved, context, progress)
@@ -138,7 +135,7 @@ def _origin(job: CoreJob, context: RunContext) -> dict[str, object]:
     return {
         "version": REPORT_VERSION,
         # What an author calls a problem of his own is no problem of the catalogue's.
-        "problem": "" if job.problem_def else job.problem,
+        "problem": "" if job.problem_definition else job.problem,
         "mode": job.mode,
         "dtype": job.dtype,
         "contract": contract_of(job),

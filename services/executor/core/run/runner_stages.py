@@ -27,7 +27,6 @@ from services.executor.core.launching.recorder import programs_of
 from services.executor.core.launching.recording import Explains, NotRecordableError
 from services.executor.core.measure.timed_calls import check_repeatedly
 from services.executor.core.model.failure import Failure
-from services.executor.core.model.job import Mode
 from services.executor.core.model.seeds import RunSeed
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
@@ -35,7 +34,8 @@ from services.executor.core.run.benchmarking import Bench, benchmark, profile_of
 from services.executor.core.run.device_properties import host_memory_doubt, with_properties
 from services.executor.core.sandbox.boxes import unkillable
 from services.executor.core.timing.case_timing import launched_by_submission
-from services.executor.core.timing.timing_mode import default_mode, profile_in
+from services.executor.core.timing.stopping import default_mode, profile_in
+from submissions.modes import Mode
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence

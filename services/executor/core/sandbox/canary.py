@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
+from submissions.modes import Mode
 
 if TYPE_CHECKING:
     from services.executor.devices.device import DeviceDescription

@@ -11,11 +11,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from hipcpu.build_folder import BuildKind, ToolchainError
-from services.executor.core.model.job import Mode
 from services.executor.core.model.limits import with_one_more_byte
 from services.executor.core.sandbox.channel import Channel
 from services.executor.core.sandbox.scratch import ScratchFolder, memory_parent
 from services.executor.sandboxes.warm_sandbox import WarmSandbox
+from submissions.modes import Mode
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Mapping

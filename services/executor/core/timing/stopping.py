@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import bisect
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import median
 from typing import TYPE_CHECKING
@@ -20,9 +20,16 @@ from services.executor.core.timing.autocorrelation import FEWEST, correlation_ti
 from services.executor.core.timing.case_timing import WIDEST_INTERVAL
 from services.executor.core.timing.sessions import CPU_SESSIONS, GPU_SESSIONS, SessionRule
 from services.executor.core.timing.statistics import relative_half_width
+from submissions.modes import TimingMode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+_FIRST_CALLS = 100
+_FEWEST_FIRST_CALLS = 20
+"""Twenty medians' intervals reach from the 6th to the 15th; a process for each takes a second on a GPU."""
+_FIRST_CALL_PRECISION = 0.02
+"""Half-width of the interval: processes differ by more than calls of one do."""
 
 
 class StopReason(StrEnum):
@@ -172,3 +179,25 @@ class StoppingRule:
         if self._device_seconds >= profile.max_device_seconds:
             return StopReason.DEVICE_TIME
         return StopReason.WALL_TIME if wall_seconds >= profile.max_wall_seconds else None
+
+
+def default_mode(profile: StoppingProfile) -> TimingMode:
+    """What a device's own budget says."""
+    return TimingMode.COLD if profile.cold else TimingMode.HOT
+
+
+def profile_in(mode: TimingMode, profile: StoppingProfile) -> StoppingProfile:
+    """A device's budget, for times of one mode.
+
+    First calls are samples of one session: each has a process of its own already.
+    """
+    if mode is not TimingMode.FIRST_CALL:
+        return replace(profile, cold=mode is TimingMode.COLD)
+    return replace(
+        profile,
+        min_samples=_FEWEST_FIRST_CALLS,
+        check_every=5,
+        relative_half_width=_FIRST_CALL_PRECISION,
+        max_samples=_FIRST_CALLS,
+        sessions=SessionRule(sessions=1, more_sessions=0, tolerance=None),
+    )

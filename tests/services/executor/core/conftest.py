@@ -13,7 +13,7 @@ from hypothesis import settings
 from hipcpu.build_folder import ToolchainError
 from services.executor.core.check.case_judge import LargeCaseRule
 from services.executor.core.compile.cache import CompileCache
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.limits import StageLimits
 from services.executor.core.run.context import RunContext
 from services.executor.core.run.installation import find_problem
@@ -21,6 +21,7 @@ from services.executor.core.run.one_run import run
 from services.executor.core.timing.stopping import CPU_PROFILE
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.sandboxes.choice import choose_sandbox
+from submissions.modes import Mode
 from tests.kept_builds import LIMIT_BYTES, kept_folder
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from services.executor.core.call.trusted_runner import trusted_runner
 from services.executor.core.check.checking import Checker
 from services.executor.core.compile.build import Unit
 from services.executor.core.compile.harness import expected_declaration, harness_source
-from services.executor.core.model.job import Mode
 from services.executor.core.model.seeds import RunSeed
 from services.executor.core.sandbox.run_place import open_place
+from submissions.modes import Mode
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 from services.scheduler.jobs.job import JobState
 from services.scheduler.jobs.listing import JobFilter, PageEnd
-from services.scheduler.jobs.spec import Texts
 from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ LIMIT = 20
 
 
 async def queued(store: JobStore, number: int, **changes: Any) -> Job:
-    job = await store.insert(a_job(number, **changes), Texts("source"), LIMIT)
+    job = await store.insert(a_job(number, source="source", **changes), LIMIT)
     assert job is not None
     return await store.move(job, job.enqueue("hold-1"), [b"queued"], START)
 
@@ -51,7 +50,7 @@ async def test_lists_are_filtered_by_account_state_and_problem(store: JobStore, 
 
 
 async def test_submission_in_the_making_is_in_no_list(store: JobStore, reader: JobReader) -> None:
-    await store.insert(a_job(), Texts("source"), LIMIT)
+    await store.insert(a_job(source="source"), LIMIT)
     assert await reader.page(JobFilter(), 10, None) == []
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
+from wavepool.submission.v1.submission_pb2 import RUN_MODE_FULL, TIMING_MODE_FIRST_CALL, Submission
 
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.job import Job, JobEvent, JobState
-from services.scheduler.jobs.spec import Texts, TimingMode
 from services.scheduler.store import tables
 from services.scheduler.store.job_store import JobStore
 from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
@@ -28,13 +28,13 @@ LIMIT = 20
 
 
 async def queued(store: JobStore, number: int = 1) -> Job:
-    job = await store.insert(a_job(number), Texts("source"), LIMIT)
+    job = await store.insert(a_job(number, source="source"), LIMIT)
     assert job is not None
     return await store.move(job, job.enqueue("hold-1"), [b"queued"], START)
 
 
 async def test_job_comes_back_as_it_was_stored_in_every_state(store: JobStore) -> None:
-    job = await store.insert(a_job(request_id="request-1"), Texts("source"), LIMIT)
+    job = await store.insert(a_job(request_id="request-1"), LIMIT)
     assert job is not None
     moves: list[Callable[[Job], Job]] = [
         lambda job: job.enqueue("hold-1"),
@@ -53,13 +53,29 @@ async def test_job_comes_back_as_it_was_stored_in_every_state(store: JobStore) -
     assert job.last_seq == 7
 
 
-@pytest.mark.parametrize("timing_mode", [None, *TimingMode])
-async def test_timing_mode_comes_back_as_it_was_stored(store: JobStore, timing_mode: TimingMode | None) -> None:
-    job = await store.insert(a_job(timing_mode=timing_mode), Texts("source"), LIMIT)
+async def test_submission_comes_back_as_it_was_stored_and_jobs_have_none_of_its_texts(database: Database) -> None:
+    sent = Submission(
+        problem="relu",
+        source="source",
+        launch_plan="{}",
+        problem_definition="class Mine: pass",
+        mode=RUN_MODE_FULL,
+        dtype="float16",
+        language="hip",
+        timing_mode=TIMING_MODE_FIRST_CALL,
+    )
+    assert {field.name for field, _ in sent.ListFields()} == set(Submission.DESCRIPTOR.fields_by_name)
+    draft = a_job()
+    drafted = replace(draft, spec=replace(draft.spec, submission=sent))
+    writing = JobStore(database, lambda _: None)
+    job = await writing.insert(drafted, LIMIT)
     assert job is not None
-    stored = await store.get(job.job_id)
-    assert stored is not None
-    assert stored.spec.timing_mode is timing_mode
+    kept = {"problem": "relu", "mode": RUN_MODE_FULL, "dtype": "float16", "language": "hip"}
+    assert job.spec.submission == Submission(**kept, timing_mode=TIMING_MODE_FIRST_CALL)
+    for store in (writing, JobStore(database, lambda _: None)):
+        assert await store.get(job.job_id) == job
+        assert await store.whole_submission(job) == sent
+        assert await store.submission_to_run(job) == sent
 
 
 @pytest.mark.parametrize(("gpu_types", "prices"), [((), ()), (("MI210", "MI300A"), (1, 1 << 40))])
@@ -67,7 +83,7 @@ async def test_fallback_gpu_types_and_their_prices_come_back_as_they_were_stored
     store: JobStore, gpu_types: tuple[str, ...], prices: tuple[int, ...]
 ) -> None:
     drafted = a_job(fallback_gpu_types=gpu_types, fallback_prices_micros_per_hour=prices)
-    assert await store.insert(drafted, Texts("source"), LIMIT) == drafted
+    assert await store.insert(drafted, LIMIT) == drafted
     assert await store.get(drafted.job_id) == drafted
 
 
@@ -150,55 +166,53 @@ async def test_move_that_the_database_refuses_is_not_announced(store: JobStore, 
 
 async def test_repeated_key_gives_the_first_job_and_stores_nothing(store: JobStore, reader: JobReader) -> None:
     first = await queued(store)
-    again = await store.insert(a_job(2, idempotency_key="key-1"), Texts("other source"), LIMIT)
+    again = await store.insert(a_job(2, idempotency_key="key-1", source="other"), LIMIT)
     assert again == first
     assert await store.get("job-002") is None
     assert await reader.counts() == {JobState.QUEUED: 1}
 
 
 async def test_simultaneous_submissions_of_one_key_make_one_job(store: JobStore, reader: JobReader) -> None:
-    jobs = await asyncio.gather(
-        *[store.insert(a_job(number, idempotency_key="key"), Texts("source"), LIMIT) for number in range(8)]
-    )
+    jobs = await asyncio.gather(*[store.insert(a_job(number, idempotency_key="key"), LIMIT) for number in range(8)])
     assert len({job.job_id for job in jobs if job}) == 1
     assert await reader.counts() == {JobState.RESERVING: 1}
 
 
 async def test_account_cannot_pass_its_limit_even_at_once(store: JobStore, reader: JobReader) -> None:
-    jobs = await asyncio.gather(*[store.insert(a_job(number), Texts("source"), 3) for number in range(8)])
+    jobs = await asyncio.gather(*[store.insert(a_job(number), 3) for number in range(8)])
     assert sum(job is not None for job in jobs) == 3
     assert await reader.counts() == {JobState.RESERVING: 3}
-    assert await store.insert(a_job(9, account_id="account-2"), Texts("source"), 3) is not None
+    assert await store.insert(a_job(9, account_id="account-2"), 3) is not None
 
 
 async def test_job_that_is_over_makes_room(store: JobStore) -> None:
     job = await queued(store)
-    assert await store.insert(a_job(2), Texts("source"), 1) is None
+    assert await store.insert(a_job(2), 1) is None
     job = await store.move(job, job.settle(ACCEPTED), [], START)
     await store.move(job, job.finish(0, START), [b"ended"], START)
-    assert await store.insert(a_job(2), Texts("source"), 1) is not None
+    assert await store.insert(a_job(2), 1) is not None
 
 
 async def test_abandoned_submission_frees_its_key(store: JobStore) -> None:
-    job = await store.insert(a_job(), Texts("source"), LIMIT)
+    job = await store.insert(a_job(), LIMIT)
     assert job is not None
     await store.move(job, job.abandon(), [], START)
-    second = await store.insert(a_job(2, idempotency_key=job.idempotency_key), Texts("source"), LIMIT)
+    second = await store.insert(a_job(2, idempotency_key=job.idempotency_key), LIMIT)
     assert second is not None
     assert second.job_id == "job-002"
 
 
 async def test_deleted_submission_takes_its_source_along(database: Database, store: JobStore) -> None:
-    job = await store.insert(a_job(), Texts("source"), LIMIT)
+    job = await store.insert(a_job(), LIMIT)
     assert job is not None
     await store.delete(job)
     assert await store.get(job.job_id) is None
     async with database.reading() as connection:
-        assert (await connection.execute(select(tables.job_sources))).all() == []
+        assert (await connection.execute(select(tables.job_texts))).all() == []
 
 
 async def test_job_that_moved_on_is_not_deleted(store: JobStore) -> None:
-    job = await store.insert(a_job(), Texts("source"), LIMIT)
+    job = await store.insert(a_job(), LIMIT)
     assert job is not None
     moved = await store.move(job, job.enqueue("hold-1"), [b"queued"], START)
     await store.delete(job)
@@ -207,7 +221,7 @@ async def test_job_that_moved_on_is_not_deleted(store: JobStore) -> None:
 
 async def test_source_can_be_read_again_and_again(store: JobStore) -> None:
     job = await queued(store)
-    assert [await store.texts(job.job_id) for _ in range(3)] == [Texts("source")] * 3
+    assert [(await store.whole_submission(job)).source for _ in range(3)] == ["source"] * 3
 
 
 async def test_jobs_are_found_by_state_and_by_id(store: JobStore) -> None:

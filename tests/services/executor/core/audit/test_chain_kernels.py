@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from services.executor.core.audit import chain
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
+from submissions.modes import Mode
 
 if TYPE_CHECKING:
     from services.executor.core.run.context import RunContext

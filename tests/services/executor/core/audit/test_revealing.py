@@ -28,7 +28,7 @@ from services.executor.core.check.chain_rules import redraw_rules
 from services.executor.core.check.checking import Checker
 from services.executor.core.measure.measuring import Measurement
 from services.executor.core.model.failure import Failure
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.seeds import RunSeed
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.installation import catalogue, find_problem
@@ -36,8 +36,8 @@ from services.executor.core.run.one_run import run
 from services.executor.core.timing.benchmark_result import Timing
 from services.executor.core.timing.sessions import GPU_SESSIONS
 from services.executor.core.timing.stopping import GPU_PROFILE, StopReason
-from services.executor.core.timing.timing_mode import TimingMode
 from services.executor.devices.sim.sim_device import SimulatedGpu
+from submissions.modes import Mode, TimingMode
 from tests.services.executor.core.conftest import ALL_LARGE
 from tests.services.executor.core.run.test_simulated_gpu import FIXED, HONEST
 from tests.services.executor.core.runner_pair import runner_pair

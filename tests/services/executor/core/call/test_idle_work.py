@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.executor.core.call.idle_work import LEAST_CPU_NS, IdleMeter, IdleTime, idle_doubt, works_when_idle
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
 from services.executor.core.timing.benchmark_result import Timing
 from services.executor.core.timing.sessions import SessionRule
+from submissions.modes import Mode
 from tests.services.executor.core.conftest import SUBMISSIONS
 
 if TYPE_CHECKING:

@@ -14,10 +14,11 @@ from problems.kit.threads import threads_allowed
 from problems.library.catalogue import Catalogue
 from services.executor.core.call.layout import GUARD_BYTES, RuleKind
 from services.executor.core.check.case_judge import USUAL_RULE, CaseJudge, LargeCaseRule, guard_band
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.seeds import RunSeed
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
+from submissions.modes import Mode
 from tests.services.executor.core.conftest import ALL_LARGE, SUBMISSIONS
 
 if TYPE_CHECKING:

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 
 from problems.kit.definition import SizeSet
 from problems.library.catalogue import load_problem
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.seeds import RunSeed
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
+from submissions.modes import Mode
 from tests.services.executor.core.conftest import SUBMISSIONS
 from tests.services.executor.core.runner_pair import runner_pair
 

@@ -10,9 +10,10 @@ import pytest
 
 from services.executor.core.check import case_judge
 from services.executor.core.check.case_judge import LargeCaseRule
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
+from submissions.modes import Mode
 
 if TYPE_CHECKING:
     from services.executor.core.model.events import Event

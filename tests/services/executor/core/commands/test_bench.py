@@ -50,7 +50,7 @@ def test_a_wrong_file_exits_with_1_and_json_goes_alone_to_stdout(
     [
         (("nowhere.hip", "--problem", "softmax"), "No such file"),
         ((_file("wrong_answer"),), "problem: is empty"),
-        ((_file("wrong_answer"), "--problem", "sofmax"), "did you mean softmax"),
+        ((_file("wrong_answer"), "--problem", "sofmax"), "Did you mean softmax"),
         ((_file("wrong_answer"), "--problem", "softmax", "--dtype", "int4"), "dtype"),
         ((_file("wrong_answer"), "--problem", "softmax", "--device", "abacus"), "known are cpu"),
         (

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from services.executor.core.commands.profile import profile
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.rocm.kernel_trace import FILE_NAME, read_trace
 from services.executor.sandboxes.sandbox import Command, Mount
+from submissions.modes import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from problems.kit.signature import Initial, parse_signature
 from problems.library.catalogue import load_problem
 from services.executor.core.compile.declared_parameters import signature_hint
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
+from submissions.modes import Mode
 
 if TYPE_CHECKING:
     from services.executor.core.run.context import RunContext

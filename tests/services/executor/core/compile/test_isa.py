@@ -16,7 +16,7 @@ from services.executor.core.compile.cache import CompileCache
 from services.executor.core.compile.isa import MAX_SHOWN_KERNELS, IsaReporter, shown
 from services.executor.core.model.events import Compiled, Finished
 from services.executor.core.model.isa_report import IsaReport, KernelHint, KernelReport
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.jsonlines import decode_event, encode_event, plain
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
@@ -24,6 +24,7 @@ from services.executor.devices.device import Toolchain
 from services.executor.devices.gfx942.inspector import Gfx942Inspector
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import Command, Mount
+from submissions.modes import Mode
 
 if TYPE_CHECKING:
     from services.executor.core.model.events import Event

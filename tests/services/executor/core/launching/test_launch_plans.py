@@ -14,12 +14,13 @@ from services.executor.core.audit.timing_audit import CPU_RULE
 from services.executor.core.call.session import RunnerSession
 from services.executor.core.launching.launched_problem import launched
 from services.executor.core.launching.program import described
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run import benchmarking
-from services.executor.core.run.one_run import JobError, run
+from services.executor.core.run.one_run import run
 from services.executor.core.timing.benchmark_result import Timing
 from services.executor.core.timing.case_timing import BUSY, LAUNCHED_BY_SUBMISSION
+from submissions.modes import Mode
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -204,8 +205,3 @@ async def test_launches_run_in_their_order(context: RunContext) -> None:
     first = [*LAUNCH["args"][:-1], {"type": "float", "value": 7}]
     assert (await judged(context, plan_of({"args": first}, {}))).verdict is Verdict.ACCEPTED
     assert (await judged(context, plan_of({}, {"args": first}))).verdict is Verdict.WRONG_ANSWER
-
-
-async def test_a_whole_program_has_no_plan(context: RunContext) -> None:
-    with pytest.raises(JobError, match="launch_plan"):
-        await run(CoreJob("int main() {}", Mode.SANDBOX, launch_plan=plan_of()), context, lambda _: None)

@@ -30,13 +30,14 @@ from services.executor.core.launching.program import (
 from services.executor.core.launching.recorder import programs_of
 from services.executor.core.launching.recording import NotRecordableError
 from services.executor.core.model.failure import Failure
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.seeds import RunSeed
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.installation import catalogue, find_problem
 from services.executor.core.run.one_run import run
 from services.executor.core.sandbox.run_place import open_place
 from services.executor.devices.cpu.cpu_device import CpuDevice
+from submissions.modes import Mode
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence

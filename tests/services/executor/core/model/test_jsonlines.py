@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.executor.core.model import events
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.jsonlines import LineError, decode_event, decode_job, encode_event, encode_job
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.timing.benchmark_result import BenchmarkResult
+from submissions.modes import Mode
 
 anything = st.one_of(
     st.builds(events.Compiled),

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from services.executor.core.model.failure import Failure
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
 from services.executor.core.problem_host.resolved_problem import resolved_problem
+from submissions.modes import Mode
 from tests.conftest import torch_program
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ async def chosen(
     """The problem, why cases were left out by their names, and the names of those that are run."""
     report: dict[str, object] = {}
     prepared = replace(context, torch_python=torch_program())
-    job = CoreJob("", mode, "mine", problem_def=definition)
+    job = CoreJob("", mode, "mine", problem_definition=definition)
     async with resolved_problem(job, None, prepared, report) as problem:
         assert isinstance(problem, AuthorsProblem)
         reported = cast("dict[str, list[dict[str, str]]]", report["problem_definition"])

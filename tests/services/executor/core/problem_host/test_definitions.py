@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.executor.core.model import events
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.jsonlines import decode_event, encode_event
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.problem_host import interpreter
 from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
 from services.executor.core.problem_host.resolved_problem import MISSING_TORCH
-from services.executor.core.run.one_run import JobError, run
+from services.executor.core.run.one_run import run
+from submissions.modes import Mode
 from tests.conftest import torch_program
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def hurried(context: RunContext, **limits: float) -> RunContext:
 async def judged(
     context: RunContext, definition: str, source: str = RELU, mode: Mode = Mode.CHECK, dtype: str = "float32"
 ) -> events.Finished:
-    job = CoreJob(source, mode, "of-my-own", dtype, problem_def=definition)
+    job = CoreJob(source, mode, "of-my-own", dtype, problem_definition=definition)
     finished = await run(job, context, lambda _: None)
     assert decode_event(encode_event(finished)).message.encode()
     return finished
@@ -67,7 +68,7 @@ async def judged(
 
 async def test_that_a_definition_is_read_is_the_first_event(with_torch: RunContext) -> None:
     seen: list[object] = []
-    await run(CoreJob(RELU, Mode.CHECK, "of-my-own", problem_def=BASE), with_torch, seen.append)
+    await run(CoreJob(RELU, Mode.CHECK, "of-my-own", problem_definition=BASE), with_torch, seen.append)
     assert isinstance(seen[0], events.ReadingProblem)
     assert isinstance(seen[1], events.Compiling)
 
@@ -174,7 +175,7 @@ async def test_a_definition_and_a_launch_plan_go_together(with_torch: RunContext
             const int i = blockIdx.x * blockDim.x + threadIdx.x;
             if (i < n) y[i] = fmaxf(x[i], 0.0f);
         }"""
-    job = CoreJob(source, Mode.CHECK, problem_def=BASE, launch_plan=plan)
+    job = CoreJob(source, Mode.CHECK, problem_definition=BASE, launch_plan=plan)
     assert (await run(job, with_torch, lambda _: None)).verdict is Verdict.ACCEPTED
 
 
@@ -305,7 +306,7 @@ async def test_without_torch_a_problem_of_the_author_is_a_fault_of_ours_that_nam
 @pytest.mark.parametrize("slope", ["0", "1"])
 async def test_without_torch_the_catalogue_s_problem_is_used_and_said(context: RunContext, slope: str) -> None:
     reported: list[object] = []
-    job = CoreJob(RELU.replace("in[i] : 0", f"in[i] : {slope}"), Mode.CHECK, "relu", problem_def=BASE)
+    job = CoreJob(RELU.replace("in[i] : 0", f"in[i] : {slope}"), Mode.CHECK, "relu", problem_definition=BASE)
     finished = await run(job, without_torch(context), reported.append)
     assert finished.verdict is (Verdict.ACCEPTED if slope == "0" else Verdict.WRONG_ANSWER), finished
     [compiled] = [event for event in reported if isinstance(event, events.Compiled)]
@@ -328,7 +329,7 @@ async def test_without_torch_the_catalogue_s_problem_is_used_and_said(context: R
 async def test_without_torch_nobody_is_judged_by_a_problem_that_may_be_another(
     context: RunContext, change: dict[str, str]
 ) -> None:
-    job = replace(CoreJob(RELU, Mode.CHECK, "relu", problem_def=BASE), **change)  # type: ignore[arg-type]
+    job = replace(CoreJob(RELU, Mode.CHECK, "relu", problem_definition=BASE), **change)  # type: ignore[arg-type]
     finished = await run(job, without_torch(context), lambda _: None)
     assert (finished.verdict, finished.reason) == (Verdict.INFRA_ERROR, MISSING_TORCH), finished
 
@@ -389,11 +390,6 @@ async def test_a_package_that_is_missing_is_named(with_torch: RunContext, packag
     }
     assert (finished.verdict, finished.reason) == ending[package], finished
     assert package in finished.message
-    catalogues = await run(CoreJob(RELU, Mode.CHECK, "relu", problem_def=definition), with_torch, lambda _: None)
+    catalogues = await run(CoreJob(RELU, Mode.CHECK, "relu", problem_definition=definition), with_torch, lambda _: None)
     assert catalogues.verdict is Verdict.ACCEPTED, catalogues
     assert f"as this machine has no {package}" in catalogues.message
-
-
-async def test_a_whole_program_has_no_definition(context: RunContext) -> None:
-    with pytest.raises(JobError, match="problem_def"):
-        await run(CoreJob("int main() {}", Mode.SANDBOX, problem_def=BASE), context, lambda _: None)

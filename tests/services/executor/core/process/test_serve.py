@@ -13,9 +13,10 @@ import psutil
 import pytest
 
 from services.executor.core.model import events
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.jsonlines import decode_event, encode_job
 from services.executor.core.model.verdict import Verdict
+from submissions.modes import Mode
 from tests.services.executor.core.conftest import SUBMISSIONS
 
 if TYPE_CHECKING:

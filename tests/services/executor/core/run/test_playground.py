@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.executor.core.model import events
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
 from services.executor.core.run.playground import LineTeller
+from submissions.modes import Mode
 
 if TYPE_CHECKING:
     from services.executor.core.run.context import RunContext

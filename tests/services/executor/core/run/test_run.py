@@ -12,7 +12,7 @@ import pytest
 from hipcpu.build_folder import ToolchainError
 from services.executor.core.call.session import RunnerSession
 from services.executor.core.model import events
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import JobError, run
 from services.executor.core.sandbox import scratch
@@ -22,6 +22,7 @@ from services.executor.core.timing.case_timing import LAUNCHED_BY_SUBMISSION
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import SandboxError
+from submissions.modes import Mode
 from tests.services.executor.core.conftest import SUBMISSIONS
 from tests.services.executor.core.mixed_problem import MIXED_SOLUTION, MixedProblem
 

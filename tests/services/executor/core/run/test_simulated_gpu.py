@@ -16,7 +16,7 @@ from services.executor.core.certify.known_times import smallest_case_of, with_ca
 from services.executor.core.check import case_judge
 from services.executor.core.check.case_judge import CaseJudge, LargeCaseRule
 from services.executor.core.model.failure import InfrastructureFailure
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run import benchmarking
 from services.executor.core.run.device_properties import host_memory_doubt, properties_from, with_properties
@@ -24,11 +24,11 @@ from services.executor.core.run.installation import catalogue, find_problem
 from services.executor.core.run.one_run import run
 from services.executor.core.timing.benchmark_result import Timing
 from services.executor.core.timing.stopping import GPU_PROFILE
-from services.executor.core.timing.timing_mode import TimingMode
 from services.executor.devices.nvidia.nvidia_device import NvidiaDevice
 from services.executor.devices.plugins import device_named
 from services.executor.devices.sim.gpu import CACHE_BYTES, HOT_SHARE
 from services.executor.devices.sim.sim_device import SimulatedGpu
+from submissions.modes import Mode, TimingMode
 from tests.services.executor.core.conftest import ALL_LARGE, SUBMISSIONS
 from tests.services.executor.core.launching.test_launch_plans import ADD, plan_of
 

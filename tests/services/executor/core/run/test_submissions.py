@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.installation import catalogue
 from services.executor.core.run.one_run import run
+from submissions.modes import Mode
 from tests.services.executor.core.conftest import SUBMISSIONS, find_problem
 
 if TYPE_CHECKING:

@@ -15,12 +15,13 @@ import psutil
 import pytest
 
 from services.executor.core.model.events import Finished
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.jsonlines import UNKILLABLE_STATUS, decode_event, encode_job
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
 from services.executor.sandboxes import running_box
 from services.executor.sandboxes.running_box import DEATH_SECONDS
+from submissions.modes import Mode
 from tests.freezer import frozen
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from services.executor.core.call.runner_claims import NO_DEVICE_MEMORY
 from services.executor.core.call.trusted_runner import at_our_fault
 from services.executor.core.certify.known_times import smallest_case_of, with_case
 from services.executor.core.model.failure import InfrastructureFailure
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.installation import find_problem
 from services.executor.core.run.one_run import run
@@ -21,6 +21,7 @@ from services.executor.core.sandbox.canary import canary_job
 from services.executor.core.sandbox.channel import IN_BOX
 from services.executor.core.sandbox.exit_reasons import DEVICE_FAULT, device_fault
 from services.executor.devices.sim.sim_device import SimulatedGpu
+from submissions.modes import Mode
 from tests.conftest import torch_program
 from tests.services.executor.core.audit.test_chain import PROBLEMS
 
@@ -267,7 +268,7 @@ async def test_a_machine_on_which_no_definitions_host_comes_up_is_not_the_author
 ) -> None:
     broken = replace(context, sandbox=Forgetful(context.sandbox, Path("/problem", lost)), torch_python=torch_program())
     kernel, definition = (DEFINITIONS / "relu.hip").read_text(), (DEFINITIONS / "relu.py").read_text()
-    job = CoreJob(kernel, Mode.CHECK, "of-my-own", problem_def=definition)
+    job = CoreJob(kernel, Mode.CHECK, "of-my-own", problem_definition=definition)
     finished = await run(job, broken, lambda _: None)
     assert finished.verdict is Verdict.INFRA_ERROR, finished
     assert finished.details

@@ -9,14 +9,14 @@ from services.executor.core.call.session import RunnerSession
 from services.executor.core.commands.bench_table import table_of
 from services.executor.core.model.events import Benchmarking
 from services.executor.core.model.flushing import CPU_FLUSH, Flush
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.jsonlines import decode_job, encode_job
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run import benchmarking
-from services.executor.core.run.one_run import JobError, run
+from services.executor.core.run.one_run import run
 from services.executor.core.timing.case_timing import CACHES_MAY_BE_WARM
-from services.executor.core.timing.stopping import CPU_PROFILE, GPU_PROFILE
-from services.executor.core.timing.timing_mode import TimingMode, default_mode, profile_in
+from services.executor.core.timing.stopping import CPU_PROFILE, GPU_PROFILE, default_mode, profile_in
+from submissions.modes import Mode, TimingMode
 from tests.services.executor.core.conftest import SUBMISSIONS
 
 if TYPE_CHECKING:
@@ -47,13 +47,6 @@ def test_a_job_keeps_its_mode_on_the_way_to_the_judge() -> None:
     for mode in (None, *TimingMode):
         job = CoreJob("source", Mode.BENCHMARK, "relu", timing_mode=mode)
         assert decode_job(encode_job(job)) == job
-
-
-@pytest.mark.parametrize("mode", [Mode.CHECK, Mode.SAMPLE, Mode.SANDBOX])
-async def test_a_run_that_times_nothing_takes_no_timing_mode(context: RunContext, mode: Mode) -> None:
-    job = CoreJob("source", mode, "relu", timing_mode=TimingMode.HOT)
-    with pytest.raises(JobError, match=f"timing_mode: must be left out for a {mode} run"):
-        await run(job, context, lambda _: None)
 
 
 async def test_a_case_names_its_mode_and_the_sweep_before_each_call(context: RunContext, reported: list[Event]) -> None:

@@ -24,7 +24,7 @@ from services.executor.core.launching.contract import unit_of
 from services.executor.core.launching.program import LaunchProgram, program_bytes
 from services.executor.core.launching.recording import NotRecordableError
 from services.executor.core.model.failure import Failure, InfrastructureFailure
-from services.executor.core.model.job import CoreJob, Mode
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.limits import StageLimits
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.context import RunContext
@@ -34,6 +34,7 @@ from services.executor.core.sandbox.channel import Channel
 from services.executor.core.sandbox.scratch import ScratchFolder
 from services.executor.devices.rocm import toolchain
 from services.executor.sandboxes.choice import choose_sandbox
+from submissions.modes import Mode
 from tests.conftest import ROCM
 from tests.kept_builds import LIMIT_BYTES, kept_folder
 from tests.services.executor.sandboxes.rocm_user_space.machine import machine

@@ -1,0 +1,265 @@
+"""The bodies that submissions come in, ours and those of the seed-compatible routes, and the job that each asks for."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
+from pydantic_core import PydanticCustomError
+from wavepool.scheduler.v1.scheduler_pb2 import JobSpec
+from wavepool.submission.v1.submission_pb2 import Submission
+
+from gateway.words.gpu_type_field import GpuType
+from submissions.checks import LANGUAGE, MOST_BYTES
+from submissions.modes import Mode, TimingMode, timing_number
+from vocabulary.limits import DEFAULT_DTYPE
+from vocabulary.names import nearest_name
+
+EXAMPLE_SOURCE = """#include <hip/hip_runtime.h>
+
+__global__ void add(const float* a, const float* b, float* c, size_t n) {
+    size_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) c[i] = a[i] + b[i];
+}
+
+extern "C" void solution(const float* a, const float* b, float* c, size_t n) {
+    add<<<(n + 255) / 256, 256>>>(a, b, c, n);
+}
+"""
+
+
+class Endpoint(StrEnum):
+    """The seed's words for modes."""
+
+    CHECKER = "checker"
+    BENCHMARK = "benchmark"
+    FULL = "full"
+    SAMPLE = "sample"
+    SANDBOX = "sandbox"
+
+    @property
+    def mode(self) -> Mode:
+        """Our word."""
+        return Mode.CHECK if self is Endpoint.CHECKER else Mode(self.value)
+
+
+def _checked_source(source: str) -> str:
+    return _checked_size(source, MOST_BYTES["source"])
+
+
+def _checked_definition(definition: str) -> str:
+    return _checked_size(definition, MOST_BYTES["problem_definition"])
+
+
+def _checked_size(text: str, most_bytes: int) -> str:
+    """Refused here already, as larger texts are not worth the way to the scheduler."""
+    size_bytes = len(text.encode())
+    if size_bytes > most_bytes:
+        raise ValueError(f"is {size_bytes} bytes long; at most {most_bytes} are taken")
+    return text
+
+
+def _checked_plan(plan: dict[str, Any] | None) -> dict[str, Any] | None:
+    most_bytes = MOST_BYTES["launch_plan"]
+    if len(_plan_text(plan).encode()) > most_bytes:
+        raise ValueError(f"is longer than {most_bytes} bytes of JSON")
+    return plan
+
+
+def _plan_text(plan: dict[str, Any] | None) -> str:
+    return json.dumps(plan, ensure_ascii=False) if plan else ""
+
+
+def _named_unless_sandbox(problem: str, info: ValidationInfo) -> str:
+    """Neither sandbox nor definition has a problem. Those fields come first; where one is wrong, nothing is known."""
+    how = info.data.get("mode", info.data.get("endpoint"))
+    if (
+        not problem
+        and not info.data.get("problem_def", "unknown")
+        and how is not None
+        and how not in {Mode.SANDBOX, Endpoint.SANDBOX}
+    ):
+        raise PydanticCustomError("missing", "is required")
+    return problem
+
+
+def _checked_timing(timing: object) -> object:
+    """Empty is left out, as for other fields; anything else that is no mode is refused with the nearest."""
+    if timing is None or timing == "":
+        return None
+    if isinstance(timing, str) and timing in set(TimingMode):
+        return timing
+    told = str(timing)[:40]
+    nearest = nearest_name(told, list(TimingMode))
+    raise ValueError(f"{told!r} is none of {', '.join(TimingMode)}; the nearest is {nearest}")
+
+
+_Word = Annotated[str, Field(max_length=40)]
+_Source = Annotated[str, Field(min_length=1, description="HIP source, at most 1 MiB."), AfterValidator(_checked_source)]
+_ProblemSlug = Annotated[
+    str,
+    Field(max_length=100, validate_default=True, description="A slug of `GET /problems`; none for `sandbox`."),
+    AfterValidator(_named_unless_sandbox),
+]
+_Definition = Annotated[
+    str,
+    Field(
+        description="Python source of a problem class, at most 256 KiB, in place of the catalogue's problem. It is "
+        "evaluated in a box on the machine that runs the submission; such results never rank."
+    ),
+    AfterValidator(_checked_definition),
+]
+_FallbackGpuTypes = Annotated[
+    list[_Word],
+    Field(
+        max_length=8,
+        description="GPU types that will do, in this order, where no machine of `gpu_type` is free. The credit on hold "
+        "covers the dearest of all; the charge goes by the one that ran it, `machine_gpu_type`.",
+    ),
+]
+
+
+class _Body(BaseModel):
+    """What every body of a submission may have."""
+
+    field_names: ClassVar[dict[str, str]] = {
+        "source": "code",
+        "problem_definition": "problem_def",
+        "timing_mode": "timing",
+    }
+    """What a client calls the fields of the messages, if it is not the same."""
+
+    gpu_type: GpuType = ""
+    fallback_gpu_types: _FallbackGpuTypes = []
+    language: _Word = LANGUAGE
+
+    def job_spec(self, mode: Mode, source: str, problem: str = "", priority: int = 0) -> JobSpec:
+        """The job that is asked for."""
+        return JobSpec(
+            submission=Submission(
+                mode=mode.number, source=source, problem=problem, language=self.language, **self._for_a_solution()
+            ),
+            gpu_type=self.gpu_type,
+            fallback_gpu_types=self.fallback_gpu_types,
+            priority=priority,
+        )
+
+    def _for_a_solution(self) -> dict[str, Any]:
+        return {}
+
+
+class _SolutionBody(_Body):
+    """What a body may have besides unless it is for whole programs alone."""
+
+    problem_def: _Definition = ""
+    launch_plan: Annotated[
+        dict[str, Any] | None,
+        Field(description="`code` is kernels only, and they are launched by this plan: see docs/contracts.md."),
+        AfterValidator(_checked_plan),
+    ] = None
+    timing: Annotated[
+        TimingMode | None,
+        BeforeValidator(_checked_timing),
+        Field(
+            description="How `benchmark` and `full` time calls. `cold`: caches are swept before each. `hot`: they are "
+            "as the new inputs left them. `first-call`: one in a fresh process. Left out: `cold` on GPUs, `hot` on "
+            "`cpu`."
+        ),
+    ] = None
+    dtype: _Word = DEFAULT_DTYPE
+
+    def _for_a_solution(self) -> dict[str, Any]:
+        return {
+            "problem_definition": self.problem_def,
+            "launch_plan": _plan_text(self.launch_plan),
+            "timing_mode": timing_number(self.timing),
+            "dtype": self.dtype,
+        }
+
+
+class SubmissionRequest(_SolutionBody):
+    """What to run."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"problem": "vector-addition", "code": EXAMPLE_SOURCE, "mode": "full"}]},
+    )
+
+    mode: Annotated[
+        Mode,
+        Field(
+            description="`check`: compile and check every test. `benchmark`, `full`: then measure. `sample`: show one "
+            "small case with its output. `sandbox`: run a whole program with its own `main`."
+        ),
+    ] = Mode.FULL
+    problem: _ProblemSlug = ""
+    code: _Source
+    priority: Annotated[
+        int,
+        Field(
+            strict=True, ge=-100, le=100, description="Each point is worth some waiting; above 0 for administrators."
+        ),
+    ] = 0
+
+    @property
+    def spec(self) -> JobSpec:
+        """The job that is asked for."""
+        return self.job_spec(self.mode, self.code, self.problem, self.priority)
+
+
+class AmdSubmitRequest(_SolutionBody):
+    """A submission as the AMD runner takes it; fields that we do not know are let through, as they were."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"solution_code": EXAMPLE_SOURCE, "problem": "vector-addition"}]}
+    )
+    field_names: ClassVar[dict[str, str]] = _Body.field_names | {
+        "source": "solution_code",
+        "mode": "endpoint",
+        "idempotency_key": "submission_id",
+    }
+
+    endpoint: Endpoint = Endpoint.FULL
+    problem_def: Annotated[_Definition, BeforeValidator(lambda definition: definition or "")] = ""
+    problem: _ProblemSlug = ""
+    solution_code: _Source
+    submission_id: Annotated[str, Field(max_length=200, description="An idempotency key.")] = ""
+
+    @property
+    def spec(self) -> JobSpec:
+        """The job that is asked for."""
+        spec = self.job_spec(self.endpoint.mode, self.solution_code, self.problem)
+        if self.endpoint is Endpoint.SANDBOX:
+            # Scripts send the definition of whatever problem is at hand along with a whole program, too.
+            spec.submission.ClearField("problem_definition")
+        return spec
+
+
+_TENSARA_NAMES = _Body.field_names | {
+    "problem": "problemSlug",
+    "gpu_type": "gpuType",
+    "fallback_gpu_types": "fallbackGpuTypes",
+}
+
+
+class DirectSubmitRequest(_SolutionBody):
+    """A submission as Tensara's web application takes it; fields that we do not know are let through."""
+
+    field_names: ClassVar[dict[str, str]] = _TENSARA_NAMES
+
+    problem_slug: Annotated[str, Field(alias="problemSlug", min_length=1, max_length=100)]
+    code: _Source
+    gpu_type: Annotated[GpuType, Field(alias="gpuType")] = ""
+    fallback_gpu_types: Annotated[_FallbackGpuTypes, Field(alias="fallbackGpuTypes")] = []
+
+
+class SandboxRequest(_Body):
+    """A whole program as Tensara's web application sends it."""
+
+    field_names: ClassVar[dict[str, str]] = _TENSARA_NAMES
+
+    code: _Source
+    gpu_type: Annotated[GpuType, Field(alias="gpuType")] = ""
+    fallback_gpu_types: Annotated[_FallbackGpuTypes, Field(alias="fallbackGpuTypes")] = []

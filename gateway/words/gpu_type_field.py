@@ -1,0 +1,11 @@
+"""The field that bodies of submissions and of machines share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+GpuType = Annotated[
+    str, Field(max_length=40, description="Left out: the operator's default, MI300X unless VMPOOL_DEFAULT_GPU is set.")
+]

@@ -1,0 +1,36 @@
+"""Texts of jobs that were just submitted, so that a job that runs at once is not read back first."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from wavepool.submission.v1.submission_pb2 import Submission
+
+MAX_BYTES = 64 << 20
+
+
+class RecentTexts:
+    """The texts of the last jobs, up to a total size."""
+
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self._texts: OrderedDict[str, Submission] = OrderedDict()
+        self._free_bytes = max_bytes
+
+    def put(self, job_id: str, texts: Submission) -> None:
+        """Keep a job's texts until newer ones need their room."""
+        self._texts[job_id] = texts
+        self._free_bytes -= texts.ByteSize()
+        while self._free_bytes < 0:
+            self._free_bytes += self._texts.popitem(last=False)[1].ByteSize()
+
+    def look(self, job_id: str) -> Submission | None:
+        """The texts, if they are still here; they stay."""
+        return self._texts.get(job_id)
+
+    def take(self, job_id: str) -> Submission | None:
+        """The texts, if they are still here, for whoever needs them last."""
+        texts = self._texts.pop(job_id, None)
+        self._free_bytes += texts.ByteSize() if texts else 0
+        return texts
