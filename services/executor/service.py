@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from datetime import UTC
 from typing import TYPE_CHECKING
 
 from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc
+from wavepool.executor.v1.run_event_pb2 import RunEvent
 
-from services.executor.core.model.events import Finished
 from services.executor.core.model.report import signed_statement
 from services.executor.leases.errors import InvalidFieldError
-from services.executor.wire.events import run_event_to_proto
 from services.executor.wire.requests import instant
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     import grpc
-    from wavepool.executor.v1 import run_event_pb2
 
     from services.executor.leases.authentication import Caller, Tokens
     from services.executor.machine.pool_watch import PoolWatch
     from services.executor.machine.signing import Signer
     from services.executor.runs.all_runs import Runs
-    from services.executor.runs.run import Run, RunEvent
+    from services.executor.runs.run import Run
     from services.executor.wire.capabilities import Capabilities
     from services.executor.wire.requests import RunDecoder
 
@@ -46,7 +46,7 @@ class ExecutorServicer(executor_pb2_grpc.ExecutorServiceServicer):
         spec = self.decoder.decode(request, self._caller(context))
         run = await self.runs.begin_or_attach(spec, request.after_seq)
         async for event in run.follow(request.after_seq):
-            yield executor_pb2.RunResponse(event=self._encoded(run, event))
+            yield executor_pb2.RunResponse(event=self._signed(run, event))
 
     async def CancelRun(
         self, request: executor_pb2.CancelRunRequest, context: Context
@@ -75,12 +75,16 @@ class ExecutorServicer(executor_pb2_grpc.ExecutorServiceServicer):
             self.pool_watch.heard()
         return self.capabilities.to_proto(len(self.runs.in_flight), self.runs.capacity, self.runs.unfit_reason)
 
-    def _encoded(self, run: Run, event: RunEvent) -> run_event_pb2.RunEvent:
-        encoded = run_event_to_proto(event)
-        if isinstance(event.event, Finished) and event.event.report:
-            payload = signed_statement(run.spec.run_id, event.time, event.event.report)
-            encoded.finished.signed_report = self.signer.envelope(payload)
-        return encoded
+    def _signed(self, run: Run, event: RunEvent) -> RunEvent:
+        if not event.finished.unsigned_report:
+            return event
+        signed = RunEvent()
+        signed.CopyFrom(event)
+        finished, time = signed.finished, event.time.ToDatetime(tzinfo=UTC)
+        payload = signed_statement(run.spec.run_id, time, json.loads(finished.unsigned_report))
+        finished.signed_report = self.signer.envelope(payload)
+        finished.ClearField("unsigned_report")
+        return signed
 
     def _caller(self, context: Context) -> Caller:
         return self.tokens.caller(context.invocation_metadata() or ())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from servicekit import logging
 from services.executor.judges.forked_process import fork
-from services.executor.judges.judge import DIE_WITH_US, LINE_LIMIT_BYTES, Judge
+from services.executor.judges.judge import DIE_WITH_US, Judge
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -57,7 +57,7 @@ class JudgeForkServer:
     async def _fork(self) -> ForkedProcess:
         running = await self._fork_server()
         try:
-            return await fork(running.channel, LINE_LIMIT_BYTES)
+            return await fork(running.channel)
         except TimeoutError:
             await self._drop(running)
             raise

@@ -64,8 +64,8 @@ class ForkedProcess:
         return status
 
 
-async def fork(channel: socket.socket, limit_bytes: int) -> ForkedProcess:
-    """Ask the fork server behind `channel` for a process whose lines have at most `limit_bytes`.
+async def fork(channel: socket.socket) -> ForkedProcess:
+    """Ask the fork server behind `channel` for a process.
 
     Raises ConnectionError if the fork server is dead, TimeoutError if it does not answer, and other OSErrors if it
     cannot fork.
@@ -81,7 +81,7 @@ async def fork(channel: socket.socket, limit_bytes: int) -> ForkedProcess:
         pid, pidfd = _birth(line[0])
         ours.callback(os.close, pidfd)
         _, writer = await asyncio.open_unix_connection(sock=stdin[0])
-        readers = await _reader(stdout[0], limit_bytes), await _reader(stderr[0], limit_bytes)
+        readers = await _reader(stdout[0]), await _reader(stderr[0])
         ours.pop_all()
     return ForkedProcess(pid, pidfd, line[0], (writer, *readers))
 
@@ -104,8 +104,8 @@ def _birth(line: socket.socket) -> tuple[int, int]:
     return number, descriptors[0]
 
 
-async def _reader(stream: socket.socket, limit_bytes: int) -> StreamReader:
-    reader = asyncio.StreamReader(limit=limit_bytes)
+async def _reader(stream: socket.socket) -> StreamReader:
+    reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: _ReaderProtocol(reader), stream)
     return reader
 

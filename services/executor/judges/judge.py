@@ -1,7 +1,8 @@
 """A judge process: started ahead of time, given one job, and gone afterwards.
 
-It speaks JSON lines: the job on its stdin, events on its stdout. It ends when the process that started it dies, and its
-boxes die with it; `setpriv` makes the kernel do so, so a killed executor leaves no process.
+It reads the job as a line of JSON from its stdin, and writes RunEvent messages to its stdout, each after its length. It
+ends when the process that started it dies, and its boxes die with it; `setpriv` makes the kernel do so, so a killed
+executor leaves no process.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ import contextlib
 from asyncio.subprocess import PIPE
 from typing import TYPE_CHECKING, Protocol
 
+from google.protobuf.message import DecodeError
+from wavepool.executor.v1.run_event_pb2 import VERDICT_INFRA_ERROR, Finished, RunEvent
+
 from servicekit import logging
-from services.executor.core.model.events import Event, Finished
-from services.executor.core.model.jsonlines import UNKILLABLE_STATUS, LineError, decode_event, encode_job
-from services.executor.core.model.verdict import Verdict
+from services.executor.core.model.jsonlines import UNKILLABLE_STATUS, encode_job
+from services.executor.core.model.run_events import LENGTH
 from services.executor.sandboxes.running_box import DEATH_SECONDS
 
 if TYPE_CHECKING:
@@ -26,8 +29,8 @@ if TYPE_CHECKING:
 log = logging.get_logger(__name__)
 
 DIE_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
-# A line holds at most one case's samples or one report; far beyond both.
-LINE_LIMIT_BYTES = 64 << 20
+# A message holds at most all samples or one report; far beyond both.
+MOST_MESSAGE_BYTES = 64 << 20
 # How long a judge may take to clean up after SIGTERM: it waits DEATH_SECONDS for a box that does not die, and tells.
 # One that is killed loses its boxes to the kernel, but leaves its folder until the executor starts again.
 TERM_GRACE_SECONDS = DEATH_SECONDS + 5.0
@@ -92,7 +95,6 @@ class Judge:
             stdout=PIPE,
             stderr=PIPE,
             env=environment,
-            limit=LINE_LIMIT_BYTES,
             start_new_session=True,
         )
         return cls(process)
@@ -107,8 +109,8 @@ class Judge:
         """Whether it could still take a job."""
         return self._process.returncode is None
 
-    async def run(self, job: CoreJob) -> AsyncIterator[Event]:
-        """Give it the job and tell its events; the last is a Finished, ours if the judge broke down."""
+    async def run(self, job: CoreJob) -> AsyncIterator[RunEvent]:
+        """Give it the job and tell its events; the last is `finished`, ours if the judge broke down."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None  # noqa: S101  PIPE was asked for
         assert stdout is not None  # noqa: S101
@@ -116,22 +118,17 @@ class Judge:
             stdin.write(encode_job(job).encode() + b"\n")
             await stdin.drain()
         try:
-            while line := await stdout.readline():
-                event = decode_event(line.decode())
+            while event := await next_event(stdout):
                 yield event
-                if isinstance(event, Finished):
+                if event.HasField("finished"):
                     return
-        except (LineError, ValueError):
+        except (DecodeError, ValueError, asyncio.IncompleteReadError):
             log.exception("the judge does not speak our language", extra={"judge_pid": self.pid})
         await self.end()
         tail = "" if self._stderr.cancelled() else await self._stderr
         log.error("the judge broke down", extra={"status": self._process.returncode, "stderr": tail})
-        yield Finished(
-            verdict=Verdict.INFRA_ERROR,
-            status="ERROR",
-            message="The judge broke down, which is our fault. Run again elsewhere.",
-            details=tail,
-        )
+        message = "The judge broke down, which is our fault. Run again elsewhere."
+        yield RunEvent(finished=Finished(verdict=VERDICT_INFRA_ERROR, message=message, details=tail))
 
     @property
     def leaves_processes(self) -> bool:
@@ -157,6 +154,20 @@ class Judge:
                 log.error("the judge cannot be killed", extra={"judge_pid": self.pid})  # noqa: TRY400
                 self._stderr.cancel()
         await asyncio.wait({self._stderr})
+
+
+async def next_event(stream: StreamReader) -> RunEvent | None:
+    """The next event that a judge tells, None at the end.
+
+    Raises asyncio.IncompleteReadError, ValueError or DecodeError for anything else.
+    """
+    length = await stream.read(1)
+    if not length:
+        return None
+    (size,) = LENGTH.unpack(length + await stream.readexactly(LENGTH.size - 1))
+    if size > MOST_MESSAGE_BYTES:
+        raise ValueError(f"a message of {size:,} bytes")
+    return RunEvent.FromString(await stream.readexactly(size))
 
 
 async def _tail(process: JudgeProcess) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from servicekit import logging
 from servicekit.request_id import set_request_id
 from services.executor import metrics
-from services.executor.core.model.events import Finished
+from services.executor.core.model.run_events import verdict_of
 from services.executor.leases.errors import (
     DrainingError,
     NoRoomError,
@@ -195,13 +195,12 @@ class Runs:
         log.info("run begins", extra={"run_id": spec.run_id, "problem": spec.job.problem, "mode": spec.job.mode})
         with metrics.runs_in_flight.track_inprogress(), metrics.run_seconds.labels(spec.job.mode).time():
             await execution.carry_out()
-        if isinstance(finished := execution.run.last_event, Finished):
-            metrics.runs.labels(spec.job.mode, finished.verdict).inc()
-            log.info("run ends", extra={"run_id": spec.run_id, "verdict": finished.verdict, "reason": finished.reason})
-        if not self._draining and isinstance(finished, Finished):
-            self._health_check.after(
-                finished.verdict, execution.place.devices, leaves_processes=execution.leaves_processes
-            )
+        if finished := execution.run.finished:
+            verdict = verdict_of(finished)
+            metrics.runs.labels(spec.job.mode, verdict).inc()
+            log.info("run ends", extra={"run_id": spec.run_id, "verdict": verdict, "reason": finished.reason})
+            if not self._draining:
+                self._health_check.after(verdict, execution.place.devices, leaves_processes=execution.leaves_processes)
         if not self._draining and not self.in_flight:
             self._judges.refill()
 

@@ -10,10 +10,16 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from wavepool.executor.v1.run_event_pb2 import (
+    VERDICT_CANCELLED,
+    VERDICT_INFRA_ERROR,
+    VERDICT_TIME_LIMIT_EXCEEDED,
+    Finished,
+    RunEvent,
+)
+
 from servicekit import logging
-from services.executor.core.model.events import Finished
-from services.executor.core.model.verdict import Verdict
-from vocabulary.verdicts import status_of
+from servicekit.proto_time import duration_to_proto
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -38,11 +44,11 @@ class EndReason(StrEnum):
 
 
 _VERDICTS = {
-    EndReason.CANCELLED: (Verdict.CANCELLED, "The run was cancelled."),
-    EndReason.LEASE_EXPIRED: (Verdict.CANCELLED, "The run's lease of the machine expired."),
-    EndReason.LEASE_PASSED_ON: (Verdict.CANCELLED, "The run's lease of the machine has passed to another."),
-    EndReason.EXECUTOR_STOPPED: (Verdict.INFRA_ERROR, "The machine was stopped during the run. Run again elsewhere."),
-    EndReason.RUN_LIMIT: (Verdict.TIME_LIMIT_EXCEEDED, "The run as a whole took too long."),
+    EndReason.CANCELLED: (VERDICT_CANCELLED, "The run was cancelled."),
+    EndReason.LEASE_EXPIRED: (VERDICT_CANCELLED, "The run's lease of the machine expired."),
+    EndReason.LEASE_PASSED_ON: (VERDICT_CANCELLED, "The run's lease of the machine has passed to another."),
+    EndReason.EXECUTOR_STOPPED: (VERDICT_INFRA_ERROR, "The machine was stopped during the run. Run again elsewhere."),
+    EndReason.RUN_LIMIT: (VERDICT_TIME_LIMIT_EXCEEDED, "The run as a whole took too long."),
 }
 
 
@@ -120,9 +126,9 @@ class Execution:
 
     async def _follow(self, judge: Judge) -> None:
         async for event in judge.run(replace(self.run.spec.job, devices=self.place.devices)):
-            if isinstance(event, Finished):
-                self.leaves_processes |= event.unkillable
-                self.run.record(event, self._billable(event.verdict))
+            if event.HasField("finished"):
+                self.leaves_processes |= event.finished.unkillable
+                self._finish(event.finished)
             else:
                 self.run.record(event)
 
@@ -149,19 +155,21 @@ class Execution:
 
     def _finish_early(self, reason: EndReason) -> None:
         verdict, message = _VERDICTS[reason]
-        finished = Finished(
-            verdict=verdict, status=status_of(verdict, self.run.spec.job.mode), message=message, reason=reason
-        )
-        self.run.record(finished, self._billable(verdict))
+        self._finish(Finished(verdict=verdict, message=message, reason=reason))
 
-    def _billable(self, verdict: Verdict) -> timedelta:
+    def _finish(self, finished: Finished) -> None:
+        finished.billable.CopyFrom(duration_to_proto(self._billable(finished.verdict)))
+        self.run.record(RunEvent(finished=finished))
+
+    def _billable(self, verdict: int) -> timedelta:
         """Faults of ours cost nothing, and no more does a run that the machine did not come out of well."""
-        if verdict is Verdict.INFRA_ERROR or self.leaves_processes:
+        if verdict == VERDICT_INFRA_ERROR or self.leaves_processes:
             return timedelta(0)
         return timedelta(seconds=time.perf_counter() - self._start)
 
 
-def infrastructure_fault(details: str) -> Finished:
+def infrastructure_fault(details: str) -> RunEvent:
     """The end of a run that we broke."""
     message = "The executor failed, which is our fault. Run again elsewhere."
-    return Finished(verdict=Verdict.INFRA_ERROR, status="ERROR", message=message, details=details)
+    finished = Finished(verdict=VERDICT_INFRA_ERROR, message=message, details=details)
+    return RunEvent(finished=finished)

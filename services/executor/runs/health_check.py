@@ -22,11 +22,13 @@ from typing import TYPE_CHECKING
 
 from servicekit import logging
 from services.executor import metrics
-from services.executor.core.model.events import Finished
+from services.executor.core.model.run_events import verdict_of
 from services.executor.core.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+
+    from wavepool.executor.v1.run_event_pb2 import Finished
 
     from services.executor.core.model.job import CoreJob
     from services.executor.judges.pool import JudgePool
@@ -172,7 +174,7 @@ class HealthCheck:
         finished: Finished | None = None
         try:
             async with asyncio.timeout(self._seconds):
-                finished = [event async for event in judge.run(canary) if isinstance(event, Finished)][-1]
+                finished = [event.finished async for event in judge.run(canary)][-1]
         except TimeoutError:
             pass
         finally:
@@ -181,8 +183,9 @@ class HealthCheck:
         left = ", and its processes cannot be killed" if is_final else ""
         if finished is None:
             return _Fault(f"it did not end in {self._seconds:g} s{left}", is_hung=True, is_final=is_final)
-        if finished.verdict is Verdict.ACCEPTED and not is_final:
+        verdict = verdict_of(finished)
+        if verdict is Verdict.ACCEPTED and not is_final:
             return None
         said = (finished.stderr.strip() or finished.details.strip() or finished.message)[-_MOST_SAID:]
-        is_hung = is_final or finished.verdict is Verdict.TIME_LIMIT_EXCEEDED
-        return _Fault(f"{finished.verdict}: {said}{left}", is_hung=is_hung, is_final=is_final)
+        is_hung = is_final or verdict is Verdict.TIME_LIMIT_EXCEEDED
+        return _Fault(f"{verdict}: {said}{left}", is_hung=is_hung, is_final=is_final)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from services.executor.core.model.events import Event, Finished
 from vocabulary.limits import LONGEST_RUN
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    from wavepool.executor.v1.run_event_pb2 import Finished, RunEvent
 
     from servicekit.clock import Clock
     from services.executor.core.model.job import CoreJob
@@ -30,16 +31,6 @@ class RunSpec:
     """After which it is ended."""
 
 
-@dataclass(frozen=True)
-class RunEvent:
-    """An event with its place in the run, from 1; `billable` is set on the last one."""
-
-    seq: int
-    time: datetime
-    event: Event
-    billable: timedelta = timedelta(0)
-
-
 class Run:
     """Keeps the events of one run in memory. Begins when made, and is over with its Finished event."""
 
@@ -52,23 +43,25 @@ class Run:
     @property
     def is_finished(self) -> bool:
         """Whether the last event is there."""
-        return bool(self._events) and isinstance(self._events[-1].event, Finished)
+        return self.finished is not None
 
     @property
-    def last_event(self) -> Event | None:
-        """What came last, if anything has."""
-        return self._events[-1].event if self._events else None
+    def finished(self) -> Finished | None:
+        """The last event, once it is there."""
+        return self._events[-1].finished if self._events and self._events[-1].HasField("finished") else None
 
     @property
     def finish_time(self) -> datetime | None:
         """When the last event came."""
-        return self._events[-1].time if self.is_finished else None
+        return self._events[-1].time.ToDatetime(tzinfo=UTC) if self.is_finished else None
 
-    def record(self, event: Event, billable: timedelta = timedelta(0)) -> None:
-        """Add an event; nothing is added once the run is over."""
+    def record(self, event: RunEvent) -> None:
+        """Add an event, with its place in the run and its time; nothing is added once the run is over."""
         if self.is_finished:
             return
-        self._events.append(RunEvent(len(self._events) + 1, self._clock.now(), event, billable))
+        event.seq = len(self._events) + 1
+        event.time.FromDatetime(self._clock.now())
+        self._events.append(event)
         self._news.set()
         self._news = asyncio.Event()
 

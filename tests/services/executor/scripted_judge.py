@@ -22,7 +22,8 @@ import time
 from pathlib import Path
 
 from services.executor.core.model.events import Checking, Compiling, Event, Finished, ProgramOutput
-from services.executor.core.model.jsonlines import UNKILLABLE_STATUS, decode_job, encode_event
+from services.executor.core.model.jsonlines import UNKILLABLE_STATUS, decode_job
+from services.executor.core.model.run_events import framed, message_of
 from services.executor.core.model.verdict import Verdict
 
 EVENTS: dict[str, Event] = {
@@ -32,7 +33,7 @@ EVENTS: dict[str, Event] = {
 
 
 def tell(event: Event) -> None:
-    sys.stdout.write(encode_event(event) + "\n")
+    sys.stdout.buffer.write(framed(message_of(event)))
     sys.stdout.flush()
 
 

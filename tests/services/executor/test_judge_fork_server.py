@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 import uvloop
+from wavepool.executor.v1.run_event_pb2 import VERDICT_ACCEPTED, VERDICT_INFRA_ERROR, Finished
 
 from services.executor.config import ExecutorSettings
-from services.executor.core.model.events import Checking, Finished, ProgramOutput
 from services.executor.core.model.job import CoreJob
-from services.executor.core.model.verdict import Verdict
 from services.executor.judges.fork_server import JudgeForkServer
 from services.executor.sandboxes.process_tree import descendants
 from submissions.modes import Mode
@@ -54,8 +53,8 @@ async def real_fork_server(tmp_path: Path) -> AsyncIterator[JudgeForkServer]:
 async def finished(judge: Judge, job: CoreJob) -> Finished:
     events = [event async for event in judge.run(job)]
     await judge.end()
-    assert isinstance(events[-1], Finished)
-    return events[-1]
+    assert events[-1].HasField("finished")
+    return events[-1].finished
 
 
 def is_gone(pid: int) -> bool:
@@ -67,7 +66,7 @@ async def test_judges_forked_in_a_row_are_independent_and_do_their_jobs(fork_ser
 
     ends = [await finished(judge, script("finish ACCEPTED")) for judge in (second, first)]
 
-    assert [end.verdict for end in ends] == [Verdict.ACCEPTED] * 2
+    assert [end.verdict for end in ends] == [VERDICT_ACCEPTED] * 2
     assert first.pid != second.pid
     assert not first.is_alive
     assert is_gone(first.pid)
@@ -87,8 +86,8 @@ async def test_judges_share_no_state_of_the_common_generators(fork_server: Judge
     drawn: list[str] = []
     for judge in [await fork_server.start(), await fork_server.start()]:
         async for event in judge.run(script("tell random", "finish ACCEPTED")):
-            if isinstance(event, ProgramOutput):
-                drawn += event.line.split()
+            if event.HasField("program_output"):
+                drawn += event.program_output.line.split()
         await judge.end()
 
     assert len(set(drawn)) == 4
@@ -97,7 +96,7 @@ async def test_judges_share_no_state_of_the_common_generators(fork_server: Judge
 async def test_a_real_judge_is_refused_a_bad_job_by_name(real_fork_server: JudgeForkServer) -> None:
     end = await finished(await real_fork_server.start(), CoreJob("", Mode.CHECK, "leaky-rely"))
 
-    assert (end.verdict, end.reason) == (Verdict.INFRA_ERROR, "bad_job")
+    assert (end.verdict, end.reason) == (VERDICT_INFRA_ERROR, "bad_job")
     assert "leaky-relu" in end.message
 
 
@@ -106,7 +105,7 @@ async def test_many_judges_are_forked_at_once(fork_server: JudgeForkServer) -> N
 
     ends = await asyncio.gather(*(finished(judge, script("finish ACCEPTED")) for judge in judges))
 
-    assert {end.verdict for end in ends} == {Verdict.ACCEPTED}
+    assert {end.verdict for end in ends} == {VERDICT_ACCEPTED}
     assert len({judge.pid for judge in judges}) == 8
 
 
@@ -134,7 +133,7 @@ async def test_a_judge_that_is_deaf_is_killed(fork_server: JudgeForkServer, monk
     monkeypatch.setattr("services.executor.judges.judge.TERM_GRACE_SECONDS", 0.05)
     judge = await fork_server.start()
     events = judge.run(script("ignore-term", "tell checking", "wait /no/such/file"))
-    assert isinstance(await anext(events), Checking)
+    assert (await anext(events)).HasField("checking")
 
     await judge.end()
 
@@ -146,7 +145,7 @@ async def test_how_a_judge_broke_down_is_reported(
 ) -> None:
     end = await finished(await fork_server.start(), script("crash"))
 
-    assert end.verdict is Verdict.INFRA_ERROR
+    assert end.verdict == VERDICT_INFRA_ERROR
     assert "the script made me crash" in end.details
     [record] = [record for record in caplog.records if record.message == "the judge broke down"]
     assert record.__dict__["status"] == 1
@@ -163,7 +162,7 @@ async def test_a_killed_fork_server_ends_its_judges_and_the_next_run_is_well(
 
     await until(lambda: not judge.is_alive)
     await judge.end()
-    assert (await finished(await fork_server.start(), script("finish ACCEPTED"))).verdict is Verdict.ACCEPTED
+    assert (await finished(await fork_server.start(), script("finish ACCEPTED"))).verdict == VERDICT_ACCEPTED
     assert fork_server.pid != dead
 
 
@@ -173,7 +172,7 @@ async def test_a_run_whose_fork_server_is_killed_is_our_fault(
     talker = '#include <cstdio>\nint main() { puts("started"); fflush(stdout); while (true) {} }\n'
     judge = await real_fork_server.start()
     events = judge.run(CoreJob(talker, Mode.SANDBOX))
-    while not isinstance(await anext(events), ProgramOutput):
+    while not (await anext(events)).HasField("program_output"):
         pass
     assert real_fork_server.pid is not None
     family = descendants(real_fork_server.pid)
@@ -182,8 +181,7 @@ async def test_a_run_whose_fork_server_is_killed_is_our_fault(
 
     last = [event async for event in events][-1]
     await judge.end()
-    assert isinstance(last, Finished)
-    assert last.verdict is Verdict.INFRA_ERROR
+    assert last.finished.verdict == VERDICT_INFRA_ERROR
     assert len(family) > 1
     await until(lambda: all(map(is_gone, family)))
 
@@ -208,11 +206,11 @@ async def test_a_closed_fork_server_is_gone(fork_server: JudgeForkServer) -> Non
 
 
 def test_the_loop_of_the_services_serves_too() -> None:
-    async def run_one() -> Verdict:
+    async def run_one() -> int:
         fork_server = JudgeForkServer(SCRIPTED, ENVIRONMENT)
         try:
             return (await finished(await fork_server.start(), script("finish ACCEPTED"))).verdict
         finally:
             await fork_server.close()
 
-    assert uvloop.run(run_one()) is Verdict.ACCEPTED
+    assert uvloop.run(run_one()) == VERDICT_ACCEPTED

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from wavepool.executor.v1.run_event_pb2 import VERDICT_ACCEPTED, VERDICT_INFRA_ERROR
 
-from services.executor.core.model.events import Finished
 from services.executor.core.model.job import CoreJob
-from services.executor.core.model.verdict import Verdict
 from services.executor.judges.judge import Judge
 from services.executor.judges.pool import JudgePool
 from submissions.modes import Mode
@@ -69,7 +68,7 @@ async def test_a_spare_judge_does_its_job(pool: JudgePool) -> None:
     events = [event async for event in judge.run(JOB)]
     await judge.end()
 
-    assert [event.verdict for event in events if isinstance(event, Finished)] == [Verdict.ACCEPTED]
+    assert [event.finished.verdict for event in events if event.HasField("finished")] == [VERDICT_ACCEPTED]
 
 
 async def test_closing_ends_all_that_wait(pool: JudgePool) -> None:
@@ -87,5 +86,5 @@ async def test_a_judge_that_cannot_be_started_is_told_when_it_is_needed() -> Non
     judge = await pool.take()
     events = [event async for event in judge.run(JOB)]
 
-    assert [event.verdict for event in events if isinstance(event, Finished)] == [Verdict.INFRA_ERROR]
+    assert [event.finished.verdict for event in events if event.HasField("finished")] == [VERDICT_INFRA_ERROR]
     await judge.end()

@@ -1,14 +1,22 @@
-"""What the core tells while it works. `Finished` is always the last event, and there is always one."""
+"""What the core tells while it works, as records; `run_events.py` makes messages of them.
+
+`Finished` is always the last event, and there is always one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping  # noqa: TC003  jsonlines reads the annotations at run time
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from services.executor.core.model.isa_report import IsaReport
-from services.executor.core.model.verdict import Verdict  # noqa: TC001  the same
-from services.executor.core.timing.benchmark_result import BenchmarkResult, Timing
+from services.executor.core.timing.benchmark_result import BenchmarkResult
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from services.executor.core.model.verdict import Verdict
+    from services.executor.core.timing.benchmark_result import Timing
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,7 @@
-"""Jobs and events as lines of JSON: how the judge process talks to whoever started it.
+"""Records as JSON, and a job as the line of it that a judge begins with.
 
-An event's line is its fields plus `event`, its name in capitals (`TEST_RESULT`). Floats that JSON lacks are the
-strings NaN, Infinity and -Infinity. Fields that the reader does not know are
-skipped, so that a newer writer can add some.
+Floats that JSON lacks are the strings NaN, Infinity and -Infinity. Fields that the reader does not know are skipped, so
+that a newer writer can add some.
 """
 
 from __future__ import annotations
@@ -10,14 +9,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import re
 from collections.abc import Mapping
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
-from services.executor.core.model import events
 from services.executor.core.model.job import CoreJob
 
 T = TypeVar("T")
@@ -27,15 +24,7 @@ UNKILLABLE_STATUS = 4
 
 
 class LineError(ValueError):
-    """A line is not a job or an event; the message names what is wrong."""
-
-
-def event_name(kind: type[Any]) -> str:
-    """`TestResult` is TEST_RESULT."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).upper()
-
-
-_EVENTS: Mapping[str, type[Any]] = {event_name(kind): kind for kind in get_args(events.Event)}
+    """A line is no job, or not the record that is wanted; the message names what is wrong."""
 
 
 def encode_job(job: CoreJob) -> str:
@@ -46,21 +35,6 @@ def encode_job(job: CoreJob) -> str:
 def decode_job(line: str) -> CoreJob:
     """The job of a line; raises LineError."""
     return _from_plain(CoreJob, _object(line))
-
-
-def encode_event(event: events.Event) -> str:
-    """One line, without its end."""
-    return json.dumps({"event": event_name(type(event)), **plain(event)})
-
-
-def decode_event(line: str) -> events.Event:
-    """The event of a line; raises LineError."""
-    fields = _object(line)
-    name = fields.pop("event", None)
-    kind = _EVENTS.get(name) if isinstance(name, str) else None
-    if kind is None:
-        raise LineError(f"unknown event {name!r}; known are {', '.join(_EVENTS)}")
-    return cast("events.Event", _from_plain(kind, fields))
 
 
 def _object(line: str) -> dict[str, Any]:

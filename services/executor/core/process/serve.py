@@ -1,6 +1,6 @@
 """The judge process: started in advance, runs one job, and is gone.
 
-It reads one job as a line of JSON from stdin and writes events as lines of JSON to stdout, the last of them FINISHED.
+It reads one job as a line of JSON from stdin and writes RunEvent messages to stdout, the last of them `finished`.
 SIGTERM cancels the job, and so does the death of whoever started it, then without a last event. It exits with 0
 whatever the verdict; 2 says that the job was not well formed, 3 that the job was cut off by that death, and 4 that it
 leaves processes which cannot be killed.
@@ -18,7 +18,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from services.executor.core.model.events import Event, Finished
-from services.executor.core.model.jsonlines import UNKILLABLE_STATUS, LineError, decode_job, encode_event
+from services.executor.core.model.jsonlines import UNKILLABLE_STATUS, LineError, decode_job
+from services.executor.core.model.run_events import framed, message_of
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import JobError, run
 from services.executor.core.sandbox.run_place import open_place
@@ -98,7 +99,7 @@ def _event_writer() -> Callable[[Event], None]:
     os.dup2(2, 1)
 
     def write(event: Event) -> None:
-        data = memoryview(f"{encode_event(event)}\n".encode())
+        data = memoryview(framed(message_of(event)))
         while data:
             data = data[os.write(stdout, data) :]
 

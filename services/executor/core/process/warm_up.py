@@ -21,7 +21,8 @@ from services.executor.core.compile.source import admit
 from services.executor.core.launching.contract import unit_of
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.job import CoreJob
-from services.executor.core.model.jsonlines import decode_event, decode_job, encode_event, encode_job
+from services.executor.core.model.jsonlines import decode_job, encode_job
+from services.executor.core.model.run_events import framed, message_of
 from services.executor.core.model.seeds import RunSeed
 from submissions.modes import Mode
 
@@ -46,7 +47,7 @@ def warm_up(entries: Iterable[CatalogueEntry], context: RunContext) -> None:
         with suppress(Failure):
             _examine(unit, problem, context)
         _judge(problem)
-        decode_event(encode_event(Progress(job, lambda _: None).finished(None)))
+        framed(message_of(Progress(job, lambda _: None).finished(None)))
 
 
 def _work_flops(entry: CatalogueEntry) -> float:

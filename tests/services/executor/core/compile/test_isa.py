@@ -17,7 +17,7 @@ from services.executor.core.compile.isa import MAX_SHOWN_KERNELS, IsaReporter, s
 from services.executor.core.model.events import Compiled, Finished
 from services.executor.core.model.isa_report import IsaReport, KernelHint, KernelReport
 from services.executor.core.model.job import CoreJob
-from services.executor.core.model.jsonlines import decode_event, encode_event, plain
+from services.executor.core.model.jsonlines import plain
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
 from services.executor.devices.device import Toolchain
@@ -142,11 +142,6 @@ def test_events_carry_the_first_kernels_and_those_with_hints_before_others() -> 
     assert len(report.kernels) == MAX_SHOWN_KERNELS
     assert "hinted" in report.kernels
     assert "32 of 100 kernels" in report.note
-
-
-def test_a_report_survives_the_way_between_processes() -> None:
-    event = Compiled("", 1.0, cached=False, isa=REPORT)
-    assert decode_event(encode_event(event)) == event
 
 
 def _compiled(reported: list[Event]) -> Compiled:

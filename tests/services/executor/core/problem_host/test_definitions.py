@@ -13,7 +13,7 @@ import pytest
 
 from services.executor.core.model import events
 from services.executor.core.model.job import CoreJob
-from services.executor.core.model.jsonlines import decode_event, encode_event
+from services.executor.core.model.run_events import message_of
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.problem_host import interpreter
 from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
@@ -62,7 +62,7 @@ async def judged(
 ) -> events.Finished:
     job = CoreJob(source, mode, "of-my-own", dtype, problem_definition=definition)
     finished = await run(job, context, lambda _: None)
-    assert decode_event(encode_event(finished)).message.encode()
+    assert message_of(finished).finished.message
     return finished
 
 

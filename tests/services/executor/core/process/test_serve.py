@@ -1,4 +1,4 @@
-"""The judge process as the executor service uses it: its own process, lines in, lines out."""
+"""The judge process as the executor service uses it: its own process, a line in, messages out."""
 
 from __future__ import annotations
 
@@ -11,17 +11,23 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
+from wavepool.executor.v1.run_event_pb2 import (
+    VERDICT_CANCELLED,
+    VERDICT_INFRA_ERROR,
+    VERDICT_WRONG_ANSWER,
+)
 
-from services.executor.core.model import events
 from services.executor.core.model.job import CoreJob
-from services.executor.core.model.jsonlines import decode_event, encode_job
-from services.executor.core.model.verdict import Verdict
+from services.executor.core.model.jsonlines import encode_job
+from services.executor.judges.judge import next_event
 from submissions.modes import Mode
 from tests.services.executor.core.conftest import SUBMISSIONS
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
     from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from wavepool.executor.v1.run_event_pb2 import RunEvent
 
     from services.executor.devices.cpu.cpu_device import CpuDevice
 
@@ -37,8 +43,7 @@ async def start_judge(builds_folder: Path, cpu_device: CpuDevice) -> AsyncIterat
     command = [sys.executable, "-m", "services.executor.core", "serve", "--cache-folder", str(builds_folder)]
 
     async def start() -> Process:
-        # Of any size: a line holds all samples of a benchmark.
-        process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, limit=1 << 26)
+        process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
         started.append(process)
         return process
 
@@ -54,14 +59,13 @@ def _job(name: str) -> bytes:
     return f"{encode_job(CoreJob(source, Mode.CHECK, 'vector-addition'))}\n".encode()
 
 
-async def _until(judge: Process, kind: type[events.Event]) -> events.Event:
+async def _until(judge: Process, kind: str) -> RunEvent:
     assert judge.stdout is not None
     async with asyncio.timeout(60):
-        while line := await judge.stdout.readline():
-            event = decode_event(line.decode())
-            if isinstance(event, kind):
+        while event := await next_event(judge.stdout):
+            if event.HasField(kind):  # type: ignore[arg-type] - a name that the test knows
                 return event
-    raise AssertionError(f"the judge ended without {kind.__name__}")
+    raise AssertionError(f"the judge ended without {kind}")
 
 
 async def test_it_takes_one_job_tells_its_events_and_exits(start_judge: StartJudge) -> None:
@@ -69,10 +73,9 @@ async def test_it_takes_one_job_tells_its_events_and_exits(start_judge: StartJud
     assert judge.stdin is not None
     # It is left open, as the service leaves it.
     judge.stdin.write(_job("wrong_answer"))
-    finished = await _until(judge, events.Finished)
-    assert isinstance(finished, events.Finished)
-    assert finished.verdict is Verdict.WRONG_ANSWER
-    assert finished.wrong_answer is not None
+    finished = (await _until(judge, "finished")).finished
+    assert finished.verdict == VERDICT_WRONG_ANSWER
+    assert finished.HasField("wrong_answer")
     async with asyncio.timeout(20):
         assert await judge.wait() == 0
 
@@ -81,11 +84,10 @@ async def test_sigterm_cancels_the_job_and_says_so(start_judge: StartJudge) -> N
     judge = await start_judge()
     assert judge.stdin is not None
     judge.stdin.write(_job("host_hang"))
-    await _until(judge, events.Checking)
+    await _until(judge, "checking")
     judge.send_signal(signal.SIGTERM)
-    finished = await _until(judge, events.Finished)
-    assert isinstance(finished, events.Finished)
-    assert (finished.verdict, finished.status) == (Verdict.CANCELLED, "CANCELLED")
+    finished = (await _until(judge, "finished")).finished
+    assert finished.verdict == VERDICT_CANCELLED
     async with asyncio.timeout(20):
         assert await judge.wait() == 0
 
@@ -116,9 +118,8 @@ async def test_a_bad_job_is_refused_with_the_field(start_judge: StartJudge, line
     judge = await start_judge()
     assert judge.stdin is not None
     judge.stdin.write(line)
-    finished = await _until(judge, events.Finished)
-    assert isinstance(finished, events.Finished)
-    assert (finished.verdict, finished.reason) == (Verdict.INFRA_ERROR, "bad_job")
+    finished = (await _until(judge, "finished")).finished
+    assert (finished.verdict, finished.reason) == (VERDICT_INFRA_ERROR, "bad_job")
     assert said in finished.message
     async with asyncio.timeout(20):
         assert await judge.wait() == 2
@@ -143,15 +144,16 @@ command = [sys.executable, "-m", "services.executor.core", "serve", "--cache-fol
 judge = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 judge.stdin.write(sys.argv[2].encode())
 judge.stdin.flush()
-for line in judge.stdout:
-    print(line.decode().strip(), flush=True)
+while data := judge.stdout.read1():
+    sys.stdout.buffer.write(data)
+    sys.stdout.flush()
 """
 
 
 async def test_it_and_its_boxes_die_with_whoever_started_it(builds_folder: Path) -> None:
     arguments = (str(builds_folder), _job("host_hang").decode())
     parent = await asyncio.create_subprocess_exec(sys.executable, "-c", _PARENT, *arguments, stdout=PIPE)
-    await _until(parent, events.Checking)
+    await _until(parent, "checking")
     family = psutil.Process(parent.pid).children(recursive=True)
     assert any("runner" in process.name() for process in family)
     parent.kill()

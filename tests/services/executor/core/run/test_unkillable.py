@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
+from wavepool.executor.v1.run_event_pb2 import VERDICT_INFRA_ERROR, RunEvent
 
-from services.executor.core.model.events import Finished
 from services.executor.core.model.job import CoreJob
-from services.executor.core.model.jsonlines import UNKILLABLE_STATUS, decode_event, encode_job
+from services.executor.core.model.jsonlines import UNKILLABLE_STATUS, encode_job
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
+from services.executor.judges.judge import next_event
 from services.executor.sandboxes import running_box
 from services.executor.sandboxes.running_box import DEATH_SECONDS
 from submissions.modes import Mode
@@ -27,6 +28,7 @@ from tests.freezer import frozen
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from services.executor.core.model.events import Finished
     from services.executor.core.run.context import RunContext
 
 pytestmark = pytest.mark.freezer
@@ -94,14 +96,16 @@ async def test_it_ends_soon_with_what_its_author_did_and_says_that_the_machine_i
 @pytest.mark.usefixtures("cpu_device")
 async def test_a_judge_that_is_cancelled_says_by_its_status_what_it_leaves(builds_folder: Path, name: str) -> None:
     command = [sys.executable, "-m", "services.executor.core", "serve", "--cache-folder", str(builds_folder)]
-    judge = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, limit=1 << 26)
+    judge = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
     assert judge.stdin is not None
     assert judge.stdout is not None
     judge.stdin.write(f"{encode_job(CoreJob(PROGRAM.replace('NAME', name), Mode.SANDBOX))}\n".encode())
     with frozen([await process_named(name)]):
         judge.send_signal(signal.SIGTERM)
         async with asyncio.timeout(DEATH_SECONDS + 10):
-            events = [decode_event(line.decode()) async for line in judge.stdout]
+            events: list[RunEvent] = []
+            while event := await next_event(judge.stdout):
+                events.append(event)
             assert await judge.wait() == UNKILLABLE_STATUS
-    assert isinstance(events[-1], Finished)
-    assert (events[-1].verdict, events[-1].unkillable) == (Verdict.INFRA_ERROR, True)
+    finished = events[-1].finished
+    assert (finished.verdict, finished.unkillable) == (VERDICT_INFRA_ERROR, True)

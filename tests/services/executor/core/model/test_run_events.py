@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from dataclasses import fields, replace
-from datetime import UTC, datetime, timedelta
 from typing import get_args
 
 import pytest
@@ -12,14 +12,10 @@ from wavepool.executor.v1 import run_event_pb2
 
 from services.executor.core.model import events
 from services.executor.core.model.isa_report import IsaReport, KernelHint, KernelReport
+from services.executor.core.model.run_events import LENGTH, framed, message_of, verdict_of
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.timing.benchmark_result import Band, BenchmarkResult, Bound, ReplacedSample, Timing
-from services.executor.runs.run import RunEvent
-from services.executor.wire.benchmark import benchmarked_to_proto
-from services.executor.wire.events import run_event_to_proto
-from services.executor.wire.isa import listing_to_proto
 
-TIME = datetime(2026, 1, 1, 12, 30, tzinfo=UTC)
 BROKEN = "kernel \ud800 output"
 PASSED = events.TestResult(1, "small", passed=True, total_tests=2)
 MEASURED = BenchmarkResult(
@@ -84,10 +80,6 @@ EXAMPLES: list[events.Event] = [
 ]
 
 
-def message_of(event: events.Event, billable: timedelta = timedelta(0)) -> run_event_pb2.RunEvent:
-    return run_event_to_proto(RunEvent(3, TIME, event, billable))
-
-
 def test_there_is_an_example_of_every_event() -> None:
     assert {type(event) for event in EXAMPLES} == set(get_args(events.Event))
 
@@ -98,16 +90,13 @@ def test_every_event_has_a_message_of_its_name(event: events.Event) -> None:
 
     name = message.WhichOneof("event") or ""
     assert name.replace("_", "") == type(event).__name__.lower()
-    assert message.seq == 3
-    assert message.time.ToDatetime(tzinfo=UTC) == TIME
     assert run_event_pb2.RunEvent.FromString(message.SerializeToString()) == message or "nan" in str(message)
 
 
 def test_the_last_event_carries_everything() -> None:
-    finished = message_of(FINISHED, timedelta(seconds=2.5)).finished
+    finished = message_of(FINISHED).finished
 
     assert finished.verdict == run_event_pb2.VERDICT_WRONG_ANSWER
-    assert finished.billable.ToTimedelta() == timedelta(seconds=2.5)
     assert list(finished.wrong_answer.first_mismatches[0].index) == [4, 2]
     assert finished.program.return_code == -11
     assert finished.benchmarked.timing == run_event_pb2.TIMING_VALID
@@ -165,7 +154,7 @@ def test_every_field_of_a_measured_case_has_a_field_in_the_proto() -> None:
 def test_every_timing_has_its_number_and_its_reason_goes_along(timing: Timing) -> None:
     case = replace(MEASURED, timing=timing, unproven_because=BROKEN, shown_interval=0.2)
     run = replace(BENCHMARKED, timing=timing, unproven_because=BROKEN, shown_interval=0.2, results=(case,))
-    reported = benchmarked_to_proto(run)
+    reported = message_of(run).benchmarked
     for message in (reported, reported.results[0]):
         assert run_event_pb2.Timing.Name(message.timing) == f"TIMING_{timing}"
         assert (message.unproven_because, message.shown_interval) == ("kernel ? output", 0.2)
@@ -176,21 +165,72 @@ def test_every_verdict_has_its_number(verdict: Verdict) -> None:
     finished = message_of(events.Finished(verdict, "", "")).finished
 
     assert run_event_pb2.Verdict.Name(finished.verdict) == f"VERDICT_{verdict}"
+    assert verdict_of(finished) is verdict
+
+
+@pytest.mark.parametrize("stage", events.BenchmarkStage)
+def test_every_stage_has_its_number(stage: events.BenchmarkStage) -> None:
+    told = message_of(events.BenchmarkProgress(stage, 1, 3, 1, "n = 4", 1)).benchmark_progress
+
+    assert run_event_pb2.BenchmarkStage.Name(told.stage) == f"BENCHMARK_STAGE_{stage}"
+
+
+@pytest.mark.parametrize("bound", Bound)
+def test_every_bound_has_its_number(bound: Bound) -> None:
+    told = message_of(replace(MEASURED, bound=bound)).benchmark_result
+
+    known = "UNSPECIFIED" if bound is Bound.UNKNOWN else bound.name
+    assert run_event_pb2.Bound.Name(told.bound) == f"BOUND_{known}"
+
+
+def test_kernels_are_told_by_name_with_all_figures_and_hints() -> None:
+    isa = message_of(events.Compiled("", 12.5, cached=False, isa=ISA)).compiled.isa
+
+    assert [(kernel.name, kernel.vgpr, kernel.occupancy) for kernel in isa.kernels] == [
+        ("kernel", 32, 8),
+        ("kernel ? output", 32, 8),
+    ]
+    assert (list(isa.kernels[0].uncounted), isa.kernels[0].hints[0].what) == (["tanhf"], "kernel ? output")
+    here = {field.name for kind in (KernelReport, KernelHint) for field in fields(kind)}
+    there = {
+        field.name
+        for kind in (run_event_pb2.KernelReport, run_event_pb2.KernelHint)
+        for field in kind.DESCRIPTOR.fields
+    }
+    assert there - here == {"name"}
+
+
+def test_a_report_goes_along_as_json_for_the_executor_to_sign() -> None:
+    report = {"b": (1, 0.1), "a": float("nan"), "text": BROKEN}
+    finished = message_of(replace(FINISHED, report=report, unkillable=True)).finished
+
+    assert json.loads(finished.unsigned_report) == {"a": "NaN", "b": [1, 0.1], "text": "kernel ? output"}
+    assert finished.unkillable
+
+
+def test_a_message_stands_in_the_pipe_after_its_length() -> None:
+    message = message_of(PASSED)
+    data = framed(message)
+
+    assert LENGTH.unpack(data[: LENGTH.size]) == (len(data) - LENGTH.size,)
+    assert run_event_pb2.RunEvent.FromString(data[LENGTH.size :]) == message
 
 
 def test_the_listing_is_compressed_and_fit_for_any_text() -> None:
     listing = f"kernel:\n  ; 1: {BROKEN}\n" * 100
-    data = listing_to_proto(listing)
+    compiled = events.Compiled("", 12.5, cached=False, isa_listing=listing)
+    data = message_of(compiled).compiled.isa_listing_zlib
     assert len(data) < len(listing) / 4
     assert zlib.decompress(data).decode() == listing.encode(errors="replace").decode()
-    assert listing_to_proto("") == b""
+    assert message_of(replace(compiled, isa_listing="")).compiled.isa_listing_zlib == b""
+    assert message_of(compiled).compiled.duration.ToMicroseconds() == 12_500
 
 
 @pytest.mark.parametrize("verified", [None, True, False])
 def test_whether_the_caches_were_empty_is_told_or_left_open(verified: bool | None) -> None:
-    reported = benchmarked_to_proto(replace(BENCHMARKED, flush_verified=verified))
+    reported = message_of(replace(BENCHMARKED, flush_verified=verified)).benchmarked
     assert (reported.flush_verified if reported.HasField("flush_verified") else None) is verified
 
 
 def test_the_mode_of_times_is_reported() -> None:
-    assert benchmarked_to_proto(replace(BENCHMARKED, timing_mode="first-call")).timing_mode == "first-call"
+    assert message_of(replace(BENCHMARKED, timing_mode="first-call")).benchmarked.timing_mode == "first-call"

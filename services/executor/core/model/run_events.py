@@ -1,0 +1,102 @@
+"""What the core tells as messages (wavepool.executor.v1.RunEvent), which go from the judge to people as they are.
+
+A message has the fields of the record of its name in `events.py`, under the same names, so that a new field needs no
+word here. Text is made fit for protobuf, which takes only well-formed Unicode. None is a field that is not set; what
+has no field in the message stays with the judge.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, cast
+
+from wavepool.executor.v1.run_event_pb2 import RunEvent
+from wavepool.executor.v1.run_event_pb2 import Verdict as VerdictNumber
+
+from services.executor.core.model.events import Compiled, Finished
+from services.executor.core.model.jsonlines import plain
+from services.executor.core.model.report import canonical_json
+from services.executor.core.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from wavepool.executor.v1 import run_event_pb2
+
+    from services.executor.core.model.events import Event
+
+LENGTH = struct.Struct(">I")
+"""Stands before each message in the judge's pipe: how many bytes it has."""
+_NAMES = {kind.message_type.name: kind.name for kind in cast("Any", RunEvent).DESCRIPTOR.oneofs_by_name["event"].fields}
+
+
+def message_of(event: Event) -> RunEvent:
+    """The event without its number and its time."""
+    message = RunEvent()
+    body: Any = getattr(message, _NAMES[type(event).__name__])
+    body.SetInParent()
+    _fill(body, event)
+    if isinstance(event, Compiled):
+        body.duration.FromNanoseconds(round(event.duration_ms * 1e6))
+        # To about a sixth.
+        body.isa_listing_zlib = zlib.compress(_well_formed(event.isa_listing).encode()) if event.isa_listing else b""
+    if isinstance(event, Finished) and event.report:
+        body.unsigned_report = _well_formed(canonical_json(plain(event.report)))
+    return message
+
+
+def framed(message: RunEvent) -> bytes:
+    """The message as it stands in the judge's pipe."""
+    data = message.SerializeToString()
+    return LENGTH.pack(len(data)) + data
+
+
+def verdict_of(finished: run_event_pb2.Finished) -> Verdict:
+    """The verdict as the word that it is for the core."""
+    return Verdict(VerdictNumber.Name(finished.verdict).removeprefix("VERDICT_"))
+
+
+def _fill(message: Any, record: Any) -> None:  # noqa: ANN401  any message, and the record of its name
+    for one in fields(record):
+        field, value = message.DESCRIPTOR.fields_by_name.get(one.name), getattr(record, one.name)
+        if field is None or value is None:
+            continue
+        if isinstance(value, Mapping):
+            _fill_named(getattr(message, one.name), cast("Mapping[str, Any]", value))
+        elif isinstance(value, tuple):
+            _fill_all(getattr(message, one.name), cast("tuple[Any, ...]", value))
+        elif is_dataclass(value):
+            nested = getattr(message, one.name)
+            nested.SetInParent()
+            _fill(nested, value)
+        else:
+            setattr(message, one.name, _scalar(field, value))
+
+
+def _fill_all(repeated: Any, values: tuple[Any, ...]) -> None:  # noqa: ANN401
+    if values and is_dataclass(values[0]):
+        for value in values:
+            _fill(repeated.add(), value)
+    else:
+        repeated.extend([_well_formed(value) if isinstance(value, str) else value for value in values])
+
+
+def _fill_named(repeated: Any, values: Mapping[str, Any]) -> None:  # noqa: ANN401
+    for name, value in values.items():
+        _fill(repeated.add(name=_well_formed(name)), value)
+
+
+def _scalar(field: Any, value: Any) -> Any:  # noqa: ANN401
+    if field.enum_type is not None and isinstance(value, Enum):
+        numbers = field.enum_type.values_by_name
+        # The numbers of BenchmarkStage are BENCHMARK_STAGE_MEASURING and so on; 0 is for what is not known.
+        prefix = field.enum_type.values[0].name.removesuffix("UNSPECIFIED")
+        number = numbers.get(f"{prefix}{value.name}")
+        return number.number if number else 0
+    return _well_formed(value) if isinstance(value, str) else value
+
+
+def _well_formed(text: str) -> str:
+    return text.encode(errors="replace").decode()
