@@ -1,1 +1,1 @@
-"""Requests, events and answers between protos and the executor's own types."""
+"""Requests and answers between protos and the executor's own types."""
