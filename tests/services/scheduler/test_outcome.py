@@ -35,11 +35,11 @@ def test_verdict_of_a_newer_executor_counts_as_a_fault_of_ours() -> None:
 
 
 def test_a_lost_attempt_is_followed_by_another_until_there_were_too_many() -> None:
-    endings = [ending_after_loss(a_job(attempt=attempt), "it burnt.", max_attempts=3) for attempt in (1, 2, 3)]
-    assert endings[:2] == [None, None]
-    assert endings[2]
-    assert endings[2].state is JobState.FAILED
-    assert "3 times, the last time because it burnt. That is not" in endings[2].message
+    found = [ending_after_loss(a_job(attempt=attempt), "it burnt.", max_attempts=3) for attempt in (1, 2, 3)]
+    assert found[:2] == [None, None]
+    assert found[2]
+    assert found[2].state is JobState.FAILED
+    assert "3 times, the last time because it burnt. That is not" in found[2].message
 
 
 def test_a_loss_that_is_excused_never_ends_a_job() -> None:

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from services.scheduler.jobs.job import LEGAL_MOVES, OVER_STATES, JobState
+from services.scheduler.store.rows import job_to_row
+from services.scheduler.store.tables import jobs
+from tests.services.scheduler.jobs import START, a_job
+from tests.servicekit.allowed_moves import allowed_moves
+
+if TYPE_CHECKING:
+    from servicekit.database import Database
+
+
+def of_job(state: str) -> dict[str, Any]:
+    is_running = state == JobState.RUNNING
+    return {
+        "state": state,
+        "lease_id": "lease-1" if is_running else None,
+        "start_time": START if is_running else None,
+        "end_time": START if JobState(state) in OVER_STATES else None,
+    }
+
+
+async def test_the_database_lets_jobs_make_the_legal_moves_and_no_others(database: Database) -> None:
+    row = job_to_row(a_job(hold_id="hold-1"))
+    assert await allowed_moves(database, jobs, list(JobState), of_job, row) == LEGAL_MOVES
