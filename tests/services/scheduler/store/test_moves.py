@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 from services.scheduler.jobs.job import LEGAL_MOVES, OVER_STATES, JobState
 from services.scheduler.store.rows import job_to_row
 from services.scheduler.store.tables import jobs
-from tests.services.scheduler.jobs import START, a_job
 from tests.servicekit.allowed_moves import allowed_moves
+from tests.services.scheduler.jobs import START, a_job
 
 if TYPE_CHECKING:
     from servicekit.database import Database
