@@ -32,7 +32,7 @@ from hipcpu.linking import LinkError, SymbolError, link, link_recorder
 from hipcpu.modules.contract import contract_violation, line_of
 from hipcpu.modules.harness import HARNESS_OBJECT, compile_harness, kernel_violation
 from hipcpu.modules.host_module import host_module_from_text
-from hipcpu.recorder_module import recorder_objects, without_lines
+from hipcpu.recorder_module import recorder_objects
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +60,7 @@ def build(folder: Path, kind: BuildKind, link_options: Sequence[str] = (), *, sa
         raise SourceError(_with_hints(parsed))
     if parsed.foreign_files:
         raise SourceError(_foreign_file(parsed.foreign_files[0]))
-    host = host_module_from_text(without_lines(parsed.host))
+    host = host_module_from_text(parsed.host)
     violation = kernel_violation(host, folder) if kind is BuildKind.KERNELS else contract_violation(host, kind)
     if violation:
         line = line_of(violation, (folder / SOURCE).read_text(errors="replace"))
@@ -80,7 +80,7 @@ def build(folder: Path, kind: BuildKind, link_options: Sequence[str] = (), *, sa
     link([*objects, *(runner if kind is not BuildKind.PROGRAM else [])], target, link_options)
     if joined is not None and kind is BuildKind.SOLUTION and not sanitize:
         try:
-            _split(folder, host, parsed.host, joined, link_options)
+            _split(folder, host, joined, link_options)
         except (SymbolError, LinkError, ValueError, RuntimeError) as error:
             # The solution itself is built: it can be checked, and only its time stays unproven.
             (folder / NOT_RECORDABLE).write_text(_WITHOUT_RECORDER.format(error))
@@ -102,12 +102,12 @@ def _recorder_fault(folder: Path) -> str:
     text, messages = front_end.parse_host(folder, SOURCE)
     if text is None:
         return next((line for line in messages.splitlines() if ": error: " in line), messages)
-    host = host_module_from_text(without_lines(text))
+    host = host_module_from_text(text)
     if not host.kernels:
         return "the source has no kernels"
     compile_harness(folder)
     # What a kernel has of static shared memory is known to the other compiler.
-    _link_recorder(folder, recorder_objects(host, text, dict.fromkeys((one.symbol for one in host.kernels), 0)))
+    _link_recorder(folder, recorder_objects(host, dict.fromkeys((one.symbol for one in host.kernels), 0)))
     return ""
 
 
@@ -118,12 +118,12 @@ def _link_recorder(folder: Path, contents: Sequence[bytes]) -> None:
     link_recorder([*objects, folder / HARNESS_OBJECT], folder / RECORDER)
 
 
-def _split(folder: Path, host: HostModule, lined: str, joined: Joined, link_options: Sequence[str]) -> None:
+def _split(folder: Path, host: HostModule, joined: Joined, link_options: Sequence[str]) -> None:
     """Put what records the host side beside the runner, and what runs the device side alone."""
     if reason := joined.device_fault or ("" if host.kernels else "the source has no kernels"):
         (folder / NOT_RECORDABLE).write_text(reason)
         return
-    _link_recorder(folder, recorder_objects(host, lined, joined.shared_bytes))
+    _link_recorder(folder, recorder_objects(host, joined.shared_bytes))
     (folder / "device.o").write_bytes(joined.device)
     runner = sorted((toolchain.prepared().device / "runner").glob("*.o"))
     link([folder / "device.o", *runner], folder / "replayer", [f"--defsym={KERNEL_TABLE}={host.table}", *link_options])

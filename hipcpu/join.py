@@ -11,8 +11,8 @@ stub, and as the kernel side, where only device code exists. The host side keeps
 The fat binary is an external symbol. On a GPU it holds machine code; here the join defines it as a table of names and
 addresses (`kernel_table.h`), so the host side needs no change at all. Our runtime implements the functions.
 
-The kernel side is changed as text (`device_module`), since llvmlite cannot edit parsed modules; LLVM then parses and
-verifies the result. Each kernel gets a thunk (`thunks`) that unpacks the array of argument addresses.
+The kernel side is changed on our own model of IR (`hipcpu.ir`), since llvmlite cannot edit parsed modules; LLVM then
+parses and verifies the result. Each kernel gets a thunk (`thunks`) that unpacks the array of argument addresses.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hipcpu.forms.kernel_forms import with_forms
-from hipcpu.ir.ir_text import plain, unescaped
 from hipcpu.ir.launch_shapes import launch_shapes
+from hipcpu.ir.module import Module
+from hipcpu.ir.text import plain, unescaped
 from hipcpu.modules import back_end
 from hipcpu.modules.constructors import with_init_array
 from hipcpu.modules.device_module import (
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from hipcpu.ir.launch_shapes import Shape
-    from hipcpu.modules.back_end import Machine, Module
+    from hipcpu.modules.back_end import LlvmModule, Machine
     from hipcpu.modules.device_module import DeviceModule
     from hipcpu.modules.host_module import HostModule
 
@@ -82,9 +83,9 @@ def join(host: HostModule, device_text: str, *, sanitize: bool = False, own_main
     back_end.unroll_more()
     faults: list[str] = []
 
-    def note_faults(text: str) -> None:
+    def note_faults(module: Module) -> None:
         try:
-            refuse_foreign_calls(text)
+            refuse_foreign_calls(module)
         except ForeignCallError as error:
             faults.append(str(error))
 
@@ -105,17 +106,18 @@ def join_kernels(host: HostModule, device_text: str) -> list[bytes]:
 
 def _host_object(host: HostModule, hidden: frozenset[str]) -> tuple[bytes, dict[str, tuple[Shape, ...]]]:
     machine = back_end.target_machine()
-    module = back_end.parse(with_init_array(without_cpu_attributes(host.text)))
+    fitting = with_init_array(without_cpu_attributes(host.module.without_metadata("dbg")))
+    module = back_end.parse(fitting.text)
     back_end.hide(module, hidden)
     back_end.optimise(module, machine, level=3)
-    return back_end.object_file(module, machine), launch_shapes(str(module))
+    return back_end.object_file(module, machine), launch_shapes(Module.from_text(str(module)))
 
 
 def _device_object(
     host: HostModule,
     text: str,
     shapes: Mapping[str, Sequence[Shape]],
-    check: Callable[[str], None],
+    check: Callable[[Module], None],
     *,
     sanitize: bool = False,
 ) -> tuple[bytes, dict[str, int]]:
@@ -123,7 +125,7 @@ def _device_object(
     if module.assembly:
         raise ForeignAssemblyError(module.assembly[0])
     machine = back_end.target_machine()
-    parsed = back_end.parse(module.text)
+    parsed = back_end.parse(module.module.text)
     sizes = _shared_bytes(host, module, parsed, machine)
     # Public, so that LLVM leaves their parameters as the launch stubs know them.
     kernels = frozenset(unescaped(plain(kernel_symbol(kernel.symbol))[1:]) for kernel in host.kernels)
@@ -131,19 +133,24 @@ def _device_object(
     back_end.internalise(parsed, kernels | variables)
     back_end.inline_everything(parsed, kernels)
     if sanitize:
-        joined, rows = sanitized(parsed, host.kernels, sizes)
+        back_end.values_in_registers(parsed)
+        joined, rows = sanitized(_in_lockstep(parsed), host.kernels, sizes)
         dynamic: frozenset[str] = frozenset()
     else:
         back_end.optimise(parsed, machine, level=2, vectorise=False)
         back_end.name_everything(parsed, machine)
-        joined, rows = with_forms(with_lockstep_stores(str(parsed)), host.kernels, sizes, shapes)
-        dynamic = _with_dynamic_shared(host, module) if f"\n{DYNAMIC_SHARED} = " in joined else frozenset()
+        joined, rows = with_forms(_in_lockstep(parsed), host.kernels, sizes, shapes)
+        dynamic = _with_dynamic_shared(host, module) if DYNAMIC_SHARED in joined.variables else frozenset()
     tables = [table(host, rows, dynamic)] if host.table else []
-    final = back_end.parse("\n".join([joined, *tables]))
+    final = back_end.parse(joined.followed_by(*tables).text)
     back_end.internalise(final, frozenset({host.table or "", *(PUBLIC if sanitize else ())}))
     back_end.optimise(final, machine, level=1 if sanitize else 3)
-    check(str(final))
+    check(Module.from_text(str(final)))
     return back_end.object_file(final, machine), sizes
+
+
+def _in_lockstep(parsed: LlvmModule) -> Module:
+    return with_lockstep_stores(Module.from_text(str(parsed)))
 
 
 def _with_dynamic_shared(host: HostModule, module: DeviceModule) -> frozenset[str]:
@@ -152,7 +159,7 @@ def _with_dynamic_shared(host: HostModule, module: DeviceModule) -> frozenset[st
     return frozenset(symbol for symbol in symbols if uses_dynamic_shared(module, kernel_symbol(symbol)))
 
 
-def _shared_bytes(host: HostModule, module: DeviceModule, parsed: Module, machine: Machine) -> dict[str, int]:
+def _shared_bytes(host: HostModule, module: DeviceModule, parsed: LlvmModule, machine: Machine) -> dict[str, int]:
     """How much static shared memory each kernel uses."""
     data = machine.target_data
     sizes = {

@@ -7,43 +7,36 @@ names and of the size of each argument, with a mask of the bytes that are no pad
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hipcpu.front.diagnostics import SOURCE
-from hipcpu.ir.ir_text import plain
+from hipcpu.ir.debug_locations import DebugLocations
+from hipcpu.ir.instruction import Instruction
+from hipcpu.ir.text import plain, symbols_in
 from hipcpu.modules import back_end
 from hipcpu.modules.constructors import with_init_array
 from hipcpu.modules.device_module import without_cpu_attributes
+from hipcpu.modules.host_module import MANAGED
 from hipcpu.modules.thunks import TableRow, table
-from hipcpu.sanitizer.source_lines import SourceLines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from hipcpu.ir.module import Module
     from hipcpu.modules.host_module import HostModule, Kernel
 
-_DEBUG_USE = re.compile(r",? !dbg !\d+")
-_CALL = re.compile(r"^\s+(?:%\S+ = )?(?:(?:tail|musttail|notail) )?(call|invoke) ")
-_TYPE_LINE = re.compile(r"^%.* = type .*$", re.MULTILINE)
-_MANAGED = re.compile(r"@__hipRegisterManagedVar\(ptr [^@]*@\"?([-\w$.]+)")
+_CALLS = ("call", "invoke")
 _LINE = "@__wp_line"
 _LAYOUT = "{ i64, ptr }"
 
 
-def without_lines(text: str) -> str:
-    """A module's text without the places of its instructions."""
-    return _DEBUG_USE.sub("", text)
-
-
-def recorder_objects(host: HostModule, lined: str, shared_bytes: Mapping[str, int]) -> list[bytes]:
-    """The host side from its text with lines, and the table; `shared_bytes` are those of each kernel."""
+def recorder_objects(host: HostModule, shared_bytes: Mapping[str, int]) -> list[bytes]:
+    """The host side with its lines, and the table; `shared_bytes` are those of each kernel."""
     back_end.initialise()
     machine = back_end.target_machine()
     objects: list[bytes] = []
-    for text in (with_init_array(without_cpu_attributes(_noting(lined))), _table(host, shared_bytes)):
+    for text in (with_init_array(without_cpu_attributes(_noting(host.module))).text, _table(host, shared_bytes)):
         module = back_end.parse(text)
         back_end.hide(module, frozenset({"main"}))
         back_end.optimise(module, machine, level=1)
@@ -51,32 +44,33 @@ def recorder_objects(host: HostModule, lined: str, shared_bytes: Mapping[str, in
     return objects
 
 
-def _noting(text: str) -> str:
-    """The text in which each call is preceded by a store of its line."""
-    lines_of = SourceLines(text, SOURCE)
-    lines = text.splitlines()
-    noted: list[str] = []
-    for number, line in enumerate(lines):
-        if found := _CALL.match(line):
-            # The place of an `invoke` is on its second line.
-            place = lines_of.of(line) or (lines_of.of(lines[number + 1]) if found[1] == "invoke" else 0)
-            noted += [f"  store i32 {place}, ptr {_LINE}"] if place else []
-        noted.append(line)
-    return without_lines("\n".join([*noted, f"{_LINE} = external thread_local(localexec) global i32", ""]))
+def _noting(module: Module) -> Module:
+    """The module in which each call is preceded by a store of its line, and nothing else says lines."""
+    places = DebugLocations(module, SOURCE)
+
+    def change(one: Instruction) -> list[Instruction]:
+        line = places.line(one) if one.opcode in _CALLS else 0
+        return [Instruction(f"  store i32 {line}, ptr {_LINE}"), one] if line else [one]
+
+    noted = {name: function.with_instructions(change) for name, function in module.functions.items()}
+    changed = module.with_functions(noted).without_metadata("dbg")
+    return changed.followed_by(f"{_LINE} = external thread_local(localexec) global i32", "")
 
 
 def _table(host: HostModule, shared_bytes: Mapping[str, int]) -> str:
     """The table's module; of a source that has neither kernels nor device variables it is empty."""
-    managed = _MANAGED.search(host.text)
-    name = f'"{plain(managed[1])}"' if managed else ""
-    lines = [f'@managed = internal constant [{len(name) - 1} x i8] c{name[:-1]}\\00"'] if managed else []
+    managed = next(host.module.calls_of(MANAGED), None)
+    lines: list[str] = []
+    if managed:
+        name = plain(symbols_in(managed.text.partition("(")[2])[0])[1:]
+        lines.append(f'@managed = internal constant [{len(name) + 1} x i8] c"{name}\\00"')
     if host.table is None:
         lines.append("@wavepool_recorded = constant { ptr, ptr, ptr } zeroinitializer")
         return "\n".join([*lines, ""])
     rows = [TableRow(kernel.symbol, shared_bytes[kernel.symbol]) for kernel in host.kernels]
     # Variables need an address in the table, which nothing but the registration of managed ones looks at.
     lines += [f'@"{variable.symbol}" = internal global [8 x i8] zeroinitializer' for variable in host.variables]
-    lines += [table(replace(host, text=""), rows)]
+    lines += [table(host, rows)]
     masks = [_masks(host, kernel) for kernel in host.kernels]
     for number, arguments in enumerate(masks):
         lines += [_bytes(f"@mask.{number}.{at}", mask) for at, mask in enumerate(arguments)]
@@ -96,7 +90,7 @@ def _masks(host: HostModule, kernel: Kernel) -> list[bytes]:
     if not all(kernel.argument_types):
         raise ValueError(f"the arguments of kernel {kernel.symbol} have unknown types")
     types = "".join(f"@argument.{at} = external global {kind}\n" for at, kind in enumerate(kernel.argument_types))
-    module = back_end.parse("\n".join([*_TYPE_LINE.findall(host.text), types]))
+    module = back_end.parse("\n".join([*host.module.type_lines, types]))
     data = back_end.target_machine().target_data
     filled = {place.index for place in kernel.places}
     masks: list[bytes] = []

@@ -1,12 +1,12 @@
-"""The function that runs a whole block of a kernel whose threads stay together.
+"""The function that runs a whole block of a kernel with uniform control flow.
 
-Where all threads come to the same meetings, which meeting is next is decided once for the block: the loops over
-threads follow each other as in a program that was written that way, and LLVM sees all of them. A variable that is
-uniform is one variable. At a meeting of wavefronts nothing is copied: what was brought becomes what is shown, and the
-other way round.
+If all threads come to the same barriers, which barrier is next is decided once for the block: the loops over threads
+follow each other as in a program that was written that way, and LLVM sees all of them. A variable that is uniform is
+one variable. At a barrier of wavefronts nothing is copied: what was brought becomes what is shown, and the other way
+round.
 
-Where the host side is seen to launch a kernel with meetings in one or two shapes of block, such a function is made for
-each of these, with the numbers of threads as constants, and a slow one for any other. Without meetings that gains
+If the host side is seen to launch a kernel with barriers in one or two shapes of block, such a function is made for
+each of these, with the numbers of threads as constants, and a slow one for any other. Without barriers that gains
 little, and a kernel with many regions takes long enough to compile once.
 """
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from hipcpu.forms.region_plan import Uniform
     from hipcpu.forms.regions import Regions
+    from hipcpu.forms.thread_loops import LoopWriter
     from hipcpu.ir.launch_shapes import Shape
-from hipcpu.forms.thread_loops import LoopWriter
 
 COUNT_PREDICATES = "declare void @__wp_count_predicates(ptr, ptr, i32)"
 """The runtime's function that counts what was brought to a barrier."""
@@ -56,7 +56,7 @@ class BlockCode:
 
     def functions(self, shapes: Sequence[Shape]) -> list[str]:
         """The function for any block, which leaves those of `shapes` to functions of their own."""
-        frequent = shapes if self.cut.meetings and not too_many(len(self.cut.functions)) else ()
+        frequent = shapes if self.cut.barriers and not too_many(len(self.cut.functions)) else ()
         return [self._any_shape(frequent), *(self._one_shape(shape) for shape in frequent)]
 
     def _any_shape(self, shapes: Sequence[Shape]) -> str:
@@ -88,9 +88,9 @@ class BlockCode:
         ]
         for number in range(len(self.cut.functions)):
             lines += self._region(symbol, number, threads)
-        for number in range(len(self.cut.meetings)):
-            lines += self._meeting(number, threads)
-        if self.cut.apart:
+        for number in range(len(self.cut.barriers)):
+            lines += self._barrier(number, threads)
+        if self.cut.divergent:
             lines += self._rest(symbol, threads)
         return [*lines, "end:", "  ret void"]
 
@@ -98,7 +98,7 @@ class BlockCode:
         r = f"r{number}"
         lines, passed = self._passed(r, self.cut.uniforms[number])
         exits = self.cut.exits[number]
-        parts = bool(set(exits) & set(self.cut.apart))
+        parts = bool(set(exits) & set(self.cut.divergent))
         function = self.cut.functions[number]
         call = RegionCall(self.kernel, number, function, self.arguments, passed, parts, threads.rare, self.cut.kept)
         narrowing, fewer = _narrowed(r, threads, self.cut.firsts[number])
@@ -115,8 +115,10 @@ class BlockCode:
         """Each thread that is where others are not goes on by itself, to where all come."""
         r = f"r{REST}"
         lines, passed = self._passed(r, self.cut.rest_uniforms)
+        if self.cut.rest is None:
+            raise ValueError(self.kernel)
         call = RegionCall(self.kernel, REST, self.cut.rest, self.arguments, passed, rarely=True, kept=self.cut.kept)
-        places = [place for place in self.cut.places if place not in self.cut.apart]
+        places = [place for place in self.cut.places if place not in self.cut.divergent]
         return [f"{r}:", *lines, *self._loop(call, threads, symbol), _onwards(f"%{r}.id", places)]
 
     def _loop(self, call: RegionCall, threads: Threads, symbol: str) -> list[str]:
@@ -141,17 +143,17 @@ class BlockCode:
             f"  {name} = load {uniform.type}, ptr {name}.p",
         ]
 
-    def _meeting(self, number: int, threads: Threads) -> list[str]:
-        m, meeting = f"m{number}", self.cut.meetings[number]
+    def _barrier(self, number: int, threads: Threads) -> list[str]:
+        m, barrier = f"m{number}", self.cut.barriers[number]
         lines = [f"{m}:"]
-        if meeting.is_wave:
+        if barrier.is_wave:
             lines += [
                 f"  %{m}.brought = load ptr, ptr %brought.now",
                 f"  %{m}.values = load ptr, ptr %values.now",
                 f"  store ptr %{m}.brought, ptr %values.now",
                 f"  store ptr %{m}.values, ptr %brought.now",
             ]
-        elif meeting.has_mask:
+        elif barrier.has_mask:
             x, y, z = threads.end
             lines += [
                 f"  %{m}.brought = load ptr, ptr %brought.now",

@@ -1,4 +1,4 @@
-"""The function that runs one region for a box of threads, for kernels whose threads may part (`region_runner.cpp`)."""
+"""The function that runs one region for a box of threads, for kernels whose threads diverge (`region_runner.cpp`)."""
 
 from __future__ import annotations
 

@@ -1,27 +1,28 @@
 """Choose how each kernel runs and write the IR for it.
 
-Two forms are fast: the kernel with everything that it calls inlined, cut at its meetings (`regions`), each region in a
-loop over the block's threads (`thread_loops`); a kernel without meetings is one region. In block form, where threads
-stay together, one function runs them all (`block_functions`); in region form the runtime runs region after region
+Two forms are fast: the kernel with everything that it calls inlined, cut at its barriers (`regions`), each region in a
+loop over the block's threads (`thread_loops`); a kernel without barriers is one region. In block form, if control
+flow is uniform, one function runs them all (`block_functions`); in region form the runtime runs region after region
 (`box_functions`). Thread form is the fallback for what cannot be cut: a function per thread, which the runtime runs on
 a stack of its own.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hipcpu.forms.block_functions import COUNT_PREDICATES, BlockCode, block_symbol
 from hipcpu.forms.box_functions import regions_function, regions_symbol
-from hipcpu.forms.pauses import with_pauses
 from hipcpu.forms.regions import regions_of
-from hipcpu.forms.thread_loops import LoopWriter, unused_metadata
-from hipcpu.ir.derived_values import Derived, without_derived_values
+from hipcpu.forms.split_points import with_split_points
+from hipcpu.forms.thread_loops import LoopWriter
+from hipcpu.ir.derived_values import without_derived_values
+from hipcpu.ir.function import Function
 from hipcpu.ir.index_values import THREAD, UNIFORM, declarations, parameter, with_index_parameters
-from hipcpu.ir.ir_text import SYMBOL, Function, functions_of, plain
-from hipcpu.ir.synchronisation import PAUSE_DECLARATION, with_meetings_apart
+from hipcpu.ir.module import Module
+from hipcpu.ir.synchronisation import SPLIT_POINT_DECLARATION, with_barriers_apart
+from hipcpu.ir.text import parameters_text, plain
 from hipcpu.modules import back_end
 from hipcpu.modules.device_module import kernel_symbol
 from hipcpu.modules.thunks import TableRow, argument_loads, thunk, thunk_symbol
@@ -29,49 +30,47 @@ from hipcpu.modules.thunks import TableRow, argument_loads, thunk, thunk_symbol
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hipcpu.ir.instruction import Instruction
     from hipcpu.ir.launch_shapes import Shape
     from hipcpu.modules.host_module import Kernel
 
 _RUNTIME = "@__wp_"
 _OURS = ("@__wp_kernel.", "@__wp_dynamic_shared")
-# Control flow that the cutter does not read, and stack space that is not a private variable.
-_UNCUTTABLE = re.compile(r"^\s*(?:%\S+ = )?(?:invoke|indirectbr|callbr|resume)\b|@llvm\.stacksave|\balloca .*, i\d+ %")
-_INDIRECT_CALL = re.compile(r"\bcall [^@]*%[-\w.$]+\(")
-_WRITTEN_BY_VALUE = re.compile(r"\bbyval\(")
+# Control flow that the cutter does not read.
+_UNCUTTABLE = frozenset(("invoke", "indirectbr", "callbr", "resume"))
+_READ_ONLY = frozenset(("readonly", "readnone"))
 
 
 @dataclass(frozen=True)
 class _Cut:
-    meeting_count: int
-    pause_count: int
-    derived: tuple[Derived, ...]
+    barrier_count: int
+    split_point_count: int
+    derived: tuple[Instruction, ...]
     parameter_count: int
 
 
 def with_forms(
-    text: str, kernels: Sequence[Kernel], shared_bytes: Mapping[str, int], shapes: Mapping[str, Sequence[Shape]]
-) -> tuple[str, list[TableRow]]:
+    module: Module, kernels: Sequence[Kernel], shared_bytes: Mapping[str, int], shapes: Mapping[str, Sequence[Shape]]
+) -> tuple[Module, list[TableRow]]:
     """The module with the code for each kernel's form, and the table's rows.
 
-    `text` has all calls inlined; `shapes` are the blocks that each kernel is probably launched with.
+    It has all calls inlined; `shapes` are the blocks that each kernel is probably launched with.
     """
-    functions = functions_of(text)
     cuts: dict[str, _Cut] = {}
+    prepared: dict[str, Function | None] = {}
     for kernel in kernels:
-        function = functions[plain(kernel_symbol(kernel.symbol))]
-        if can_be_cut(functions, function):
-            changed, cuts[kernel.symbol] = _prepared(function)
-            text = text.replace(function.text, changed.text)
-    text = back_end.values_in_memory(f"{text}\n{PAUSE_DECLARATION}\n")
-    functions = functions_of(text)
-    writer = LoopWriter(unused_metadata(text))
+        function = module.functions[plain(kernel_symbol(kernel.symbol))]
+        if can_be_cut(module.functions, function):
+            prepared[function.name], cuts[kernel.symbol] = _prepared(function)
+    text = module.with_functions(prepared).followed_by(SPLIT_POINT_DECLARATION, "").text
+    module = Module.from_text(back_end.values_in_memory(text))
+    writer = LoopWriter(module.unused_metadata)
     parts: list[str] = []
     rows: list[TableRow] = []
     for kernel in kernels:
-        function = functions[plain(kernel_symbol(kernel.symbol))]
+        function = module.functions[plain(kernel_symbol(kernel.symbol))]
         size = shared_bytes[kernel.symbol]
         if kernel.symbol in cuts:
-            text = text.replace(function.text, "")
             code, row = _cut_form(kernel, function, cuts[kernel.symbol], writer, shapes.get(kernel.symbol, ()))
             parts += code
             rows.append(replace(row, shared_bytes=size))
@@ -80,62 +79,64 @@ def with_forms(
             rows.append(TableRow(kernel.symbol, size, run=thunk_symbol(kernel.symbol)))
     if writer.functions:
         back_end.leave_addresses()
-    return "\n".join([text, COUNT_PREDICATES, *parts, *writer.functions, *writer.metadata_lines]), rows
+    rest = module.with_functions(dict.fromkeys(prepared))
+    return rest.followed_by(COUNT_PREDICATES, *parts, *writer.functions, *writer.metadata_lines), rows
 
 
 def can_be_cut(functions: Mapping[str, Function], function: Function) -> bool:
     """Whether a kernel can take region form: all that waits or asks for indices is in its own body."""
-    if _WRITTEN_BY_VALUE.search(function.header) and not _only_reads_structs(function):
+    if any(p.by_value and not _READ_ONLY.intersection(p.attributes.split()) for p in function.parameters):
         return False
-    if any(_UNCUTTABLE.search(line) for line in function.body):
+    body = list(function.instructions)
+    if any(map(_is_uncuttable, body)):
         return False
-    callees = {plain(symbol) for line in function.body for symbol in SYMBOL.findall(line)}
-    if any(_INDIRECT_CALL.search(line) for line in function.body):
+    callees = set(function.symbols)
+    if any(one.callee.startswith("%") for one in body):
         callees |= functions.keys()
-    return not any(
-        _needs_runtime(functions[callee]) for callee in callees & functions.keys() if callee != _name(function)
-    )
+    callees -= {function.name}
+    return not any(_needs_runtime(functions[callee]) for callee in callees & functions.keys())
+
+
+def _is_uncuttable(one: Instruction) -> bool:
+    """Whether it is control flow that cannot be cut, or stack space that is not a private variable."""
+    if one.opcode == "alloca":
+        return any(operand.value.startswith("%") for operand in one.operands)
+    return one.opcode in _UNCUTTABLE or one.calls("@llvm.stacksave")
 
 
 def _needs_runtime(function: Function) -> bool:
-    symbols = (symbol for line in function.body for symbol in SYMBOL.findall(line))
-    return any(symbol.startswith(_RUNTIME) and not symbol.startswith(_OURS) for symbol in symbols)
-
-
-def _only_reads_structs(function: Function) -> bool:
-    by_value = [p for p in function.parameters if "byval(" in p.declaration]
-    return all("readonly" in p.declaration or "readnone" in p.declaration for p in by_value)
-
-
-def _name(function: Function) -> str:
-    return plain(function.symbol)
+    return any(symbol.startswith(_RUNTIME) and not symbol.startswith(_OURS) for symbol in function.symbols)
 
 
 def _prepared(function: Function) -> tuple[Function, _Cut]:
-    """The kernel with its meetings apart, and all that regions recompute or are passed as parameters of its own."""
-    own = [f"{p.declaration} {p.value}" for p in function.parameters]
-    given = {p.value for p in function.parameters} | {parameter(index) for index in (*UNIFORM, *THREAD)}
-    body = with_pauses(with_index_parameters(function.body), [p.value for p in function.parameters])
-    body, meetings, pauses = with_meetings_apart(body)
-    body, derived = without_derived_values(body, given) if meetings or pauses else (body, ())
-    parameters = [*own, declarations(), *(f"{value.type} {value.name}" for value in derived)]
+    """The kernel with its barriers apart, and all that regions recompute or are passed as parameters of its own."""
+    values = [p.value for p in function.parameters]
+    given = {*values, *(parameter(index) for index in (*UNIFORM, *THREAD))}
+    blocks = with_split_points(with_index_parameters(function.blocks), values)
+    blocks, barriers, split_points = with_barriers_apart(blocks)
+    blocks, derived = without_derived_values(blocks, given) if barriers or split_points else (blocks, ())
+    own = [parameters_text(function.parameters)] if values else []
+    parameters = [*own, declarations(), *(f"{value.type} {value.result}" for value in derived)]
     header = f"define void {function.symbol}({', '.join(parameters)}) {{"
-    return Function(function.symbol, header, body), _Cut(meetings, pauses, derived, len(own))
+    return Function.of_blocks(header, blocks.values()), _Cut(barriers, split_points, derived, len(values))
 
 
 def _cut_form(
     kernel: Kernel, function: Function, cut: _Cut, writer: LoopWriter, shapes: Sequence[Shape]
 ) -> tuple[list[str], TableRow]:
     parameters = function.parameters[: cut.parameter_count]
-    own = ", ".join(f"{p.declaration} {p.value}" for p in parameters)
-    original = replace(function, header=f"define void {function.symbol}({own}) {{")
-    regions = regions_of(kernel.symbol, original, cut.meeting_count, cut.pause_count, cut.derived)
+    blocks = {
+        label: block.with_instructions(one for one in block.instructions if not one.calls("@llvm.lifetime."))
+        for label, block in function.blocks.items()
+    }
+    counts = cut.barrier_count, cut.split_point_count
+    regions = regions_of(kernel.symbol, parameters, blocks, counts, cut.derived)
     loads, passed = argument_loads(kernel, parameters)
-    row = TableRow(kernel.symbol, 0, meetings=regions.meetings[: cut.meeting_count], context=regions.context)
-    if regions.together:
-        code = BlockCode(kernel.symbol, loads, passed, regions, writer)
-        return [*regions.functions, regions.rest, *code.functions(shapes)], replace(
-            row, block=block_symbol(kernel.symbol)
-        )
+    row = TableRow(kernel.symbol, 0, barriers=regions.barriers[: cut.barrier_count], context=regions.context)
+    functions = [one.text for one in regions.functions]
+    if regions.uniform_control:
+        functions.append(regions.rest.text if regions.rest else "")
+        code = BlockCode(kernel.symbol, loads, passed, regions, writer).functions(shapes)
+        return [*functions, *code], replace(row, block=block_symbol(kernel.symbol))
     code = regions_function(kernel.symbol, loads, passed, regions, writer)
-    return [*regions.functions, code], replace(row, regions=regions_symbol(kernel.symbol))
+    return [*functions, code], replace(row, regions=regions_symbol(kernel.symbol))

@@ -5,33 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hipcpu.ir.blocks import (
-    Variable,
-    live_at_entry,
-    reachable,
-    stored_variable,
-    variables_of,
-)
 from hipcpu.ir.first_threads import first_threads
-from hipcpu.ir.synchronisation import after_label, meeting_in, meeting_label
+from hipcpu.ir.function import reachable
+from hipcpu.ir.synchronisation import after_label, barrier_label, barrier_of
 from hipcpu.ir.uniformity import uniformity_of
+from hipcpu.ir.variables import Variable, live_at_entry, stored_in, variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from hipcpu.ir.blocks import Block
-    from hipcpu.ir.derived_values import Derived
-    from hipcpu.ir.synchronisation import Meeting
+    from hipcpu.ir.function import Blocks
+    from hipcpu.ir.instruction import Instruction
+    from hipcpu.ir.synchronisation import Barrier
 
 # Room for 1024 threads, and a cache line or more: arrays that are a power of two apart share few lines of a cache.
-_THREADS_APART = 1024 + 16
+_THREAD_SLOTS = 1024 + 16
 
 
 @dataclass(frozen=True)
 class Uniform:
     """A uniform variable: its IR type and its place in the context, an array of the value before and after a region.
 
-    Where threads stay together it has a variable of the block function instead, or where `each` each thread keeps it.
+    If control is uniform it has a variable of the block function instead, or if `each` each thread keeps it.
     """
 
     type: str
@@ -45,33 +40,33 @@ class Uniform:
 
 
 class RegionPlan:
-    """The regions of a kernel with so many meetings and, after them, so many pauses: `counts`."""
+    """The regions of a kernel with so many barriers and, after them, so many split points: `counts`."""
 
-    def __init__(self, blocks: Mapping[str, Block], counts: tuple[int, int], derived: tuple[Derived, ...]) -> None:
+    def __init__(self, blocks: Blocks, counts: tuple[int, int], derived: tuple[Instruction, ...]) -> None:
         self.blocks = blocks
         self.derived = derived
         self.variables = variables_of(blocks)
         simple = {name for name, variable in self.variables.items() if variable.simple}
         self._live = live_at_entry(blocks, simple)
-        labels = [meeting_label(number) for number in range(sum(counts))]
+        labels = [barrier_label(number) for number in range(sum(counts))]
         self.stops = set(labels)
         uniformity = uniformity_of(blocks, self.variables, derived, set(labels[: counts[0]]))
-        self.together = uniformity.together
-        self.apart = tuple(number_of(label) + 1 for label in labels[counts[0] :] if label in uniformity.apart)
+        self.uniform_control = uniformity.control
+        self.divergent = tuple(number_of(label) + 1 for label in labels[counts[0] :] if label in uniformity.divergent)
         # A store that not all threads make cannot be made once for all of them in a vectorised loop.
-        self._each = uniformity.variables & self.live_apart() & self.stored_in(uniformity.apart)
+        self._each = uniformity.variables & self.live_at_divergent() & self.stored_in(uniformity.divergent)
         self.uniform = uniformity.variables
         self.once = self.uniform - self._each
         after = [self._live[after_label(number)] for number in range(len(labels))]
         kept = frozenset[str]().union(*after) | (self.variables.keys() - simple)
         self.slots = {name: number for number, name in enumerate(name for name in self.variables if name in kept)}
-        self.meetings = tuple(self._meeting(number) for number in range(len(labels)))
+        self.barriers = tuple(self._barrier(number) for number in range(len(labels)))
         self.context = "{ " + ", ".join(self._slot_type(name) for name in self.slots) + " }"
 
     def _slot_type(self, name: str) -> str:
         if name in self.once:
             return f"[2 x {self.variables[name].type}]"
-        return f"[{_THREADS_APART} x {_stored_type(self.variables[name])}]"
+        return f"[{_THREAD_SLOTS} x {_stored_type(self.variables[name])}]"
 
     def live_at_start(self, number: int) -> frozenset[str]:
         """The simple variables whose value may be read in a region or after it, from before."""
@@ -85,38 +80,40 @@ class RegionPlan:
         names = sorted(live & self.uniform, key=self.slots.__getitem__)
         return tuple(Uniform(self.variables[name].type, self.slots[name], name in self._each) for name in names)
 
-    def live_apart(self) -> frozenset[str]:
+    def live_at_divergent(self) -> frozenset[str]:
         """Those that are alive where not all threads come."""
-        return frozenset[str]().union(*(self.live_at_start(place) for place in self.apart))
+        return frozenset[str]().union(*(self.live_at_start(place) for place in self.divergent))
 
     def rest_uniforms(self) -> tuple[Uniform, ...]:
         """The uniform variables that are alive at the places to which not all threads come."""
-        return self._uniforms_in(self.live_apart() - self._each)
+        return self._uniforms_in(self.live_at_divergent() - self._each)
 
     def overtakes(self) -> bool:
         """Whether a thread may change a uniform variable while others are behind it that read it."""
-        return any(self._overtakes(number) for number in range(len(self.meetings) + 1))
+        return any(self._overtakes(number) for number in range(len(self.barriers) + 1))
 
     def _overtakes(self, number: int) -> bool:
         exits = self.exits(number)
-        if not set(exits) & set(self.apart):
+        if not set(exits) & set(self.divergent):
             return False
         labels = {*reachable(self.blocks, [self.start(number)], self.stops), *self.rest_labels()}
         changed = self.stored_in(labels) & self.uniform
         places = {*exits, *self.rest_exits()} - {0}
-        behind = [self.live_at_start(place) for place in places if place in self.apart]
+        behind = [self.live_at_start(place) for place in places if place in self.divergent]
         return any(
-            changed & live & self.live_at_start(place) for live in behind for place in places if place not in self.apart
+            changed & live & self.live_at_start(place)
+            for live in behind
+            for place in places
+            if place not in self.divergent
         )
 
     def stored_in(self, labels: Iterable[str]) -> frozenset[str]:
         """The variables that some block stores to."""
-        stored = {stored_variable(line) for label in labels for line in self.blocks[label].lines}
-        return frozenset(name for name in stored if name in self.variables)
+        return frozenset(self.variables.keys() & set(stored_in(self.blocks[label] for label in labels)))
 
-    def _meeting(self, number: int) -> Meeting:
-        found = [meeting for line in self.blocks[meeting_label(number)].lines if (meeting := meeting_in(line))]
-        return found[0]
+    def _barrier(self, number: int) -> Barrier:
+        found = (barrier_of(one) for one in self.blocks[barrier_label(number)].instructions)
+        return next(barrier for barrier in found if barrier)
 
     def start(self, number: int) -> str:
         """The label where a region begins."""
@@ -128,34 +125,35 @@ class RegionPlan:
 
     def rest_exits(self) -> tuple[int, ...]:
         """What the rest function may return for a thread that it took somewhere."""
-        return self._exits(self.rest_labels(), self.rest_stops()) if self.apart else ()
+        return self._exits(self.rest_labels(), self.rest_stops()) if self.divergent else ()
 
     def _exits(self, labels: Sequence[str], stops: set[str]) -> tuple[int, ...]:
-        ends = any("  ret void" in self.blocks[label].lines for label in labels if label not in stops)
+        bodies = (self.blocks[label].instructions for label in labels if label not in stops)
+        ends = any(one.opcode == "ret" for body in bodies for one in body)
         return (*([0] if ends else []), *(number_of(label) + 1 for label in labels if label in stops))
 
     def first_threads(self, number: int) -> int | None:
-        """How many threads of each row do more in a region than to come to its end; None where that is unknown."""
+        """How many threads of each row do more in a region than to come to its end; None if that is unknown."""
         stored = self.stored_in(reachable(self.blocks, [self.start(number)], self.stops))
         for place in self.exits(number):
-            if place in self.apart or (place and stored & self.live_at_start(place)):
+            if place in self.divergent or (place and stored & self.live_at_start(place)):
                 return None
-            if place and (self.meetings[place - 1].is_wave or self.meetings[place - 1].has_mask):
+            if place and (self.barriers[place - 1].is_wave or self.barriers[place - 1].has_mask):
                 return None
         simple = [name for name, variable in self.variables.items() if variable.simple]
         return first_threads(self.blocks, self.start(number), self.stops, self.derived, simple)
 
     def rest_stops(self) -> set[str]:
         """The labels where the rest function ends: the places to which all threads come."""
-        return self.stops - {meeting_label(place - 1) for place in self.apart}
+        return self.stops - {barrier_label(place - 1) for place in self.divergent}
 
     def rest_labels(self) -> list[str]:
         """The labels that are in the rest function."""
-        return reachable(self.blocks, [self.start(place) for place in self.apart], self.rest_stops())
+        return reachable(self.blocks, [self.start(place) for place in self.divergent], self.rest_stops())
 
 
 def number_of(label: str) -> int:
-    """The number of the meeting that a label is for."""
+    """The number of the barrier that a label is for."""
     return int(label.rpartition(".")[2])
 
 

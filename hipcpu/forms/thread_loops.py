@@ -14,7 +14,6 @@ with many regions is a function of its own: a flash attention with 160 shuffles 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -26,11 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hipcpu.forms.region_plan import Uniform
+    from hipcpu.ir.function import Function
 
 _UNIFORM_OFFSET = 12  # bytes, after the three thread indices in BlockIndex
 _MOST_LOOPS_IN_A_FUNCTION = 24
 _AXES = "xyz"
-_ORDERED_ACCESS = re.compile(r"\b(?:load|store) (?:volatile|atomic)\b")
 
 
 def too_many(loops: int) -> bool:
@@ -66,7 +65,7 @@ class RegionCall:
 
     kernel: str
     number: int | str
-    function: str
+    function: Function
     arguments: Sequence[str]
     passed: Sequence[str]
     records: bool = False
@@ -105,7 +104,8 @@ class LoopWriter:
         self, title: str, operands: Sequence[str], call: RegionCall, threads: Threads, results: Sequence[str]
     ) -> str:
         """The loop by itself. It has copies of the variables that it changes, so that LLVM can use registers."""
-        changed = [uniform for uniform in call.kept if f"ptr {uniform.variable}\n" in call.function]
+        stored = {one.stored for one in call.function.instructions}
+        changed = [uniform for uniform in call.kept if uniform.variable in stored]
         homes = {f"ptr {uniform.variable}": f"ptr {uniform.variable}.home" for uniform in changed}
         type_ = title.partition(" @")[0]
         lines = [
@@ -127,11 +127,11 @@ class LoopWriter:
     def loop(self, call: RegionCall, threads: Threads) -> list[str]:
         """From label `%r<number>` on. `%r<number>.id` is what the last thread returned.
 
-        Where the call records, `.or.new` and `.and.new` are the bitwise or and and of what all have returned.
+        If the call records, `.or.new` and `.and.new` are the bitwise or and and of what all have returned.
         """
         r = f"r{call.number}"
         group, loop = self._scalar_metadata() if call.rarely else self._loop_metadata()
-        ordered = _ORDERED_ACCESS.search(call.function)
+        ordered = any(one.pointer and not one.is_plain for one in call.function.instructions)
         return [
             f"  br label %{r}.head.z",
             *_head(r, "z", r, threads, _all(call, "0", "-1")),
@@ -237,9 +237,3 @@ def _record(r: str, group: int) -> list[str]:
         f"  %{r}.or.new = or i32 %{r}.or.x, %{r}.id",
         f"  %{r}.and.new = and i32 %{r}.and.x, %{r}.id",
     ]
-
-
-def unused_metadata(text: str) -> int:
-    """The first metadata number that a module does not use."""
-    numbers = [int(line[1 : line.index(" ")]) for line in text.splitlines() if line[:1] == "!" and line[1:2].isdigit()]
-    return max(numbers, default=-1) + 1

@@ -1,39 +1,26 @@
-"""Reading the results of a meeting straight from the meeting area instead of by calls."""
+"""Reading the results of a barrier straight from the meeting area instead of by calls."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from hipcpu.forms.meeting_area import ACTIVE, ARRIVED, COUNT
+from hipcpu.ir.instruction import Instruction
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-_VALUE = re.compile(r"^\s*(%\S+) = .*call .*i64 @__wp_wave_value\(i32 (?:noundef )?(?:range\([^)]*\) )?(\S+)\)")
-_ACTIVE = re.compile(r"^\s*(%\S+) = .*call .*i64 @__wp_wave_active\(\)")
-_SHIFTED = re.compile(r"^\s*(%\S+) = .*call .*i64 @__wp_wave_shifted\(i32 (?:noundef )?(?:range\([^)]*\) )?(\S+)\)")
-_COUNT = re.compile(r"^\s*(%\S+) = .*call .*i32 @__wp_block_(count|arrived)\(\)")
+    from collections.abc import Callable, Iterable, Iterator
 
 _AREA, _VALUES = "%wp.meeting_area", "%wp.values"
-_COUNT_OFFSETS = {"count": COUNT, "arrived": ARRIVED}
 
 
-def with_wave_values(lines: Iterable[str]) -> list[str]:
-    """The lines with calls for results replaced by loads."""
-    changed: list[str] = []
-    for line in lines:
-        if match := _VALUE.match(line):
-            changed += _value(match[1], match[2])
-        elif match := _SHIFTED.match(line):
-            changed += _shifted(match[1], match[2])
-        elif match := _ACTIVE.match(line):
-            changed += _active(match[1])
-        elif match := _COUNT.match(line):
-            changed += _count(match[1], _COUNT_OFFSETS[match[2]])
+def with_wave_values(body: Iterable[Instruction]) -> Iterator[Instruction]:
+    """The instructions with calls for results replaced by loads."""
+    for one in body:
+        written = _WRITTEN.get(one.callee)
+        if written is None:
+            yield one
         else:
-            changed.append(line)
-    return changed
+            yield from map(Instruction, written(one.result, *(operand.value for operand in one.operands)))
 
 
 def _value(result: str, lane: str) -> list[str]:
@@ -65,8 +52,21 @@ def _active(result: str) -> list[str]:
     ]
 
 
-def _count(result: str, offset: int) -> list[str]:
+def _count(result: str, offset: int = COUNT) -> list[str]:
     return [
         f"  {result}.wp.p = getelementptr i8, ptr {_AREA}, i64 {offset}",
         f"  {result} = load i32, ptr {result}.wp.p, align 4",
     ]
+
+
+def _arrived(result: str) -> list[str]:
+    return _count(result, ARRIVED)
+
+
+_WRITTEN: dict[str, Callable[..., list[str]]] = {
+    "@__wp_wave_value": _value,
+    "@__wp_wave_shifted": _shifted,
+    "@__wp_wave_active": _active,
+    "@__wp_block_count": _count,
+    "@__wp_block_arrived": _arrived,
+}

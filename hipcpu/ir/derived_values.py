@@ -7,70 +7,55 @@ definitions are taken out of the body, and each region that uses one gets a copy
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-_NAME = r'%(?:"[^"]*"|[-\w$.]+)'
-_LOCAL = re.compile(_NAME)
-_WORDS = r"(?:(?:nuw|nsw|nneg|exact|disjoint|samesign|contract|inbounds|nusw) )*"
+from hipcpu.ir.text import words
+from hipcpu.ir.value_types import is_scalar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hipcpu.ir.function import Blocks
+    from hipcpu.ir.instruction import Instruction
+
 # Instructions without side effects that may also be run where the kernel would not: at worst they give poison.
-_PATTERNS = tuple(
-    re.compile(rf"^\s*({_NAME}) = {pattern}$")
-    for pattern in (
-        rf"(?:add|sub|mul|shl|lshr|ashr|and|or|xor) {_WORDS}(\w+) \S+, \S+",
-        rf"(?:udiv|urem|sdiv|srem) {_WORDS}(\w+) \S+, [1-9]\d*",
-        rf"(?:sext|zext|trunc|bitcast|sitofp|uitofp) {_WORDS}\w+ \S+ to (\w+)",
-        r"(?:tail )?call (?:noundef )?(\w+) @llvm\.(?:smax|smin|umax|umin)\.\w+\([^()]*\)",
-        r"select i1 \S+, (\w+) \S+, \w+ \S+",
-    )
-)
-_BOOLEAN = re.compile(rf"^\s*({_NAME}) = icmp {_WORDS}\w+ \w+ \S+, \S+$")
-_ADDRESS = re.compile(rf"^\s*({_NAME}) = getelementptr {_WORDS}[^<]*, ptr \S+(?:, i\d+ \S+)+$")
+_ARITHMETIC = frozenset(words("add sub mul shl lshr ashr and or xor sext zext trunc bitcast sitofp uitofp icmp"))
+_DIVISIONS = frozenset(("udiv", "urem", "sdiv", "srem"))
+_CALLED = ("@llvm.smax.", "@llvm.smin.", "@llvm.umax.", "@llvm.umin.")
 
 
-@dataclass(frozen=True)
-class Derived:
-    """A definition, its result's name and type."""
-
-    name: str
-    type: str
-    line: str
-
-    @property
-    def operands(self) -> list[str]:
-        """The local values that it uses."""
-        return _LOCAL.findall(self.line.split(" = ", 1)[1])
-
-
-def without_derived_values(body: tuple[str, ...], given: set[str]) -> tuple[tuple[str, ...], tuple[Derived, ...]]:
-    """The body without the definitions that follow from the values in `given`, and those definitions in order."""
+def without_derived_values(blocks: Blocks, given: set[str]) -> tuple[Blocks, tuple[Instruction, ...]]:
+    """The blocks without the definitions that follow from the values in `given`, and those definitions in order."""
     known = set(given)
-    kept: list[str] = []
-    derived: list[Derived] = []
-    for line in body:
-        found = _definition(line)
-        if found and known.issuperset(found.operands):
-            known.add(found.name)
-            derived.append(found)
-        else:
-            kept.append(line)
-    return tuple(kept), tuple(derived)
+    derived: list[Instruction] = []
+    changed: Blocks = {}
+    for label, block in blocks.items():
+        kept: list[Instruction] = []
+        for one in block.instructions:
+            if one.result and known.issuperset(one.names) and _can_be_repeated(one):
+                known.add(one.result)
+                derived.append(one)
+            else:
+                kept.append(one)
+        changed[label] = block.with_instructions(kept)
+    return changed, tuple(derived)
 
 
-def _definition(line: str) -> Derived | None:
-    for pattern in _PATTERNS:
-        if match := pattern.match(line):
-            return Derived(match[1], match[2], line)
-    if match := _BOOLEAN.match(line):
-        return Derived(match[1], "i1", line)
-    match = _ADDRESS.match(line)
-    return Derived(match[1], "ptr", line) if match else None
+def _can_be_repeated(one: Instruction) -> bool:
+    if one.metadata or not is_scalar(one.type) or not all(is_scalar(operand.type) for operand in one.operands):
+        return False
+    if one.opcode in _DIVISIONS:
+        divisor = one.operands[1].value
+        return divisor.isdigit() and divisor != "0"
+    if one.opcode in ("call", "select"):
+        return not one.flags and (one.opcode == "select" or one.calls(*_CALLED))
+    return one.opcode in _ARITHMETIC or one.opcode == "getelementptr"
 
 
-def needed(derived: tuple[Derived, ...], used: set[str]) -> list[Derived]:
+def needed(derived: tuple[Instruction, ...], used: Iterable[str]) -> list[Instruction]:
     """Those definitions, in order, that the names in `used` need."""
     wanted = set(used)
     for definition in reversed(derived):
-        if definition.name in wanted:
-            wanted.update(definition.operands)
-    return [definition for definition in derived if definition.name in wanted]
+        if definition.result in wanted:
+            wanted.update(definition.names)
+    return [definition for definition in derived if definition.result in wanted]

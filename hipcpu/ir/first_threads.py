@@ -2,55 +2,58 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from hipcpu.ir.blocks import stored_variable
+from hipcpu.ir.index_values import parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
-    from hipcpu.ir.blocks import Block
-    from hipcpu.ir.derived_values import Derived
+    from hipcpu.ir.function import Blocks
+    from hipcpu.ir.instruction import Instruction
 
-_BRANCH = re.compile(r'^\s*br i1 (%(?:"[^"]*"|[-\w$.]+)), label (%(?:"[^"]*"|[-\w$.]+)), label (%(?:"[^"]*"|[-\w$.]+))')
-_FIRST = re.compile(r" = icmp (?:samesign )?(eq|ult|slt) i32 %wp\.thread_x, (\d+)$")
-_NO_EFFECT = re.compile(r"^\s*(?:br label |ret void|%\S+ = (?!.*\b(?:call|atomicrmw|cmpxchg|volatile|atomic)\b))")
+_FIRST = frozenset(("eq", "ult", "slt"))
+_EFFECTS = frozenset(("call", "atomicrmw", "cmpxchg"))
 
 
 def first_threads(
-    blocks: Mapping[str, Block],
-    start: str,
-    stops: Collection[str],
-    derived: tuple[Derived, ...],
-    variables: Collection[str],
+    blocks: Blocks, start: str, stops: Collection[str], derived: tuple[Instruction, ...], variables: Collection[str]
 ) -> int | None:
     """How many threads of a row do more in the region from `start` on than to come to its end; None is all, or unknown.
 
     That nothing need be kept or shown at the end of the region, `variables` among it, is the caller's to see to.
     """
-    *before, last = blocks[start].lines
-    match = _BRANCH.match(last)
-    if not match or not all(_NO_EFFECT.match(line) for line in before):
+    *before, last = blocks[start].instructions
+    if last.opcode != "br" or not last.operands or not all(map(_has_no_effect, before)):
         return None
-    lines = [definition.line for definition in derived if definition.name == match[1]]
-    found = _FIRST.search(lines[0]) if lines else None
-    if not found or not _ends_idly(blocks, match[3], stops, variables):
+    condition = next((one for one in derived if one.result == last.operands[0].value), None)
+    if condition is None or condition.opcode != "icmp" or condition.predicate not in _FIRST:
         return None
-    if found[1] == "eq":
-        return 1 if found[2] == "0" else None
-    return int(found[2]) or None
+    (kind, index, *_), (_, limit, *_) = condition.operands
+    if kind != "i32" or index != parameter("thread_x") or not limit.isdigit():
+        return None
+    if not _ends_idly(blocks, last.targets[1], stops, variables):
+        return None
+    if condition.predicate == "eq":
+        return 1 if limit == "0" else None
+    return int(limit) or None
 
 
-def _ends_idly(blocks: Mapping[str, Block], label: str, stops: Collection[str], variables: Collection[str]) -> bool:
+def _has_no_effect(one: Instruction) -> bool:
+    if not one.result:
+        return (one.opcode == "br" and not one.operands) or one.opcode == "ret"
+    return one.opcode not in _EFFECTS and one.is_plain
+
+
+def _ends_idly(blocks: Blocks, label: str, stops: Collection[str], variables: Collection[str]) -> bool:
     seen: set[str] = set()
     while label not in stops:
         block = blocks[label]
-        idle = all(_NO_EFFECT.match(line) or stored_variable(line) in variables for line in block.lines)
+        idle = all(_has_no_effect(one) or one.stored in variables for one in block.instructions)
         if not idle or label in seen or len(block.targets) > 1:
             return False
         if not block.targets:
-            return block.lines[-1].strip() == "ret void"
+            return block.instructions[-1].opcode == "ret"
         seen.add(label)
         label = block.targets[0]
     return True

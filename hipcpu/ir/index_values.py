@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hipcpu.ir.function import Blocks
 
 # Fields of BlockIndex that are the same for all threads of a block, in that struct's order after the thread's own.
-UNIFORM = (
-    "block_x",
-    "block_y",
-    "block_z",
-    "block_dim_x",
-    "block_dim_y",
-    "block_dim_z",
-    "grid_dim_x",
-    "grid_dim_y",
-    "grid_dim_z",
-)
+UNIFORM = tuple(f"{what}_{axis}" for what in ("block", "block_dim", "grid_dim") for axis in "xyz")
 THREAD = ("thread_x", "thread_y", "thread_z", "lane")
 
-_CALL = re.compile(rf"^\s*(%[-\w.$]+) = .*call .*@__wp_({'|'.join((*UNIFORM, *THREAD))})\(\).*$")
-_LOCAL = re.compile(r'%(?:"[^"]*"|[-\w$.]+)')
+_FUNCTIONS = {f"@__wp_{index}": f"%wp.{index}" for index in (*UNIFORM, *THREAD)}
 
 
 def parameter(index: str) -> str:
@@ -27,16 +19,18 @@ def parameter(index: str) -> str:
     return f"%wp.{index}"
 
 
-def with_index_parameters(body: tuple[str, ...]) -> tuple[str, ...]:
-    """The body with every call of an index function replaced by the parameter that holds the index."""
-    renamed: dict[str, str] = {}
-    kept: list[str] = []
-    for line in body:
-        if match := _CALL.match(line):
-            renamed[match[1]] = parameter(match[2])
-        else:
-            kept.append(line)
-    return tuple(_LOCAL.sub(lambda match: renamed.get(match[0], match[0]), line) for line in kept)
+def with_index_parameters(blocks: Blocks) -> Blocks:
+    """The blocks with every call of an index function replaced by the parameter that holds the index."""
+    renamed = {
+        one.result: _FUNCTIONS[one.callee]
+        for block in blocks.values()
+        for one in block.instructions
+        if one.callee in _FUNCTIONS
+    }
+    return {
+        label: block.with_instructions(one.renamed(renamed) for one in block.instructions if one.result not in renamed)
+        for label, block in blocks.items()
+    }
 
 
 def declarations() -> str:

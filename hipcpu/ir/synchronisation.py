@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from hipcpu.ir.ir_text import bracketed, split_list
+from hipcpu.ir.function import Block, block
+from hipcpu.ir.instruction import Instruction
 
-PAUSE = "  call void @__wp_pause()"
-"""Where threads may wait for their block, and need not: see `pauses`."""
+if TYPE_CHECKING:
+    from hipcpu.ir.function import Blocks
 
-PAUSE_DECLARATION = "declare void @__wp_pause()"
+SPLIT_POINT = Instruction("  call void @__wp_pause()")
+"""Where threads may wait for their block, and need not: see `split_points`."""
 
-_CALL = re.compile(r"^\s*(?:tail |notail )?call void @__wp_(block|wave)_meet\(")
-_LABEL = re.compile(r'^("[^"]*"|[-\w$.]+):')
-_PHI_FROM = re.compile(r'(, )(%(?:"[^"]*"|[-\w$.]+))( \])')
+SPLIT_POINT_DECLARATION = "declare void @__wp_pause()"
+
+_BLOCK, _WAVE = "@__wp_block_meet", "@__wp_wave_meet"
 
 
 @dataclass(frozen=True)
-class Meeting:
+class Barrier:
     """A call where threads wait: for their block, or for their wavefront.
 
     `value` and `mask` are IR operands with which the thread comes, e.g. `%v` or `0`.
@@ -28,66 +30,63 @@ class Meeting:
     value: str
     mask: str
     line: int
-    pauses: bool = False
-    """Whether it is a pause, and no meeting."""
 
     @property
     def has_mask(self) -> bool:
-        """Whether there is more to a meeting than coming: lanes that are named, or a predicate to count."""
+        """Whether there is more to a barrier than coming: lanes that are named, or a predicate to count."""
         return (self.mask if self.is_wave else self.value) != "0"
 
 
-def meeting_in(line: str) -> Meeting | None:
-    """The meeting that a line of IR calls, if it does."""
-    if line == PAUSE:
-        return Meeting(is_wave=False, value="0", mask="0", line=0, pauses=True)
-    match = _CALL.match(line)
-    if not match:
+def barrier_of(instruction: Instruction) -> Barrier | None:
+    """The barrier, or the split point, that an instruction calls, if it does."""
+    if instruction == SPLIT_POINT:
+        return Barrier(is_wave=False, value="0", mask="0", line=0)
+    if instruction.callee not in (_BLOCK, _WAVE):
         return None
-    operands = [text.split()[-1] for text in split_list(bracketed(line, match.end() - 1))]
-    if match[1] == "block":
-        return Meeting(is_wave=False, value=operands[0], mask="0", line=_number(operands[1]))
-    return Meeting(is_wave=True, value=operands[0], mask=operands[1], line=_number(operands[2]))
+    *value_and_mask, line = (operand.value for operand in instruction.operands)
+    value, mask = (*value_and_mask, "0")[:2]
+    return Barrier(instruction.callee == _WAVE, value, mask, int(line) if line.isdigit() else 0)
 
 
-def _number(operand: str) -> int:
-    return int(operand) if operand.isdigit() else 0
-
-
-def meeting_label(number: int) -> str:
-    """The label of the block that holds nothing but meeting `number`."""
+def barrier_label(number: int) -> str:
+    """The label of the block that holds nothing but barrier `number`."""
     return f"%wp.meet.{number}"
 
 
 def after_label(number: int) -> str:
-    """The label of the block where threads go on after meeting `number`."""
+    """The label of the block where threads go on after barrier `number`."""
     return f"%wp.after.{number}"
 
 
-def with_meetings_apart(body: tuple[str, ...]) -> tuple[tuple[str, ...], int, int]:
-    """The body with every meeting and every pause in a block of its own, and how many there are of each.
+def with_barriers_apart(blocks: Blocks) -> tuple[Blocks, int, int]:
+    """The blocks with every barrier and every split point in one of its own, and how many there are of each.
 
-    Meetings have the lower numbers.
+    Barriers have the lower numbers.
     """
-    lines: list[str] = []
+    found = [one for each in blocks.values() for one in each.instructions if barrier_of(one)]
+    next_split_point = barriers = sum(one != SPLIT_POINT for one in found)
+    next_barrier = 0
+    cut: list[Block] = []
     renamed: dict[str, str] = {}
-    meetings = sum(line != PAUSE and meeting_in(line) is not None for line in body)
-    label, counts = "", [0, meetings]
-    for line in body:
-        if match := _LABEL.match(line):
-            label = "%" + match[1]
-        if meeting_in(line):
-            number = counts[line == PAUSE]
-            meeting, after = meeting_label(number)[1:], after_label(number)[1:]
-            lines += [f"  br label %{meeting}", "", f"{meeting}:", line, f"  br label %{after}", "", f"{after}:"]
-            renamed[label] = "%" + after
-            counts[line == PAUSE] += 1
-        else:
-            lines.append(line)
-    return tuple(_with_renamed_sources(line, renamed) for line in lines), meetings, counts[1] - meetings
+    for label, each in blocks.items():
+        heading, current = each.heading, list[Instruction]()
+        for one in each.instructions:
+            if not barrier_of(one):
+                current.append(one)
+                continue
+            number = next_split_point if one == SPLIT_POINT else next_barrier
+            next_split_point, next_barrier = (
+                next_split_point + (one == SPLIT_POINT),
+                next_barrier + (one != SPLIT_POINT),
+            )
+            waiting, after = barrier_label(number), after_label(number)
+            cut.append(Block(renamed.get(label, label), (*current, Instruction(f"  br label {waiting}")), heading))
+            cut.append(block(waiting, [one.text, f"  br label {after}"]))
+            heading, current = f"\n{after[1:]}:", []
+            renamed[label] = after
+        cut.append(Block(renamed.get(label, label), tuple(current), heading))
+    return {each.label: _with_renamed_sources(each, renamed) for each in cut}, barriers, len(found) - barriers
 
 
-def _with_renamed_sources(line: str, renamed: dict[str, str]) -> str:
-    if " = phi " not in line:
-        return line
-    return _PHI_FROM.sub(lambda match: match[1] + renamed.get(match[2], match[2]) + match[3], line)
+def _with_renamed_sources(each: Block, renamed: dict[str, str]) -> Block:
+    return each.with_instructions(one.renamed(renamed) if one.opcode == "phi" else one for one in each.instructions)

@@ -6,30 +6,24 @@ answer decides what is worth doing, never what is right: that values do not wrap
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hipcpu.ir.ir_text import leading_type, split_list
+from hipcpu.ir.value_types import array_of, is_scalar, size_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_NAME = r'%(?:"[^"]*"|[-\w$.]+)'
-_DEFINITION = re.compile(rf"^\s*({_NAME}) = (.*)$")
-_LOCAL = re.compile(_NAME)
-_SUM = re.compile(r"^(add|sub|mul|shl|or disjoint) (?:(?:nuw|nsw) )*\w+ ([^\s,]+), ([^\s,]+)$")
-_CONVERSION = re.compile(r"^(?:sext|zext|trunc) (?:(?:nneg|nuw|nsw) )*\w+ (\S+) to \w+$")
-_INCOMING = re.compile(rf"\[ (\S+), {_NAME} \]")
-_ADDRESS = re.compile(r"^getelementptr (?:(?:inbounds|nuw|nusw) )*(.*)$")
-_OPAQUE = re.compile(r"^(?:(?:tail |notail )?call (?!.*@llvm\.)|load |atomicrmw |cmpxchg |alloca )")
-_ARRAY = re.compile(r"^\[(\d+) x (.*)\]$")
-_SIZES = {"i8": 1, "i16": 2, "half": 2, "bfloat": 2, "i32": 4, "float": 4, "i64": 8, "double": 8, "ptr": 8}
+    from hipcpu.ir.instruction import Instruction
+
+SUMS = frozenset(("add", "sub", "mul", "shl"))
+_WIDENINGS = frozenset(("sext", "zext", "trunc"))
+_OPAQUE = frozenset(("load", "atomicrmw", "cmpxchg", "alloca"))
 
 
 @dataclass(frozen=True)
 class Stride:
-    """What a value grows by from thread to thread in x; `pure` where what remains is the same in the whole block."""
+    """What a value grows by from thread to thread in x; `pure` if what remains is the same in the whole block."""
 
     step: int
     pure: bool = True
@@ -39,12 +33,12 @@ Strides = dict[str, "Stride | None"]
 """By name; None is no stride, and a name that is not there has none either."""
 
 
-def size_of(kind: str) -> int | None:
+def element_bytes(kind: str) -> int | None:
     """The size in bytes of a scalar or of an array of scalars; None of anything else."""
-    if match := _ARRAY.match(kind):
-        inner = size_of(match[2])
-        return None if inner is None else int(match[1]) * inner
-    return _SIZES.get(kind)
+    inner = kind
+    while found := array_of(inner):
+        inner = found[1]
+    return size_of(kind) if is_scalar(inner) else None
 
 
 def stride_of(operand: str, strides: Mapping[str, Stride | None]) -> Stride | None:
@@ -52,45 +46,51 @@ def stride_of(operand: str, strides: Mapping[str, Stride | None]) -> Stride | No
     return strides.get(operand) if operand.startswith("%") else Stride(0)
 
 
-def strides_of(body: Iterable[str], given: Mapping[str, Stride | None]) -> Strides:
+def strides_of(body: Iterable[Instruction], given: Mapping[str, Stride | None]) -> Strides:
     """Analyse a kernel's body in SSA form; `given` are the strides of parameters, and of what is to be taken as given.
 
     A value that depends on itself is first believed to have the stride that the rest gives it.
     """
-    definitions = [(match[1], match[2]) for line in body if (match := _DEFINITION.match(line))]
-    definitions = [(name, operation) for name, operation in definitions if name not in given]
+    definitions = [one for one in body if one.result and one.result not in given]
     strides: Strides = dict(given)
     changed = True
     while changed:
         changed = False
-        for name, operation in definitions:
-            sources = _INCOMING.findall(operation) if operation.startswith("phi ") else _LOCAL.findall(operation)
+        for one in definitions:
+            is_phi = one.opcode == "phi"
+            sources = [operand.value for operand in one.operands] if is_phi else one.names
             unseen = [source for source in sources if source.startswith("%") and source not in strides]
-            if unseen and (not operation.startswith("phi ") or len(unseen) == len(sources)):
+            if unseen and (not is_phi or len(unseen) == len(sources)):
                 continue
-            now = _stride(operation, [source for source in sources if source not in unseen], strides)
-            if name not in strides:
-                strides[name] = now
+            now = _stride(one, [source for source in sources if source not in unseen], strides)
+            if one.result not in strides:
+                strides[one.result] = now
                 changed = True
-            elif strides[name] not in (now, None):
-                strides[name] = None
+            elif strides[one.result] not in (now, None):
+                strides[one.result] = None
                 changed = True
     return strides
 
 
-def _stride(operation: str, sources: list[str], strides: Strides) -> Stride | None:
-    if _OPAQUE.match(operation):
+def is_sum(one: Instruction) -> bool:
+    """Whether it adds, subtracts or multiplies whole numbers."""
+    return is_scalar(one.type) and (one.opcode in SUMS or (one.opcode == "or" and "disjoint" in one.flags))
+
+
+def _stride(one: Instruction, sources: list[str], strides: Strides) -> Stride | None:
+    if one.opcode in _OPAQUE or (one.opcode == "call" and not one.calls("@llvm.")):
         return None
-    if operation.startswith("phi "):
-        found = {stride_of(source, strides) for source in sources}
-        return found.pop() if len(found) == 1 else None
-    if match := _SUM.match(operation):
-        return _of_sum(match[1], stride_of(match[2], strides), stride_of(match[3], strides), match[3])
-    if match := _CONVERSION.match(operation):
-        return stride_of(match[1], strides)
-    if match := _ADDRESS.match(operation):
-        return _of_address(split_list(match[1]), strides)
-    return _unless_growing([stride_of(source, strides) for source in sources])
+    found = [stride_of(source, strides) for source in sources]
+    if one.opcode == "phi":
+        return found[0] if len(set(found)) == 1 else None
+    if one.opcode == "getelementptr":
+        return _of_address(one, strides)
+    if is_sum(one):
+        left, right = one.operands
+        return _of_sum(one.opcode, stride_of(left.value, strides), stride_of(right.value, strides), right.value)
+    if one.opcode in _WIDENINGS and is_scalar(one.type):
+        return stride_of(one.operands[0].value, strides)
+    return _unless_growing(found)
 
 
 def _unless_growing(found: list[Stride | None]) -> Stride | None:
@@ -112,14 +112,14 @@ def _of_sum(kind: str, left: Stride | None, right: Stride | None, factor: str) -
     return Stride(left.step - right.step if kind == "sub" else left.step + right.step, pure)
 
 
-def _of_address(parts: list[str], strides: Strides) -> Stride | None:
-    """Of `element type, ptr base, index, index...`."""
-    kind = leading_type(parts[0])
-    total = stride_of(parts[1].rpartition(" ")[2], strides)
-    for number, part in enumerate(parts[2:]):
-        if number and (match := _ARRAY.match(kind)):
-            kind = match[2]
-        index, size = stride_of(part.rpartition(" ")[2], strides), size_of(kind)
+def _of_address(one: Instruction, strides: Strides) -> Stride | None:
+    kind = one.element_type
+    base, *indices = one.operands
+    total = stride_of(base.value, strides)
+    for number, operand in enumerate(indices):
+        if number and (found := array_of(kind)):
+            kind = found[1]
+        index, size = stride_of(operand.value, strides), element_bytes(kind)
         if total is None or index is None or (index.step and size is None):
             return None
         total = Stride(total.step + index.step * (size or 0), total.pure and index.pure)

@@ -2,44 +2,32 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from hipcpu.ir.index_values import parameter
-from hipcpu.ir.thread_strides import stride_of
+from hipcpu.ir.instruction import Instruction
+from hipcpu.ir.thread_strides import is_sum, stride_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from hipcpu.ir.function import Blocks
     from hipcpu.ir.thread_strides import Strides
 
-_NAME = r'%(?:"[^"]*"|[-\w$.]+)'
-_DEFINITION = re.compile(rf"^\s*({_NAME}) = (.*)$")
-_LABEL = re.compile(r'^("[^"]*"|[-\w$.]+):')
-_PHI = re.compile(r"^phi (i32|i64) (.*)$")
-_INCOMING = re.compile(rf"\[ (\S+), ({_NAME}) \]")
-_SUM = re.compile(r"^(add|sub|mul|shl|or disjoint) ((?:(?:nuw|nsw) )*)(\w+) ([^\s,]+), ([^\s,]+)$")
-_WIDENED = re.compile(r"^(sext|zext) (?:nneg )?i32 (\S+) to i64$")
 _WRAPS_NOT = {"sext": "nsw", "zext": "nuw"}
+_INTEGERS = frozenset(("i32", "i64"))
+_BY_CONSTANT = frozenset(("mul", "shl"))
 _THREAD = parameter("thread_x")
 _START = "start"
 
 
-def with_uniform_parts(
-    body: Sequence[str], strides: Strides, heads: set[str]
-) -> tuple[tuple[str, ...], frozenset[str]]:
-    """The body with such variables of the blocks in `heads` split, and the names of those that were."""
-    splitter = _Splitter(body, strides)
-    label = ""
-    for line in body:
-        if match := _LABEL.match(line):
-            label = "%" + match[1]
-        match = _DEFINITION.match(line)
-        if match and label in heads and _PHI.match(match[2]):
-            stride = strides.get(match[1])
-            if stride and stride.step and stride.pure:
-                splitter.split(match[1])
-    return splitter.lines(body), frozenset(splitter.phis)
+def with_uniform_parts(blocks: Blocks, strides: Strides, heads: set[str]) -> tuple[Blocks, frozenset[str]]:
+    """The blocks with such variables of those in `heads` split, and the names of those that were."""
+    splitter = _Splitter(blocks, strides)
+    for label, block in blocks.items():
+        for one in block.phis if label in heads else ():
+            stride = strides.get(one.result)
+            if one.type in _INTEGERS and stride and stride.step and stride.pure:
+                splitter.split(one.result)
+    return splitter.blocks(blocks), frozenset(splitter.phis)
 
 
 class _UnsplittableError(Exception):
@@ -47,16 +35,16 @@ class _UnsplittableError(Exception):
 
 
 class _Splitter:
-    def __init__(self, body: Sequence[str], strides: Strides) -> None:
-        self._definitions = {match[1]: match[2] for line in body if (match := _DEFINITION.match(line))}
+    def __init__(self, blocks: Blocks, strides: Strides) -> None:
+        self._definitions = {one.result: one for block in blocks.values() for one in block.instructions if one.result}
         self._strides = strides
         self.phis: dict[str, str] = {}
-        """The line of the uniform part of each variable that is split."""
+        """The IR of the uniform part of each variable that is split."""
         self._added: dict[str, list[str]] = {}
         self._parts: dict[tuple[str, str], str] = {}
 
     def split(self, name: str) -> None:
-        """Split a variable, and all that it is made of; leaves everything as it was where that cannot be done."""
+        """Split a variable, and all that it is made of; leaves everything as it was if that cannot be done."""
         before = dict(self.phis), {key: list(lines) for key, lines in self._added.items()}, dict(self._parts)
         try:
             self._part(name)
@@ -64,7 +52,7 @@ class _Splitter:
             self.phis, self._added, self._parts = before
 
     def _part(self, operand: str, widening: str = "") -> str:
-        """The operand that is the uniform part of another, widened to 64 bits where `widening` says how."""
+        """The operand that is the uniform part of another, widened to 64 bits if `widening` says how."""
         stride = stride_of(operand, self._strides)
         if stride is None or not stride.pure:
             raise _UnsplittableError
@@ -88,60 +76,61 @@ class _Splitter:
         return result
 
     def _define(self, name: str, widening: str) -> None:
-        operation, result = self._definitions.get(name, ""), self._parts[name, widening]
-        if match := _PHI.match(operation):
-            if widening:
-                raise _UnsplittableError
-            incoming = [f"[ {self._part(value)}, {source} ]" for value, source in _INCOMING.findall(match[2])]
-            self.phis[name] = f"  {result} = phi {match[1]} {', '.join(incoming)}"
-        elif match := _SUM.match(operation):
-            line = self._sum(match, widening)
+        one, result = self._definitions.get(name), self._parts[name, widening]
+        if one is None or one.type not in _INTEGERS:
+            raise _UnsplittableError
+        if one.opcode == "phi" and not widening:
+            incoming = [f"[ {self._part(value)}, {source} ]" for value, source in one.incoming]
+            self.phis[name] = f"  {result} = phi {one.type} {', '.join(incoming)}"
+        elif is_sum(one):
+            line = self._sum(one, widening)
             self._added.setdefault(name, []).append(f"  {result} = {line}")
-        elif (match := _WIDENED.match(operation)) and not widening:
-            self._added.setdefault(name, []).append(f"  {result} = add i64 {self._part(match[2], match[1])}, 0")
+        elif one.opcode in _WRAPS_NOT and one.type == "i64" and one.operands[0].type == "i32" and not widening:
+            part = self._part(one.operands[0].value, one.opcode)
+            self._added.setdefault(name, []).append(f"  {result} = add i64 {part}, 0")
         else:
             raise _UnsplittableError
 
-    def _sum(self, match: re.Match[str], widening: str) -> str:
-        kind, flags, type_, left, right = match.groups()
-        if widening and (type_ != "i32" or (_WRAPS_NOT[widening] not in flags and kind != "or disjoint")):
+    def _sum(self, one: Instruction, widening: str) -> str:
+        (type_, left, *_), (_, right, *_) = one.operands
+        if widening and (type_ != "i32" or (_WRAPS_NOT[widening] not in one.flags and one.opcode != "or")):
             raise _UnsplittableError
-        if type_ not in ("i32", "i64") or (kind in ("mul", "shl") and not right.isdigit()):
+        if one.opcode in _BY_CONSTANT and not right.isdigit():
             raise _UnsplittableError
-        kind = "add" if kind == "or disjoint" else kind
-        other = right if kind in ("mul", "shl") else self._part(right, widening)
+        kind = "add" if one.opcode == "or" else one.opcode
+        other = right if one.opcode in _BY_CONSTANT else self._part(right, widening)
         return f"{kind} {'i64' if widening else type_} {self._part(left, widening)}, {other}"
 
-    def lines(self, body: Sequence[str]) -> tuple[str, ...]:
-        """The body with all that was split."""
-        lines: list[str] = []
+    def blocks(self, blocks: Blocks) -> Blocks:
+        """The blocks with all that was split."""
         # The first block has no sources, and so no phi.
         after: list[str] = list(self._added.get(_START, ()))
-        for line in body:
-            if _LABEL.match(line):
-                lines.append(line)
-                continue
-            match = _DEFINITION.match(line)
-            if after and line.strip() and " = phi " not in line:
-                lines += after
-                after = []
-            if match and match[1] in self.phis:
-                lines.append(self.phis[match[1]])
-                after += self._sum_of_parts(match[1])
-            else:
-                lines.append(line)
-            if match and match[1] in self._added:
-                target = after if " = phi " in line else lines
-                target += self._added[match[1]]
-        return tuple(lines)
+        changed: Blocks = {}
+        for label, block in blocks.items():
+            instructions: list[Instruction] = []
+            for one in block.instructions:
+                is_phi = one.opcode == "phi"
+                if after and not is_phi:
+                    instructions += map(Instruction, after)
+                    after = []
+                if one.result in self.phis:
+                    instructions.append(Instruction(self.phis[one.result]))
+                    after += self._sum_of_parts(one)
+                else:
+                    instructions.append(one)
+                if is_phi:
+                    after += self._added.get(one.result, ())
+                elif one.result:
+                    instructions += map(Instruction, self._added.get(one.result, ()))
+            changed[label] = block.with_instructions(instructions)
+        return changed
 
-    def _sum_of_parts(self, name: str) -> list[str]:
-        match = _PHI.match(self._definitions[name])
-        stride = self._strides[name]
-        if not match or not stride:
+    def _sum_of_parts(self, phi: Instruction) -> list[str]:
+        name, stride = phi.result, self._strides[phi.result]
+        if not stride:
             raise ValueError(name)
         own = f"%wp.own.{self._parts[name, ''].removeprefix('%wp.part.')}"
-        widened = _THREAD if match[1] == "i32" else f"{own}.wide"
-        lines = [] if match[1] == "i32" else [f"  {widened} = zext i32 {_THREAD} to i64"]
-        lines.append(f"  {own} = mul {match[1]} {widened}, {stride.step}")
-        return [*lines, f"  {name} = add {match[1]} {own}, {self._parts[name, '']}"]
+        widened = _THREAD if phi.type == "i32" else f"{own}.wide"
+        lines = [] if phi.type == "i32" else [f"  {widened} = zext i32 {_THREAD} to i64"]
+        lines.append(f"  {own} = mul {phi.type} {widened}, {stride.step}")
+        return [*lines, f"  {name} = add {phi.type} {own}, {self._parts[name, '']}"]

@@ -11,23 +11,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hipcpu.ir.blocks import (
-    is_declaration,
-    live_at_entry,
-    loaded_variable,
-    names_in,
-    stored_variable,
-)
+from hipcpu.ir.function import successors_of
 from hipcpu.ir.index_values import THREAD, parameter
+from hipcpu.ir.variables import live_at_entry, stored_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hipcpu.ir.blocks import Block, Variable
-    from hipcpu.ir.derived_values import Derived
+    from hipcpu.ir.function import Block, Blocks
+    from hipcpu.ir.instruction import Instruction
+    from hipcpu.ir.variables import Variable
 
-_OPAQUE = (" load ", " call ", " atomicrmw ", " cmpxchg ", " phi ", " alloca ")
-_END = ("  ret void",)
+_OPAQUE = frozenset(("load", "call", "atomicrmw", "cmpxchg", "phi"))
 
 
 @dataclass(frozen=True)
@@ -35,40 +30,44 @@ class Uniformity:
     """What is the same for all threads of a block."""
 
     variables: frozenset[str]
-    """The names of uniform variables; none where threads may wait at different meetings."""
-    together: bool
-    """Whether all threads come to the same meetings, each of them, and to their ends."""
-    apart: frozenset[str]
+    """The names of uniform variables; none if threads may wait at different barriers."""
+    control: bool
+    """Whether all threads come to the same barriers, each of them, and to their ends."""
+    divergent: frozenset[str]
     """The labels of blocks to which not all threads may come, or not at the same time."""
 
 
 def uniformity_of(
-    blocks: Mapping[str, Block], variables: Mapping[str, Variable], derived: tuple[Derived, ...], meetings: set[str]
+    blocks: Blocks, variables: Mapping[str, Variable], derived: tuple[Instruction, ...], barriers: set[str]
 ) -> Uniformity:
-    """Analyse a kernel's body, whose `meetings` are the labels of blocks of their own."""
-    strict = _Analysis(blocks, variables, derived, {label: block.targets for label, block in blocks.items()})
+    """Analyse a kernel's body, whose `barriers` are the labels of blocks of their own."""
+    strict = _Analysis(blocks, variables, derived, successors_of(blocks))
     strict.run()
-    if not strict.apart & meetings:
-        return Uniformity(frozenset(variables) - strict.varying, together=True, apart=frozenset(strict.apart))
+    if not strict.divergent & barriers:
+        return Uniformity(frozenset(variables) - strict.varying, control=True, divergent=frozenset(strict.divergent))
     # Threads that a branch sends straight to their end read nothing any more.
-    lasting = {label: tuple(t for t in block.targets if blocks[t].lines != _END) for label, block in blocks.items()}
+    lasting = {label: tuple(t for t in block.targets if not _is_end(blocks[t])) for label, block in blocks.items()}
     lenient = _Analysis(blocks, variables, derived, lasting)
     lenient.run()
-    known = frozenset[str]() if lenient.apart & meetings else frozenset(variables) - lenient.varying
-    return Uniformity(known, together=False, apart=frozenset(lenient.apart))
+    known = frozenset[str]() if lenient.divergent & barriers else frozenset(variables) - lenient.varying
+    return Uniformity(known, control=False, divergent=frozenset(lenient.divergent))
+
+
+def _is_end(block: Block) -> bool:
+    return len(block.instructions) == 1 and block.instructions[0].opcode == "ret"
 
 
 class _Analysis:
     def __init__(
         self,
-        blocks: Mapping[str, Block],
+        blocks: Blocks,
         variables: Mapping[str, Variable],
-        derived: tuple[Derived, ...],
+        derived: tuple[Instruction, ...],
         targets: Mapping[str, tuple[str, ...]],
     ) -> None:
         self._blocks = blocks
-        # A thread that ends the process does not part from the others.
-        fatal = {label for label, block in blocks.items() if block.lines[-1].strip() == "unreachable"}
+        # A thread that ends the process does not diverge from the others.
+        fatal = {label for label, block in blocks.items() if block.instructions[-1].opcode == "unreachable"}
         self._targets = {label: tuple(t for t in ways if t not in fatal) for label, ways in targets.items()}
         self._after = _post_dominators(self._targets)
         self._variables = variables
@@ -76,32 +75,31 @@ class _Analysis:
         self.varying = {parameter(index) for index in THREAD} | {"%wp.thread"}
         self.varying |= {name for name, variable in variables.items() if not variable.simple or variable.type == "i1"}
         for definition in derived:
-            if self.varying.intersection(definition.operands):
-                self.varying.add(definition.name)
-        self.apart: set[str] = set()
+            if self.varying.intersection(definition.names):
+                self.varying.add(definition.result)
+        self.divergent: set[str] = set()
 
     def run(self) -> None:
         """Repeat until nothing more is found to vary."""
         size = -1
-        while size != len(self.varying) + len(self.apart):
-            size = len(self.varying) + len(self.apart)
+        while size != len(self.varying) + len(self.divergent):
+            size = len(self.varying) + len(self.divergent)
             for block in self._blocks.values():
-                for line in block.lines:
-                    self._read(line)
-                if len(block.targets) > 1 and self.varying.intersection(names_in(block.lines[-1])):
+                for one in block.instructions:
+                    self._read(one)
+                if len(block.targets) > 1 and self.varying.intersection(block.instructions[-1].names):
                     between = self._between(block.label)
-                    self.apart |= between
+                    self.divergent |= between
                     self.varying |= self._stored_in(between) & self._read_where_ways_meet(block.label)
 
     def _stored_in(self, labels: set[str]) -> set[str]:
-        stored = {stored_variable(line) for label in labels for line in self._blocks[label].lines}
-        return {name for name in stored if name is not None and name in self._variables}
+        return self._variables.keys() & set(stored_in(self._blocks[label] for label in labels))
 
     def _read_where_ways_meet(self, label: str) -> set[str]:
         """The variables that may be read after blocks to which several ways from a branch lead."""
         ways = [self._from(target, self._after[label] - {label}) for target in set(self._targets[label])]
-        meeting = {block for number, way in enumerate(ways) for other in ways[:number] for block in way & other}
-        return {name for block in meeting for name in self._live[block]}
+        joined = {block for number, way in enumerate(ways) for other in ways[:number] for block in way & other}
+        return {name for block in joined for name in self._live[block]}
 
     def _from(self, label: str, stop: frozenset[str]) -> set[str]:
         """The blocks that can be reached, to the first that is in `stop`."""
@@ -114,16 +112,14 @@ class _Analysis:
                 waiting += fresh
         return seen
 
-    def _read(self, line: str) -> None:
-        stored = stored_variable(line)
-        if stored in self._variables:
-            if self.varying.intersection(names_in(line)):
-                self.varying.add(str(stored))
-        elif " = " in line and not is_declaration(line):
-            result, operation = line.split(" = ", 1)
-            opaque = any(word in f" {operation}" for word in _OPAQUE) and loaded_variable(line) not in self._variables
-            if opaque or self.varying.intersection(names_in(operation)):
-                self.varying.add(result.strip())
+    def _read(self, one: Instruction) -> None:
+        if one.stored in self._variables:
+            if self.varying.intersection(one.names):
+                self.varying.add(one.stored)
+        elif one.result and one.opcode != "alloca":
+            opaque = one.opcode in _OPAQUE and one.loaded not in self._variables
+            if opaque or self.varying.intersection(one.names):
+                self.varying.add(one.result)
 
     def _between(self, label: str) -> set[str]:
         """The blocks on the ways from a branch to where they meet again."""

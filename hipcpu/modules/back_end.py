@@ -11,7 +11,7 @@ from hipcpu.toolchain import TRIPLE
 
 # llvmlite has no types.
 llvm: Any = _untyped
-Module: TypeAlias = Any
+LlvmModule: TypeAlias = Any
 Machine: TypeAlias = Any
 PassBuilder: TypeAlias = Any
 
@@ -59,35 +59,35 @@ def target_machine() -> Machine:
     return target.create_target_machine(cpu=name, features=features, opt=3, reloc="static", codemodel="small")
 
 
-def parse(text: str) -> Module:
+def parse(text: str) -> LlvmModule:
     """Parse and verify a module in a context of its own, so that modules can be compiled in parallel."""
     module = llvm.parse_assembly(text, llvm.create_context())
     module.verify()
     return module
 
 
-def internalise(module: Module, public: frozenset[str]) -> None:
+def internalise(module: LlvmModule, public: frozenset[str]) -> None:
     """Make every definition internal but those named."""
     for value in [*module.functions, *module.global_variables]:
         if not value.is_declaration and value.name not in public and value.linkage not in _LOCAL:
             value.linkage = _INTERNAL
 
 
-def hide(module: Module, names: frozenset[str]) -> None:
+def hide(module: LlvmModule, names: frozenset[str]) -> None:
     """Make the functions of these names internal."""
     for function in module.functions:
         if not function.is_declaration and function.name in names:
             function.linkage = _INTERNAL
 
 
-def inline_everything(module: Module, public: frozenset[str]) -> None:
+def inline_everything(module: LlvmModule, public: frozenset[str]) -> None:
     """Ask for every function but those named to be inlined wherever it is called."""
     for function in module.functions:
         if not function.is_declaration and function.name not in public:
             function.add_function_attribute("alwaysinline")
 
 
-def values_in_registers(module: Module) -> None:
+def values_in_registers(module: LlvmModule) -> None:
     """Inline what `inline_everything` asked for and put private variables into registers; nothing else changes."""
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
@@ -105,7 +105,7 @@ def values_in_memory(text: str) -> str:
     return str(module)
 
 
-def name_everything(module: Module, machine: Machine) -> None:
+def name_everything(module: LlvmModule, machine: Machine) -> None:
     """Give every value and block a name, and turn switches into branches."""
     passes = llvm.create_new_module_pass_manager()
     passes.add_lower_switch_pass()
@@ -117,7 +117,7 @@ def _pass_builder(machine: Machine, level: int) -> PassBuilder:
     return llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=level))
 
 
-def optimise(module: Module, machine: Machine, level: int, *, vectorise: bool = True) -> None:
+def optimise(module: LlvmModule, machine: Machine, level: int, *, vectorise: bool = True) -> None:
     """Run LLVM's standard pipeline at `level`."""
     options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = options.slp_vectorization = options.loop_interleaving = vectorise
@@ -126,6 +126,6 @@ def optimise(module: Module, machine: Machine, level: int, *, vectorise: bool = 
     builder.getModulePassManager().run(module, builder)
 
 
-def object_file(module: Module, machine: Machine) -> bytes:
+def object_file(module: LlvmModule, machine: Machine) -> bytes:
     """Generate code."""
     return machine.emit_object(module)

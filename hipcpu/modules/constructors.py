@@ -5,22 +5,29 @@ llvmlite's code generator puts `llvm.global_ctors` into `.ctors`, which today's 
 
 from __future__ import annotations
 
-import re
+from typing import TYPE_CHECKING
 
-from hipcpu.ir.ir_text import bracketed, split_list
+from hipcpu.ir.module import Global
+from hipcpu.ir.text import operands_from_text
 
-_CONSTRUCTORS = re.compile(r"^@llvm\.global_ctors = appending global \[\d+ x [^\]]*\] (?=\[)(.*)$", re.MULTILINE)
-_ENTRY = re.compile(r"\{ i32, ptr, ptr \} \{ i32 (\d+), ptr (.+), ptr .+ \}")
+if TYPE_CHECKING:
+    from hipcpu.ir.module import Item, Module
 
-
-def with_init_array(text: str) -> str:
-    """The module's text with its constructors, lowest priority number first, in `.init_array`."""
-    return _CONSTRUCTORS.sub(lambda match: _init_array(match[1]), text)
+CONSTRUCTORS = "@llvm.global_ctors"
 
 
-def _init_array(entries: str) -> str:
-    found = [_ENTRY.match(entry) for entry in split_list(bracketed(entries, 0))]
-    ordered = sorted((int(match[1]), position, match[2]) for position, match in enumerate(found) if match)
+def with_init_array(module: Module) -> Module:
+    """The module with its constructors, lowest priority number first, in `.init_array`."""
+    return module.changed(_init_array)
+
+
+def _init_array(item: Item) -> Item:
+    if not isinstance(item, Global) or item.symbol != CONSTRUCTORS:
+        return item
+    # Of each its priority, the function and what it belongs to.
+    entries = [operands_from_text(entry.value[1:-1]) for entry in operands_from_text(item.value[1:-1])]
+    ordered = sorted((int(entry[0].value), position, entry[1].value) for position, entry in enumerate(entries))
     pointers = ", ".join(f"ptr {function}" for _, _, function in ordered)
     # Hidden rather than internal, which LLVM would drop as unused.
-    return f'@__wp_constructors = hidden constant [{len(ordered)} x ptr] [{pointers}], section ".init_array", align 8'
+    value = f"[{len(ordered)} x ptr] [{pointers}]"
+    return Global.of("@__wp_constructors", ["hidden"], "constant", [value, 'section ".init_array"', "align 8"])

@@ -11,44 +11,37 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hipcpu.ir.ir_text import SYMBOL, Function, functions_of, plain
+from hipcpu.ir.function import Function
+from hipcpu.ir.module import Global, Module, attribute_group_without
+from hipcpu.ir.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from hipcpu.ir.module import Item
+
 DYNAMIC_SHARED = "@__wp_dynamic_shared"
 _SHARED_BYTES = 64 * 1024
 
-_NAME = r'@(?:"[^"]*"|[-\w$.]+)'
-_DYNAMIC = re.compile(rf"^({_NAME}) = external (?:dso_local )?global \[0 x .*$", re.MULTILINE)
-_SHARED = re.compile(
-    rf"^({_NAME}) = (?:[a-z_]+ )*global (.*) undef(?:, section \"[^\"]*\")?(?:, comdat(?:\([^)]*\))?)?(, align \d+)$",
-    re.MULTILINE,
-)
 # `wavepool/vector_math.h` has an exponential that LLVM can inline and vectorise.
-_EXPONENTIAL = ("@llvm.exp.f32", "@__wp_expf")
-_UNUSED = "@__wp_unused"
-_COMDAT_LINE = re.compile(r"^\$.* = comdat any\n", re.MULTILINE)
-_COMDAT_USE = re.compile(r",? comdat(?:\(\$[^)]*\))?(?=[ ,]|$)", re.MULTILINE)
-_ATTRIBUTES = re.compile(r"^attributes #\d+ = .*$", re.MULTILINE)
-_NOT_INLINED = re.compile(r" (?:noinline|optnone)\b")
-_CPU_ATTRIBUTES = re.compile(
-    r' "(?:target-cpu|target-features|tune-cpu|min-legal-vector-width|stack-protector-buffer-size)"="[^"]*"'
+_EXPONENTIAL, _OUR_EXPONENTIAL = "@llvm.exp.f32", "@__wp_expf"
+_DECLARED_EXPONENTIAL = f"declare float {_EXPONENTIAL}(float)"
+_UNUSED = "declare float @__wp_unused(float)"
+_NOT_INLINED = ("noinline", "optnone")
+_CPU_ATTRIBUTES = tuple(
+    f'"{name}"='
+    for name in ("target-cpu", "target-features", "tune-cpu", "min-legal-vector-width", "stack-protector-buffer-size")
 )
-_CONSTANT = re.compile(r" externally_initialized constant ")
-_ASSEMBLY = re.compile(r'\bcall .*\basm (?:sideeffect )?(?:alignstack )?(?:inteldialect )?"([^"]*)"')
 
 
 @dataclass(frozen=True)
 class DeviceModule:
-    """The kernel side, ready for thunks to be appended to its text."""
+    """The kernel side, ready for thunks to be appended."""
 
-    text: str
-    functions: dict[str, Function]
+    module: Module
     shared: frozenset[str]
     """The plain symbols of the static shared variables."""
     assembly: tuple[str, ...]
@@ -57,22 +50,50 @@ class DeviceModule:
 
 def device_module_from_text(text: str, kernels: Collection[str]) -> DeviceModule:
     """Rewrite the unoptimised IR of the kernel pass; `kernels` are the symbol names, without `@`, of its kernels."""
-    text = without_cpu_attributes(_COMDAT_LINE.sub("", text))
-    dynamic = set(_DYNAMIC.findall(text))
-    text = _DYNAMIC.sub("", text)
-    shared = frozenset(plain(match[1]) for match in _SHARED.finditer(text))
-    text = _SHARED.sub(r"\1 = internal thread_local(localexec) global \2 undef\3", text)
-    text = _CONSTANT.sub(" externally_initialized global ", _without_comdats(text))
-    text = _ATTRIBUTES.sub(lambda match: _NOT_INLINED.sub("", match[0]), text)
+    module = Module.from_text(text.rstrip())
+    assembly = [one.assembly for each in module.functions.values() if each.has_assembly for one in each.instructions]
+    variables = module.variables.items()
     renamed = {f"@{name}": kernel_symbol(name) for name in kernels}
-    renamed.update(dict.fromkeys(map(plain, dynamic), DYNAMIC_SHARED))
-    if _EXPONENTIAL[1] in functions_of(text):
-        text = text.replace(f"declare float {_EXPONENTIAL[0]}(float)", f"declare float {_UNUSED}(float)")
-        renamed[_EXPONENTIAL[0]] = _EXPONENTIAL[1]
-    text = SYMBOL.sub(lambda match: renamed.get(plain(match[0]), match[0]), text)
-    text += f"\n{DYNAMIC_SHARED} = internal thread_local(localexec) global [{_SHARED_BYTES} x i8] undef, align 256\n"
-    assembly = tuple(code for code in _ASSEMBLY.findall(text) if code)
-    return DeviceModule(text, functions_of(text), shared, assembly)
+    renamed |= {symbol: DYNAMIC_SHARED for symbol, variable in variables if _is_dynamic(variable)}
+    own_exponential = _OUR_EXPONENTIAL in module.functions
+    if own_exponential:
+        renamed[_EXPONENTIAL] = _OUR_EXPONENTIAL
+
+    def change(item: Item) -> Item | None:
+        if isinstance(item, Function):
+            return item.without_comdat()
+        if isinstance(item, Global):
+            return "" if _is_dynamic(item) else _fitting(item)
+        if item.startswith("$"):
+            return None
+        if own_exponential and item.startswith(_DECLARED_EXPONENTIAL):
+            return item.replace(_DECLARED_EXPONENTIAL, _UNUSED)
+        return attribute_group_without(item, *_NOT_INLINED, *_CPU_ATTRIBUTES)
+
+    dynamic = f"{DYNAMIC_SHARED} = internal thread_local(localexec) global [{_SHARED_BYTES} x i8] undef, align 256"
+    changed = module.changed(change).renamed(renamed).followed_by(dynamic, "")
+    shared = frozenset(symbol for symbol, variable in variables if _is_shared(variable))
+    return DeviceModule(changed, shared, tuple(filter(None, assembly)))
+
+
+def _is_dynamic(variable: Global) -> bool:
+    """Whether it is an `extern __shared__` array."""
+    return variable.qualifiers[:1] == ("external",) and variable.type.startswith("[0 x ")
+
+
+def _is_shared(variable: Global) -> bool:
+    return variable.kind == "global" and variable.value == "undef"
+
+
+def _fitting(variable: Global) -> Global:
+    qualifiers, kind = variable.qualifiers, variable.kind
+    attributes = [each for each in variable.attributes if each != "comdat" and not each.startswith("comdat(")]
+    if _is_shared(variable):
+        qualifiers = ("internal", "thread_local(localexec)")
+        attributes = [each for each in attributes if each.startswith("align ")]
+    elif "externally_initialized" in qualifiers:
+        kind = "global"
+    return Global.of(variable.symbol, qualifiers, kind, [f"{variable.type} {variable.value}".rstrip(), *attributes])
 
 
 def kernel_symbol(name: str) -> str:
@@ -98,17 +119,13 @@ def _reached(module: DeviceModule, symbol: str) -> set[str]:
         if current in seen:
             continue
         seen.add(current)
-        if current in module.functions:
-            waiting += map(plain, SYMBOL.findall("\n".join(module.functions[current].body)))
+        if current in module.module.functions:
+            waiting += module.module.functions[current].symbols
     return seen
 
 
-def without_cpu_attributes(text: str) -> str:
+def without_cpu_attributes(module: Module) -> Module:
     """Drop the processor that clang compiled for from every function."""
-    return _CPU_ATTRIBUTES.sub("", text)
-
-
-def _without_comdats(text: str) -> str:
-    return "\n".join(
-        _COMDAT_USE.sub("", line) if line.startswith(("define ", "@")) else line for line in text.splitlines()
+    return module.changed(
+        lambda item: attribute_group_without(item, *_CPU_ATTRIBUTES) if isinstance(item, str) else item
     )

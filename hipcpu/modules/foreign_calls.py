@@ -6,115 +6,31 @@ and a submission of kernels alone is one that runs no code but its kernels', so 
 
 from __future__ import annotations
 
-import re
+from typing import TYPE_CHECKING
 
-_EXTERNAL = re.compile(
-    r'^declare [^@]*@("[^"]*"|[-\w$.]+)\(|^@("[^"]*"|[-\w$.]+) = (?:external|extern_weak) ', re.MULTILINE
-)
-_CONSTRUCTORS = re.compile(r"^@llvm\.global_[cd]tors = ", re.MULTILINE)
-# Where a linker puts what runs before `main`, and how it asks a function for the address of another.
-_PLACED = re.compile(r', section "(?!llvm\.metadata")([^"]*)"|^@.* = .*\bifunc ', re.MULTILINE)
+from hipcpu.ir.text import words
+
+if TYPE_CHECKING:
+    from hipcpu.ir.module import Module
+
+_CONSTRUCTORS = frozenset(("@llvm.global_ctors", "@llvm.global_dtors"))
+_EXTERNAL = frozenset(("external", "extern_weak"))
+_METADATA = "llvm.metadata"
 _OURS = ("__wp_", "llvm.")
 # C's mathematics, also with the suffix of float or long double.
 _MATHEMATICS = frozenset(
-    [
-        "acos",
-        "acosh",
-        "asin",
-        "asinh",
-        "atan",
-        "atan2",
-        "atanh",
-        "cbrt",
-        "ceil",
-        "copysign",
-        "cos",
-        "cosh",
-        "cospi",
-        "erf",
-        "erfc",
-        "erfcinv",
-        "erfinv",
-        "exp",
-        "exp10",
-        "exp2",
-        "expm1",
-        "fabs",
-        "fdim",
-        "floor",
-        "fma",
-        "fmax",
-        "fmin",
-        "fmod",
-        "frexp",
-        "hypot",
-        "ilogb",
-        "j0",
-        "j1",
-        "jn",
-        "ldexp",
-        "lgamma",
-        "llrint",
-        "llround",
-        "log",
-        "log10",
-        "log1p",
-        "log2",
-        "logb",
-        "lrint",
-        "lround",
-        "modf",
-        "nan",
-        "nearbyint",
-        "nextafter",
-        "pow",
-        "pow10",
-        "powi",
-        "remainder",
-        "remquo",
-        "rint",
-        "round",
-        "scalbln",
-        "scalbn",
-        "sin",
-        "sincos",
-        "sinh",
-        "sqrt",
-        "tan",
-        "tanh",
-        "tgamma",
-        "trunc",
-        "y0",
-        "y1",
-        "yn",
-    ]
+    words(
+        "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh cospi erf erfc erfcinv erfinv exp "
+        "exp10 exp2 expm1 fabs fdim floor fma fmax fmin fmod frexp hypot ilogb j0 j1 jn ldexp lgamma llrint "
+        "llround log log10 log1p log2 logb lrint lround modf nan nearbyint nextafter pow pow10 powi remainder "
+        "remquo rint round scalbln scalbn sin sincos sinh sqrt tan tanh tgamma trunc y0 y1 yn"
+    )
 )
 _DEVICE_LIBRARY = frozenset(
-    [
-        "memcpy",
-        "memmove",
-        "memset",
-        "memcmp",
-        "memchr",
-        "strlen",
-        "strcmp",
-        "strncmp",
-        "abort",
-        "__assert_fail",
-        "__cxa_pure_virtual",
-        "printf",
-        "vprintf",
-        "puts",
-        "putchar",
-        "malloc",
-        "free",
-        "_Znwm",
-        "_Znam",
-        "_ZdlPv",
-        "_ZdaPv",
-        "_ZdlPvm",
-        "_ZdaPvm",
-    ]
+    words(
+        "memcpy memmove memset memcmp memchr strlen strcmp strncmp abort __assert_fail __cxa_pure_virtual printf "
+        "vprintf puts putchar malloc free _Znwm _Znam _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm"
+    )
 )
 
 
@@ -122,15 +38,19 @@ class ForeignCallError(Exception):
     """Device code wants something that no device has; the message is for its author."""
 
 
-def refuse_foreign_calls(text: str) -> None:
-    """Raises ForeignCallError for a module of kernels, in LLVM's text, that needs more than a device has."""
-    if _CONSTRUCTORS.search(text):
+def refuse_foreign_calls(module: Module) -> None:
+    """Raises ForeignCallError for a module of kernels that needs more than a device has."""
+    variables = module.variables
+    if not _CONSTRUCTORS.isdisjoint(variables):
         raise ForeignCallError("a device variable has a constructor: nothing but kernels runs in a build of kernels")
-    if placed := _PLACED.search(text):
-        raise ForeignCallError(
-            f"device code names a section of its own (`{placed[1] or 'ifunc'}`), which no device has"
-        )
-    found = sorted({(match[1] or match[2]).strip('"') for match in _EXTERNAL.finditer(text)})
+    for each in variables.values():
+        # Where a linker puts what runs before `main`, and how it asks a function for the address of another.
+        if each.kind == "ifunc" or each.section not in ("", _METADATA):
+            raise ForeignCallError(
+                f"device code names a section of its own (`{each.section or 'ifunc'}`), which no device has"
+            )
+    external = {symbol for symbol, each in variables.items() if not _EXTERNAL.isdisjoint(each.qualifiers)}
+    found = sorted(symbol[1:] for symbol in module.declarations | external)
     if foreign := [name for name in found if not _is_device_function(name)]:
         raise ForeignCallError(
             f"kernels call {', '.join(f'`{name}`' for name in foreign[:5])}, which no device has: kernels that are "

@@ -13,28 +13,21 @@ several members into one, so which IR parameter lies where in which source param
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from hipcpu.ir.ir_text import Function, Parameter, bracketed, functions_of, plain
+from hipcpu.ir.module import Module
+from hipcpu.ir.text import plain
 
-_NAME = r'(?:"[^"]*"|[-\w$.]+)'
-_HANDLE = re.compile(rf"^(@{_NAME}) = .*constant ptr (@{_NAME})(?:,|$)", re.MULTILINE)
-_STRING = re.compile(rf'^(@{_NAME}) = .*constant \[\d+ x i8\] c"([^"]*)\\00"', re.MULTILINE)
-_REGISTER_KERNEL = re.compile(rf"@__hipRegisterFunction\(ptr [^,]*, ptr (@{_NAME}), ptr (@{_NAME}),")
-_REGISTER_VARIABLE = re.compile(
-    rf"@__hipRegister(?:Managed)?Var\(ptr [^,]*, ptr @{_NAME}, ptr (?:@{_NAME}), (?:ptr (@{_NAME}), i32 \d+, i64 (\d+)"
-    rf"|ptr (@{_NAME}), i64 (\d+))"
-)
-_TABLE = re.compile(r"^@(__hip_fatbin_?\w*) = external", re.MULTILINE)
+if TYPE_CHECKING:
+    from hipcpu.ir.function import Function
+    from hipcpu.ir.instruction import Instruction
 
-_STORE = re.compile(r"^\s*store (.+) (%[-\w.]+), ptr (%[-\w.]+), align")
-_ELEMENT = re.compile(r"^\s*(%[-\w.]+) = getelementptr .*ptr (%[-\w.]+), i32 0, i32 (\d+)$")
-_SLOT = re.compile(r"^\s*(%[-\w.]+) = getelementptr ptr, ptr (%[-\w.]+), i32 (\d+)$")
-_WIDEN = re.compile(r"^\s*(%[-\w.]+) = zext i1 (%[-\w.]+) to i8$")
-_ALLOCATION = re.compile(r"^\s*(%[-\w.]+) = alloca (.+?), align \d+$")
-_BY_VALUE = re.compile(r"\bbyval\(")
-_COPY = re.compile(r"@llvm\.memcpy\.\w+\.\w+\.\w+\(ptr [^%]*(%[-\w.]+), ptr [^%]*(%[-\w.]+),")
+MANAGED = "@__hipRegisterManagedVar"
+"""What the host side calls for each managed variable."""
+_VARIABLES = ("@__hipRegisterVar", MANAGED)
+_KERNEL = "@__hipRegisterFunction"
+_TABLE = "@__hip_fatbin"
 _EIGHTBYTE = 8
 
 
@@ -72,27 +65,32 @@ class Variable:
 class HostModule:
     """The host side of a submission; `table` is the symbol under which it expects the KernelTable, if any."""
 
-    text: str
-    functions: dict[str, Function]
+    module: Module
+    """As clang wrote it, with the lines of its instructions."""
     kernels: tuple[Kernel, ...]
     variables: tuple[Variable, ...]
     table: str | None
 
+    @property
+    def functions(self) -> dict[str, Function]:
+        """By their plain symbols."""
+        return self.module.functions
+
 
 def host_module_from_text(text: str) -> HostModule:
     """Read the unoptimised IR of the host pass."""
-    functions = functions_of(text)
-    strings = dict(_STRING.findall(text))
-    stubs = dict(_HANDLE.findall(text))
-    kernels = [
-        _kernel(strings[name], functions[plain(stubs[handle])]) for handle, name in _REGISTER_KERNEL.findall(text)
-    ]
-    variables = [
-        Variable(strings[match[1] or match[3]], int(match[2] or match[4]))
-        for match in _REGISTER_VARIABLE.finditer(text)
-    ]
-    table = _TABLE.search(text)
-    return HostModule(text, functions, tuple(kernels), tuple(variables), table[1] if table else None)
+    module = Module.from_text(text)
+    variables = module.variables
+    kernels: list[Kernel] = []
+    for call in module.calls_of(_KERNEL):
+        handle, name = (variables[plain(operand.value)] for operand in call.operands[1:3])
+        kernels.append(_kernel(name.string or "", module.functions[plain(handle.value)]))
+    registered: list[Variable] = []
+    for call in (each for symbol in _VARIABLES for each in module.calls_of(symbol)):
+        size = next(operand.value for operand in call.operands if operand.type == "i64")
+        registered.append(Variable(variables[plain(call.operands[3].value)].string or "", int(size)))
+    tables = (name[1:] for name, each in variables.items() if name.startswith(_TABLE) and "external" in each.qualifiers)
+    return HostModule(module, tuple(kernels), tuple(registered), next(tables, None))
 
 
 def _kernel(symbol: str, stub: Function) -> Kernel:
@@ -106,7 +104,7 @@ def places_of(stub: Function) -> tuple[Place, ...]:
 
 
 class _StubReader:
-    """What the lines of a stub say, collected line by line."""
+    """What the instructions of a stub say, collected one by one."""
 
     def __init__(self, stub: Function) -> None:
         self._parameters = [parameter.value for parameter in stub.parameters]
@@ -116,23 +114,25 @@ class _StubReader:
         self._widened: dict[str, str] = {}
         self._stored_at: dict[str, tuple[str, int]] = {}
         self._copied_to: dict[str, str] = {}
-        self._types = {parameter.value: _passed_type(parameter) for parameter in stub.parameters}
-        for line in stub.body:
-            self._read(line)
+        # Of a struct that is passed in memory, what the parameter points to.
+        self._types = {parameter.value: parameter.by_value or parameter.type for parameter in stub.parameters}
+        for one in stub.instructions:
+            self._read(one)
 
-    def _read(self, line: str) -> None:
-        if match := _ALLOCATION.match(line):
-            self._types[match[1]] = match[2]
-        elif match := _ELEMENT.match(line):
-            self._elements[match[1]] = (match[2], _EIGHTBYTE if int(match[3]) else 0)
-        elif match := _SLOT.match(line):
-            self._slots[match[1]] = int(match[3])
-        elif match := _WIDEN.match(line):
-            self._widened[match[1]] = match[2]
-        elif match := _COPY.search(line):
-            self._copied_to[match[2]] = match[1]
-        elif match := _STORE.match(line):
-            self._read_store(match[2], match[3])
+    def _read(self, one: Instruction) -> None:
+        values = [operand.value for operand in one.operands]
+        if one.opcode == "alloca":
+            self._types[one.result] = one.element_type
+        elif one.opcode == "getelementptr" and values[1:-1] == ["0"]:
+            self._elements[one.result] = (values[0], _EIGHTBYTE if int(values[2]) else 0)
+        elif one.opcode == "getelementptr" and one.element_type == "ptr":
+            self._slots[one.result] = int(values[1])
+        elif one.opcode == "zext":
+            self._widened[one.result] = values[0]
+        elif one.calls("@llvm.memcpy."):
+            self._copied_to[values[1]] = values[0]
+        elif one.opcode == "store":
+            self._read_store(values[0], values[1])
 
     def _read_store(self, value: str, target: str) -> None:
         parameter = self._widened.get(value, value)
@@ -167,9 +167,3 @@ class _StubReader:
         if address not in self._index_of:
             raise ValueError(f"launch stub does not pass on {address}")
         return Place(self._index_of[address], offset)
-
-
-def _passed_type(parameter: Parameter) -> str:
-    """The type of a parameter, or of what it points to where a struct is passed in memory."""
-    found = _BY_VALUE.search(parameter.declaration)
-    return bracketed(parameter.declaration, found.end() - 1) if found else parameter.type

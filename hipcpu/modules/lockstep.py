@@ -2,59 +2,63 @@
 
 Reductions of old add up the last wavefront's values with volatile accesses to shared memory and nothing between them
 (`sums[t] += sums[t + 32]; sums[t] += sums[t + 16]; ...`), as all lanes have read before any of them writes. Here lanes
-run one after another, so those that are there meet before and after each volatile store to shared memory.
+run one after another, so those that are there wait for each other before and after each volatile store to shared
+memory.
 """
 
 from __future__ import annotations
 
-import re
+from typing import TYPE_CHECKING
 
-from hipcpu.ir.ir_text import SYMBOL, functions_of
+from hipcpu.ir.instruction import Instruction
+from hipcpu.ir.text import locals_in, symbols_in
 
-_MEET = "@__wp_wave_meet"
-_CALL = f"  call void {_MEET}(i64 0, i64 0, i32 0)"
-_SHARED = re.compile(r"^(@(?:\"[^\"]*\"|[-\w$.]+)) = internal thread_local", re.MULTILINE)
-_ADDRESS = re.compile(
-    r'^\s*(%(?:"[^"]*"|[-\w$.]+)) = (?:getelementptr|phi ptr|select|addrspacecast|(?:tail )?call .*@llvm\.threadlocal)'
-)
-_LOCAL = re.compile(r'%(?:"[^"]*"|[-\w$.]+)')
-_STORE = re.compile(r"^\s*store volatile .*, (ptr .*)$")
+if TYPE_CHECKING:
+    from hipcpu.ir.function import Function
+    from hipcpu.ir.module import Module
 
-
-def with_lockstep_stores(text: str) -> str:
-    """The module with a meeting of the wavefront around each volatile store to shared memory."""
-    if "store volatile" not in text:
-        return text
-    shared = frozenset(_SHARED.findall(text))
-    changed = text
-    for function in functions_of(text).values():
-        body = _with_meetings(function.body, shared)
-        if body != function.body:
-            changed = changed.replace("\n".join(function.body), "\n".join(body))
-    if changed != text and not re.search(rf"^declare .*{_MEET}\(", text, re.MULTILINE):
-        changed += f"\ndeclare void {_MEET}(i64, i64, i32)\n"
-    return changed
+_BARRIER = "@__wp_wave_meet"
+_CALL = Instruction(f"  call void {_BARRIER}(i64 0, i64 0, i32 0)")
+_SHARED = ["internal", "thread_local(localexec)"]
+_ADDRESSES = frozenset(("getelementptr", "phi", "select", "addrspacecast"))
 
 
-def _with_meetings(body: tuple[str, ...], shared: frozenset[str]) -> tuple[str, ...]:
-    stores = [match[1] if (match := _STORE.match(line)) else "" for line in body]
-    if not any(stores):
-        return body
-    known = shared | _addresses(body, shared)
-    lines: list[str] = []
-    for line, target in zip(body, stores, strict=True):
-        lines += [_CALL, line, _CALL] if target and _names(target) & known else [line]
-    return tuple(lines)
+def with_lockstep_stores(module: Module) -> Module:
+    """The module with a barrier of the wavefront around each volatile store to shared memory."""
+    functions = {name: each for name, each in module.functions.items() if any(map(_is_volatile, each.instructions))}
+    if not functions:
+        return module
+    shared = frozenset(each.symbol for each in module.variables.values() if [*each.qualifiers[:2]] == _SHARED)
+    changed = {name: _with_barriers(function, shared) for name, function in functions.items()}
+    module = module.with_functions({name: each for name, each in changed.items() if each})
+    if not any(changed.values()) or _BARRIER in module.declarations:
+        return module
+    return module.followed_by(f"declare void {_BARRIER}(i64, i64, i32)", "")
 
 
-def _addresses(body: tuple[str, ...], shared: frozenset[str]) -> set[str]:
+def _is_volatile(one: Instruction) -> bool:
+    return one.opcode == "store" and "volatile" in one.flags
+
+
+def _with_barriers(function: Function, shared: frozenset[str]) -> Function | None:
+    known = shared | _addresses(function, shared)
+
+    def change(one: Instruction) -> list[Instruction]:
+        is_shared = _is_volatile(one) and not known.isdisjoint([*locals_in(one.pointer), *symbols_in(one.pointer)])
+        return [_CALL, one, _CALL] if is_shared else [one]
+
+    changed = function.with_instructions(change)
+    return changed if changed.text != function.text else None
+
+
+def _addresses(function: Function, shared: frozenset[str]) -> set[str]:
     """The values of a function that are addresses in shared memory."""
-    steps = [(match[1], _names(line) - {match[1]}) for line in body if (match := _ADDRESS.match(line))]
+    steps = [
+        (one.result, {*one.names, *one.symbols})
+        for one in function.instructions
+        if one.opcode in _ADDRESSES or one.calls("@llvm.threadlocal")
+    ]
     found: set[str] = set()
     while fresh := {name for name, sources in steps if name not in found and sources & (shared | found)}:
         found |= fresh
     return found
-
-
-def _names(text: str) -> set[str]:
-    return {*SYMBOL.findall(text), *_LOCAL.findall(text)}

@@ -9,14 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hipcpu.ir.ir_text import unescaped
+from hipcpu.ir.text import unescaped
 from hipcpu.modules.device_module import DYNAMIC_SHARED, kernel_symbol
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from hipcpu.ir.ir_text import Function, Parameter
-    from hipcpu.ir.synchronisation import Meeting
+    from hipcpu.ir.function import Function
+    from hipcpu.ir.synchronisation import Barrier
+    from hipcpu.ir.text import Operand
     from hipcpu.modules.host_module import HostModule, Kernel, Place, Variable
 
 
@@ -29,7 +30,7 @@ class TableRow:
     run: str = "null"
     block: str = "null"
     regions: str = "null"
-    meetings: tuple[Meeting, ...] = ()
+    barriers: tuple[Barrier, ...] = ()
     context: str = "{}"
     """The IR type of the context that region functions use."""
 
@@ -47,7 +48,7 @@ def thunk(kernel: Kernel, function: Function) -> str:
     return "\n".join([*lines, f"  call void {callee}({', '.join(passed)})", "  ret void", "}"])
 
 
-def argument_loads(kernel: Kernel, parameters: Sequence[Parameter]) -> tuple[list[str], list[str]]:
+def argument_loads(kernel: Kernel, parameters: Sequence[Operand]) -> tuple[list[str], list[str]]:
     """The IR that fetches a kernel's arguments from `%arguments`, and the arguments as a call passes them."""
     if len(parameters) != len(kernel.places):
         raise ValueError(f"kernel {kernel.symbol} has {len(parameters)} IR parameters, its stub {len(kernel.places)}")
@@ -59,7 +60,7 @@ def argument_loads(kernel: Kernel, parameters: Sequence[Parameter]) -> tuple[lis
     return lines, passed
 
 
-def _load(number: int, parameter: Parameter, place: Place) -> list[str]:
+def _load(number: int, parameter: Operand, place: Place) -> list[str]:
     slot = f"  %s{number} = getelementptr ptr, ptr %arguments, i64 {place.index}"
     if place.is_address:
         return [slot, f"  %v{number} = load ptr, ptr %s{number}"]
@@ -74,7 +75,7 @@ _PLACE = "@__wp_place_of_dynamic_shared"
 """A function that says where the calling thread has dynamic shared memory."""
 _KERNEL = "{ ptr, ptr, ptr, ptr, ptr, ptr, i64, i32, i32 }"
 _VARIABLE = "{ ptr, ptr, i64 }"
-_MEETING = "{ i32, i32, i32 }"
+_BARRIER = "{ i32, i32, i32 }"
 
 
 def table(host: HostModule, rows: Sequence[TableRow], dynamic: Collection[str] = ()) -> str:
@@ -88,7 +89,7 @@ def table(host: HostModule, rows: Sequence[TableRow], dynamic: Collection[str] =
     ]
     lines = [f"define internal ptr {_PLACE}() {{\n  ret ptr {DYNAMIC_SHARED}\n}}"] if dynamic else []
     lines += [_string(f"@__wp_kernel_name.{number}", row.kernel) for number, row in enumerate(rows)]
-    lines += [_meetings(number, row) for number, row in enumerate(rows)]
+    lines += [_barriers(number, row) for number, row in enumerate(rows)]
     lines += [_string(f"@__wp_variable_name.{number}", v.symbol) for number, v in enumerate(host.variables)]
     entries = [_row(number, row, _PLACE if row.kernel in dynamic else "null") for number, row in enumerate(rows)]
     lines.append(_array("@__wp_kernels", _KERNEL, entries))
@@ -105,16 +106,16 @@ def _row(number: int, row: TableRow, place: str) -> str:
     return (
         f"{_KERNEL} {{ ptr @__wp_kernel_name.{number}, ptr {row.run}, ptr {row.block}, ptr {row.regions}, "
         f"ptr @__wp_meetings.{number}, ptr {place}, i64 {context_bytes}, i32 {row.shared_bytes}, "
-        f"i32 {len(row.meetings)} }}"
+        f"i32 {len(row.barriers)} }}"
     )
 
 
-def _meetings(number: int, row: TableRow) -> str:
+def _barriers(number: int, row: TableRow) -> str:
     entries = [
-        f"{_MEETING} {{ i32 {int(meeting.is_wave)}, i32 {int(meeting.has_mask)}, i32 {meeting.line} }}"
-        for meeting in row.meetings
+        f"{_BARRIER} {{ i32 {int(barrier.is_wave)}, i32 {int(barrier.has_mask)}, i32 {barrier.line} }}"
+        for barrier in row.barriers
     ]
-    return _array(f"@__wp_meetings.{number}", _MEETING, entries)
+    return _array(f"@__wp_meetings.{number}", _BARRIER, entries)
 
 
 def _symbol(variable: Variable) -> str:

@@ -11,19 +11,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hipcpu.front.diagnostics import SOURCE
-from hipcpu.ir.ir_text import functions_of, plain
-from hipcpu.modules import back_end
+from hipcpu.ir.debug_locations import DebugLocations
+from hipcpu.ir.text import plain
 from hipcpu.modules.device_module import kernel_symbol
-from hipcpu.modules.lockstep import with_lockstep_stores
 from hipcpu.modules.thunks import TableRow, thunk, thunk_symbol
 from hipcpu.sanitizer.instrument import instrumented
-from hipcpu.sanitizer.source_lines import SourceLines
 from hipcpu.sanitizer.variables import with_guarded_variables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hipcpu.modules.back_end import Module
+    from hipcpu.ir.module import Module
     from hipcpu.modules.host_module import Kernel
 
 
@@ -31,12 +29,11 @@ PUBLIC = frozenset({"__wp_list_variables"})
 """What the runtime knows a sanitized build by."""
 
 
-def sanitized(module: Module, kernels: Sequence[Kernel], shared_bytes: Mapping[str, int]) -> tuple[str, list[TableRow]]:
-    """The checked kernels in thread form, and their rows in the table; `module` is unoptimised, and is changed."""
-    back_end.values_in_registers(module)
-    text = with_lockstep_stores(str(module))
-    text = with_guarded_variables(instrumented(text, SourceLines(text, SOURCE)))
-    functions = functions_of(text)
-    thunks = [thunk(kernel, functions[plain(kernel_symbol(kernel.symbol))]) for kernel in kernels]
+def sanitized(
+    module: Module, kernels: Sequence[Kernel], shared_bytes: Mapping[str, int]
+) -> tuple[Module, list[TableRow]]:
+    """The checked kernels in thread form, and their rows in the table; `module` has private values in registers."""
+    checked = with_guarded_variables(instrumented(module, DebugLocations(module, SOURCE)))
+    thunks = [thunk(kernel, checked.functions[plain(kernel_symbol(kernel.symbol))]) for kernel in kernels]
     rows = [TableRow(kernel.symbol, shared_bytes[kernel.symbol], run=thunk_symbol(kernel.symbol)) for kernel in kernels]
-    return "\n".join([text, *thunks]), rows
+    return checked.followed_by(*thunks), rows

@@ -1,19 +1,17 @@
-"""The accesses to memory in LLVM's textual IR, one instruction at a time."""
+"""The accesses to memory of an instruction, as the sanitizer checks them."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from typing import TYPE_CHECKING
 
-from hipcpu.ir.ir_text import bracketed, leading_type, split_list
+if TYPE_CHECKING:
+    from hipcpu.ir.instruction import Instruction
 
-_RESULT = re.compile(r"^\s*(?:(%\S+) = )?(?:tail |musttail |notail )?(\w+) (.*)$")
-_ALIGNMENT = re.compile(r", align (\d+)")
-_ATTRIBUTE = r"(?:align \d+|\w+\([^)]*\)|no\w+|readonly|writeonly|readnone)"
-_POINTER = re.compile(rf"^ptr (?:{_ATTRIBUTE} )*(.+)$")
-_ORDERED = re.compile(r"\b(?:acquire|release|acq_rel|seq_cst)\b")
-_INTRINSIC = re.compile(r"@llvm\.(memcpy|memmove|memset)\.[\w.]*\(")
+_ORDERED = frozenset(("acquire", "release", "acq_rel", "seq_cst"))
+_COPIES = ("@llvm.memcpy.", "@llvm.memmove.")
+_FILL = "@llvm.memset."
 
 
 class How(IntEnum):
@@ -46,18 +44,22 @@ class MemoryAccess:
     """An update that orders other accesses too."""
 
 
-def accesses_of(instruction: str) -> list[MemoryAccess]:
-    """What `instruction` does, in order; empty where it touches no memory, or by a call of a function only."""
-    match = _RESULT.match(instruction)
-    if not match:
-        return []
-    opcode, rest = match[2], match[3]
-    if opcode == "fence":
+def accesses_of(one: Instruction) -> list[MemoryAccess]:
+    """What it does, in order; empty if it touches no memory, or by a call of a function only."""
+    if one.opcode == "fence":
         return [MemoryAccess(Operation.FENCE)]
-    if opcode == "call":
-        return _intrinsic(rest)
-    reader = {"load": _load, "store": _store, "atomicrmw": _update, "cmpxchg": _update}.get(opcode)
-    return [reader(rest)] if reader else []
+    if one.calls(*_COPIES, _FILL):
+        return _of_intrinsic(one)
+    if one.opcode in ("load", "store"):
+        operation = Operation.READ if one.opcode == "load" else Operation.WRITE
+        return [MemoryAccess(operation, one.pointer, size_of(one.accessed_type), one.alignment, _how(one))]
+    if one.opcode in ("atomicrmw", "cmpxchg"):
+        pointer, new, *_ = one.operands
+        fences = not _ORDERED.isdisjoint(one.orderings)
+        return [
+            MemoryAccess(Operation.UPDATE, pointer.value, size_of(new.type), one.alignment, How.ATOMIC, fences),
+        ]
+    return []
 
 
 def size_of(type_text: str) -> str:
@@ -65,55 +67,13 @@ def size_of(type_text: str) -> str:
     return f"ptrtoint (ptr getelementptr ({type_text}, ptr null, i32 1) to i64)"
 
 
-def _load(rest: str) -> MemoryAccess:
-    how, rest = _how(rest)
-    operands = split_list(rest)
-    return MemoryAccess(Operation.READ, _pointer(operands[1]), size_of(operands[0]), _alignment(rest), how)
+def _how(one: Instruction) -> How:
+    if "atomic" in one.flags:
+        return How.ATOMIC
+    return How.VOLATILE if "volatile" in one.flags else How.PLAIN
 
 
-def _store(rest: str) -> MemoryAccess:
-    how, rest = _how(rest)
-    operands = split_list(rest)
-    size = size_of(leading_type(operands[0]))
-    return MemoryAccess(Operation.WRITE, _pointer(operands[1]), size, _alignment(rest), how)
-
-
-def _update(rest: str) -> MemoryAccess:
-    operands = split_list(rest[rest.index("ptr ") :])
-    size = size_of(leading_type(operands[1]))
-    fences = _ORDERED.search(rest) is not None
-    return MemoryAccess(Operation.UPDATE, _pointer(operands[0]), size, _alignment(rest), How.ATOMIC, fences)
-
-
-def _how(rest: str) -> tuple[How, str]:
-    how = How.PLAIN
-    for word, meaning in (("atomic ", How.ATOMIC), ("volatile ", How.VOLATILE)):
-        if rest.startswith(word):
-            rest = rest.removeprefix(word)
-            how = max(how, meaning)
-    return how, rest
-
-
-def _intrinsic(rest: str) -> list[MemoryAccess]:
-    match = _INTRINSIC.search(rest)
-    if not match:
-        return []
-    target, source, size, *_ = split_list(bracketed(rest, match.end() - 1))
-    bytes_text = size.removeprefix("i64 ")
-    write = MemoryAccess(Operation.WRITE, _pointer(target), bytes_text)
-    if match[1] == "memset":
-        return [write]
-    return [MemoryAccess(Operation.READ, _pointer(source), bytes_text), write]
-
-
-def _pointer(operand: str) -> str:
-    match = _POINTER.match(operand)
-    if not match:
-        raise ValueError(f"no pointer in {operand!r}")
-    # An ordering may follow: `ptr %p seq_cst`.
-    return match[1].split(" ")[0] if match[1][0] in "%@" else match[1]
-
-
-def _alignment(rest: str) -> int:
-    match = _ALIGNMENT.search(rest)
-    return int(match[1]) if match else 1
+def _of_intrinsic(one: Instruction) -> list[MemoryAccess]:
+    target, source, size, *_ = one.operands
+    write = MemoryAccess(Operation.WRITE, target.value, size.value)
+    return [write] if one.calls(_FILL) else [MemoryAccess(Operation.READ, source.value, size.value), write]

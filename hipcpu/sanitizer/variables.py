@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from hipcpu.ir.ir_text import leading_type, split_list
+from hipcpu.ir.module import Global
 from hipcpu.modules.device_module import DYNAMIC_SHARED
 from hipcpu.sanitizer.instructions import size_of
 
+if TYPE_CHECKING:
+    from hipcpu.ir.module import Item, Module
+
 GUARD_BYTES = 64
 """As `kVariableGuard` of `runtime/sanitizer/sanitizer_memory.cpp`."""
-_VARIABLE = re.compile(
-    r'^(@(?:"[^"]*"|[-\w$.]+)) = '
-    r"((?:internal |dso_local |externally_initialized |thread_local\(localexec\) )*)global (.*)$",
-    re.MULTILINE,
-)
+_THREAD_LOCAL = "thread_local(localexec)"
+_QUALIFIERS = frozenset(("internal", "dso_local", "externally_initialized", _THREAD_LOCAL))
 _DYNAMIC_NAME = "dynamic shared memory"
 _SHARED, _DYNAMIC, _DEVICE = 1, 2, 0
 _OURS = ("@__hip_cuid", "@__wp_", "@llvm.")
@@ -33,11 +34,10 @@ class _Guarded:
     kind: int
 
 
-def with_guarded_variables(text: str) -> str:
-    """The module's text with guard zones and with `__wp_list_variables`."""
+def with_guarded_variables(module: Module) -> Module:
+    """The module with guard zones and with `__wp_list_variables`."""
     found: list[_Guarded] = []
-    guarded = _VARIABLE.sub(lambda match: _guard(match, found), text)
-    return guarded + _lister(found)
+    return module.changed(lambda item: _guard(item, found)).followed_by(*_lister(found))
 
 
 def source_name(symbol: str) -> str:
@@ -55,25 +55,24 @@ def source_name(symbol: str) -> str:
     return name
 
 
-def _guard(match: re.Match[str], found: list[_Guarded]) -> str:
-    symbol, qualifiers, rest = match[1], match[2], match[3]
-    if symbol == DYNAMIC_SHARED:
-        found.append(_Guarded(symbol, _DYNAMIC_NAME, leading_type(rest), _DYNAMIC))
-        return match[0]
-    # Texts may hold brackets, which would be read wrongly; a table of characters is not what runs over.
-    if symbol.startswith(_OURS) or ' c"' in rest:
-        return match[0]
-    value, *attributes = split_list(rest)
-    type_text = leading_type(value)
+def _guard(item: Item, found: list[_Guarded]) -> Item:
+    if not isinstance(item, Global) or item.kind != "global" or not _QUALIFIERS.issuperset(item.qualifiers):
+        return item
+    if item.symbol == DYNAMIC_SHARED:
+        found.append(_Guarded(item.symbol, _DYNAMIC_NAME, item.type, _DYNAMIC))
+        return item
+    # A table of characters is not what runs over.
+    if item.symbol.startswith(_OURS) or ' c"' in item.text:
+        return item
     guard = f"[{GUARD_BYTES} x i8]"
-    kind = _SHARED if "thread_local" in qualifiers else _DEVICE
-    found.append(_Guarded(symbol, source_name(symbol), type_text, kind))
+    kind = _SHARED if _THREAD_LOCAL in item.qualifiers else _DEVICE
+    found.append(_Guarded(item.symbol, source_name(item.symbol), item.type, kind))
     filling = "undef" if kind == _SHARED else "zeroinitializer"
-    both = f"{{ {type_text}, {guard} }} {{ {value}, {guard} {filling} }}"
-    return f"{symbol} = {qualifiers}global {', '.join([both, *attributes])}"
+    both = f"{{ {item.type}, {guard} }} {{ {item.type} {item.value}, {guard} {filling} }}"
+    return Global.of(item.symbol, item.qualifiers, item.kind, [both, *item.attributes])
 
 
-def _lister(found: list[_Guarded]) -> str:
+def _lister(found: list[_Guarded]) -> list[str]:
     names = [
         f'@__wp_name.{n} = internal constant [{len(v.name) + 1} x i8] c"{v.name}\\00"' for n, v in enumerate(found)
     ]
@@ -81,5 +80,4 @@ def _lister(found: list[_Guarded]) -> str:
         f"  call void %take(ptr @__wp_name.{n}, ptr {v.symbol}, i64 {size_of(v.type)}, i32 {v.kind})"
         for n, v in enumerate(found)
     ]
-    lines = [*names, "define void @__wp_list_variables(ptr %take) {", *calls, "  ret void", "}"]
-    return "\n" + "\n".join(lines) + "\n"
+    return [*names, "define void @__wp_list_variables(ptr %take) {", *calls, "  ret void", "}", ""]

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from hipcpu.ir.blocks import blocks_of, live_at_entry, variables_of
+from typing import TYPE_CHECKING
+
 from hipcpu.ir.derived_values import needed, without_derived_values
+from hipcpu.ir.function import blocks_of
 from hipcpu.ir.uniformity import uniformity_of
+from hipcpu.ir.variables import live_at_entry, variables_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hipcpu.ir.function import Blocks
 
 _LOOP = """entry:
   %t = alloca i32, align 4
@@ -33,8 +41,12 @@ end:
 """.splitlines()
 
 
+def _blocks(lines: Iterable[str]) -> Blocks:
+    return {block.label: block for block in blocks_of(lines)}
+
+
 def _uniform(limit: str) -> frozenset[str]:
-    blocks = blocks_of([line.replace("{limit}", limit) for line in _LOOP])
+    blocks = _blocks(line.replace("{limit}", limit) for line in _LOOP)
     return uniformity_of(blocks, variables_of(blocks), (), {"%wp.meet.0"}).variables
 
 
@@ -42,12 +54,12 @@ def test_loop_counter_with_a_common_limit_is_uniform() -> None:
     assert _uniform("%n") == {"%t"}
 
 
-def test_nothing_is_uniform_when_threads_leave_the_loop_apart() -> None:
+def test_nothing_is_uniform_if_threads_diverge_in_the_loop() -> None:
     assert _uniform("%wp.thread_x") == frozenset()
 
 
-def test_variable_is_alive_across_a_meeting_only_when_it_is_read_later() -> None:
-    blocks = blocks_of(_LOOP)
+def test_variable_is_alive_across_a_barrier_only_if_it_is_read_later() -> None:
+    blocks = _blocks(_LOOP)
 
     live = live_at_entry(blocks, {"%t", "%mine"})
 
@@ -59,7 +71,7 @@ def test_variable_is_alive_across_a_meeting_only_when_it_is_read_later() -> None
 def test_variable_whose_address_is_used_is_not_simple() -> None:
     body = ["entry:", "  %v = alloca i32, align 4", "  %p = getelementptr i8, ptr %v, i64 1", "  ret void"]
 
-    assert not variables_of(blocks_of(body))["%v"].simple
+    assert not variables_of(_blocks(body))["%v"].simple
 
 
 def test_definitions_that_follow_from_indices_are_taken_out() -> None:
@@ -72,9 +84,9 @@ def test_definitions_that_follow_from_indices_are_taken_out() -> None:
         "  %u = add i32 %w, 1",
     )
 
-    kept, derived = without_derived_values(body, {"%n", "%x", "%wp.block_x", "%wp.thread_x"})
+    kept, derived = without_derived_values(_blocks(body), {"%n", "%x", "%wp.block_x", "%wp.thread_x"})
 
     # A division that could trap stays where it is, and what depends on it too.
-    assert kept == body[3:]
-    assert [(value.name, value.type) for value in derived] == [("%i", "i32"), ("%j", "i32"), ("%p", "ptr")]
-    assert [value.name for value in needed(derived, {"%j"})] == ["%i", "%j"]
+    assert kept["%0"].lines == list(body[3:])
+    assert [(value.result, value.type) for value in derived] == [("%i", "i32"), ("%j", "i32"), ("%p", "ptr")]
+    assert [value.result for value in needed(derived, {"%j"})] == ["%i", "%j"]

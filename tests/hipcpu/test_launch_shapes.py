@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hipcpu.ir.launch_shapes import launch_shapes
+from hipcpu.ir.module import Module
 
 _PUSH = "  %c = call i32 @__hipPushCallConfiguration(i64 %grid, i32 1, i64 {xy}, i32 {z}, i64 0, ptr null)"
 _LAUNCH = (
@@ -12,8 +13,8 @@ _STUB_CALL = "  call void @_Z16__device_stub__kPf(ptr %p)"
 _16_BY_8 = 16 | 8 << 32
 
 
-def _host(*lines: str) -> str:
-    return "\n".join(["define void @solution(i64 %n) {", *lines, "}"])
+def _host(*lines: str, before: str = "") -> Module:
+    return Module.from_text("\n".join([before, "define void @solution(i64 %n) {", *lines, "  ret void", "}"]))
 
 
 def test_constant_block_is_seen_where_the_stub_is_inlined_and_where_it_is_called() -> None:
@@ -39,7 +40,7 @@ def test_many_shapes_are_as_good_as_none() -> None:
 def test_launch_in_the_stub_itself_says_nothing() -> None:
     stub = f"define void @_Z16__device_stub__kPf(ptr %p) {{\n{_LAUNCH}\n}}"
 
-    assert launch_shapes(stub + "\n" + _host(_PUSH.format(xy=64 | 1 << 32, z=1), _STUB_CALL)) == {
+    assert launch_shapes(_host(_PUSH.format(xy=64 | 1 << 32, z=1), _STUB_CALL, before=stub)) == {
         "_Z1kPf": ((64, 1, 1),)
     }
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from hipcpu.ir.instruction import Instruction
 from hipcpu.sanitizer.instructions import How, MemoryAccess, Operation, accesses_of, size_of
 
 FLOAT = size_of("float")
@@ -54,4 +55,4 @@ FLOAT = size_of("float")
     ],
 )
 def test_an_instruction_is_read_for_what_it_does_to_memory(instruction: str, expected: list[MemoryAccess]) -> None:
-    assert accesses_of(instruction) == expected
+    assert accesses_of(Instruction(instruction)) == expected

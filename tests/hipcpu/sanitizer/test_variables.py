@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from hipcpu.ir.module import Module
 from hipcpu.modules import back_end
 from hipcpu.sanitizer.variables import source_name, with_guarded_variables
 
@@ -15,7 +16,7 @@ MODULE = """
 
 
 def test_variables_have_a_guard_zone_and_are_told_of() -> None:
-    text = with_guarded_variables(MODULE)
+    text = with_guarded_variables(Module.from_text(MODULE)).text
     back_end.initialise()
     back_end.parse(text)
     assert "{ [64 x float], [64 x i8] } { [64 x float] undef, [64 x i8] undef }, align 16" in text

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from hipcpu.sanitizer.source_lines import SourceLines
+from hipcpu.ir.debug_locations import DebugLocations
+from hipcpu.ir.instruction import Instruction
+from hipcpu.ir.module import Module
 
 MODULE = """
 !1 = !DIFile(filename: "solution.hip", directory: "/build")
@@ -13,17 +15,26 @@ MODULE = """
 !8 = distinct !DILocation(line: 9, column: 1, scope: !3)
 !9 = !DILocation(line: 31, column: 2, scope: !5)
 """
-LINES = SourceLines(MODULE, "solution.hip")
+LOCATIONS = DebugLocations(Module.from_text(MODULE), "solution.hip")
+
+
+def _line(instruction: str) -> int:
+    return LOCATIONS.line(Instruction(instruction))
 
 
 def test_an_instruction_of_the_source_has_its_own_line() -> None:
-    assert LINES.of("  %0 = load float, ptr %p, align 4, !dbg !6, !tbaa !58") == 7
+    assert _line("  %0 = load float, ptr %p, align 4, !dbg !6, !tbaa !58") == 7
 
 
 def test_code_of_a_header_counts_as_the_line_that_called_it() -> None:
-    assert LINES.of("  %0 = load float, ptr %p, align 4, !dbg !7") == 9
+    assert _line("  %0 = load float, ptr %p, align 4, !dbg !7") == 9
 
 
 def test_what_no_line_of_the_source_called_has_none() -> None:
-    assert LINES.of("  %0 = load float, ptr %p, align 4, !dbg !9") == 0
-    assert LINES.of("  %0 = load float, ptr %p, align 4") == 0
+    assert _line("  %0 = load float, ptr %p, align 4, !dbg !9") == 0
+    assert _line("  %0 = load float, ptr %p, align 4") == 0
+
+
+def test_a_function_has_the_name_and_the_line_of_its_subprogram() -> None:
+    assert LOCATIONS.subprogram("!3") == ("kernel", 4)
+    assert LOCATIONS.subprogram("!77") == ("", 0)

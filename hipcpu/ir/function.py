@@ -1,0 +1,190 @@
+"""A function and its basic blocks."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from hipcpu.ir.instruction import Instruction
+from hipcpu.ir.text import bracketed, operands_from_text, plain, symbols_in, without_attached, words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from hipcpu.ir.text import Operand
+
+_SYMBOL = re.compile(r'(@"[^"]*"|@[-\w$.]+)\(')
+_LABEL = re.compile(r'("[^"]*"|[-\w$.]+):')
+_SUBPROGRAM = re.compile(r" !dbg (!\d+)")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A basic block; `label` begins with a `%`, and the last instruction is its terminator."""
+
+    label: str
+    instructions: tuple[Instruction, ...]
+    heading: str = ""
+    """What LLVM writes before its first instruction; empty where that is nothing, not even a label."""
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The labels that it can go to."""
+        return self.instructions[-1].targets if self.instructions else ()
+
+    @property
+    def lines(self) -> list[str]:
+        """As it is written."""
+        return [*([self.heading] if self.heading else []), *(one.text for one in self.instructions)]
+
+    @property
+    def phis(self) -> list[Instruction]:
+        """Those at its start."""
+        return [one for one in self.instructions if one.opcode == "phi"]
+
+    def with_instructions(self, instructions: Iterable[Instruction]) -> Block:
+        """The same block with others."""
+        return Block(self.label, tuple(instructions), self.heading)
+
+
+def block(label: str, body: Iterable[Instruction | str], separator: str = "\n") -> Block:
+    """A new block, of instructions or their text; the separator stands before its label."""
+    instructions = tuple(Instruction(one) if isinstance(one, str) else one for one in body)
+    return Block(label, instructions, f"{separator}{label[1:]}:")
+
+
+Blocks = dict[str, Block]
+"""By label, in order."""
+
+
+class Function:
+    """A function's definition: the line that begins it, and its body."""
+
+    def __init__(self, header: str, body: Sequence[str]) -> None:
+        self.header = header
+        self._body = body
+        match = _SYMBOL.search(header)
+        if match is None:
+            raise ValueError(f"no symbol in {header!r}")
+        self.symbol = match[1]
+        self._arguments = match.end() - 1
+
+    @classmethod
+    def of_blocks(cls, header: str, blocks: Iterable[Block]) -> Function:
+        """A function that is made of blocks."""
+        known = {each.label: each for each in blocks}
+        function = cls(header, [line for each in known.values() for line in each.lines])
+        function.blocks = known
+        return function
+
+    @property
+    def name(self) -> str:
+        """The symbol in its plain spelling."""
+        return plain(self.symbol)
+
+    @property
+    def text(self) -> str:
+        """The whole definition."""
+        return "\n".join([self.header, *self._body, "}"])
+
+    @cached_property
+    def parameters(self) -> tuple[Operand, ...]:
+        """Its IR parameters in order."""
+        return operands_from_text(bracketed(self.header, self._arguments))
+
+    @property
+    def subprogram(self) -> str:
+        """The node of debug information that describes it; empty if there is none."""
+        match = _SUBPROGRAM.search(self.header)
+        return match[1] if match else ""
+
+    @cached_property
+    def symbols(self) -> frozenset[str]:
+        """The global names in its body, in their plain spelling."""
+        return frozenset(map(plain, symbols_in("\n".join(self._body))))
+
+    @property
+    def has_assembly(self) -> bool:
+        """Whether there may be inline assembly in it."""
+        return any(" asm " in line for line in self._body)
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """Its basic blocks by label, in order."""
+        return {each.label: each for each in blocks_of(self._body, self._first_label)}
+
+    @property
+    def _first_label(self) -> str:
+        """The label of a first block that has none written: what has no name is numbered, parameters first."""
+        return f"%{sum(one.value[1:].isdigit() for one in self.parameters)}"
+
+    @property
+    def instructions(self) -> Iterator[Instruction]:
+        """All of them, in order."""
+        return (one for each in self.blocks.values() for one in each.instructions)
+
+    def without_metadata(self, kind: str) -> Function:
+        """The function without what is attached as `kind` to it and to its instructions."""
+        body = without_attached("\n".join(self._body), kind)
+        return Function(without_attached(self.header, kind), body.split("\n"))
+
+    def without_comdat(self) -> Function:
+        """The function for a module in which nothing else has its name."""
+        kept = [word for word in words(self.header) if word != "comdat" and not word.startswith("comdat(")]
+        return Function(" ".join(kept), self._body)
+
+    def with_instructions(self, change: Callable[[Instruction], Iterable[Instruction]]) -> Function:
+        """The function with what `change` makes of each instruction."""
+        blocks = (
+            each.with_instructions(new for old in each.instructions for new in change(old))
+            for each in self.blocks.values()
+        )
+        return Function.of_blocks(self.header, blocks)
+
+
+def blocks_of(lines: Iterable[str], first_label: str = "%0") -> Iterator[Block]:
+    """The basic blocks of a body."""
+    label, heading, texts = first_label, "", list[str]()
+    before: list[str] = []
+    for line in lines:
+        if line[:1] == " ":
+            if _continues(line):
+                texts[-1] += f"\n{line}"
+            else:
+                texts.append(line)
+            continue
+        match = _LABEL.match(line)
+        if match is None:
+            before.append(line)
+            continue
+        if texts:
+            yield Block(label, tuple(map(Instruction, texts)), heading)
+        label, heading, texts, before = f"%{match[1]}", "\n".join([*before, line]), [], []
+    yield Block(label, tuple(map(Instruction, texts)), heading)
+
+
+def _continues(line: str) -> bool:
+    """Whether a line belongs to the instruction before it: a case of a switch, the targets of an invoke."""
+    return (line[:3] == "   " and line[4:8] != "#dbg") or line == "  ]"
+
+
+def successors_of(blocks: Blocks) -> dict[str, tuple[str, ...]]:
+    """The labels that each block can go to."""
+    return {label: each.targets for label, each in blocks.items()}
+
+
+def reachable(blocks: Mapping[str, Block], starts: Iterable[str], stops: set[str]) -> list[str]:
+    """The labels that can be reached from `starts`, not going beyond those in `stops`, in the function's order."""
+    waiting = list(starts)
+    seen = set(waiting)
+    while waiting:
+        label = waiting.pop()
+        if label in stops:
+            continue
+        for target in blocks[label].targets:
+            if target not in seen:
+                seen.add(target)
+                waiting.append(target)
+    return [label for label in blocks if label in seen]

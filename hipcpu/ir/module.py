@@ -1,0 +1,204 @@
+"""A module: what LLVM writes of it, in parts that can be read, replaced and printed again.
+
+A module is parsed once; passes make other parts of its parts; and it is printed once for LLVM to read. A part that no
+pass changed is printed as it was read.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+from hipcpu.ir.function import Function
+from hipcpu.ir.text import leading_type, plain, split_list, with_symbols_renamed, without_attached, words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from hipcpu.ir.instruction import Instruction
+
+_GLOBAL = re.compile(r'(@(?:"[^"]*"|[-\w$.]+)) = (.*?)\b(global|constant|alias|ifunc) (.*)$')
+_DECLARED = re.compile(r'declare .*?(@(?:"[^"]*"|[-\w$.]+))\(')
+_NODE = re.compile(r"(?:distinct )?!(\w+)\((.*)\)$")
+_FIELD = re.compile(r'(\w+): (?:"((?:[^"\\]|\\.)*)"|([^,]+))')
+
+
+class Global:
+    """A variable, e.g. `@x = internal global [4 x i8] zeroinitializer, align 4`."""
+
+    def __init__(self, text: str) -> None:
+        match = _GLOBAL.match(text)
+        if match is None:
+            raise ValueError(f"no variable in {text!r}")
+        self.text = text
+        self.symbol, qualifiers, self.kind, self._rest = match.groups()
+        self.qualifiers = tuple(words(qualifiers))
+        """What stands before the kind, e.g. `internal` and `thread_local(localexec)`."""
+
+    @classmethod
+    def of(cls, symbol: str, qualifiers: Iterable[str], kind: str, rest: Iterable[str]) -> Global:
+        """A variable of these parts."""
+        return cls(f"{symbol} = {' '.join([*qualifiers, kind])} {', '.join(rest)}")
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether nobody writes to it."""
+        return self.kind == "constant"
+
+    @cached_property
+    def _parts(self) -> list[str]:
+        return split_list(self._rest)
+
+    @property
+    def type(self) -> str:
+        """The type of what it holds."""
+        return leading_type(self._rest)
+
+    @property
+    def value(self) -> str:
+        """What it is initialised with, without its type; empty if it is defined elsewhere."""
+        return self._parts[0][len(self.type) :].lstrip()
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """What follows its value, e.g. `align 4`."""
+        return tuple(self._parts[1:])
+
+    @property
+    def section(self) -> str:
+        """The section that it names; empty if it names none."""
+        found = [each for each in self.attributes if each.startswith('section "')]
+        return found[0][len('section "') : -1] if found else ""
+
+    @property
+    def string(self) -> str | None:
+        """The text that it holds, as LLVM writes it and without the 0 at its end, if it holds one."""
+        value = self.value
+        return value[2:-4] if value.startswith('c"') and value.endswith('\\00"') else None
+
+
+class Node:
+    """A node of debug information, e.g. `!DILocation(line: 3, scope: !4)`."""
+
+    def __init__(self, kind: str, fields: Mapping[str, str]) -> None:
+        self.kind, self.fields = kind, fields
+
+
+Item: TypeAlias = "Function | Global | str"
+
+
+class Module:
+    """A module's functions, variables, and the lines that are neither."""
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        self.items = list(items)
+
+    @classmethod
+    def from_text(cls, text: str) -> Module:
+        """Read what LLVM wrote."""
+        items: list[Item] = []
+        lines = iter(text.split("\n"))
+        for line in lines:
+            if line.startswith("define "):
+                body: list[str] = []
+                for inner in lines:
+                    if inner == "}":
+                        break
+                    body.append(inner)
+                items.append(Function(line, body))
+            else:
+                items.append(Global(line) if line[:1] == "@" else line)
+        return cls(items)
+
+    @property
+    def text(self) -> str:
+        """The module for LLVM to read."""
+        return "\n".join(item if isinstance(item, str) else item.text for item in self.items)
+
+    @cached_property
+    def functions(self) -> dict[str, Function]:
+        """Every function that is defined, by its plain symbol."""
+        return {item.name: item for item in self.items if isinstance(item, Function)}
+
+    @cached_property
+    def variables(self) -> dict[str, Global]:
+        """Every variable by its plain symbol."""
+        return {plain(item.symbol): item for item in self.items if isinstance(item, Global)}
+
+    @cached_property
+    def declarations(self) -> frozenset[str]:
+        """The plain symbols of the functions that are defined elsewhere."""
+        found = (_DECLARED.match(item) for item in self.items if isinstance(item, str) and item[:8] == "declare ")
+        return frozenset(plain(match[1]) for match in found if match)
+
+    @cached_property
+    def types(self) -> dict[str, str]:
+        """The named types, e.g. `%struct.dim3`, and what they consist of."""
+        named = (item.partition(" = type ") for item in self.type_lines)
+        return {name: content for name, _, content in named}
+
+    @property
+    def type_lines(self) -> list[str]:
+        """The lines that define named types."""
+        return [item for item in self.items if isinstance(item, str) and item[:1] == "%"]
+
+    @cached_property
+    def nodes(self) -> dict[str, Node]:
+        """The nodes of debug information by name, e.g. `!12`."""
+        found: dict[str, Node] = {}
+        for item in self.items:
+            if isinstance(item, str) and item[:1] == "!":
+                name, _, content = item.partition(" = ")
+                if match := _NODE.match(content):
+                    fields = {field: text or value.strip() for field, text, value in _FIELD.findall(match[2])}
+                    found[name] = Node(match[1], fields)
+        return found
+
+    @property
+    def unused_metadata(self) -> int:
+        """The first number of a metadata node that is not used."""
+        names = (item[1:].partition(" ")[0] for item in self.items if isinstance(item, str) and item[:1] == "!")
+        return max((int(name) for name in names if name.isdigit()), default=-1) + 1
+
+    def changed(self, change: Callable[[Item], Item | None]) -> Module:
+        """The module with what `change` makes of each part; None leaves it out."""
+        return Module(new for item in self.items if (new := change(item)) is not None)
+
+    def with_functions(self, functions: Mapping[str, Function | None]) -> Module:
+        """The module with other definitions of the functions of these plain symbols, or with none."""
+
+        def change(item: Item) -> Item:
+            return (functions.get(item.name, item) or "") if isinstance(item, Function) else item
+
+        return self.changed(change)
+
+    def without_metadata(self, kind: str) -> Module:
+        """The module without what is attached as `kind`."""
+
+        def change(item: Item) -> Item:
+            if isinstance(item, str):
+                return without_attached(item, kind) if item.startswith("declare ") else item
+            return item.without_metadata(kind) if isinstance(item, Function) else item
+
+        return self.changed(change)
+
+    def calls_of(self, symbol: str) -> Iterator[Instruction]:
+        """Every call of a function, which is named in its plain spelling."""
+        callers = (function for function in self.functions.values() if symbol in function.symbols)
+        return (one for function in callers for one in function.instructions if plain(one.callee) == symbol)
+
+    def followed_by(self, *lines: str) -> Module:
+        """The module with more at its end."""
+        return Module([*self.items, *lines])
+
+    def renamed(self, names: Mapping[str, str]) -> Module:
+        """The module with other symbols, which `names` has by their plain spelling."""
+        return Module.from_text(with_symbols_renamed(self.text, names))
+
+
+def attribute_group_without(line: str, *beginnings: str) -> str:
+    """A group of attributes without those that begin so; any other line as it is."""
+    if not line.startswith("attributes #"):
+        return line
+    return " ".join(word for word in line.split(" ") if not word.startswith(beginnings))

@@ -1,0 +1,172 @@
+"""How LLVM writes IR: names, brackets, types and lists. With `instruction` and `module` it is the parser.
+
+Whoever reads IR asks the model for what they want to know, and matches no text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_WORD = r'(?:"[^"]*"|[-\w$.]+)'
+_LOCAL, _SYMBOL = re.compile(f"%{_WORD}"), re.compile(f"@{_WORD}")
+_TYPE = re.compile(rf"(?:%{_WORD}|[\w.]+)(?: addrspace\(\d+\))?")
+_ESCAPED = re.compile(rb"\\([0-9A-Fa-f]{2})")
+_SPLIT = re.compile(r'"[^"]*"|[(\[{<>}\]),]')
+_SPACES = re.compile(r'"[^"]*"|[(\[{<>}\]) ]')
+_ATTRIBUTE = re.compile(r"align \d+ |[a-z_]+(?=\()|(?:fast|cold|ghc|tail|swift)?cc(?: \d+)? |[a-z_]+ ")
+_OPEN, _CLOSE = "([{<", ")]}>"
+_CONSTANTS = frozenset({"true", "false", "null", "none", "undef", "poison", "zeroinitializer"})
+# Words in front of a value that are neither its type nor the beginning of a constant expression.
+_ATTRIBUTES = frozenset(
+    [
+        *("noundef", "nonnull", "noalias", "signext", "zeroext", "noext", "inreg", "readonly", "readnone", "writeonly"),
+        *("nocapture", "nofree", "immarg", "returned", "nest", "swiftself", "swifterror", "swiftasync", "writable"),
+        *("dead_on_unwind", "dso_local"),
+    ]
+)
+
+
+class Operand(NamedTuple):
+    """A value that is used or a parameter, e.g. `ptr noundef align 8 %3`; all as LLVM writes it."""
+
+    type: str
+    value: str
+    attributes: str = ""
+    after: str = ""
+    """What follows the value, such as the ordering of an atomic access."""
+
+    @property
+    def declaration(self) -> str:
+        """Type and attributes."""
+        return f"{self.type} {self.attributes}".rstrip()
+
+    @property
+    def by_value(self) -> str:
+        """The type of the struct that lies in memory where the value points to; empty if it is passed otherwise."""
+        for word in words(self.attributes):
+            if word.startswith("byval("):
+                return word.removeprefix("byval(")[:-1]
+        return ""
+
+
+def locals_in(text: str) -> list[str]:
+    """Every local name, e.g. `%x`: values, labels and named types."""
+    return _LOCAL.findall(text)
+
+
+def symbols_in(text: str) -> list[str]:
+    """Every global name, e.g. `@f`."""
+    return _SYMBOL.findall(text)
+
+
+def with_locals_renamed(text: str, names: Mapping[str, str]) -> str:
+    """The text with other local names."""
+    return _LOCAL.sub(lambda match: names.get(match[0], match[0]), text)
+
+
+def with_symbols_renamed(text: str, names: Mapping[str, str]) -> str:
+    """The text with other global names, which `names` has by their plain spelling."""
+    return _SYMBOL.sub(lambda match: names.get(plain(match[0]), match[0]), text)
+
+
+def without_attached(text: str, kind: str) -> str:
+    """The text without the nodes that are attached as `kind`, e.g. `dbg`."""
+    return re.sub(rf",? !{kind} !\d+", "", text) if f" !{kind} " in text else text
+
+
+def bracketed(text: str, start: int) -> str:
+    """What stands between the bracket at `start` and the one that closes it."""
+    depth = 0
+    for match in _SPLIT.finditer(text, start):
+        depth += (match[0] in _OPEN) - (match[0] in _CLOSE)
+        if depth == 0:
+            return text[start + 1 : match.start()]
+    raise ValueError(f"no closing bracket in {text!r}")
+
+
+def split_list(text: str) -> list[str]:
+    """Split at the commas that are outside all brackets and strings."""
+    return _split(text, _SPLIT, ",")
+
+
+def words(text: str) -> list[str]:
+    """Split at the spaces that are outside all brackets and strings."""
+    return [word for word in _split(text, _SPACES, " ") if word]
+
+
+def _split(text: str, marks: re.Pattern[str], separator: str) -> list[str]:
+    parts: list[str] = []
+    depth = start = 0
+    for match in marks.finditer(text):
+        mark = match[0]
+        if mark == separator:
+            if depth == 0:
+                parts.append(text[start : match.start()].strip())
+                start = match.end()
+        else:
+            depth += (mark in _OPEN) - (mark in _CLOSE)
+    last = text[start:].strip()
+    return [*parts, last] if last else parts
+
+
+def leading_type(text: str) -> str:
+    """The type at the start of `text`."""
+    if text[0] in _OPEN:
+        return text[0] + bracketed(text, 0) + _CLOSE[_OPEN.index(text[0])]
+    match = _TYPE.match(text)
+    if not match:
+        raise ValueError(f"no type in {text!r}")
+    return match[0]
+
+
+def after_attributes(text: str) -> str:
+    """What follows the attributes and the calling convention at the start of `text`."""
+    while match := _ATTRIBUTE.match(text):
+        word = match[0]
+        if word[-1] != " ":
+            text = text[match.end() + len(bracketed(text, match.end())) + 2 :].lstrip()
+        elif word[:-1] in _ATTRIBUTES or word.startswith("align ") or word.partition(" ")[0].endswith("cc"):
+            text = text[match.end() :]
+        else:
+            break
+    return text
+
+
+def operand_from_text(text: str) -> Operand:
+    """Read a type with a value behind it; one without a value is a type alone."""
+    kind = leading_type(text)
+    rest = text[len(kind) :].lstrip()
+    value = after_attributes(rest)
+    attributes = rest[: len(rest) - len(value)].rstrip()
+    first, _, after = value.partition(" ")
+    if first[:1] in "%@" and '"' in first:
+        end = value.index('"', value.index('"') + 1) + 1
+        return Operand(kind, value[:end], attributes, value[end:].lstrip())
+    if first[:1] in "%@-0123456789" or first in _CONSTANTS:
+        return Operand(kind, first, attributes, after)
+    return Operand(kind, value, attributes)
+
+
+def operands_from_text(text: str) -> tuple[Operand, ...]:
+    """Read a list of them."""
+    return tuple(operand_from_text(part) for part in split_list(text))
+
+
+def plain(symbol: str) -> str:
+    """The symbol without quotes: LLVM leaves them out where it can, so that one symbol has two spellings."""
+    return symbol.replace('"', "")
+
+
+def unescaped(text: str) -> str:
+    """What LLVM writes so, in symbols and strings: bytes that are no plain text have two hex digits there."""
+    plain_bytes = _ESCAPED.sub(lambda match: bytes.fromhex(match[1].decode()), text.encode())
+    return plain_bytes.decode(errors="surrogateescape")
+
+
+def parameters_text(parameters: Iterable[Operand]) -> str:
+    """Parameters as they are declared."""
+    return ", ".join(f"{one.declaration} {one.value}" for one in parameters)
