@@ -13,28 +13,33 @@ Arithmetic is taken as exact: a kernel whose indices overflow has other worries.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from hipcpu.ir.instruction import SAME_VALUE
+from hipcpu.ir.value_types import array_of, is_scalar, size_of
 from services.executor.devices.gfx942.polynomial import Polynomial
-from services.executor.devices.gfx942.value_types import offset_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    from services.executor.devices.gfx942.ir import Kernel, Operation
+    from hipcpu.ir.instruction import Instruction
+    from services.executor.devices.gfx942.kernel import Kernel
 
-_WORKITEM = re.compile(r"@llvm\.amdgcn\.workitem\.id\.([xyz])\(")
-_UNIFORM_CALL = re.compile(
-    r"@llvm\.amdgcn\.(?:workgroup\.id\.[xyz]|dispatch\.ptr|implicitarg\.ptr|kernarg\.segment\.ptr|readfirstlane[.\w]*|"
-    r"s\.\w+|workgroup\.size\.\w)\("
+_WORKITEM = "@llvm.amdgcn.workitem.id."
+_UNIFORM_CALLS = tuple(
+    f"@llvm.amdgcn.{name}"
+    for name in (
+        "workgroup.id.",
+        "workgroup.size.",
+        "dispatch.ptr",
+        "implicitarg.ptr",
+        "kernarg.segment.ptr",
+        "readfirstlane",
+        "s.",
+    )
 )
 _LANE_BITS = 6
-_EXTENSIONS = frozenset({"zext", "sext", "trunc", "bitcast", "addrspacecast", "freeze", "inttoptr", "ptrtoint"})
-_OPERAND = r'(?:[%@](?:"[^"]*"|[-\w$.]+)|-?\d+|true|false|null|poison|undef)'
-_BINARY = re.compile(rf"^(?:(?:nuw|nsw|exact|disjoint) )*\w+ (?P<left>{_OPERAND}), (?P<right>{_OPERAND})")
-_CAST = re.compile(rf"^(?:(?:nneg|nuw|nsw) )*[^%@]*?(?P<value>{_OPERAND})(?: to |$)")
-_INCOMING = re.compile(rf"\[ (?P<value>{_OPERAND}), (?P<block>%(?:\"[^\"]*\"|[-\w$.]+)) \]")
+_CONSTANTS = frozenset(("true", "false", "null", "poison", "undef"))
 
 
 class Addresses:
@@ -47,7 +52,7 @@ class Addresses:
 
     def of(self, name: str) -> Polynomial:
         """The polynomial of a value or a number as they stand in the text."""
-        if name in {"true", "false", "null", "poison", "undef"}:
+        if name in _CONSTANTS:
             return Polynomial.constant(int(name == "true"))
         if name.lstrip("-").isdigit():
             return Polynomial.constant(int(name))
@@ -64,125 +69,141 @@ class Addresses:
         return any(part in {"x", "y", "z"} or part.startswith("v:") for part in self.of(name).unknowns)
 
     def _work_out(self, name: str) -> Polynomial:
-        operation = self._kernel.definitions.get(name)
-        if operation is None:
+        one = self._kernel.definitions.get(name)
+        if one is None:
             return Polynomial.unknown(f"u:{name}")
-        rule = _RULES.get(operation.opcode)
-        found = rule(self, operation) if rule else None
-        return found if found is not None else self._opaque(operation)
+        rule = _RULES.get(one.opcode)
+        found = rule(self, one) if rule else None
+        return found if found is not None else self._opaque(one)
 
-    def _opaque(self, operation: Operation) -> Polynomial:
-        """A value of its own: uniform where all that it is made of is, and it is no merge of paths or memory."""
-        inherits = operation.opcode not in {"phi", "load", "atomicrmw", "cmpxchg", "call", "alloca"}
-        uniform = inherits and not any(self.varies(operand) for operand in operation.operands if operand[0] == "%")
-        if operation.opcode == "load" and "addrspace(4)" in operation.text:
-            uniform = not any(self.varies(operand) for operand in operation.operands)
-        return Polynomial.unknown(f"{'u' if uniform else 'v'}:{operation.result}")
+    def _opaque(self, one: Instruction) -> Polynomial:
+        """A value of its own: uniform if all that it is made of is, and it is no merge of paths or memory."""
+        inherits = one.opcode not in {"phi", "load", "atomicrmw", "cmpxchg", "call", "alloca"}
+        # That memory does not change while a kernel runs.
+        inherits |= one.opcode == "load" and one.operands[0].type == "ptr addrspace(4)"
+        uniform = inherits and not any(self.varies(operand.value) for operand in one.operands)
+        return Polynomial.unknown(f"{'u' if uniform else 'v'}:{one.result}")
 
-    def binary(self, operation: Operation) -> tuple[Polynomial, Polynomial] | None:
+    def binary(self, one: Instruction) -> tuple[Polynomial, Polynomial] | None:
         """Both operands of an arithmetic operation."""
-        found = _BINARY.match(operation.text)
-        return (self.of(found["left"]), self.of(found["right"])) if found else None
+        if not is_scalar(one.type):
+            return None
+        left, right = one.operands
+        return self.of(left.value), self.of(right.value)
 
-    def induction(self, operation: Operation) -> tuple[Polynomial, Polynomial] | None:
+    def offset(self, one: Instruction) -> Polynomial | None:
+        """What a `getelementptr` adds to its pointer, in bytes."""
+        return offset_of(one, self.of, self._kernel.types)
+
+    def induction(self, phi: Instruction) -> tuple[Polynomial, Polynomial] | None:
         """Start and step of a loop's variable; None for a phi that is none."""
-        incoming = _INCOMING.findall(operation.text)
-        if len(incoming) != 2:  # noqa: PLR2004  a start and a next value
+        if len(phi.operands) != 2:  # noqa: PLR2004  a start and a next value
             return None
         for index in (0, 1):
-            step = self._step(operation.result, incoming[index][0])
+            step = self._step(phi.result, phi.operands[index].value)
             if step is not None:
-                return self.of(incoming[1 - index][0]), step
+                return self.of(phi.operands[1 - index].value), step
         return None
 
     def _step(self, phi: str, following: str) -> Polynomial | None:
-        next_value = self._kernel.definitions.get(following)
-        if next_value is None or next_value.opcode not in {"add", "sub", "getelementptr"}:
+        one = self._kernel.definitions.get(following)
+        if one is None or one.opcode not in {"add", "sub", "getelementptr"} or not is_scalar(one.type):
             return None
-        if next_value.opcode == "getelementptr":
-            if not next_value.operands or next_value.operands[0] != phi:
+        first, second = one.operands[0].value, one.operands[1].value
+        if one.opcode == "getelementptr":
+            return self.offset(one) if first == phi else None
+        if phi not in {first, second}:
+            return None
+        return self.of(second if first == phi else first).scaled(-1 if one.opcode == "sub" else 1)
+
+
+def offset_of(one: Instruction, value_of: Callable[[str], Polynomial], types: Mapping[str, str]) -> Polynomial | None:
+    """What a `getelementptr` adds to its pointer, in bytes; None if it steps into a type that is not an array."""
+    kind = one.element_type
+    total: Polynomial | None = Polynomial.constant(0)
+    for position, index in enumerate(one.operands[1:]):
+        if position:
+            array = array_of(types.get(kind, kind))
+            if array is None:
                 return None
-            return offset_of(next_value.text, self.of)
-        found = _BINARY.match(next_value.text)
-        if found is None or phi not in {found["left"], found["right"]}:
+            kind = array[1]
+        size = size_of(kind, types)
+        if size is None or total is None:
             return None
-        other = found["right"] if found["left"] == phi else found["left"]
-        return self.of(other).scaled(-1 if next_value.opcode == "sub" else 1)
+        total = total.plus(value_of(index.value).scaled(size))
+    return total
 
 
 _MAX_DEPTH = 200
 
 
-def _add(addresses: Addresses, operation: Operation) -> Polynomial | None:
-    both = addresses.binary(operation)
+def _add(addresses: Addresses, one: Instruction) -> Polynomial | None:
+    both = addresses.binary(one)
     return both[0].plus(both[1]) if both else None
 
 
-def _subtract(addresses: Addresses, operation: Operation) -> Polynomial | None:
-    both = addresses.binary(operation)
+def _subtract(addresses: Addresses, one: Instruction) -> Polynomial | None:
+    both = addresses.binary(one)
     return both[0].plus(both[1].scaled(-1)) if both else None
 
 
-def _multiply(addresses: Addresses, operation: Operation) -> Polynomial | None:
-    both = addresses.binary(operation)
+def _multiply(addresses: Addresses, one: Instruction) -> Polynomial | None:
+    both = addresses.binary(one)
     return both[0].times(both[1]) if both else None
 
 
-def _or(addresses: Addresses, operation: Operation) -> Polynomial | None:
-    return _add(addresses, operation) if operation.text.startswith("disjoint ") else None
+def _or(addresses: Addresses, one: Instruction) -> Polynomial | None:
+    return _add(addresses, one) if "disjoint" in one.flags else None
 
 
-def _shift(addresses: Addresses, operation: Operation) -> Polynomial | None:
-    both = addresses.binary(operation)
+def _shift(addresses: Addresses, one: Instruction) -> Polynomial | None:
+    both = addresses.binary(one)
     count = both[1].value if both else None
     return both[0].scaled(1 << count) if both and count is not None and 0 <= count < 64 else None  # noqa: PLR2004  bits of an address
 
 
-def _mask(addresses: Addresses, operation: Operation) -> Polynomial | None:
+def _mask(addresses: Addresses, one: Instruction) -> Polynomial | None:
     """`x & 63`, and wider, is the lane: x but for what is the same in the whole wavefront."""
-    both = addresses.binary(operation)
+    both = addresses.binary(one)
     mask = both[1].value if both else None
     if both is None or mask is None or both[0] != Polynomial.unknown("x"):
         return None
     is_lane = mask >= (1 << _LANE_BITS) - 1 and mask & (mask + 1) == 0
-    return Polynomial.unknown("x").plus(Polynomial.unknown(f"u:{operation.result}")) if is_lane else None
+    return Polynomial.unknown("x").plus(Polynomial.unknown(f"u:{one.result}")) if is_lane else None
 
 
-def _shift_right(addresses: Addresses, operation: Operation) -> Polynomial | None:
-    both = addresses.binary(operation)
+def _shift_right(addresses: Addresses, one: Instruction) -> Polynomial | None:
+    both = addresses.binary(one)
     count = both[1].value if both else None
     if both is None or count is None or count < _LANE_BITS or both[0] != Polynomial.unknown("x"):
         return None
-    return Polynomial.unknown(f"u:{operation.result}")
+    return Polynomial.unknown(f"u:{one.result}")
 
 
-def _cast(addresses: Addresses, operation: Operation) -> Polynomial | None:
-    found = _CAST.match(operation.text)
-    return addresses.of(found["value"]) if found else None
+def _cast(addresses: Addresses, one: Instruction) -> Polynomial | None:
+    return addresses.of(one.operands[0].value)
 
 
-def _pointer(addresses: Addresses, operation: Operation) -> Polynomial | None:
-    offset = offset_of(operation.text, addresses.of)
-    if offset is None or not operation.operands:
-        return None
-    return addresses.of(operation.operands[0]).plus(offset)
+def _pointer(addresses: Addresses, one: Instruction) -> Polynomial | None:
+    offset = addresses.offset(one)
+    return addresses.of(one.operands[0].value).plus(offset) if offset is not None else None
 
 
-def _phi(addresses: Addresses, operation: Operation) -> Polynomial | None:
-    found = addresses.induction(operation)
+def _phi(addresses: Addresses, one: Instruction) -> Polynomial | None:
+    found = addresses.induction(one)
     if found is None:
         return None
-    turns = found[1].times(Polynomial.unknown(f"loop:{operation.result}"))
+    turns = found[1].times(Polynomial.unknown(f"loop:{one.result}"))
     return found[0].plus(turns) if turns is not None else None
 
 
-def _call(_addresses: Addresses, operation: Operation) -> Polynomial | None:
-    if found := _WORKITEM.search(operation.text):
-        return Polynomial.unknown(found[1])
-    return Polynomial.unknown(f"u:{operation.result}") if _UNIFORM_CALL.search(operation.text) else None
+def _call(_addresses: Addresses, one: Instruction) -> Polynomial | None:
+    if one.calls(_WORKITEM):
+        return Polynomial.unknown(one.callee.removeprefix(_WORKITEM))
+    return Polynomial.unknown(f"u:{one.result}") if one.calls(*_UNIFORM_CALLS) else None
 
 
-_RULES: dict[str, Callable[[Addresses, Operation], Polynomial | None]] = {
+_RULES: dict[str, Callable[[Addresses, Instruction], Polynomial | None]] = {
     "add": _add,
     "sub": _subtract,
     "mul": _multiply,
@@ -193,5 +214,5 @@ _RULES: dict[str, Callable[[Addresses, Operation], Polynomial | None]] = {
     "getelementptr": _pointer,
     "phi": _phi,
     "call": _call,
-    **dict.fromkeys(_EXTENSIONS, _cast),
+    **dict.fromkeys(SAME_VALUE, _cast),
 }

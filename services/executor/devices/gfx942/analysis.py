@@ -7,17 +7,17 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from hipcpu.ir.debug_locations import DebugLocations
+from hipcpu.ir.module import Module
 from services.executor.devices.gfx942.accesses import accesses_of
 from services.executor.devices.gfx942.addresses import Addresses
 from services.executor.devices.gfx942.assembly import MATRIX_INSTRUCTIONS, codes_from_assembly, figures_from_assembly
-from services.executor.devices.gfx942.debug_locations import DebugLocations
 from services.executor.devices.gfx942.hints.arithmetic import arithmetic_hints
 from services.executor.devices.gfx942.hints.hint import chosen
 from services.executor.devices.gfx942.hints.memory import memory_hints
 from services.executor.devices.gfx942.hints.resources import resource_hints
-from services.executor.devices.gfx942.ir import kernels_from_ir
+from services.executor.devices.gfx942.kernel import kernels_of
 from services.executor.devices.gfx942.listing import listing_of
-from services.executor.devices.gfx942.loops import loop_depths
 from services.executor.devices.gfx942.occupancy import LDS_BYTES, MAX_BLOCK_THREADS, Demand, Occupancy, occupancy_of
 from services.executor.devices.gfx942.row_lengths import row_lengths
 
@@ -26,10 +26,9 @@ if TYPE_CHECKING:
 
     from services.executor.devices.gfx942.assembly import Code, Figures
     from services.executor.devices.gfx942.hints.hint import Hint
-    from services.executor.devices.gfx942.ir import Kernel
+    from services.executor.devices.gfx942.kernel import Kernel
 
 _ADDRESS_OF = re.compile(r"([\w$.]+)@(?:gotpcrel32|rel32)@lo")
-_DECLARED = re.compile(r"^declare [^@\n]*@([\w$.]+)\(", re.MULTILINE)
 _PRINTF = "__ockl_printf_"  # what clang makes of printf
 
 MAX_KERNELS = 200
@@ -51,11 +50,12 @@ def report_of(texts: Texts) -> dict[str, Any]:
     """`kernels` by the name that people know them by, `listing`, and whether either was cut off."""
     codes = codes_from_assembly(texts.assembly, texts.file)
     figures = [each for each in figures_from_assembly(texts.assembly) if each.name in codes]
-    kernels = {kernel.symbol: kernel for kernel in kernels_from_ir(texts.ir)}
-    places = DebugLocations(texts.ir, texts.file)
+    module = Module.from_text(texts.ir)
+    kernels = {kernel.symbol: kernel for kernel in kernels_of(module)}
+    places = DebugLocations(module, texts.file)
     titles = _titles(figures, kernels, places)
     listing, cut = listing_of(codes.values(), texts.source.splitlines())
-    declared = frozenset(_DECLARED.findall(texts.ir))
+    declared = frozenset(symbol[1:] for symbol in module.declarations)
     entries: dict[str, dict[str, Any]] = {}
     for each in figures[:MAX_KERNELS]:
         missing = sorted(_uncounted(codes[each.name], codes, declared))
@@ -76,7 +76,7 @@ def _entry(figures: Figures, code: Code, kernel: Kernel | None, places: DebugLoc
         hints += _ir_hints(kernel, places, mfma=mfma)
     return {
         "symbol": figures.name,
-        "line": places.subprogram(kernel.subprogram)[1] if kernel else 0,
+        "line": places.subprogram(kernel.function.subprogram)[1] if kernel else 0,
         **_resources(figures, occupancy),
         "block_threads": demand.block_threads,
         "block_threads_known": known,
@@ -111,13 +111,12 @@ def _demand(figures: Figures) -> tuple[Demand, bool]:
 
 
 def _ir_hints(kernel: Kernel, places: DebugLocations, *, mfma: int) -> Iterator[Hint]:
-    addresses, depths = Addresses(kernel), loop_depths(kernel.successors)
-    accesses = list(accesses_of(kernel, addresses, depths))
-    yield from memory_hints(
-        accesses, row_lengths(kernel, addresses), lambda access: places.line(access.operation.location)
-    )
-    loads = {access.operation.result: access for access in accesses if not access.is_store}
-    for hint in arithmetic_hints(kernel, addresses, depths, loads, lambda operation: places.line(operation.location)):
+    addresses = Addresses(kernel)
+    accesses = list(accesses_of(kernel, addresses))
+    lengths = row_lengths(kernel, addresses)
+    yield from memory_hints(accesses, lengths, lambda access: places.line(access.instruction))
+    loads = {access.instruction.result: access for access in accesses if not access.is_store}
+    for hint in arithmetic_hints(kernel, addresses, loads, places.line):
         if not (mfma and hint.subject == "no-mfma"):
             yield hint
 
@@ -144,4 +143,4 @@ def _titles(figures: Iterable[Figures], kernels: Mapping[str, Kernel], places: D
 
 
 def _name(kernel: Kernel | None, places: DebugLocations) -> str:
-    return places.subprogram(kernel.subprogram)[0] if kernel else ""
+    return places.subprogram(kernel.function.subprogram)[0] if kernel else ""

@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from services.executor.devices.gfx942.addresses import Addresses
-    from services.executor.devices.gfx942.ir import Kernel
+    from services.executor.devices.gfx942.kernel import Kernel
     from services.executor.devices.gfx942.polynomial import Polynomial
-
-_COMPARED = re.compile(r"^(?:samesign )?\w+ \S+ (\S+), (\S+)$")
 
 
 def row_lengths(kernel: Kernel, addresses: Addresses) -> Iterator[Polynomial]:
     """The bounds that loop variables are compared with; those of unrolled loops before they were rounded down."""
-    for operation in kernel.operations:
-        found = _COMPARED.match(operation.text) if operation.opcode == "icmp" else None
-        if found is None:
+    for one in kernel.instructions:
+        if one.opcode != "icmp":
             continue
-        for variable, bound in ((found[1], found[2]), (found[2], found[1])):
+        left, right = (operand.value for operand in one.operands)
+        for variable, bound in ((left, right), (right, left)):
             if any(part.startswith("loop:") for part in addresses.of(variable).unknowns):
                 yield addresses.of(_unrounded(bound, kernel))
 
 
 def _unrounded(bound: str, kernel: Kernel) -> str:
     """`n` for `n & -4`, which is how far a loop that was unrolled by four goes."""
-    operation = kernel.definitions.get(bound)
-    if operation is None or operation.opcode != "and" or not operation.operands:
+    one = kernel.definitions.get(bound)
+    if one is None or one.opcode != "and":
         return bound
-    mask = operation.text.rpartition(" ")[2]
-    return operation.operands[0] if mask.lstrip("-").isdigit() and int(mask) & 1 == 0 else bound
+    value, mask = (operand.value for operand in one.operands)
+    return value if mask.lstrip("-").isdigit() and int(mask) & 1 == 0 else bound

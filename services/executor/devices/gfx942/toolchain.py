@@ -97,7 +97,7 @@ def prepared() -> Prepared:
 def steps_digest() -> str:
     """Changes whenever the steps of a report, which are Python, change."""
     digest = hashlib.sha256()
-    for source in sorted(PACKAGE.rglob("*.py")):
+    for source in (*sorted(PACKAGE.rglob("*.py")), *sorted((cpu.PACKAGE / "ir").rglob("*.py"))):
         digest.update(source.read_bytes())
     return digest.hexdigest()
 
