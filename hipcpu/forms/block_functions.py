@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hipcpu.forms.meeting_area import BROUGHT, VALUES
+from hipcpu.forms.barrier_area import BROUGHT, VALUES
 from hipcpu.forms.region_code import REST
 from hipcpu.forms.thread_loops import RegionCall, Threads, index_loads, too_many
 from hipcpu.ir.index_values import parameter
@@ -33,9 +33,9 @@ COUNT_PREDICATES = "declare void @__wp_count_predicates(ptr, ptr, i32)"
 
 _PARAMETERS = (
     "ptr noalias readonly %arguments, ptr noalias readonly %index, ptr noalias %wp.context, "
-    "ptr noalias %wp.meeting_area"
+    "ptr noalias %wp.barrier_area"
 )
-_PASSED_ON = "ptr %arguments, ptr %index, ptr %wp.context, ptr %wp.meeting_area"
+_PASSED_ON = "ptr %arguments, ptr %index, ptr %wp.context, ptr %wp.barrier_area"
 _DIMENSIONS = ("block_dim_x", "block_dim_y", "block_dim_z")
 
 
@@ -77,8 +77,8 @@ class BlockCode:
     def _body(self, symbol: str, threads: Threads) -> list[str]:
         lines = [
             *self.loads,
-            f"  %brought.first = getelementptr i8, ptr %wp.meeting_area, i64 {BROUGHT}",
-            f"  %values.first = getelementptr i8, ptr %wp.meeting_area, i64 {VALUES}",
+            f"  %brought.first = getelementptr i8, ptr %wp.barrier_area, i64 {BROUGHT}",
+            f"  %values.first = getelementptr i8, ptr %wp.barrier_area, i64 {VALUES}",
             "  %brought.now = alloca ptr",
             "  %values.now = alloca ptr",
             "  store ptr %brought.first, ptr %brought.now",
@@ -127,7 +127,7 @@ class BlockCode:
     def _passed(self, r: str, uniforms: Sequence[Uniform]) -> tuple[list[str], list[str]]:
         """The IR that fetches what a region is passed, and how it is passed."""
         lines = [f"  %{r}.brought = load ptr, ptr %brought.now", f"  %{r}.values = load ptr, ptr %values.now"]
-        passed = ["ptr %wp.context", "ptr %wp.meeting_area", f"ptr %{r}.brought", f"ptr %{r}.values"]
+        passed = ["ptr %wp.context", "ptr %wp.barrier_area", f"ptr %{r}.brought", f"ptr %{r}.values"]
         passed += [f"ptr {uniform.variable}" for uniform in self.cut.kept]
         for uniform in uniforms:
             lines += self._fetched(f"%{r}.uniform.{uniform.slot}", uniform)
@@ -159,7 +159,7 @@ class BlockCode:
                 f"  %{m}.brought = load ptr, ptr %brought.now",
                 f"  %{m}.rows = mul i32 {y}, {z}",
                 f"  %{m}.threads = mul i32 %{m}.rows, {x}",
-                f"  call void @__wp_count_predicates(ptr %wp.meeting_area, ptr %{m}.brought, i32 %{m}.threads)",
+                f"  call void @__wp_count_predicates(ptr %wp.barrier_area, ptr %{m}.brought, i32 %{m}.threads)",
             ]
         return [*lines, f"  br label %r{number + 1}"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hipcpu.forms.meeting_area import BROUGHT, VALUES
+from hipcpu.forms.barrier_area import BROUGHT, VALUES
 from hipcpu.forms.thread_loops import RegionCall, Threads, index_loads
 
 if TYPE_CHECKING:
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 _PARAMETERS = (
     "ptr noalias readonly %arguments, ptr noalias readonly %index, ptr noalias %wp.context, "
-    "ptr noalias %wp.meeting_area, i32 %region, ptr noalias readonly %box"
+    "ptr noalias %wp.barrier_area, i32 %region, ptr noalias readonly %box"
 )
 _AXES = "xyz"
-_PASSED = ("ptr %wp.context", "ptr %wp.meeting_area", "ptr %wp.brought", "ptr %wp.values", "i64 %after_side")
+_PASSED = ("ptr %wp.context", "ptr %wp.barrier_area", "ptr %wp.brought", "ptr %wp.values", "i64 %after_side")
 _THREADS = Threads(("%begin.x", "%begin.y", "%begin.z"), ("%end.x", "%end.y", "%end.z"))
 
 
@@ -38,8 +38,8 @@ def regions_function(
         *loads,
         *index_loads(),
         *_box_loads(),
-        f"  %wp.brought = getelementptr i8, ptr %wp.meeting_area, i64 {BROUGHT}",
-        f"  %wp.values = getelementptr i8, ptr %wp.meeting_area, i64 {VALUES}",
+        f"  %wp.brought = getelementptr i8, ptr %wp.barrier_area, i64 {BROUGHT}",
+        f"  %wp.values = getelementptr i8, ptr %wp.barrier_area, i64 {VALUES}",
         f"  switch i32 %region, label %none [ {cases} ]",
         "none:",
         "  unreachable",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hipcpu.forms.meeting_area import MASKS, NEXT
+from hipcpu.forms.barrier_area import MASKS, NEXT
 from hipcpu.forms.region_plan import Uniform, number_of
 from hipcpu.forms.wave_values import with_wave_values
 from hipcpu.ir.derived_values import needed
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 REST = "rest"
 _RETURN = Instruction("  ret void")
 
-_AREA, _BROUGHT = "%wp.meeting_area", "%wp.brought"
+_AREA, _BROUGHT = "%wp.barrier_area", "%wp.brought"
 
 
 def region_symbol(kernel: str, number: int | str) -> str:

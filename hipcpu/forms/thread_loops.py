@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hipcpu.forms.meeting_area import NEXT
+from hipcpu.forms.barrier_area import NEXT
 from hipcpu.forms.region_code import region_symbol
 from hipcpu.ir.index_values import UNIFORM, parameter
 
@@ -231,7 +231,7 @@ def _latch(r: str, axis: str, threads: Threads, metadata: str) -> list[str]:
 def _record(r: str, group: int) -> list[str]:
     """Remember where the thread has come, for when not all have come to the same place."""
     return [
-        f"  %{r}.next = getelementptr i8, ptr %wp.meeting_area, i64 {NEXT}",
+        f"  %{r}.next = getelementptr i8, ptr %wp.barrier_area, i64 {NEXT}",
         f"  %{r}.next.t = getelementptr i32, ptr %{r}.next, i64 %{r}.t",
         f"  store i32 %{r}.id, ptr %{r}.next.t, !llvm.access.group !{group}",
         f"  %{r}.or.new = or i32 %{r}.or.x, %{r}.id",

@@ -1,16 +1,16 @@
-"""Reading the results of a barrier straight from the meeting area instead of by calls."""
+"""Reading the results of a barrier straight from the barrier area instead of by calls."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hipcpu.forms.meeting_area import ACTIVE, ARRIVED, COUNT
+from hipcpu.forms.barrier_area import ACTIVE, ARRIVED, COUNT
 from hipcpu.ir.instruction import Instruction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-_AREA, _VALUES = "%wp.meeting_area", "%wp.values"
+_AREA, _VALUES = "%wp.barrier_area", "%wp.values"
 
 
 def with_wave_values(body: Iterable[Instruction]) -> Iterator[Instruction]:

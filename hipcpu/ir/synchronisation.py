@@ -11,12 +11,12 @@ from hipcpu.ir.instruction import Instruction
 if TYPE_CHECKING:
     from hipcpu.ir.function import Blocks
 
-SPLIT_POINT = Instruction("  call void @__wp_pause()")
+SPLIT_POINT = Instruction("  call void @__wp_split_point()")
 """Where threads may wait for their block, and need not: see `split_points`."""
 
-SPLIT_POINT_DECLARATION = "declare void @__wp_pause()"
+SPLIT_POINT_DECLARATION = "declare void @__wp_split_point()"
 
-_BLOCK, _WAVE = "@__wp_block_meet", "@__wp_wave_meet"
+_BLOCK, _WAVE = "@__wp_block_barrier", "@__wp_wave_barrier"
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def barrier_of(instruction: Instruction) -> Barrier | None:
 
 def barrier_label(number: int) -> str:
     """The label of the block that holds nothing but barrier `number`."""
-    return f"%wp.meet.{number}"
+    return f"%wp.barrier.{number}"
 
 
 def after_label(number: int) -> str:

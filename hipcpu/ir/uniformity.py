@@ -1,9 +1,9 @@
 """Which private variables have the same value in all threads of a block whenever it can be read.
 
 A loop counter around a barrier is the usual one. Kept once instead of once per thread, LLVM sees that accesses which
-use it are contiguous. A variable is uniform when every store to it stores a uniform value, and none that is made
-between a branch on a non-uniform condition and where its ways meet again can be read there. The answer is used only
-where no meeting lies between such a branch and where its ways meet, so that threads never wait at different ones.
+use it are contiguous. A variable is uniform if every store to it stores a uniform value, and none that is made between
+a divergent branch and where its ways join again can be read there. The answer is used only if no barrier lies between
+such a branch and where its ways join, so that threads never wait at different ones.
 """
 
 from __future__ import annotations
@@ -90,12 +90,12 @@ class _Analysis:
                 if len(block.targets) > 1 and self.varying.intersection(block.instructions[-1].names):
                     between = self._between(block.label)
                     self.divergent |= between
-                    self.varying |= self._stored_in(between) & self._read_where_ways_meet(block.label)
+                    self.varying |= self._stored_in(between) & self._read_where_ways_join(block.label)
 
     def _stored_in(self, labels: set[str]) -> set[str]:
         return self._variables.keys() & set(stored_in(self._blocks[label] for label in labels))
 
-    def _read_where_ways_meet(self, label: str) -> set[str]:
+    def _read_where_ways_join(self, label: str) -> set[str]:
         """The variables that may be read after blocks to which several ways from a branch lead."""
         ways = [self._from(target, self._after[label] - {label}) for target in set(self._targets[label])]
         joined = {block for number, way in enumerate(ways) for other in ways[:number] for block in way & other}
@@ -122,7 +122,7 @@ class _Analysis:
                 self.varying.add(one.result)
 
     def _between(self, label: str) -> set[str]:
-        """The blocks on the ways from a branch to where they meet again."""
+        """The blocks on the ways from a branch to where they join again."""
         stop = self._after[label] - {label}
         seen: set[str] = set()
         waiting = [target for target in self._targets[label] if target not in stop]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hipcpu.ir.function import Function
     from hipcpu.ir.module import Module
 
-_BARRIER = "@__wp_wave_meet"
+_BARRIER = "@__wp_wave_barrier"
 _CALL = Instruction(f"  call void {_BARRIER}(i64 0, i64 0, i32 0)")
 _SHARED = ["internal", "thread_local(localexec)"]
 _ADDRESSES = frozenset(("getelementptr", "phi", "select", "addrspacecast"))

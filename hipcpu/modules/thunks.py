@@ -105,7 +105,7 @@ def _row(number: int, row: TableRow, place: str) -> str:
     context_bytes = f"ptrtoint (ptr getelementptr ({row.context}, ptr null, i32 1) to i64)"
     return (
         f"{_KERNEL} {{ ptr @__wp_kernel_name.{number}, ptr {row.run}, ptr {row.block}, ptr {row.regions}, "
-        f"ptr @__wp_meetings.{number}, ptr {place}, i64 {context_bytes}, i32 {row.shared_bytes}, "
+        f"ptr @__wp_barriers.{number}, ptr {place}, i64 {context_bytes}, i32 {row.shared_bytes}, "
         f"i32 {len(row.barriers)} }}"
     )
 
@@ -115,7 +115,7 @@ def _barriers(number: int, row: TableRow) -> str:
         f"{_BARRIER} {{ i32 {int(barrier.is_wave)}, i32 {int(barrier.has_mask)}, i32 {barrier.line} }}"
         for barrier in row.barriers
     ]
-    return _array(f"@__wp_meetings.{number}", _BARRIER, entries)
+    return _array(f"@__wp_barriers.{number}", _BARRIER, entries)
 
 
 def _symbol(variable: Variable) -> str:

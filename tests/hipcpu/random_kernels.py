@@ -12,7 +12,7 @@ from random import Random
 _BLOCKS = (64, 96, 128, 256)
 _COUNTS = (0, 3, 6, 13)
 _DEEPEST = 3
-_MEETINGS = (
+_BARRIERS = (
     "__syncthreads();",
     "__syncthreads(); s[t] = mine[t]; __syncthreads();",
     "atomicAdd(&sum, a & 7); __syncthreads(); b += sum; __syncthreads();",
@@ -49,41 +49,41 @@ class _Writer:
             f"__global__ void k{number}(int* o, int n) {{ constexpr int B = {block}; "
             "__shared__ unsigned s[B], mine[B], sum; const unsigned t = threadIdx.x; "
             "unsigned a = t * 7, b = n - t, u = 0; s[t] = t; mine[t] = n * t; "
-            f"if (t == 0) sum = 0; __syncthreads(); {self._statements(0, together=True)} __syncthreads(); "
+            f"if (t == 0) sum = 0; __syncthreads(); {self._statements(0, uniform=True)} __syncthreads(); "
             f"o[blockIdx.x * B + t] = a ^ b ^ mine[t] ^ u; }}\nconst int B{number} = {block};"
         )
 
-    def _statements(self, depth: int, *, together: bool) -> str:
-        return " ".join(self._statement(depth, together=together) for _ in range(self._random.randint(1, 4)))
+    def _statements(self, depth: int, *, uniform: bool) -> str:
+        return " ".join(self._statement(depth, uniform=uniform) for _ in range(self._random.randint(1, 4)))
 
-    def _statement(self, depth: int, *, together: bool) -> str:
-        kind = self._random.choices(("assign", "keep", "meet", "if", "loop"), (3, 1, 2, 2, 2))[0]
-        if kind == "meet" and together:
+    def _statement(self, depth: int, *, uniform: bool) -> str:
+        kind = self._random.choices(("assign", "keep", "barrier", "if", "loop"), (3, 1, 2, 2, 2))[0]
+        if kind == "barrier" and uniform:
             width, lane = self._random.choice((1, 2, 8, 16, 32)), self._random.randint(0, 63)
-            return self._random.choice(_MEETINGS).format(width=width, lane=lane)
+            return self._random.choice(_BARRIERS).format(width=width, lane=lane)
         if kind == "if" and depth < _DEEPEST:
-            return self._branch(depth, together=together)
+            return self._branch(depth, uniform=uniform)
         if kind == "loop" and depth < _DEEPEST:
-            return self._loop(depth, together=together)
+            return self._loop(depth, uniform=uniform)
         return f"mine[t] = {self._value()};" if kind == "keep" else f"{self._random.choice('ab')} += {self._value()};"
 
-    def _branch(self, depth: int, *, together: bool) -> str:
-        if together and self._random.random() < 0.6:
+    def _branch(self, depth: int, *, uniform: bool) -> str:
+        if uniform and self._random.random() < 0.6:
             number = self._random.randint(0, 9)
             condition = self._random.choice((f"n > {number}", f"n & {number}", f"u > {number}", "blockIdx.x == 1"))
-            ways = [self._statements(depth + 1, together=True) for _ in range(2)]
+            ways = [self._statements(depth + 1, uniform=True) for _ in range(2)]
             return f"if ({condition}) {{ {ways[0]} }} else {{ {ways[1]} }}"
         condition = self._random.choice(("t % 3 == 1", "t < 40", "a > b", "(a & 1) == 0", "t == 0"))
-        return f"if ({condition}) {{ {self._statements(depth + 1, together=False)} }}"
+        return f"if ({condition}) {{ {self._statements(depth + 1, uniform=False)} }}"
 
-    def _loop(self, depth: int, *, together: bool) -> str:
+    def _loop(self, depth: int, *, uniform: bool) -> str:
         self._loops += 1
         i, least = f"i{self._loops}", self._random.randint(0, 3)
-        if together and self._random.random() < 0.6:
+        if uniform and self._random.random() < 0.6:
             leave = self._random.choice(("", "if (u > 9) break;", f"if ({i} == n) continue;"))
-            body = f"{leave} {self._statements(depth + 1, together=True)}"
+            body = f"{leave} {self._statements(depth + 1, uniform=True)}"
             return f"for (int {i} = 0; {i} < (n & 7) + {least}; ++{i}) {{ {body} }}"
-        body = self._statements(depth + 1, together=False)
+        body = self._statements(depth + 1, uniform=False)
         return f"for (int {i} = t % 3; {i} < {least + 5}; ++{i}) {{ {body} }}"
 
     def _value(self, depth: int = 0) -> str:

@@ -25,9 +25,9 @@ loop:
   %a = load i32, ptr %t, align 4
   %b = add i32 %a, 1
   store i32 %b, ptr %t, align 4
-  br label %wp.meet.0
+  br label %wp.barrier.0
 
-wp.meet.0:
+wp.barrier.0:
   br label %wp.after.0
 
 wp.after.0:
@@ -47,7 +47,7 @@ def _blocks(lines: Iterable[str]) -> Blocks:
 
 def _uniform(limit: str) -> frozenset[str]:
     blocks = _blocks(line.replace("{limit}", limit) for line in _LOOP)
-    return uniformity_of(blocks, variables_of(blocks), (), {"%wp.meet.0"}).variables
+    return uniformity_of(blocks, variables_of(blocks), (), {"%wp.barrier.0"}).variables
 
 
 def test_loop_counter_with_a_common_limit_is_uniform() -> None:

@@ -27,7 +27,7 @@ loop:
   br i1 %go, label %loop, label %after
 
 after:
-  call void @__wp_block_meet(i32 0, i32 7)
+  call void @__wp_block_barrier(i32 0, i32 7)
   ret void"""
 _PARAMETERS = ("%base", "%a", "%step", "%n")
 
@@ -35,7 +35,7 @@ _PARAMETERS = ("%base", "%a", "%step", "%n")
 def _split(index: str, *, barrier: bool = True) -> Blocks:
     text = _BODY.replace("{index}", index)
     if not barrier:
-        text = text.replace("  call void @__wp_block_meet(i32 0, i32 7)\n", "")
+        text = text.replace("  call void @__wp_block_barrier(i32 0, i32 7)\n", "")
     blocks = {block.label: block for block in blocks_of(text.splitlines())}
     return with_split_points(blocks, _PARAMETERS)
 

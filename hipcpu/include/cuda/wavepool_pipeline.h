@@ -6,14 +6,14 @@
 namespace cuda {
 template <thread_scope Scope> class pipeline {
 public:
-    __device__ void producer_acquire(int line = __builtin_LINE()) { meet(line); }
+    __device__ void producer_acquire(int line = __builtin_LINE()) { wait(line); }
     __device__ void producer_commit() {}
-    __device__ void consumer_wait(int line = __builtin_LINE()) { meet(line); }
+    __device__ void consumer_wait(int line = __builtin_LINE()) { wait(line); }
     __device__ void consumer_release() {}
     __device__ bool quit() { return true; }
 
 private:
-    __device__ void meet(int line) {
+    __device__ void wait(int line) {
         if constexpr (Scope == thread_scope_block) __syncthreads(line);
     }
 };

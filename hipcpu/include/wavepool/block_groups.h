@@ -40,7 +40,7 @@ public:
     __device__ bool is_valid() const { return __wp_is_cooperative(); }
     __device__ void sync(int line = __builtin_LINE()) const {
         __syncthreads(line);
-        if (thread_block::thread_rank() == 0) __wp_grid_meet();
+        if (thread_block::thread_rank() == 0) __wp_grid_barrier();
         __syncthreads(line);
     }
 };

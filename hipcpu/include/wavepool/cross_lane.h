@@ -46,7 +46,7 @@ __device__ __forceinline__ unsigned long long __ballot64(int predicate, int line
     return wp_ballot(predicate != 0, 0, line);
 }
 __device__ __forceinline__ unsigned long long __activemask(int line = __builtin_LINE()) {
-    __wp_wave_meet(1, 0, line);
+    __wp_wave_barrier(1, 0, line);
     return __wp_wave_active();
 }
 __device__ __forceinline__ int __any(int predicate, int line = __builtin_LINE()) {
@@ -71,7 +71,7 @@ template <class M> __device__ __forceinline__ int __uni_sync(M mask, int predica
     return yes == 0 || yes == wp_named_lanes(__wp_wave_active(), mask);
 }
 template <class M = unsigned long long> __device__ __forceinline__ void __syncwarp(M mask = M(~0ull), int line = __builtin_LINE()) {
-    __wp_wave_meet(0, wp_mask(mask), line);
+    __wp_wave_barrier(0, wp_mask(mask), line);
 }
 
 template <class T> __device__ __forceinline__ unsigned long long __match_any(T value, int line = __builtin_LINE()) {

@@ -4,31 +4,31 @@
 #include "wavepool/qualifiers.h"
 
 extern "C" {
-// Every thread of the block that has not ended meets here; `predicate` is counted over those that came.
+// Every thread of the block that has not ended waits here; `predicate` is counted over those that came.
 // `line` is the source line, for reports.
-__device__ void __wp_block_meet(int predicate, int line);
-// Results of the caller's last __wp_block_meet.
+__device__ void __wp_block_barrier(int predicate, int line);
+// Results of the caller's last __wp_block_barrier.
 __device__ __attribute__((pure, nothrow)) int __wp_block_count(void);
 __device__ __attribute__((pure, nothrow)) int __wp_block_arrived(void);
 // Whether the kernel was launched cooperatively; only then all blocks can wait for each other, one thread for each.
 __device__ int __wp_is_cooperative(void);
-__device__ void __wp_grid_meet(void);
+__device__ void __wp_grid_barrier(void);
 }
 
-__device__ __forceinline__ void __syncthreads(int line = __builtin_LINE()) { __wp_block_meet(0, line); }
+__device__ __forceinline__ void __syncthreads(int line = __builtin_LINE()) { __wp_block_barrier(0, line); }
 
 __device__ __forceinline__ int __syncthreads_count(int predicate, int line = __builtin_LINE()) {
-    __wp_block_meet(predicate != 0, line);
+    __wp_block_barrier(predicate != 0, line);
     return __wp_block_count();
 }
 
 __device__ __forceinline__ int __syncthreads_and(int predicate, int line = __builtin_LINE()) {
-    __wp_block_meet(predicate != 0, line);
+    __wp_block_barrier(predicate != 0, line);
     return __wp_block_count() == __wp_block_arrived();
 }
 
 __device__ __forceinline__ int __syncthreads_or(int predicate, int line = __builtin_LINE()) {
-    __wp_block_meet(predicate != 0, line);
+    __wp_block_barrier(predicate != 0, line);
     return __wp_block_count() != 0;
 }
 

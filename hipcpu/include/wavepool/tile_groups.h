@@ -40,7 +40,7 @@ public:
     __device__ unsigned meta_group_rank() const { return meta_rank_; }
     __device__ unsigned meta_group_size() const { return meta_size_; }
     __device__ unsigned long long wp_mask() const { return lanes_.mask(); }
-    __device__ void sync(int line = __builtin_LINE()) const { __wp_wave_meet(0, lanes_.mask(), line); }
+    __device__ void sync(int line = __builtin_LINE()) const { __wp_wave_barrier(0, lanes_.mask(), line); }
     template <class T> __device__ T shfl(T v, unsigned rank, int line = __builtin_LINE()) const {
         return wp_exchange(v, lanes_.lane_of(rank), lanes_.mask(), line);
     }
@@ -83,7 +83,7 @@ public:
     __device__ unsigned long long wp_mask() const {
         return (Size == 64 ? ~0ull : (1ull << (Size & 63)) - 1) << first();
     }
-    __device__ void sync(int line = __builtin_LINE()) const { __wp_wave_meet(0, wp_mask(), line); }
+    __device__ void sync(int line = __builtin_LINE()) const { __wp_wave_barrier(0, wp_mask(), line); }
     template <class T> __device__ T shfl(T v, int source, int line = __builtin_LINE()) const {
         return wp_exchange(v, wp_source_at(source, Size), wp_mask(), line);
     }
@@ -134,7 +134,7 @@ public:
     __device__ bool is_valid() const { return true; }
     __device__ void sync(int line = __builtin_LINE()) const {
         if (size_ == 0) __syncthreads(line);
-        else __wp_wave_meet(0, (size_ >= 64 ? ~0ull : (1ull << size_) - 1) << (__lane_id() & ~(size_ - 1)), line);
+        else __wp_wave_barrier(0, (size_ >= 64 ? ~0ull : (1ull << size_) - 1) << (__lane_id() & ~(size_ - 1)), line);
     }
 
 private:

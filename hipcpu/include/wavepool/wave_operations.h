@@ -9,9 +9,9 @@
 
 extern "C" {
 // `line` is the source line, for reports.
-// The lanes of the wavefront that are here, or those of `mask` where it is not 0, meet and show `value` to each other.
-__device__ void __wp_wave_meet(unsigned long long value, unsigned long long mask, int line);
-// Results of the caller's last __wp_wave_meet; a lane that did not come shows 0.
+// The lanes of the wavefront that are here, or those of `mask` if it is not 0, wait here and show `value` to each other.
+__device__ void __wp_wave_barrier(unsigned long long value, unsigned long long mask, int line);
+// Results of the caller's last __wp_wave_barrier; a lane that did not come shows 0.
 __device__ __attribute__((pure, nothrow)) unsigned long long __wp_wave_value(int lane);
 __device__ __attribute__((pure, nothrow)) unsigned long long __wp_wave_active(void);
 // That of the lane so many further, -63 to 63; anything where the wavefront has no such lane.
@@ -50,7 +50,7 @@ __device__ __forceinline__ T wp_exchange(T value, S source, unsigned long long m
     unsigned long long bits[words] = {};
     __builtin_memcpy(bits, &value, sizeof(T));
     for (int i = 0; i < words; ++i) {
-        __wp_wave_meet(bits[i], mask, line);
+        __wp_wave_barrier(bits[i], mask, line);
         bits[i] = wp_shown(source, bits[i]);
     }
     __builtin_memcpy(&value, bits, sizeof(T));
@@ -58,7 +58,7 @@ __device__ __forceinline__ T wp_exchange(T value, S source, unsigned long long m
 }
 
 __device__ __forceinline__ unsigned long long wp_ballot(bool predicate, unsigned long long mask, int line) {
-    __wp_wave_meet(predicate, mask, line);
+    __wp_wave_barrier(predicate, mask, line);
     unsigned long long active = __wp_wave_active(), result = 0;
     for (int lane = 0; lane < 64; ++lane) result |= (__wp_wave_value(lane) & 1) << lane;
     return result & active;
@@ -68,13 +68,13 @@ template <class T> __device__ __forceinline__ unsigned long long wp_match(T valu
     static_assert(sizeof(T) <= 8 && std::is_trivially_copyable<T>::value, "at most 64 bits can be matched");
     unsigned long long bits = 0, result = 0;
     __builtin_memcpy(&bits, &value, sizeof(T));
-    __wp_wave_meet(bits, mask, line);
+    __wp_wave_barrier(bits, mask, line);
     for (int lane = 0; lane < 64; ++lane) result |= (unsigned long long)(__wp_wave_value(lane) == bits) << lane;
     return result & __wp_wave_active();
 }
 template <class T, class F>
 __device__ __forceinline__ T wp_reduce(T value, unsigned long long mask, F combine, int line) {
-    __wp_wave_meet((unsigned long long)value, mask, line);
+    __wp_wave_barrier((unsigned long long)value, mask, line);
     unsigned long long active = __wp_wave_active() & mask;
     T result = value;
     for (int lane = 0; lane < 64; ++lane)
@@ -83,7 +83,7 @@ __device__ __forceinline__ T wp_reduce(T value, unsigned long long mask, F combi
 }
 
 __device__ __forceinline__ int __builtin_amdgcn_readfirstlane(int value, int line = __builtin_LINE()) {
-    __wp_wave_meet((unsigned)value, 0, line);
+    __wp_wave_barrier((unsigned)value, 0, line);
     return int(__wp_wave_value(__builtin_ctzll(__wp_wave_active())));
 }
 __device__ __forceinline__ int __builtin_amdgcn_readlane(int value, int lane, int line = __builtin_LINE()) {

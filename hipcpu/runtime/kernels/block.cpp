@@ -84,10 +84,10 @@ void BlockRunner::fiber_entry() {
     __builtin_unreachable();
 }
 
-void BlockRunner::wait(ThreadState state, const Meeting& meeting) {
+void BlockRunner::wait(ThreadState state, const Barrier& barrier) {
     DeviceThread& thread = threads_[current_];
     thread.state = state;
-    thread.meeting = meeting;
+    thread.barrier = barrier;
     wp_switch_stack(&thread.stack_pointer, scheduler_);
 }
 
@@ -99,10 +99,10 @@ bool BlockRunner::release_waves() {
 
 bool BlockRunner::release_wave(uint32_t first) {
     uint32_t end = first + kWavefront < thread_count_ ? first + kWavefront : thread_count_;
-    const Meeting* lowest = nullptr;
+    const Barrier* lowest = nullptr;
     for (uint32_t i = first; i < end; ++i)
-        if (threads_[i].state == ThreadState::kAtWave && (!lowest || threads_[i].meeting.site < lowest->site))
-            lowest = &threads_[i].meeting;
+        if (threads_[i].state == ThreadState::kAtWave && (!lowest || threads_[i].barrier.site < lowest->site))
+            lowest = &threads_[i].barrier;
     if (!lowest) return false;
     if (sanitizing()) sanitizer::wave_met(first / kWavefront);
     check_mask(*lowest, first, end);
@@ -110,9 +110,9 @@ bool BlockRunner::release_wave(uint32_t first) {
     Wave& wave = waves_[first / kWavefront];
     wave = {};
     for (uint32_t i = first; i < end; ++i)
-        if (threads_[i].state == ThreadState::kAtWave && threads_[i].meeting.site == site) {
+        if (threads_[i].state == ThreadState::kAtWave && threads_[i].barrier.site == site) {
             wave.active |= 1ull << (i - first);
-            wave.values[i - first] = threads_[i].meeting.value;
+            wave.values[i - first] = threads_[i].barrier.value;
             threads_[i].state = ThreadState::kRunnable;
         }
     return true;
@@ -126,18 +126,18 @@ void BlockRunner::release_block() {
     for (uint32_t i = 0; i < thread_count_; ++i)
         if (threads_[i].state == ThreadState::kAtBlock) {
             ++block_arrived_;
-            block_count_ += threads_[i].meeting.value != 0;
+            block_count_ += threads_[i].barrier.value != 0;
             threads_[i].state = ThreadState::kRunnable;
         }
 }
 
-void BlockRunner::check_mask(const Meeting& meeting, uint32_t first, uint32_t end) const {
+void BlockRunner::check_mask(const Barrier& barrier, uint32_t first, uint32_t end) const {
     uint32_t here = first;
-    while (&threads_[here].meeting != &meeting) ++here;
+    while (&threads_[here].barrier != &barrier) ++here;
     for (uint32_t i = first; i < end; ++i)
-        if ((meeting.mask >> (i - first) & 1) && threads_[i].state == ThreadState::kAtBlock)
+        if ((barrier.mask >> (i - first) & 1) && threads_[i].state == ThreadState::kAtBlock)
             fail("deadlock between a cross-lane operation and __syncthreads", *kernel_, index_,
-                 {here, uint32_t(meeting.line)}, {i, uint32_t(threads_[i].meeting.line)});
+                 {here, uint32_t(barrier.line)}, {i, uint32_t(threads_[i].barrier.line)});
 }
 
 void BlockRunner::check_barrier(uint32_t first, uint32_t end) const {
@@ -145,9 +145,9 @@ void BlockRunner::check_barrier(uint32_t first, uint32_t end) const {
     for (uint32_t i = first; i < end; ++i) {
         if (threads_[i].state != ThreadState::kAtBlock) continue;
         if (!one) one = &threads_[i];
-        if (threads_[i].meeting.line != one->meeting.line)
+        if (threads_[i].barrier.line != one->barrier.line)
             fail("divergent __syncthreads within one wavefront", *kernel_, index_,
-                 {uint32_t(one - &threads_[0]), uint32_t(one->meeting.line)}, {i, uint32_t(threads_[i].meeting.line)});
+                 {uint32_t(one - &threads_[0]), uint32_t(one->barrier.line)}, {i, uint32_t(threads_[i].barrier.line)});
     }
 }
 

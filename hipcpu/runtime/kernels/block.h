@@ -10,7 +10,7 @@
 namespace wavepool {
 
 // What a waiting thread brought to the place where it waits.
-struct Meeting {
+struct Barrier {
     uint64_t value;
     uint64_t mask;
     const void* site;
@@ -24,7 +24,7 @@ struct DeviceThread {
     void* stack;
     void* stack_pointer;
     uint32_t x, y, z;
-    Meeting meeting;
+    Barrier barrier;
 };
 
 struct Wave {
@@ -39,10 +39,10 @@ public:
     void run(const KernelEntry& kernel, void** arguments, const BlockIndex& index);
 
     // Called on a device thread's stack: wait for the other threads.
-    void meet_block(const Meeting& meeting) { wait(ThreadState::kAtBlock, meeting); }
-    void meet_wave(const Meeting& meeting) { wait(ThreadState::kAtWave, meeting); }
+    void wait_at_block(const Barrier& barrier) { wait(ThreadState::kAtBlock, barrier); }
+    void wait_at_wave(const Barrier& barrier) { wait(ThreadState::kAtWave, barrier); }
 
-    // The thread that runs now, and the results of its last meeting.
+    // The thread that runs now, and the results of its last barrier.
     const BlockIndex& index() const { return index_; }
     uint32_t thread() const { return current_; }
     bool on_stack(const void* address) const;
@@ -55,11 +55,11 @@ private:
     void run_threads();
     void start(uint32_t thread);
     void resume(uint32_t thread);
-    void wait(ThreadState state, const Meeting& meeting);
+    void wait(ThreadState state, const Barrier& barrier);
     bool release_waves();
     bool release_wave(uint32_t first);
     void release_block();
-    void check_mask(const Meeting& meeting, uint32_t first, uint32_t end) const;
+    void check_mask(const Barrier& barrier, uint32_t first, uint32_t end) const;
     void check_barrier(uint32_t first, uint32_t end) const;
     void select(uint32_t thread);
 

@@ -1,5 +1,5 @@
-// Theory of operation: a block of a cooperative launch has a thread of the host for itself. Its own threads meet at a
-// barrier of the block before and after one of them waits here for the other blocks, so that nothing but blocks waits
+// Theory of operation: a block of a cooperative launch has a thread of the host for itself. Its own threads wait at
+// a barrier of the block before and after one of them waits here for the other blocks, so that nothing but blocks waits
 // for blocks. Threads that could not all be started are let go again before any has run.
 #include "cooperative.h"
 
@@ -29,7 +29,7 @@ struct Grid {
     std::condition_variable changed;
     bool may_run = false, is_called_off = false;
     uint32_t arrived = 0;
-    uint64_t meetings = 0;
+    uint64_t barriers = 0;
 };
 
 struct Block {
@@ -90,7 +90,7 @@ extern "C" {
 int __wp_is_cooperative() { return wavepool::current != nullptr; }
 
 // The caller is one thread of its block, and the block's others wait for it.
-void __wp_grid_meet() {
+void __wp_grid_barrier() {
     wavepool::Grid* grid = wavepool::current;
     if (!grid) {
         std::fflush(stdout);
@@ -99,13 +99,13 @@ void __wp_grid_meet() {
         std::_Exit(wavepool::kStoppedExit);
     }
     std::unique_lock<std::mutex> lock(grid->mutex);
-    const uint64_t meeting = grid->meetings;
+    const uint64_t barrier = grid->barriers;
     if (++grid->arrived == grid->block_count) {
         grid->arrived = 0;
-        ++grid->meetings;
+        ++grid->barriers;
         grid->changed.notify_all();
         return;
     }
-    grid->changed.wait(lock, [&] { return grid->meetings != meeting; });
+    grid->changed.wait(lock, [&] { return grid->barriers != barrier; });
 }
 }

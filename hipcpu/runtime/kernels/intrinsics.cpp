@@ -20,14 +20,14 @@ WP_INDEX(__wp_grid_dim_y, grid_dim_y)
 WP_INDEX(__wp_grid_dim_z, grid_dim_z)
 WP_INDEX(__wp_lane, lane)
 
-void __wp_block_meet(int predicate, int line) {
-    block_runner().meet_block({uint64_t(predicate), 0, __builtin_return_address(0), line});
+void __wp_block_barrier(int predicate, int line) {
+    block_runner().wait_at_block({uint64_t(predicate), 0, __builtin_return_address(0), line});
 }
 int __wp_block_count() { return block_runner().block_count(); }
 int __wp_block_arrived() { return block_runner().block_arrived(); }
 
-void __wp_wave_meet(unsigned long long value, unsigned long long mask, int line) {
-    block_runner().meet_wave({value, mask, __builtin_return_address(0), line});
+void __wp_wave_barrier(unsigned long long value, unsigned long long mask, int line) {
+    block_runner().wait_at_wave({value, mask, __builtin_return_address(0), line});
 }
 unsigned long long __wp_wave_value(int lane) { return block_runner().wave().values[lane & 63]; }
 unsigned long long __wp_wave_shifted(int lanes) {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "meeting_area.h"
+#include "barrier_area.h"
 
 namespace wavepool {
 
@@ -24,7 +24,7 @@ struct ThreadBox {
 };
 
 // A place where threads wait for each other.
-struct MeetingEntry {
+struct BarrierEntry {
     uint32_t is_wave;
     uint32_t has_mask;
     uint32_t line;
@@ -36,14 +36,14 @@ struct MeetingEntry {
 struct KernelEntry {
     const char* name;
     void (*run)(void** arguments, BlockIndex* index);
-    void (*block)(void** arguments, const BlockIndex* index, void* context, MeetingArea* area);
-    uint64_t (*regions)(void** arguments, const BlockIndex* index, void* context, MeetingArea* area, uint32_t region,
+    void (*block)(void** arguments, const BlockIndex* index, void* context, BarrierArea* area);
+    uint64_t (*regions)(void** arguments, const BlockIndex* index, void* context, BarrierArea* area, uint32_t region,
                         const ThreadBox* box);
-    const MeetingEntry* meetings;
+    const BarrierEntry* barriers;
     unsigned char* (*dynamic_shared)();  // where the calling thread has it; null if the kernel uses none
     uint64_t context_bytes;
     uint32_t shared_bytes;  // static shared memory
-    uint32_t meeting_count;
+    uint32_t barrier_count;
 };
 
 struct VariableEntry {

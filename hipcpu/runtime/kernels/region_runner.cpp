@@ -1,7 +1,8 @@
-// Theory of operation: a kernel in block form runs by itself. In region form, as long as all threads of a block come to the same meeting, a region is run for the whole block
-// with one call, the meeting's results are made, and the next region follows. When they come to different places, each
-// wavefront goes on alone: of its lanes that wait for the wavefront, those at the first meeting in program order meet
-// and run their next region; when no lane waits for its wavefront, the barrier opens for all threads that are left.
+// Theory of operation: a kernel in block form runs by itself. In region form, as long as all threads of a block come to
+// the same barrier, a region is run for the whole block with one call, the barrier's results are made, and the next
+// region follows. When threads diverge, each wavefront goes on alone: of its lanes that wait for the wavefront, those at
+// the first barrier in program order pass it and run their next region; when no lane waits for its wavefront, the
+// block's barrier opens for all threads that are left.
 // When all threads are at one place again, the block goes on as a whole.
 #include "region_runner.h"
 
@@ -11,7 +12,7 @@
 
 namespace wavepool {
 
-RegionRunner::RegionRunner() : area_(new MeetingArea{}) {}
+RegionRunner::RegionRunner() : area_(new BarrierArea{}) {}
 
 void RegionRunner::run(const KernelEntry& kernel, void** arguments, const BlockIndex& index) {
     kernel_ = &kernel;
@@ -24,11 +25,11 @@ void RegionRunner::run(const KernelEntry& kernel, void** arguments, const BlockI
         context_bytes_ = kernel.context_bytes;
     }
     if (!kernel.block) return run_regions();
-    if (kernel.meeting_count > 0) begin_waves();
+    if (kernel.barrier_count > 0) begin_waves();
     kernel.block(arguments, &index_, context_.get(), area_.get());
 }
 
-// What is the same at every meeting of a block whose threads stay together.
+// What is the same at every barrier of a block without divergence.
 void RegionRunner::begin_waves() {
     area_->arrived = int32_t(thread_count_);
     for (uint32_t wave = 0; wave < wave_count_; ++wave) area_->active[wave] = wave_mask(wave);
@@ -67,11 +68,11 @@ bool RegionRunner::release_wave(uint32_t wave) {
     uint32_t region = ~0u;
     for (uint32_t i = begin; i < end; ++i) {
         uint32_t next = area_->next[i];
-        if (next != 0 && next < region && meeting(next).is_wave) region = next;
+        if (next != 0 && next < region && barrier(next).is_wave) region = next;
     }
     if (region == ~0u) return false;
     uint64_t lanes = lanes_at(wave, region);
-    if (meeting(region).has_mask) check_mask(wave, lanes, region);
+    if (barrier(region).has_mask) check_mask(wave, lanes, region);
     area_->active[wave] = lanes;
     for (uint32_t i = begin; i < end; ++i) area_->values[i] = lanes >> (i - begin) & 1 ? area_->brought[i] : 0;
     run_lanes(wave, lanes, region);
@@ -99,7 +100,7 @@ void RegionRunner::release_alive() {
 }
 
 void RegionRunner::release_all(uint32_t region) {
-    if (meeting(region).is_wave) {
+    if (barrier(region).is_wave) {
         std::memcpy(area_->values, area_->brought, thread_count_ * sizeof(uint64_t));
         if (uint32_t rest = thread_count_ % kWavefront)
             std::memset(area_->values + thread_count_, 0, (kWavefront - rest) * sizeof(uint64_t));
@@ -108,7 +109,7 @@ void RegionRunner::release_all(uint32_t region) {
     }
     area_->arrived = int32_t(thread_count_);
     area_->count = 0;
-    if (meeting(region).has_mask)  // of a barrier: it has a predicate
+    if (barrier(region).has_mask)  // of a barrier: it has a predicate
         for (uint32_t i = 0; i < thread_count_; ++i) area_->count += area_->brought[i] != 0;
 }
 
@@ -154,13 +155,13 @@ void RegionRunner::check_mask(uint32_t wave, uint64_t group, uint32_t region) co
     uint32_t begin = wave * kWavefront;
     for (uint32_t lane = 0; lane < kWavefront && begin + lane < thread_count_; ++lane) {
         uint32_t next = area_->next[begin + lane];
-        if (next == 0 || meeting(next).is_wave) continue;
+        if (next == 0 || barrier(next).is_wave) continue;
         // Lanes of one half name the same lanes; masks of 32 bits name those of their own half.
         uint64_t half = lane < 32 ? group & 0xffffffffu : group >> 32 << 32;
         uint32_t here = begin + uint32_t(__builtin_ctzll(half ? half : group));
         if (area_->masks[here] >> lane & 1)
             fail("deadlock between a cross-lane operation and __syncthreads", *kernel_, index_,
-                 {here, meeting(region).line}, {begin + lane, meeting(next).line});
+                 {here, barrier(region).line}, {begin + lane, barrier(next).line});
     }
 }
 
@@ -169,14 +170,14 @@ void RegionRunner::check_barrier(uint32_t wave) const {
     for (uint32_t i = begin; i < begin + kWavefront && i < thread_count_; ++i) {
         if (area_->next[i] == 0) continue;
         if (first == ~0u) first = i;
-        uint32_t a = meeting(area_->next[first]).line, b = meeting(area_->next[i]).line;
+        uint32_t a = barrier(area_->next[first]).line, b = barrier(area_->next[i]).line;
         if (a != b) fail("divergent __syncthreads within one wavefront", *kernel_, index_, {first, a}, {i, b});
     }
 }
 
 }  // namespace wavepool
 
-extern "C" void __wp_count_predicates(wavepool::MeetingArea* area, const uint64_t* brought, uint32_t thread_count) {
+extern "C" void __wp_count_predicates(wavepool::BarrierArea* area, const uint64_t* brought, uint32_t thread_count) {
     area->count = 0;
     for (uint32_t i = 0; i < thread_count; ++i) area->count += brought[i] != 0;
 }

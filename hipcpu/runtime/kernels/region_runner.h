@@ -24,7 +24,7 @@ private:
     uint32_t common_region() const;
     uint64_t lanes_at(uint32_t wave, uint32_t region) const;
     uint64_t wave_mask(uint32_t wave) const;
-    const MeetingEntry& meeting(uint32_t region) const { return kernel_->meetings[region - 1]; }
+    const BarrierEntry& barrier(uint32_t region) const { return kernel_->barriers[region - 1]; }
     void check_mask(uint32_t wave, uint64_t group, uint32_t region) const;
     void check_barrier(uint32_t wave) const;
 
@@ -34,7 +34,7 @@ private:
     uint32_t thread_count_ = 0;
     uint32_t wave_count_ = 0;
     uint32_t side_ = 0;
-    std::unique_ptr<MeetingArea> area_;
+    std::unique_ptr<BarrierArea> area_;
     std::unique_ptr<char[]> context_;
     uint64_t context_bytes_ = 0;
 };

@@ -49,7 +49,7 @@ FLOAT = size_of("float")
         ),
         ("  fence seq_cst, !dbg !127", [MemoryAccess(Operation.FENCE)]),
         ("  %x = getelementptr float, ptr %p, i64 1", []),
-        ("  call void @__wp_block_meet(i32 0, i32 7)", []),
+        ("  call void @__wp_block_barrier(i32 0, i32 7)", []),
         ("  br i1 %c, label %a, label %b", []),
         ("for.body:                ; preds = %entry", []),
     ],

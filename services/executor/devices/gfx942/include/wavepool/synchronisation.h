@@ -5,7 +5,7 @@
 
 // What a grid's barrier does beside waiting, which is memory's business and takes no registers.
 __device__ __forceinline__ int __wp_is_cooperative() { return 1; }
-__device__ __forceinline__ void __wp_grid_meet() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent"); }
+__device__ __forceinline__ void __wp_grid_barrier() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent"); }
 
 __device__ __forceinline__ void __syncthreads(int = 0) {
     __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");

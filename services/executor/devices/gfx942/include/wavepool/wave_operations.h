@@ -7,7 +7,7 @@
 
 #include "wavepool/thread_queries.h"
 
-__device__ __forceinline__ void __wp_wave_meet(unsigned long long, unsigned long long, int) {
+__device__ __forceinline__ void __wp_wave_barrier(unsigned long long, unsigned long long, int) {
     __builtin_amdgcn_wave_barrier();
 }
 __device__ __forceinline__ unsigned long long __wp_wave_active() { return __builtin_amdgcn_ballot_w64(true); }

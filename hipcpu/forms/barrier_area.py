@@ -1,4 +1,4 @@
-"""Where things lie in the meeting area: `runtime/kernels/meeting_area.h`, in bytes from its start."""
+"""Where things lie in the barrier area: `runtime/kernels/barrier_area.h`, in bytes from its start."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 // Where the threads of a block in region form show values to each other; compiled kernels know its layout
-// (`meeting_area.py`).
+// (`barrier_area.py`).
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace wavepool {
 
-struct MeetingArea {
+struct BarrierArea {
     // A shift by some lanes reads beyond the first or the last lane, and drops what it read there.
     uint64_t before[kWavefront];
-    uint64_t brought[kMaxThreadsPerBlock];  // by each thread to the meeting where it waits
+    uint64_t brought[kMaxThreadsPerBlock];  // by each thread to the barrier where it waits
     uint64_t between[kWavefront];
-    uint64_t values[kMaxThreadsPerBlock];  // what the last meeting of each wavefront showed
+    uint64_t values[kMaxThreadsPerBlock];  // what the last barrier of each wavefront showed
     uint64_t after[kWavefront];
     uint64_t masks[kMaxThreadsPerBlock];  // the lanes that each thread names where it waits
     uint64_t active[kMaxThreadsPerBlock / kWavefront];
