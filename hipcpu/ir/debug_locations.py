@@ -41,7 +41,7 @@ class DebugLocations:
         return fields.get("name", ""), int(fields.get("line", "0"))
 
     def _fields(self, node: str) -> Mapping[str, str]:
-        return self._nodes[node].fields if node in self._nodes else {}
+        return self._nodes.get(node, {})
 
     def _chain(self, location: str) -> Iterator[Mapping[str, str]]:
         while fields := self._fields(location):

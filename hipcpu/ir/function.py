@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hipcpu.ir.instruction import Instruction
+from hipcpu.ir.lazy import lazy
 from hipcpu.ir.text import bracketed, operands_from_text, plain, symbols_in, without_attached, words
 
 if TYPE_CHECKING:
@@ -62,9 +62,10 @@ Blocks = dict[str, Block]
 class Function:
     """A function's definition: the line that begins it, and its body."""
 
-    def __init__(self, header: str, body: Sequence[str]) -> None:
+    def __init__(self, header: str, body: Sequence[str], blocks: Blocks | None = None) -> None:
         self.header = header
         self._body = body
+        self._blocks = blocks
         match = _SYMBOL.search(header)
         if match is None:
             raise ValueError(f"no symbol in {header!r}")
@@ -75,9 +76,7 @@ class Function:
     def of_blocks(cls, header: str, blocks: Iterable[Block]) -> Function:
         """A function that is made of blocks."""
         known = {each.label: each for each in blocks}
-        function = cls(header, [line for each in known.values() for line in each.lines])
-        function.blocks = known
-        return function
+        return cls(header, [line for each in known.values() for line in each.lines], known)
 
     @property
     def name(self) -> str:
@@ -89,7 +88,7 @@ class Function:
         """The whole definition."""
         return "\n".join([self.header, *self._body, "}"])
 
-    @cached_property
+    @lazy
     def parameters(self) -> tuple[Operand, ...]:
         """Its IR parameters in order."""
         return operands_from_text(bracketed(self.header, self._arguments))
@@ -100,7 +99,7 @@ class Function:
         match = _SUBPROGRAM.search(self.header)
         return match[1] if match else ""
 
-    @cached_property
+    @lazy
     def symbols(self) -> frozenset[str]:
         """The global names in its body, in their plain spelling."""
         return frozenset(map(plain, symbols_in("\n".join(self._body))))
@@ -110,10 +109,10 @@ class Function:
         """Whether there may be inline assembly in it."""
         return any(" asm " in line for line in self._body)
 
-    @cached_property
+    @lazy
     def blocks(self) -> Blocks:
         """Its basic blocks by label, in order."""
-        return {each.label: each for each in blocks_of(self._body, self._first_label)}
+        return self._blocks or {each.label: each for each in blocks_of(self._body, self._first_label)}
 
     @property
     def _first_label(self) -> str:

@@ -7,9 +7,9 @@ printed as it was read. New instructions are made from their text.
 from __future__ import annotations
 
 import re
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from hipcpu.ir.lazy import lazy
 from hipcpu.ir.text import (
     Operand,
     after_attributes,
@@ -69,18 +69,18 @@ class Instruction:
     def __repr__(self) -> str:
         return f"Instruction({self.text!r})"
 
-    @cached_property
+    @lazy
     def metadata(self) -> dict[str, str]:
         """The nodes that are attached to it by kind, e.g. `dbg`: `!12`."""
         return dict(_ATTACHED.findall(self.text)) if ", !" in self.text else {}
 
-    @cached_property
+    @lazy
     def _body(self) -> str:
         """What follows the opcode, without metadata."""
         rest = self.text[self._start :]
         return _ATTACHED.sub("", rest) if ", !" in rest else rest
 
-    @cached_property
+    @lazy
     def _flags_and_rest(self) -> tuple[frozenset[str], str]:
         flags: list[str] = []
         rest = self._body
@@ -94,18 +94,18 @@ class Instruction:
         """The words that say how it works, e.g. `nsw` or `volatile`."""
         return self._flags_and_rest[0]
 
-    @cached_property
+    @lazy
     def predicate(self) -> str:
         """How two values are compared, or what an atomicrmw does."""
         return self._flags_and_rest[1].partition(" ")[0] if self.opcode in (*_COMPARISONS, "atomicrmw") else ""
 
-    @cached_property
+    @lazy
     def _parts(self) -> list[str]:
         """What stands between the commas."""
         rest = self._flags_and_rest[1]
         return split_list(rest[len(self.predicate) :].lstrip() if self.predicate else rest)
 
-    @cached_property
+    @lazy
     def names(self) -> list[str]:
         """Every local name that it uses: values, labels and named types."""
         return locals_in(self._body)
@@ -115,7 +115,7 @@ class Instruction:
         """Every global name that it uses."""
         return symbols_in(self._body)
 
-    @cached_property
+    @lazy
     def operands(self) -> tuple[Operand, ...]:
         """The values that it uses, in order; of a call its arguments."""
         if self.opcode in _CALLS:
@@ -136,12 +136,12 @@ class Instruction:
         found = (operand_from_text(part) for part in parts if not part.startswith(("align ", "label ")))
         return tuple(operand for operand in found if operand.value)
 
-    @cached_property
+    @lazy
     def _cast(self) -> tuple[Operand, str]:
         source, _, kind = self._flags_and_rest[1].rpartition(" to ")
         return operand_from_text(source), kind
 
-    @cached_property
+    @lazy
     def type(self) -> str:
         """The type of its value; of what has none, that of its first operand."""
         if self.opcode in _CALLS:
@@ -156,22 +156,22 @@ class Instruction:
         typed = {"select": operands[1:], "atomicrmw": operands[1:]}.get(self.opcode, operands)
         return typed[0].type if typed else ""
 
-    @cached_property
+    @lazy
     def element_type(self) -> str:
         """The type of what an alloca makes room for, or of what a getelementptr counts."""
         return self._parts[0]
 
-    @cached_property
+    @lazy
     def incoming(self) -> list[tuple[str, str]]:
         """The values of a phi, each with the label that it comes from."""
         return _INCOMING.findall(self._body)
 
-    @cached_property
+    @lazy
     def targets(self) -> tuple[str, ...]:
         """The labels to which it may go on."""
         return tuple(_TARGET.findall(self._body)) if self.opcode in _TERMINATORS else ()
 
-    @cached_property
+    @lazy
     def alignment(self) -> int:
         """The alignment in bytes that an access to memory says; 1 if it says none."""
         found = [part for part in self._parts if part.startswith("align ")] if self.touches_memory else []
@@ -184,7 +184,7 @@ class Instruction:
 
     # Calls.
 
-    @cached_property
+    @lazy
     def _call(self) -> tuple[str, str, tuple[Operand, ...], str]:
         """Callee, type of the result, arguments, and the code of inline assembly."""
         rest = self._flags_and_rest[1]
@@ -195,7 +195,7 @@ class Instruction:
         arguments = operands_from_text(bracketed(rest, match.end() - 1))
         return match[1] or "", kind, arguments, match[2] or ""
 
-    @cached_property
+    @lazy
     def callee(self) -> str:
         """What it calls: a symbol, or the name of a value; empty if it calls nothing."""
         return self._call[0] if self.opcode in _CALLS else ""
@@ -221,19 +221,19 @@ class Instruction:
         """Whether it is neither volatile nor atomic."""
         return self.flags.isdisjoint(("volatile", "atomic"))
 
-    @cached_property
+    @lazy
     def pointer(self) -> str:
         """The address that a load or a store uses; empty for any other instruction."""
         if self.opcode not in ("load", "store"):
             return ""
         return self.operands[self.opcode == "store"].value
 
-    @cached_property
+    @lazy
     def loaded(self) -> str:
         """The address that it loads from, if it is a plain load; else empty."""
         return self.pointer if self.opcode == "load" and self.is_plain else ""
 
-    @cached_property
+    @lazy
     def stored(self) -> str:
         """The address that it stores to, if it is a plain store; else empty."""
         return self.pointer if self.opcode == "store" and self.is_plain else ""

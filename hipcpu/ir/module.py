@@ -7,10 +7,10 @@ pass changed is printed as it was read.
 from __future__ import annotations
 
 import re
-from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from hipcpu.ir.function import Function
+from hipcpu.ir.lazy import lazy
 from hipcpu.ir.text import leading_type, plain, split_list, with_symbols_renamed, without_attached, words
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _GLOBAL = re.compile(r'(@(?:"[^"]*"|[-\w$.]+)) = (.*?)\b(global|constant|alias|ifunc) (.*)$')
 _DECLARED = re.compile(r'declare .*?(@(?:"[^"]*"|[-\w$.]+))\(')
-_NODE = re.compile(r"(?:distinct )?!(\w+)\((.*)\)$")
+_NODE = re.compile(r"(?:distinct )?!\w+\((.*)\)$")
 _FIELD = re.compile(r'(\w+): (?:"((?:[^"\\]|\\.)*)"|([^,]+))')
 
 
@@ -46,7 +46,7 @@ class Global:
         """Whether nobody writes to it."""
         return self.kind == "constant"
 
-    @cached_property
+    @lazy
     def _parts(self) -> list[str]:
         return split_list(self._rest)
 
@@ -76,13 +76,6 @@ class Global:
         """The text that it holds, as LLVM writes it and without the 0 at its end, if it holds one."""
         value = self.value
         return value[2:-4] if value.startswith('c"') and value.endswith('\\00"') else None
-
-
-class Node:
-    """A node of debug information, e.g. `!DILocation(line: 3, scope: !4)`."""
-
-    def __init__(self, kind: str, fields: Mapping[str, str]) -> None:
-        self.kind, self.fields = kind, fields
 
 
 Item: TypeAlias = "Function | Global | str"
@@ -116,23 +109,23 @@ class Module:
         """The module for LLVM to read."""
         return "\n".join(item if isinstance(item, str) else item.text for item in self.items)
 
-    @cached_property
+    @lazy
     def functions(self) -> dict[str, Function]:
         """Every function that is defined, by its plain symbol."""
         return {item.name: item for item in self.items if isinstance(item, Function)}
 
-    @cached_property
+    @lazy
     def variables(self) -> dict[str, Global]:
         """Every variable by its plain symbol."""
         return {plain(item.symbol): item for item in self.items if isinstance(item, Global)}
 
-    @cached_property
+    @lazy
     def declarations(self) -> frozenset[str]:
         """The plain symbols of the functions that are defined elsewhere."""
         found = (_DECLARED.match(item) for item in self.items if isinstance(item, str) and item[:8] == "declare ")
         return frozenset(plain(match[1]) for match in found if match)
 
-    @cached_property
+    @lazy
     def types(self) -> dict[str, str]:
         """The named types, e.g. `%struct.dim3`, and what they consist of."""
         named = (item.partition(" = type ") for item in self.type_lines)
@@ -143,16 +136,15 @@ class Module:
         """The lines that define named types."""
         return [item for item in self.items if isinstance(item, str) and item[:1] == "%"]
 
-    @cached_property
-    def nodes(self) -> dict[str, Node]:
-        """The nodes of debug information by name, e.g. `!12`."""
-        found: dict[str, Node] = {}
+    @lazy
+    def nodes(self) -> dict[str, dict[str, str]]:
+        """The fields of the nodes of debug information by name, e.g. `!12 = !DILocation(line: 3, scope: !4)`."""
+        found: dict[str, dict[str, str]] = {}
         for item in self.items:
             if isinstance(item, str) and item[:1] == "!":
                 name, _, content = item.partition(" = ")
                 if match := _NODE.match(content):
-                    fields = {field: text or value.strip() for field, text, value in _FIELD.findall(match[2])}
-                    found[name] = Node(match[1], fields)
+                    found[name] = {field: text or value.strip() for field, text, value in _FIELD.findall(match[1])}
         return found
 
     @property

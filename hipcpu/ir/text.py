@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _WORD = r'(?:"[^"]*"|[-\w$.]+)'
+_NAME, _NUMBER = re.compile(f"[%@]{_WORD}"), frozenset("-0123456789")
 _LOCAL, _SYMBOL = re.compile(f"%{_WORD}"), re.compile(f"@{_WORD}")
 _TYPE = re.compile(rf"(?:%{_WORD}|[\w.]+)(?: addrspace\(\d+\))?")
 _ESCAPED = re.compile(rb"\\([0-9A-Fa-f]{2})")
@@ -36,8 +37,6 @@ class Operand(NamedTuple):
     type: str
     value: str
     attributes: str = ""
-    after: str = ""
-    """What follows the value, such as the ordering of an atomic access."""
 
     @property
     def declaration(self) -> str:
@@ -142,13 +141,11 @@ def operand_from_text(text: str) -> Operand:
     rest = text[len(kind) :].lstrip()
     value = after_attributes(rest)
     attributes = rest[: len(rest) - len(value)].rstrip()
-    first, _, after = value.partition(" ")
-    if first[:1] in "%@" and '"' in first:
-        end = value.index('"', value.index('"') + 1) + 1
-        return Operand(kind, value[:end], attributes, value[end:].lstrip())
-    if first[:1] in "%@-0123456789" or first in _CONSTANTS:
-        return Operand(kind, first, attributes, after)
-    return Operand(kind, value, attributes)
+    if name := _NAME.match(value):
+        return Operand(kind, name[0], attributes)
+    # The ordering of an atomic access may follow.
+    first = value.partition(" ")[0]
+    return Operand(kind, first if first[:1] in _NUMBER or first in _CONSTANTS else value, attributes)
 
 
 def operands_from_text(text: str) -> tuple[Operand, ...]:

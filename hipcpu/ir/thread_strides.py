@@ -51,18 +51,16 @@ def strides_of(body: Iterable[Instruction], given: Mapping[str, Stride | None]) 
 
     A value that depends on itself is first believed to have the stride that the rest gives it.
     """
-    definitions = [one for one in body if one.result and one.result not in given]
+    definitions = [(one, _sources(one)) for one in body if one.result and one.result not in given]
     strides: Strides = dict(given)
     changed = True
     while changed:
         changed = False
-        for one in definitions:
-            is_phi = one.opcode == "phi"
-            sources = [operand.value for operand in one.operands] if is_phi else one.names
-            unseen = [source for source in sources if source.startswith("%") and source not in strides]
-            if unseen and (not is_phi or len(unseen) == len(sources)):
+        for one, sources in definitions:
+            seen = [source for source in sources if source[0] != "%" or source in strides]
+            if len(seen) < len(sources) and (one.opcode != "phi" or not seen):
                 continue
-            now = _stride(one, [source for source in sources if source not in unseen], strides)
+            now = _stride(one, seen, strides)
             if one.result not in strides:
                 strides[one.result] = now
                 changed = True
@@ -70,6 +68,10 @@ def strides_of(body: Iterable[Instruction], given: Mapping[str, Stride | None]) 
                 strides[one.result] = None
                 changed = True
     return strides
+
+
+def _sources(one: Instruction) -> list[str]:
+    return [operand.value for operand in one.operands] if one.opcode == "phi" else one.names
 
 
 def is_sum(one: Instruction) -> bool:

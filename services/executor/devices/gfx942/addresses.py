@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hipcpu.ir.instruction import SAME_VALUE
+from hipcpu.ir.text import words
 from hipcpu.ir.value_types import array_of, is_scalar, size_of
 from services.executor.devices.gfx942.polynomial import Polynomial
 
@@ -26,18 +27,8 @@ if TYPE_CHECKING:
     from services.executor.devices.gfx942.kernel import Kernel
 
 _WORKITEM = "@llvm.amdgcn.workitem.id."
-_UNIFORM_CALLS = tuple(
-    f"@llvm.amdgcn.{name}"
-    for name in (
-        "workgroup.id.",
-        "workgroup.size.",
-        "dispatch.ptr",
-        "implicitarg.ptr",
-        "kernarg.segment.ptr",
-        "readfirstlane",
-        "s.",
-    )
-)
+_UNIFORM = "workgroup.id. workgroup.size. dispatch.ptr implicitarg.ptr kernarg.segment.ptr readfirstlane s."
+_UNIFORM_CALLS = tuple(f"@llvm.amdgcn.{name}" for name in words(_UNIFORM))
 _LANE_BITS = 6
 _CONSTANTS = frozenset(("true", "false", "null", "poison", "undef"))
 
