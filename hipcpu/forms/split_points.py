@@ -69,7 +69,7 @@ def _instructions(blocks: Blocks, loop: Sequence[str]) -> list[Instruction]:
 
 def _may_be_split(blocks: Blocks, loop: Sequence[str]) -> bool:
     body = _instructions(blocks, loop)
-    if any(one.callee and not one.calls("@llvm.") for one in body):
+    if any(one.is_call and not one.calls("@llvm.") for one in body):
         return False
     accesses = [one for one in body if one.touches_memory]
     return bool(accesses) and all(map(_is_simple, accesses)) and len(blocks[loop[0]].phis) <= _MOST_VARIABLES

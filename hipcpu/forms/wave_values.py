@@ -16,7 +16,7 @@ _AREA, _VALUES = "%wp.barrier_area", "%wp.values"
 def with_wave_values(body: Iterable[Instruction]) -> Iterator[Instruction]:
     """The instructions with calls for results replaced by loads."""
     for one in body:
-        written = _WRITTEN.get(one.callee)
+        written = _WRITTEN.get(one.callee) if one.result else None
         if written is None:
             yield one
         else:

@@ -25,7 +25,7 @@ def with_index_parameters(blocks: Blocks) -> Blocks:
         one.result: _FUNCTIONS[one.callee]
         for block in blocks.values()
         for one in block.instructions
-        if one.callee in _FUNCTIONS
+        if one.result and one.callee in _FUNCTIONS
     }
     return {
         label: block.with_instructions(one.renamed(renamed) for one in block.instructions if one.result not in renamed)

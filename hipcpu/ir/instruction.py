@@ -184,6 +184,11 @@ class Instruction:
 
     # Calls.
 
+    @property
+    def is_call(self) -> bool:
+        """Whether it calls something: a function, or inline assembly."""
+        return self.opcode in _CALLS
+
     @lazy
     def _call(self) -> tuple[str, str, tuple[Operand, ...], str]:
         """Callee, type of the result, arguments, and the code of inline assembly."""

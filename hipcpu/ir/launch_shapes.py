@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from hipcpu.ir.text import plain, symbols_in
+from hipcpu.ir.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,19 +35,20 @@ def launch_shapes(host: Module) -> dict[str, tuple[Shape, ...]]:
         shape: Shape | None = None
         for one in function.instructions:
             if one.callee == _PUSH:
-                shape = _shape(one.operands[2].value, one.operands[3].value)
+                shape = _shape([operand.value for operand in one.operands[2:4]])
             elif one.callee == _LAUNCH or _STUB in one.callee:
-                launched = symbols_in(one.operands[0].value) if one.callee == _LAUNCH else [one.callee]
+                launched = [operand.value for operand in one.operands[:1]] if one.callee == _LAUNCH else [one.callee]
                 for symbol in launched:
                     shapes = found.setdefault(_kernel(symbol), [])
                     shapes += [] if shape in shapes else [shape]
     return {kernel: known for kernel, shapes in found.items() if (known := _all_known(shapes))}
 
 
-def _shape(xy: str, z: str) -> Shape | None:
-    if not xy.isdigit() or not z.isdigit():
+def _shape(threads: Sequence[str]) -> Shape | None:
+    if len(threads) < 2 or not all(map(str.isdigit, threads)):  # noqa: PLR2004 - x and y together, and z
         return None
-    shape = int(xy) & _LOW, int(xy) >> 32, int(z)
+    xy, z = map(int, threads)
+    shape = xy & _LOW, xy >> 32, z
     return shape if 0 < shape[0] * shape[1] * shape[2] <= _MOST_THREADS else None
 
 

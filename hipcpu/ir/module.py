@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from hipcpu.ir.function import Function
 from hipcpu.ir.lazy import lazy
-from hipcpu.ir.text import leading_type, plain, split_list, with_symbols_renamed, without_attached, words
+from hipcpu.ir.text import leading_type, leading_value, plain, split_list, with_symbols_renamed, without_attached, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -46,24 +46,26 @@ class Global:
         """Whether nobody writes to it."""
         return self.kind == "constant"
 
-    @lazy
-    def _parts(self) -> list[str]:
-        return split_list(self._rest)
-
     @property
     def type(self) -> str:
         """The type of what it holds."""
         return leading_type(self._rest)
 
+    @lazy
+    def _value_and_attributes(self) -> tuple[str, tuple[str, ...]]:
+        rest = self._rest[len(self.type) :].lstrip()
+        value = leading_value(rest) if rest[:1] not in ("", ",") else ""
+        return value, tuple(split_list(rest[len(value) :].removeprefix(",")))
+
     @property
     def value(self) -> str:
         """What it is initialised with, without its type; empty if it is defined elsewhere."""
-        return self._parts[0][len(self.type) :].lstrip()
+        return self._value_and_attributes[0]
 
     @property
     def attributes(self) -> tuple[str, ...]:
         """What follows its value, e.g. `align 4`."""
-        return tuple(self._parts[1:])
+        return self._value_and_attributes[1]
 
     @property
     def section(self) -> str:

@@ -16,6 +16,7 @@ _NAME, _NUMBER = re.compile(f"[%@]{_WORD}"), frozenset("-0123456789")
 _LOCAL, _SYMBOL = re.compile(f"%{_WORD}"), re.compile(f"@{_WORD}")
 _TYPE = re.compile(rf"(?:%{_WORD}|[\w.]+)(?: addrspace\(\d+\))?")
 _ESCAPED = re.compile(rb"\\([0-9A-Fa-f]{2})")
+_BRACKETS = re.compile(r'"[^"]*"|[(\[{<>}\])]')
 _SPLIT = re.compile(r'"[^"]*"|[(\[{<>}\]),]')
 _SPACES = re.compile(r'"[^"]*"|[(\[{<>}\]) ]')
 _ATTRIBUTE = re.compile(r"align \d+ |[a-z_]+(?=\()|(?:fast|cold|ghc|tail|swift)?cc(?: \d+)? |[a-z_]+ ")
@@ -80,7 +81,7 @@ def without_attached(text: str, kind: str) -> str:
 def bracketed(text: str, start: int) -> str:
     """What stands between the bracket at `start` and the one that closes it."""
     depth = 0
-    for match in _SPLIT.finditer(text, start):
+    for match in _BRACKETS.finditer(text, start):
         depth += (match[0] in _OPEN) - (match[0] in _CLOSE)
         if depth == 0:
             return text[start + 1 : match.start()]
@@ -120,6 +121,11 @@ def leading_type(text: str) -> str:
     if not match:
         raise ValueError(f"no type in {text!r}")
     return match[0]
+
+
+def leading_value(text: str) -> str:
+    """The constant at the start of `text`."""
+    return text[: len(bracketed(text, 0)) + 2] if text[0] in _OPEN else split_list(text)[0]
 
 
 def after_attributes(text: str) -> str:

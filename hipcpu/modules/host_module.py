@@ -20,6 +20,8 @@ from hipcpu.ir.module import Module
 from hipcpu.ir.text import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from hipcpu.ir.function import Function
     from hipcpu.ir.instruction import Instruction
 
@@ -80,17 +82,25 @@ class HostModule:
 def host_module_from_text(text: str) -> HostModule:
     """Read the unoptimised IR of the host pass."""
     module = Module.from_text(text)
-    variables = module.variables
-    kernels: list[Kernel] = []
+    names = module.variables.items()
+    table = next((name[1:] for name, each in names if name.startswith(_TABLE) and "external" in each.qualifiers), None)
+    return HostModule(module, tuple(_kernels(module)), tuple(_registered(module)), table)
+
+
+def _kernels(module: Module) -> Iterator[Kernel]:
     for call in module.calls_of(_KERNEL):
-        handle, name = (variables[plain(operand.value)] for operand in call.operands[1:3])
-        kernels.append(_kernel(name.string or "", module.functions[plain(handle.value)]))
-    registered: list[Variable] = []
+        handle, name = (module.variables.get(plain(operand.value)) for operand in call.operands[1:3])
+        stub = module.functions.get(plain(handle.value)) if handle else None
+        if stub and name and name.string:
+            yield _kernel(name.string, stub)
+
+
+def _registered(module: Module) -> Iterator[Variable]:
     for call in (each for symbol in _VARIABLES for each in module.calls_of(symbol)):
+        name = module.variables.get(plain(call.operands[3].value))
         size = next(operand.value for operand in call.operands if operand.type == "i64")
-        registered.append(Variable(variables[plain(call.operands[3].value)].string or "", int(size)))
-    tables = (name[1:] for name, each in variables.items() if name.startswith(_TABLE) and "external" in each.qualifiers)
-    return HostModule(module, tuple(kernels), tuple(registered), next(tables, None))
+        if name and name.string and size.isdigit():
+            yield Variable(name.string, int(size))
 
 
 def _kernel(symbol: str, stub: Function) -> Kernel:
@@ -125,7 +135,7 @@ class _StubReader:
             self._types[one.result] = one.element_type
         elif one.opcode == "getelementptr" and values[1:-1] == ["0"]:
             self._elements[one.result] = (values[0], _EIGHTBYTE if int(values[2]) else 0)
-        elif one.opcode == "getelementptr" and one.element_type == "ptr":
+        elif one.opcode == "getelementptr" and one.element_type == "ptr" and values[1].isdigit():
             self._slots[one.result] = int(values[1])
         elif one.opcode == "zext":
             self._widened[one.result] = values[0]

@@ -57,6 +57,11 @@ def test_loop_over_elements_that_are_no_neighbours_stays(index: str) -> None:
     assert not _is_split(_split(index))
 
 
+@pytest.mark.parametrize("call", ["call void @f()", 'call void asm sideeffect "", "~{memory}"()', "call void %p()"])
+def test_loop_that_calls_something_stays(call: str) -> None:
+    assert not _is_split(_split(f"add i32 %i, 3\n  {call}"))
+
+
 def test_kernel_without_barriers_stays() -> None:
     assert not _is_split(_split("add i32 %i, 3", barrier=False))
 

@@ -129,3 +129,10 @@ def test_a_variable_is_read_in_its_parts() -> None:
     assert (found.type, found.value, found.section) == ("[2 x { i8, ptr }]", "undef", "x, y")
     assert not found.is_constant
     assert Global('@s = private unnamed_addr constant [4 x i8] c"a],\\00", align 1').string == "a],"
+
+
+def test_a_large_table_is_read_at_its_ends() -> None:
+    table = Global(f'@t = internal constant [9 x i8] [{", ".join(["i8 1"] * 9)}], section "s", align 4')
+
+    assert table.value.startswith("[i8 1, i8 1")
+    assert table.attributes == ('section "s"', "align 4")
