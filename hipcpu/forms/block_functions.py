@@ -16,14 +16,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hipcpu.forms.barrier_area import BROUGHT, VALUES
-from hipcpu.forms.region_code import REST
+from hipcpu.forms.regions import REST
 from hipcpu.forms.thread_loops import RegionCall, Threads, index_loads, too_many
 from hipcpu.ir.index_values import parameter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hipcpu.forms.region_plan import Uniform
+    from hipcpu.forms.region_plan import RegionPlan, Uniform
     from hipcpu.forms.regions import Regions
     from hipcpu.forms.thread_loops import LoopWriter
     from hipcpu.ir.launch_shapes import Shape
@@ -51,12 +51,16 @@ class BlockCode:
     kernel: str
     loads: Sequence[str]
     arguments: Sequence[str]
-    cut: Regions
+    regions: Regions
     writer: LoopWriter
+
+    @property
+    def _plan(self) -> RegionPlan:
+        return self.regions.plan
 
     def functions(self, shapes: Sequence[Shape]) -> list[str]:
         """The function for any block, which leaves those of `shapes` to functions of their own."""
-        frequent = shapes if self.cut.barriers and not too_many(len(self.cut.functions)) else ()
+        frequent = shapes if self._plan.barriers and not too_many(len(self.regions.functions)) else ()
         return [self._any_shape(frequent), *(self._one_shape(shape) for shape in frequent)]
 
     def _any_shape(self, shapes: Sequence[Shape]) -> str:
@@ -83,25 +87,25 @@ class BlockCode:
             "  %values.now = alloca ptr",
             "  store ptr %brought.first, ptr %brought.now",
             "  store ptr %values.first, ptr %values.now",
-            *(f"  {uniform.variable} = alloca {uniform.type}" for uniform in self.cut.kept),
+            *(f"  {uniform.variable} = alloca {uniform.type}" for uniform in self._plan.kept),
             "  br label %r0",
         ]
-        for number in range(len(self.cut.functions)):
+        for number in range(len(self.regions.functions)):
             lines += self._region(symbol, number, threads)
-        for number in range(len(self.cut.barriers)):
+        for number in range(len(self._plan.barriers)):
             lines += self._barrier(number, threads)
-        if self.cut.divergent:
+        if self._plan.divergent:
             lines += self._rest(symbol, threads)
         return [*lines, "end:", "  ret void"]
 
     def _region(self, symbol: str, number: int, threads: Threads) -> list[str]:
         r = f"r{number}"
-        lines, passed = self._passed(r, self.cut.uniforms[number])
-        exits = self.cut.exits[number]
-        parts = bool(set(exits) & set(self.cut.divergent))
-        function = self.cut.functions[number]
-        call = RegionCall(self.kernel, number, function, self.arguments, passed, parts, threads.rare, self.cut.kept)
-        narrowing, fewer = _narrowed(r, threads, self.cut.firsts[number])
+        lines, passed = self._passed(r, self._plan.uniforms(number))
+        exits = self._plan.exits(number)
+        parts = bool(set(exits) & set(self._plan.divergent))
+        function = self.regions.functions[number]
+        call = RegionCall(self.kernel, number, function, self.arguments, passed, parts, threads.rare, self._plan.kept)
+        narrowing, fewer = _narrowed(r, threads, self._plan.first_threads(number))
         lines = [f"{r}:", *lines, *narrowing, *self._loop(call, fewer, symbol)]
         if parts:
             lines += [
@@ -114,21 +118,21 @@ class BlockCode:
     def _rest(self, symbol: str, threads: Threads) -> list[str]:
         """Each thread that is where others are not goes on by itself, to where all come."""
         r = f"r{REST}"
-        lines, passed = self._passed(r, self.cut.rest_uniforms)
-        if self.cut.rest is None:
-            raise ValueError(self.kernel)
-        call = RegionCall(self.kernel, REST, self.cut.rest, self.arguments, passed, rarely=True, kept=self.cut.kept)
-        places = [place for place in self.cut.places if place not in self.cut.divergent]
+        lines, passed = self._passed(r, self._plan.rest_uniforms())
+        call = RegionCall(
+            self.kernel, REST, self.regions.rest, self.arguments, passed, rarely=True, kept=self._plan.kept
+        )
+        places = [place for place in self._plan.places if place not in self._plan.divergent]
         return [f"{r}:", *lines, *self._loop(call, threads, symbol), _onwards(f"%{r}.id", places)]
 
     def _loop(self, call: RegionCall, threads: Threads, symbol: str) -> list[str]:
-        return self.writer.loop_of_many(call, threads, symbol, len(self.cut.functions))
+        return self.writer.loop_of_many(call, threads, symbol, len(self.regions.functions))
 
     def _passed(self, r: str, uniforms: Sequence[Uniform]) -> tuple[list[str], list[str]]:
         """The IR that fetches what a region is passed, and how it is passed."""
         lines = [f"  %{r}.brought = load ptr, ptr %brought.now", f"  %{r}.values = load ptr, ptr %values.now"]
         passed = ["ptr %wp.context", "ptr %wp.barrier_area", f"ptr %{r}.brought", f"ptr %{r}.values"]
-        passed += [f"ptr {uniform.variable}" for uniform in self.cut.kept]
+        passed += [f"ptr {uniform.variable}" for uniform in self._plan.kept]
         for uniform in uniforms:
             lines += self._fetched(f"%{r}.uniform.{uniform.slot}", uniform)
             passed.append(f"{uniform.type} %{r}.uniform.{uniform.slot}")
@@ -139,12 +143,12 @@ class BlockCode:
             return [f"  {name} = load {uniform.type}, ptr {uniform.variable}"]
         place = f"ptr %wp.context, i64 0, i32 {uniform.slot}, i64 0"
         return [
-            f"  {name}.p = getelementptr {self.cut.context}, {place}",
+            f"  {name}.p = getelementptr {self._plan.context}, {place}",
             f"  {name} = load {uniform.type}, ptr {name}.p",
         ]
 
     def _barrier(self, number: int, threads: Threads) -> list[str]:
-        m, barrier = f"m{number}", self.cut.barriers[number]
+        m, barrier = f"m{number}", self._plan.barriers[number]
         lines = [f"{m}:"]
         if barrier.is_wave:
             lines += [

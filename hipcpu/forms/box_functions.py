@@ -10,6 +10,7 @@ from hipcpu.forms.thread_loops import RegionCall, Threads, index_loads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hipcpu.forms.region_plan import RegionPlan
     from hipcpu.forms.regions import Regions
     from hipcpu.forms.thread_loops import LoopWriter
 
@@ -28,10 +29,10 @@ def regions_symbol(kernel: str) -> str:
 
 
 def regions_function(
-    kernel: str, loads: Sequence[str], arguments: Sequence[str], cut: Regions, writer: LoopWriter
+    kernel: str, loads: Sequence[str], arguments: Sequence[str], regions: Regions, writer: LoopWriter
 ) -> str:
     """`loads` fetch the kernel's arguments and `arguments` passes them on."""
-    cases = " ".join(f"i32 {number}, label %r{number}" for number in range(len(cut.functions)))
+    cases = " ".join(f"i32 {number}, label %r{number}" for number in range(len(regions.functions)))
     lines = [
         f"define internal i64 {regions_symbol(kernel)}({_PARAMETERS}) {{",
         "entry:",
@@ -44,10 +45,10 @@ def regions_function(
         "none:",
         "  unreachable",
     ]
-    for number, function in enumerate(cut.functions):
-        uniform_loads, uniforms = _uniform_variables(number, cut)
+    for number, function in enumerate(regions.functions):
+        uniform_loads, uniforms = _uniform_variables(number, regions.plan)
         call = RegionCall(kernel, number, function, arguments, [*_PASSED, *uniforms], records=True)
-        loop = writer.loop_of_many(call, _THREADS, regions_symbol(kernel), len(cut.functions))
+        loop = writer.loop_of_many(call, _THREADS, regions_symbol(kernel), len(regions.functions))
         lines += [f"r{number}:", *uniform_loads, *loop, *_answer(f"r{number}")]
     return "\n".join([*lines, "}"])
 
@@ -71,13 +72,16 @@ def _box_loads() -> list[str]:
     return [*lines, "  %before_side = zext i32 %side.32 to i64", "  %after_side = xor i64 %before_side, 1"]
 
 
-def _uniform_variables(number: int, cut: Regions) -> tuple[list[str], list[str]]:
+def _uniform_variables(number: int, plan: RegionPlan) -> tuple[list[str], list[str]]:
     """Fetch the uniform variables that a region is passed, before its loop: the region may change them."""
     lines: list[str] = []
     passed: list[str] = []
-    for uniform in cut.uniforms[number]:
+    for uniform in plan.uniforms(number):
         name = f"%r{number}.uniform.{uniform.slot}"
         where = f"ptr %wp.context, i64 0, i32 {uniform.slot}, i64 %before_side"
-        lines += [f"  {name}.p = getelementptr {cut.context}, {where}", f"  {name} = load {uniform.type}, ptr {name}.p"]
+        lines += [
+            f"  {name}.p = getelementptr {plan.context}, {where}",
+            f"  {name} = load {uniform.type}, ptr {name}.p",
+        ]
         passed.append(f"{uniform.type} {name}")
     return lines, passed

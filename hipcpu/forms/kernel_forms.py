@@ -131,11 +131,12 @@ def _cut_form(
     }
     counts = cut.barrier_count, cut.split_point_count
     regions = regions_of(kernel.symbol, parameters, blocks, counts, cut.derived)
+    plan = regions.plan
     loads, passed = argument_loads(kernel, parameters)
-    row = TableRow(kernel.symbol, 0, barriers=regions.barriers[: cut.barrier_count], context=regions.context)
+    row = TableRow(kernel.symbol, 0, barriers=plan.barriers[: cut.barrier_count], context=plan.context)
     functions = [one.text for one in regions.functions]
-    if regions.uniform_control:
-        functions.append(regions.rest.text if regions.rest else "")
+    if plan.uniform_control:
+        functions += [regions.rest.text] if plan.divergent else [""]
         code = BlockCode(kernel.symbol, loads, passed, regions, writer).functions(shapes)
         return [*functions, *code], replace(row, block=block_symbol(kernel.symbol))
     code = regions_function(kernel.symbol, loads, passed, regions, writer)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hipcpu.ir.first_threads import first_threads
 from hipcpu.ir.function import reachable
+from hipcpu.ir.lazy import lazy
 from hipcpu.ir.synchronisation import after_label, barrier_label, barrier_of
 from hipcpu.ir.uniformity import uniformity_of
 from hipcpu.ir.variables import Variable, live_at_entry, stored_in, variables_of
@@ -80,6 +81,12 @@ class RegionPlan:
         names = sorted(live & self.uniform, key=self.slots.__getitem__)
         return tuple(Uniform(self.variables[name].type, self.slots[name], name in self._each) for name in names)
 
+    @lazy
+    def kept(self) -> list[Uniform]:
+        """Every uniform variable that some region is passed and the block function has."""
+        passed = {uniform for number in range(len(self.barriers) + 1) for uniform in self.uniforms(number)}
+        return sorted((uniform for uniform in passed if not uniform.each), key=lambda uniform: uniform.slot)
+
     def live_at_divergent(self) -> frozenset[str]:
         """Those that are alive where not all threads come."""
         return frozenset[str]().union(*(self.live_at_start(place) for place in self.divergent))
@@ -126,6 +133,12 @@ class RegionPlan:
     def rest_exits(self) -> tuple[int, ...]:
         """What the rest function may return for a thread that it took somewhere."""
         return self._exits(self.rest_labels(), self.rest_stops()) if self.divergent else ()
+
+    @property
+    def places(self) -> list[int]:
+        """All that a region function may return."""
+        exits = map(self.exits, range(len(self.barriers) + 1))
+        return sorted({place for all_ in (*exits, self.rest_exits()) for place in all_})
 
     def _exits(self, labels: Sequence[str], stops: set[str]) -> tuple[int, ...]:
         bodies = (self.blocks[label].instructions for label in labels if label not in stops)

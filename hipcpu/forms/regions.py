@@ -20,61 +20,41 @@ them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hipcpu.forms.region_code import RegionCode
-from hipcpu.forms.region_plan import RegionPlan
+from hipcpu.forms.barrier_area import MASKS, NEXT
+from hipcpu.forms.region_plan import RegionPlan, Uniform, number_of
+from hipcpu.forms.wave_values import with_wave_values
+from hipcpu.ir.derived_values import needed
+from hipcpu.ir.function import Function, block, reachable
+from hipcpu.ir.index_values import declarations
+from hipcpu.ir.instruction import Instruction
+from hipcpu.ir.lazy import lazy
+from hipcpu.ir.synchronisation import SPLIT_POINT, barrier_of
 from hipcpu.ir.text import parameters_text
 
 if TYPE_CHECKING:
-    from hipcpu.forms.region_plan import Uniform
-    from hipcpu.ir.function import Blocks, Function
-    from hipcpu.ir.instruction import Instruction
+    from collections.abc import Iterable, Sequence
+
+    from hipcpu.ir.function import Block, Blocks
     from hipcpu.ir.synchronisation import Barrier
     from hipcpu.ir.text import Operand
+    from hipcpu.ir.variables import Variable
+
+REST = "rest"
+_RETURN = Instruction("  ret void")
+
+_AREA, _BROUGHT = "%wp.barrier_area", "%wp.brought"
 
 
-@dataclass(frozen=True)
-class Regions:
-    """A kernel cut into region functions."""
-
-    functions: tuple[Function, ...]
-    """In order; the symbols are `region_symbol(kernel, number)`."""
-    barriers: tuple[Barrier, ...]
-    """Split points come after all others."""
-    context: str
-    """The IR type of the context."""
-    uniforms: tuple[tuple[Uniform, ...], ...]
-    """For each region, the uniform variables that it is passed, in order."""
-    exits: tuple[tuple[int, ...], ...]
-    """For each region, what it may return."""
-    uniform_control: bool
-    """Whether all threads return the same from each region, but for those that are at one of `divergent`."""
-    divergent: tuple[int, ...] = ()
-    """What a region returns to which threads may come that others do not."""
-    rest: Function | None = None
-    """What takes a thread from one of `divergent` to where all come, and others nowhere; see `region_symbol`."""
-    rest_uniforms: tuple[Uniform, ...] = ()
-    rest_exits: tuple[int, ...] = ()
-    firsts: tuple[int | None, ...] = ()
-    """For each region, how many threads of each row have work in it, where that is known to be fewer than all."""
-
-    @property
-    def kept(self) -> tuple[Uniform, ...]:
-        """Every uniform variable that some region is passed and the block function has."""
-        kept = {uniform for region in self.uniforms for uniform in region if not uniform.each}
-        return tuple(sorted(kept, key=lambda uniform: uniform.slot))
-
-    @property
-    def places(self) -> tuple[int, ...]:
-        """All that a region may return."""
-        return tuple(sorted({place for exits in (*self.exits, self.rest_exits) for place in exits}))
+def region_symbol(kernel: str, number: int | str) -> str:
+    """The symbol of a region function, or with `REST` of that of the rest, of the kernel called `kernel`."""
+    return f'@"__wp_region.{kernel}.{number}"'
 
 
 def regions_of(
     kernel: str,
-    parameters: tuple[Operand, ...],
+    parameters: Sequence[Operand],
     blocks: Blocks,
     counts: tuple[int, int],
     derived: tuple[Instruction, ...],
@@ -86,23 +66,137 @@ def regions_of(
     plan = RegionPlan(blocks, counts, derived)
     if not plan.uniform_control or plan.overtakes():
         plan = RegionPlan(blocks, (counts[0], 0), derived)
-    code = RegionCode(kernel, parameters_text(parameters), plan)
-    numbers = range(len(plan.barriers) + 1)
-    cut = Regions(
-        tuple(code.region(number) for number in numbers),
-        plan.barriers,
-        plan.context,
-        tuple(plan.uniforms(number) for number in numbers),
-        tuple(plan.exits(number) for number in numbers),
-        plan.uniform_control,
-        firsts=tuple(plan.first_threads(number) for number in numbers),
-    )
-    if not plan.divergent:
-        return cut
-    return replace(
-        cut,
-        divergent=plan.divergent,
-        rest=code.rest(),
-        rest_uniforms=plan.rest_uniforms(),
-        rest_exits=plan.rest_exits(),
-    )
+    return Regions(kernel, parameters, plan)
+
+
+class Regions:
+    """A kernel cut into region functions; `parameters` are its own."""
+
+    def __init__(self, kernel: str, parameters: Sequence[Operand], plan: RegionPlan) -> None:
+        self._kernel = kernel
+        self._parameters = parameters_text(parameters)
+        self.plan = plan
+
+    @lazy
+    def functions(self) -> tuple[Function, ...]:
+        """In order; the symbols are `region_symbol(kernel, number)`."""
+        return tuple(map(self._region, range(len(self.plan.barriers) + 1)))
+
+    def _region(self, number: int) -> Function:
+        start = self.plan.start(number)
+        body = self._body(reachable(self.plan.blocks, [start], self.plan.stops), self.plan.stops)
+        live = self.plan.live_at_start(number)
+        entry = self._entry(body, live, self.plan.uniform, [f"  br label {start}"])
+        header = f"define internal i32 {region_symbol(self._kernel, number)}"
+        header += f"({self._all_parameters(self.plan.uniforms(number))}) alwaysinline {{"
+        return Function.of_blocks(header, [entry, *body])
+
+    @lazy
+    def rest(self) -> Function:
+        """What takes a thread from a place to which not all come to where all come, and any other thread nowhere."""
+        body = self._body(self.plan.rest_labels(), self.plan.rest_stops())
+        cases = " ".join(f"i32 {place}, label {self.plan.start(place)}" for place in self.plan.divergent)
+        ending = [
+            f"  %wp.places = getelementptr i8, ptr {_AREA}, i64 {NEXT}",
+            "  %wp.place.p = getelementptr i32, ptr %wp.places, i64 %wp.thread",
+            "  %wp.place = load i32, ptr %wp.place.p",
+            f"  switch i32 %wp.place, label %wp.there [ {cases} ]",
+        ]
+        entry = self._entry(body, self.plan.live_at_divergent(), self.plan.once, ending)
+        header = f"define internal i32 {region_symbol(self._kernel, REST)}"
+        header += f"({self._all_parameters(self.plan.rest_uniforms())}) {{"
+        return Function.of_blocks(header, [entry, block("%wp.there", ["  ret i32 %wp.place"], ""), *body])
+
+    def _body(self, labels: Sequence[str], stops: set[str]) -> list[Block]:
+        stored = self.plan.stored_in(labels)
+        return [block(label, self._block(label, stops, stored)) for label in labels]
+
+    def _entry(self, body: Sequence[Block], live: frozenset[str], passed: frozenset[str], ending: list[str]) -> Block:
+        names = {name for each in body for one in each.instructions for name in one.names}
+        derived = needed(self.plan.derived, names)
+        return block("%wp.entry", [*derived, *self._variables(names, live, passed), *ending], "")
+
+    def _all_parameters(self, uniforms: Sequence[Uniform]) -> str:
+        ours = f"{declarations()}, i64 %wp.thread, ptr %wp.context, ptr {_AREA}, ptr {_BROUGHT}, ptr %wp.values"
+        ours += f", {'i64 %wp.after_side' if not self.plan.uniform_control else self._slot_parameters()}".removesuffix(
+            ", "
+        )
+        ours += "".join(f", {uniform.type} %wp.uniform.{uniform.slot}" for uniform in uniforms)
+        return f"{self._parameters}, {ours}" if self._parameters else ours
+
+    def _variables(self, used: set[str], live: frozenset[str], passed: frozenset[str]) -> list[str]:
+        lines: list[str] = []
+        for name, variable in self.plan.variables.items():
+            if name not in used:
+                continue
+            if not variable.simple:
+                lines.append(f"  {name} = {self._slot_address(name)}")
+                continue
+            lines.append(f"  {name} = alloca {variable.type}")
+            if name in live:
+                lines += self._restored(name, variable, passed)
+        return lines
+
+    def _slot_parameters(self) -> str:
+        return ", ".join(f"ptr {uniform.variable}" for uniform in self.plan.kept)
+
+    def _slot_address(self, name: str, element: str = "%wp.thread") -> str:
+        return f"getelementptr {self.plan.context}, ptr %wp.context, i64 0, i32 {self.plan.slots[name]}, i64 {element}"
+
+    def _restored(self, name: str, variable: Variable, passed: frozenset[str]) -> list[str]:
+        if name in passed:
+            return [f"  store {variable.type} %wp.uniform.{self.plan.slots[name]}, ptr {name}"]
+        slot = f"%wp.restore.{self.plan.slots[name]}"
+        lines = [f"  {slot}.p = {self._slot_address(name)}"]
+        if variable.type == "i1":
+            lines += [f"  {slot}.b = load i8, ptr {slot}.p", f"  {slot} = trunc i8 {slot}.b to i1"]
+        else:
+            lines.append(f"  {slot} = load {variable.type}, ptr {slot}.p")
+        return [*lines, f"  store {variable.type} {slot}, ptr {name}"]
+
+    def _saved(self, name: str, variable: Variable, number: int) -> list[str]:
+        slot = f"%wp.save.{number}.{self.plan.slots[name]}"
+        element = "%wp.after_side" if name in self.plan.once else "%wp.thread"
+        lines = [f"  {slot} = load {variable.type}, ptr {name}"]
+        if name in self.plan.once and self.plan.uniform_control:
+            return [
+                *lines,
+                f"  store {variable.type} {slot}, ptr {Uniform(variable.type, self.plan.slots[name]).variable}",
+            ]
+        lines.append(f"  {slot}.p = {self._slot_address(name, element)}")
+        if variable.type == "i1":
+            return [*lines, f"  {slot}.b = zext i1 {slot} to i8", f"  store i8 {slot}.b, ptr {slot}.p"]
+        return [*lines, f"  store {variable.type} {slot}, ptr {slot}.p"]
+
+    def _block(self, label: str, stops: set[str], stored: frozenset[str]) -> Iterable[Instruction | str]:
+        body = [one for one in self.plan.blocks[label].instructions if one.opcode != "alloca" and one != SPLIT_POINT]
+        if label in stops:
+            body = [one for one in body[:-1] if not barrier_of(one)]
+            return [*body, *self._arrival(number_of(label), stored)]
+        return ("  ret i32 0" if one == _RETURN else one for one in with_wave_values(body))
+
+    def _arrival(self, number: int, stored: frozenset[str]) -> list[str]:
+        kept = _brought(self.plan.barriers[number], number, names_lanes=not self.plan.uniform_control)
+        # What is passed from one side to the other must be copied; all else is where it was.
+        changed = stored if self.plan.uniform_control else stored | self.plan.uniform
+        for name in sorted(self.plan.live_at_start(number + 1) & changed, key=self.plan.slots.__getitem__):
+            kept += self._saved(name, self.plan.variables[name], number)
+        return [*kept, f"  ret i32 {number + 1}"]
+
+
+def _brought(barrier: Barrier, number: int, *, names_lanes: bool) -> list[str]:
+    """Show the value, and the mask if there is one, to the others."""
+    lines: list[str] = []
+    address = f"%wp.brought.{number}"
+    if barrier.is_wave or barrier.value != "0":
+        value = barrier.value
+        if not barrier.is_wave:
+            value = f"{address}.wide"
+            lines.append(f"  {value} = zext i32 {barrier.value} to i64")
+        lines.append(f"  {address} = getelementptr i64, ptr {_BROUGHT}, i64 %wp.thread")
+        lines.append(f"  store i64 {value}, ptr {address}")
+    if names_lanes and barrier.mask != "0":
+        lines.append(f"  {address}.masks = getelementptr i8, ptr {_AREA}, i64 {MASKS}")
+        lines.append(f"  {address}.mask = getelementptr i64, ptr {address}.masks, i64 %wp.thread")
+        lines.append(f"  store i64 {barrier.mask}, ptr {address}.mask")
+    return lines

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 _WORKITEM = "@llvm.amdgcn.workitem.id."
 _UNIFORM = "workgroup.id. workgroup.size. dispatch.ptr implicitarg.ptr kernarg.segment.ptr readfirstlane s."
 _UNIFORM_CALLS = tuple(f"@llvm.amdgcn.{name}" for name in words(_UNIFORM))
+_ARITHMETIC = frozenset(words("add sub mul or shl and lshr"))
 _LANE_BITS = 6
+_MAX_DEPTH = 200
 _CONSTANTS = frozenset(("true", "false", "null", "poison", "undef"))
 
 
@@ -63,9 +65,23 @@ class Addresses:
         one = self._kernel.definitions.get(name)
         if one is None:
             return Polynomial.unknown(f"u:{name}")
-        rule = _RULES.get(one.opcode)
-        found = rule(self, one) if rule else None
+        found = self._sum_of(one)
         return found if found is not None else self._opaque(one)
+
+    def _sum_of(self, one: Instruction) -> Polynomial | None:
+        """What an instruction is made of; None if nothing here says it."""
+        if one.opcode in _ARITHMETIC:
+            return self._arithmetic(one) if is_scalar(one.type) else None
+        if one.opcode in SAME_VALUE:
+            return self.of(one.operands[0].value)
+        if one.opcode == "getelementptr":
+            offset = offset_of(one, self.of, self._kernel.types)
+            return self.of(one.operands[0].value).plus(offset) if offset is not None else None
+        if one.opcode == "phi":
+            return self._repeated(one)
+        if one.calls(_WORKITEM):
+            return Polynomial.unknown(one.callee.removeprefix(_WORKITEM))
+        return Polynomial.unknown(f"u:{one.result}") if one.calls(*_UNIFORM_CALLS) else None
 
     def _opaque(self, one: Instruction) -> Polynomial:
         """A value of its own: uniform if all that it is made of is, and it is no merge of paths or memory."""
@@ -75,18 +91,36 @@ class Addresses:
         uniform = inherits and not any(self.varies(operand.value) for operand in one.operands)
         return Polynomial.unknown(f"{'u' if uniform else 'v'}:{one.result}")
 
-    def binary(self, one: Instruction) -> tuple[Polynomial, Polynomial] | None:
-        """Both operands of an arithmetic operation."""
-        if not is_scalar(one.type):
+    def _arithmetic(self, one: Instruction) -> Polynomial | None:
+        left, right = (self.of(operand.value) for operand in one.operands)
+        if one.opcode == "add" or (one.opcode == "or" and "disjoint" in one.flags):
+            return left.plus(right)
+        if one.opcode == "sub":
+            return left.plus(right.scaled(-1))
+        if one.opcode == "mul":
+            return left.times(right)
+        return None if right.value is None else self._with_constant(one, left, right.value)
+
+    def _with_constant(self, one: Instruction, left: Polynomial, number: int) -> Polynomial | None:
+        if one.opcode == "shl" and 0 <= number < 64:  # noqa: PLR2004  bits of an address
+            return left.scaled(1 << number)
+        if left != Polynomial.unknown("x"):
             return None
-        left, right = one.operands
-        return self.of(left.value), self.of(right.value)
+        uniform = Polynomial.unknown(f"u:{one.result}")
+        if one.opcode == "lshr" and number >= _LANE_BITS:
+            return uniform
+        # `x & 63`, and wider, is the lane: x but for what is the same in the whole wavefront.
+        is_lane = number >= (1 << _LANE_BITS) - 1 and number & (number + 1) == 0
+        return left.plus(uniform) if one.opcode == "and" and is_lane else None
 
-    def offset(self, one: Instruction) -> Polynomial | None:
-        """What a `getelementptr` adds to its pointer, in bytes."""
-        return offset_of(one, self.of, self._kernel.types)
+    def _repeated(self, phi: Instruction) -> Polynomial | None:
+        found = self._induction(phi)
+        if found is None:
+            return None
+        turns = found[1].times(Polynomial.unknown(f"loop:{phi.result}"))
+        return found[0].plus(turns) if turns is not None else None
 
-    def induction(self, phi: Instruction) -> tuple[Polynomial, Polynomial] | None:
+    def _induction(self, phi: Instruction) -> tuple[Polynomial, Polynomial] | None:
         """Start and step of a loop's variable; None for a phi that is none."""
         if len(phi.operands) != 2:  # noqa: PLR2004  a start and a next value
             return None
@@ -102,7 +136,7 @@ class Addresses:
             return None
         first, second = one.operands[0].value, one.operands[1].value
         if one.opcode == "getelementptr":
-            return self.offset(one) if first == phi else None
+            return offset_of(one, self.of, self._kernel.types) if first == phi else None
         if phi not in {first, second}:
             return None
         return self.of(second if first == phi else first).scaled(-1 if one.opcode == "sub" else 1)
@@ -123,87 +157,3 @@ def offset_of(one: Instruction, value_of: Callable[[str], Polynomial], types: Ma
             return None
         total = total.plus(value_of(index.value).scaled(size))
     return total
-
-
-_MAX_DEPTH = 200
-
-
-def _add(addresses: Addresses, one: Instruction) -> Polynomial | None:
-    both = addresses.binary(one)
-    return both[0].plus(both[1]) if both else None
-
-
-def _subtract(addresses: Addresses, one: Instruction) -> Polynomial | None:
-    both = addresses.binary(one)
-    return both[0].plus(both[1].scaled(-1)) if both else None
-
-
-def _multiply(addresses: Addresses, one: Instruction) -> Polynomial | None:
-    both = addresses.binary(one)
-    return both[0].times(both[1]) if both else None
-
-
-def _or(addresses: Addresses, one: Instruction) -> Polynomial | None:
-    return _add(addresses, one) if "disjoint" in one.flags else None
-
-
-def _shift(addresses: Addresses, one: Instruction) -> Polynomial | None:
-    both = addresses.binary(one)
-    count = both[1].value if both else None
-    return both[0].scaled(1 << count) if both and count is not None and 0 <= count < 64 else None  # noqa: PLR2004  bits of an address
-
-
-def _mask(addresses: Addresses, one: Instruction) -> Polynomial | None:
-    """`x & 63`, and wider, is the lane: x but for what is the same in the whole wavefront."""
-    both = addresses.binary(one)
-    mask = both[1].value if both else None
-    if both is None or mask is None or both[0] != Polynomial.unknown("x"):
-        return None
-    is_lane = mask >= (1 << _LANE_BITS) - 1 and mask & (mask + 1) == 0
-    return Polynomial.unknown("x").plus(Polynomial.unknown(f"u:{one.result}")) if is_lane else None
-
-
-def _shift_right(addresses: Addresses, one: Instruction) -> Polynomial | None:
-    both = addresses.binary(one)
-    count = both[1].value if both else None
-    if both is None or count is None or count < _LANE_BITS or both[0] != Polynomial.unknown("x"):
-        return None
-    return Polynomial.unknown(f"u:{one.result}")
-
-
-def _cast(addresses: Addresses, one: Instruction) -> Polynomial | None:
-    return addresses.of(one.operands[0].value)
-
-
-def _pointer(addresses: Addresses, one: Instruction) -> Polynomial | None:
-    offset = addresses.offset(one)
-    return addresses.of(one.operands[0].value).plus(offset) if offset is not None else None
-
-
-def _phi(addresses: Addresses, one: Instruction) -> Polynomial | None:
-    found = addresses.induction(one)
-    if found is None:
-        return None
-    turns = found[1].times(Polynomial.unknown(f"loop:{one.result}"))
-    return found[0].plus(turns) if turns is not None else None
-
-
-def _call(_addresses: Addresses, one: Instruction) -> Polynomial | None:
-    if one.calls(_WORKITEM):
-        return Polynomial.unknown(one.callee.removeprefix(_WORKITEM))
-    return Polynomial.unknown(f"u:{one.result}") if one.calls(*_UNIFORM_CALLS) else None
-
-
-_RULES: dict[str, Callable[[Addresses, Instruction], Polynomial | None]] = {
-    "add": _add,
-    "sub": _subtract,
-    "mul": _multiply,
-    "or": _or,
-    "shl": _shift,
-    "and": _mask,
-    "lshr": _shift_right,
-    "getelementptr": _pointer,
-    "phi": _phi,
-    "call": _call,
-    **dict.fromkeys(SAME_VALUE, _cast),
-}
