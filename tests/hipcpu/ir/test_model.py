@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hipcpu.front import front_end
-from hipcpu.ir.function import Function
+from hipcpu.ir.function import Function, blocks_of
 from hipcpu.ir.instruction import Instruction
 from hipcpu.ir.module import Global, Module
 from hipcpu.modules import back_end
@@ -116,6 +116,24 @@ def test_a_call_says_what_it_calls_and_inline_assembly_what_it_is() -> None:
     assert Instruction("  call void %12(ptr %x)").callee == "%12"
     assert Instruction('  call void asm sideeffect "s_nop 0", "~{memory}"() #3').assembly == "s_nop 0"
     assert Instruction("  %x = add i32 %call, 1").callee == ""
+
+
+def test_instructions_of_several_lines_are_one_instruction() -> None:
+    switch = "  switch i32 %v, label %b [\n    i32 0, label %c\n  ]"
+    invoke = "  %r = invoke i32 @f(ptr %p)\n          to label %c unwind label %d, !dbg !7"
+    pad = "  %e = landingpad { ptr, i32 }\n          cleanup"
+    body = f"a:\n{switch}\n\nb:\n{invoke}\n\nc:\n  ret void\n\nd:\n{pad}\n  resume {{ ptr, i32 }} %e"
+
+    blocks = list(blocks_of(body.splitlines()))
+
+    assert [[one.text for one in block.instructions][:1] for block in blocks] == [
+        [switch],
+        [invoke],
+        ["  ret void"],
+        [pad],
+    ]
+    assert [block.targets for block in blocks] == [("%b", "%c"), ("%c", "%d"), (), ()]
+    assert blocks[1].instructions[0].metadata == {"dbg": "!7"}
 
 
 def test_new_names_take_the_place_of_old_ones_whole() -> None:
