@@ -23,7 +23,7 @@ _KERNELS = Path(__file__).parent / "kernels"
         "host_api",
         "foreign",
         "rare_names",
-        "strangers",
+        "unsaid",
         "collectives",
         "loops",
         "flash_attention",

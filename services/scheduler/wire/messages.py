@@ -114,7 +114,7 @@ def summary_to_proto(problem: Problem) -> scheduler_pb2.ProblemSummary:
 
 
 def problem_to_proto(entry: CatalogueEntry, dtype: str) -> scheduler_pb2.GetProblemResponse:
-    """A problem with its texts, posed in an element type; raises UnknownElementTypeError."""
+    """A problem with its texts, in an element type; raises UnknownElementTypeError."""
     problem = variant_of(entry.problem, dtype)
     return scheduler_pb2.GetProblemResponse(
         problem=summary_to_proto(problem), statement=entry.statement, starter=entry.starter_in(dtype)

@@ -1,4 +1,4 @@
-// What kernels of strangers rely on without knowing it.
+// What kernels rely on without knowing it.
 #include <hip/hip_cooperative_groups.h>
 #include <hip/hip_fp16.h>
 #include <hip/hip_runtime.h>
