@@ -10,7 +10,7 @@ from fastapi import FastAPI
 
 from gateway.auth import Authenticator
 from gateway.dependencies import Gateway
-from gateway.http import problem_responses
+from gateway.http import error_responses
 from gateway.http.body_limit import BodyLimit
 from gateway.http.request_scope import RequestScope
 from gateway.http.route_docs import describe
@@ -66,7 +66,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
     )
     app.add_middleware(BodyLimit)
     app.add_middleware(RequestScope)
-    problem_responses.install(app)
+    error_responses.install(app)
     for module in (submissions, catalogue, machines, offers, account, tokens):
         app.include_router(module.router, prefix="/api/v1")
     for module in (orchestrator_metrics, amd, seed_submissions, health):

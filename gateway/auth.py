@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import grpc
 from wavepool.billing.v1.billing_pb2 import AuthenticateTokenRequest
 
-from gateway.http.problems import FieldError, Problem, ProblemError
+from gateway.http.errors import FieldError, Problem, ProblemError
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 
 if TYPE_CHECKING:

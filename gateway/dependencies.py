@@ -10,7 +10,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads it at run time
 
 from gateway.auth import Account, Authenticator
-from gateway.http.problems import Problem, ProblemError
+from gateway.http.errors import Problem, ProblemError
 from gateway.http.sse import EventStream
 from gateway.submissions.recent_jobs import RecentJobs
 from gateway.submissions.visible_jobs import VisibleJobs

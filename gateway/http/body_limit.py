@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
-from gateway.http.problem_responses import problem_response
-from gateway.http.problems import body_problem
+from gateway.http.error_responses import problem_response
+from gateway.http.errors import body_problem
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

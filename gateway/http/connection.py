@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from gateway.http.problem_responses import problem_response
-from gateway.http.problems import Problem
+from gateway.http.error_responses import problem_response
+from gateway.http.errors import Problem
 from gateway.http.request_scope import SECURITY_HEADERS
 from servicekit.logging import get_logger
 from servicekit.request_id import set_request_id

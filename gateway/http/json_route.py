@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi.routing import APIRoute
 
-from gateway.http.problems import FieldError, Problem, ProblemError
+from gateway.http.errors import FieldError, Problem, ProblemError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine

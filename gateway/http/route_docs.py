@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel, Field
 
-from gateway.http.problems import PROBLEM_MEDIA_TYPE, SEED_PREFIXES
+from gateway.http.errors import PROBLEM_MEDIA_TYPE, SEED_PREFIXES
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from sse_starlette.sse import SendTimeoutError
 
-from gateway.http.problems import FieldError, Problem, ProblemError
+from gateway.http.errors import FieldError, Problem, ProblemError
 from gateway.words.json_values import to_json
 from servicekit.logging import get_logger
 

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Header, Query, Response
 from wavepool.scheduler.v1.scheduler_pb2 import Job, ListJobsRequest
 
 from gateway.dependencies import TheAccount, TheGateway
+from gateway.http.errors import Problem, ProblemError
 from gateway.http.json_route import JsonRoute
-from gateway.http.problems import Problem, ProblemError
 from gateway.http.route_docs import NOTHING_LEFT, REPORT, STREAM, problems
 from gateway.http.sse import resume_point
 from gateway.submissions import intake

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import grpc
 from wavepool.scheduler.v1.scheduler_pb2 import WatchJobRequest
 
-from gateway.http.problems import ProblemError, problem_of_rpc
+from gateway.http.errors import ProblemError, problem_of_rpc
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from gateway.http.problems import ProblemError
+from gateway.http.errors import ProblemError
 from gateway.submissions import intake
 
 if TYPE_CHECKING:

@@ -16,15 +16,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hipcpu.forms.barrier_area import BROUGHT, VALUES
-from hipcpu.forms.regions import REST
+from hipcpu.forms.barrier_regions import REST
 from hipcpu.forms.thread_loops import RegionCall, Threads, index_loads, too_many
 from hipcpu.ir.index_values import parameter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hipcpu.forms.barrier_regions import Regions
     from hipcpu.forms.region_plan import RegionPlan, Uniform
-    from hipcpu.forms.regions import Regions
     from hipcpu.forms.thread_loops import LoopWriter
     from hipcpu.ir.launch_shapes import Shape
 

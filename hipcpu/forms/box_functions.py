@@ -10,8 +10,8 @@ from hipcpu.forms.thread_loops import RegionCall, Threads, index_loads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hipcpu.forms.barrier_regions import Regions
     from hipcpu.forms.region_plan import RegionPlan
-    from hipcpu.forms.regions import Regions
     from hipcpu.forms.thread_loops import LoopWriter
 
 _PARAMETERS = (

@@ -12,10 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from hipcpu.forms.barrier_regions import regions_of
 from hipcpu.forms.block_functions import COUNT_PREDICATES, BlockCode, block_symbol
 from hipcpu.forms.box_functions import regions_function, regions_symbol
-from hipcpu.forms.regions import regions_of
-from hipcpu.forms.split_points import with_split_points
+from hipcpu.forms.loop_splits import with_split_points
 from hipcpu.forms.thread_loops import LoopWriter
 from hipcpu.ir.derived_values import without_derived_values
 from hipcpu.ir.function import Function

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hipcpu.forms.barrier_area import NEXT
-from hipcpu.forms.regions import region_symbol
+from hipcpu.forms.barrier_regions import region_symbol
 from hipcpu.ir.index_values import UNIFORM, parameter
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hipcpu.ir.function import Blocks
 
 SPLIT_POINT = Instruction("  call void @__wp_split_point()")
-"""Where threads may wait for their block, and need not: see `split_points`."""
+"""Where threads may wait for their block, and need not: see `forms/loop_splits.py`."""
 
 SPLIT_POINT_DECLARATION = "declare void @__wp_split_point()"
 

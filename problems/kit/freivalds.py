@@ -28,7 +28,7 @@ import numpy as np
 
 from problems.kit.comparison import Comparison, compare
 from problems.kit.element_types import spacing_at_one, underflow
-from problems.kit.precision import Precision, precision_of
+from problems.kit.imprecision import Precision, precision_of
 from problems.kit.rounding import sum_condition
 from problems.kit.threads import on_threads
 

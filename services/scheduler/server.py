@@ -23,12 +23,12 @@ from services.scheduler.jobs.job import JobState
 from services.scheduler.peers.billing import Billing
 from services.scheduler.peers.executors import Executors
 from services.scheduler.peers.pool import Pool
+from services.scheduler.queue.admission import Admission, AdmissionPolicy
 from services.scheduler.queue.demand import DemandReporter
 from services.scheduler.queue.event_hub import EventHub
 from services.scheduler.queue.forecast import RUNS_REMEMBERED, Forecast
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.provisioning import ProvisioningReporter
-from services.scheduler.queue.submissions import SubmissionPolicy, Submissions
 from services.scheduler.queue.waiting import WaitingJobs
 from services.scheduler.runs.canceller import Canceller
 from services.scheduler.runs.carrier import Carrier
@@ -124,9 +124,9 @@ async def build(
         store, pool, waiting, inventory, carrier, demand, provisioning, clock, settings.lease_duration
     )
     rescuer = Rescuer(store, billing, carrier, waiting, clock, settings.submission_timeout)
-    submissions = Submissions(store, billing, waiting, forecast, clock, _policy(settings, problems))
+    admission = Admission(store, billing, waiting, forecast, clock, _policy(settings, problems))
     canceller = Canceller(store, waiting, carrier, clock)
-    servicer = SchedulerServicer(store, reader, submissions, canceller, Watcher(reader, hub), problems)
+    servicer = SchedulerServicer(store, reader, admission, canceller, Watcher(reader, hub), problems)
     server = SchedulerServer(settings, servicer, hub)
     duties: list[tuple[Loop, timedelta, asyncio.Event | None]] = [
         (rescuer, settings.sweep_interval, None),
@@ -137,9 +137,9 @@ async def build(
     return Scheduler(server, waiting, carrier, duties, executors, [vmpool_channel, billing_channel])
 
 
-def _policy(settings: SchedulerSettings, problems: Mapping[str, CatalogueEntry]) -> SubmissionPolicy:
+def _policy(settings: SchedulerSettings, problems: Mapping[str, CatalogueEntry]) -> AdmissionPolicy:
     known = {slug: entry.problem for slug, entry in problems.items()}
-    return SubmissionPolicy(known, settings.max_jobs_in_flight, settings.longest_run)
+    return AdmissionPolicy(known, settings.max_jobs_in_flight, settings.longest_run)
 
 
 async def main() -> None:

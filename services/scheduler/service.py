@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
     from problems.kit.definition import CatalogueEntry
-    from services.scheduler.queue.submissions import Submissions
+    from services.scheduler.queue.admission import Admission
     from services.scheduler.runs.canceller import Canceller
     from services.scheduler.runs.watcher import Watcher
     from services.scheduler.store.job_reader import JobReader
@@ -39,14 +39,14 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         self,
         store: JobStore,
         reader: JobReader,
-        submissions: Submissions,
+        admission: Admission,
         canceller: Canceller,
         watcher: Watcher,
         problems: Mapping[str, CatalogueEntry],
     ) -> None:
         self._store = store
         self._reader = reader
-        self._submissions = submissions
+        self._admission = admission
         self._canceller = canceller
         self._watcher = watcher
         self._problems = problems
@@ -56,7 +56,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
     ) -> scheduler_pb2.SubmitJobResponse:
         """Put a job in the queue."""
         del context
-        job = await self._submissions.submit(request)
+        job = await self._admission.submit(request)
         return scheduler_pb2.SubmitJobResponse(job=await self._whole(job))
 
     async def GetJob(self, request: scheduler_pb2.GetJobRequest, context: object) -> scheduler_pb2.GetJobResponse:

@@ -8,7 +8,7 @@ import pytest
 from wavepool.billing.v1.billing_pb2 import AuthenticateTokenResponse
 
 from gateway.auth import Authenticator
-from gateway.http.problems import ProblemError
+from gateway.http.errors import ProblemError
 
 if TYPE_CHECKING:
     from servicekit.clock import ManualClock

@@ -11,7 +11,7 @@ from servicekit.request_id import set_request_id
 from services.scheduler import metrics
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.job import CARRIED_STATES, WAITING_STATES, JobState
-from services.scheduler.jobs.outcome import ending_after_loss
+from services.scheduler.jobs.retries import ending_after_loss
 from services.scheduler.peers.executors import ExecutorError
 from services.scheduler.queue.placement import machine_with_torch
 from services.scheduler.runs.attempt import Attempt, AttemptLostError

@@ -22,9 +22,9 @@ from problems.kit.comparison import Comparison, compare, joined, unit_of
 from problems.kit.distributions import Unmade, as_drawn
 from problems.kit.element_types import is_floating
 from problems.kit.freivalds import check_product
+from problems.kit.imprecision import Precision, precision_of
 from problems.kit.parts import Stretch
 from problems.kit.planting import is_spiked_as_drawn, planted
-from problems.kit.precision import Precision, precision_of
 from problems.kit.signature import Initial
 from problems.kit.threads import on_threads
 from services.executor.core.call.commitment import Excerpt, allowance_of

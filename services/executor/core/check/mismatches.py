@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from problems.kit.comparison import Comparison
     from problems.kit.definition import Case, Tolerance
-    from problems.kit.precision import Precision
+    from problems.kit.imprecision import Precision
     from services.executor.core.call.layout import Region
 
 _MOST_SHOWN = 10

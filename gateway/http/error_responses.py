@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
 
-from gateway.http.problems import (
+from gateway.http.errors import (
     PROBLEM_MEDIA_TYPE,
     SEED_PREFIXES,
     FieldError,

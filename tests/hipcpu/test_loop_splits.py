@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hipcpu.forms.split_points import with_split_points
+from hipcpu.forms.loop_splits import with_split_points
 from hipcpu.ir.function import Blocks, blocks_of
 from hipcpu.ir.instruction import Instruction
 from hipcpu.ir.synchronisation import SPLIT_POINT

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SubmissionPolicy:
+class AdmissionPolicy:
     """What submissions are accepted, and how many."""
 
     problems: Mapping[str, Problem]
@@ -53,7 +53,7 @@ class SubmissionPolicy:
     """What a job is put on hold for."""
 
 
-class Submissions:
+class Admission:
     """Turns submissions into jobs."""
 
     def __init__(
@@ -63,7 +63,7 @@ class Submissions:
         waiting: WaitingJobs,
         forecast: Forecast,
         clock: Clock,
-        policy: SubmissionPolicy,
+        policy: AdmissionPolicy,
     ) -> None:
         self._store = store
         self._billing = billing

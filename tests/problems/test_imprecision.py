@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from problems.kit.comparison import BIAS_ELEMENTS, compare
 from problems.kit.definition import Tolerance
-from problems.kit.precision import precision_of
+from problems.kit.imprecision import precision_of
 from problems.kit.rounding import SUM, sum_condition
 from problems.library.catalogue import Catalogue
 

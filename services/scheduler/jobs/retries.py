@@ -1,0 +1,38 @@
+"""Which lost attempts are tried again, and how a job ends whose attempt is not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.scheduler.jobs.job import JobState
+from services.scheduler.jobs.outcome import Ending
+from vocabulary.verdicts import CANCELLED, INFRA_ERROR
+
+if TYPE_CHECKING:
+    from services.scheduler.jobs.job import Job
+
+NO_TORCH = (
+    "No machine here can evaluate the problem definition that was sent, as none has torch; nothing is charged. The "
+    "operator of this Wavepool installs it with `make setup-torch`. Problems of the catalogue need no definition."
+)
+
+
+def ending_after_loss(
+    job: Job, reason: str, max_attempts: int, *, excused: bool = False, needs_torch_in_vain: bool = False
+) -> Ending | None:
+    """How a job ends whose attempt is lost for `reason`; None if it is tried again.
+
+    An `excused` loss is not held against the job. `needs_torch_in_vain`: only a machine with torch could run it, and
+    there is none.
+    """
+    if job.cancel_time:
+        return Ending(JobState.CANCELLED, CANCELLED, "Cancelled; nothing is charged because the run was lost.")
+    if needs_torch_in_vain:
+        return Ending(JobState.FAILED, INFRA_ERROR, NO_TORCH)
+    if excused or job.failed_attempts < max_attempts:
+        return None
+    message = (
+        f"We failed to run this {job.failed_attempts} times, the last time because {reason.rstrip('.')}. That is "
+        "not your submission's fault; nothing is charged. Submit it again later."
+    )
+    return Ending(JobState.FAILED, INFRA_ERROR, message)
