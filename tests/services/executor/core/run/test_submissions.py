@@ -173,5 +173,5 @@ async def test_the_judges_own_work_is_no_time_of_the_submissions(context: RunCon
 
 
 def test_every_submission_is_in_a_test() -> None:
-    text = "".join(path.read_text() for path in SUBMISSIONS.parent.glob("test_*.py"))
+    text = "".join(path.read_text() for path in SUBMISSIONS.parent.rglob("test_*.py"))
     assert [path.stem for path in SUBMISSIONS.glob("*.hip") if f'"{path.stem}' not in text] == []
