@@ -91,9 +91,9 @@ def _checked_timing(timing: object) -> object:
         return None
     if isinstance(timing, str) and timing in set(TimingMode):
         return timing
-    told = str(timing)[:40]
-    nearest = nearest_name(told, list(TimingMode))
-    raise ValueError(f"{told!r} is none of {', '.join(TimingMode)}; the nearest is {nearest}")
+    asked = str(timing)[:40]
+    nearest = nearest_name(asked, list(TimingMode))
+    raise ValueError(f"{asked!r} is none of {', '.join(TimingMode)}; the nearest is {nearest}")
 
 
 _Word = Annotated[str, Field(max_length=40)]

@@ -88,7 +88,7 @@ class Dispatcher:
         set_request_id(job.request_id)
         with_torch = machine_with_torch(job, self._inventory.offers()) if job.has_definition else None
         try:
-            placed = await (self._acquire_machine(job, with_torch) if with_torch else self._acquire(job))
+            placed = await self._acquire(job, with_torch)
         except PoolBusyError:
             # Who waits for a machine with torch keeps no other machine from those behind.
             return with_torch is not None
@@ -101,18 +101,13 @@ class Dispatcher:
         await self._start(job, placed)
         return True
 
-    async def _acquire(self, job: Job) -> Placed:
-        machine_id = machine_for(job, self._inventory.offers())
+    async def _acquire(self, job: Job, with_torch: str | None) -> Placed:
+        machine_id = with_torch or machine_for(job, self._inventory.offers())
         if machine_id:
-            # The offer may be out of date, and a lease of before a restart may be on another machine.
-            with suppress(PoolBusyError, JobHasLeaseError):
+            # The offer may be out of date, and a lease of before a restart may be on another machine. No other machine
+            # will do for who needs torch.
+            with suppress(JobHasLeaseError, *([] if with_torch else [PoolBusyError])):
                 return await self._pool.acquire(job, machine_id, WHOLE_GPU_EIGHTHS, self._lease_duration)
-        return await self._pool.acquire(job, None, WHOLE_GPU_EIGHTHS, self._lease_duration)
-
-    async def _acquire_machine(self, job: Job, machine_id: str) -> Placed:
-        # A lease of before a restart may be on another machine.
-        with suppress(JobHasLeaseError):
-            return await self._pool.acquire(job, machine_id, WHOLE_GPU_EIGHTHS, self._lease_duration)
         return await self._pool.acquire(job, None, WHOLE_GPU_EIGHTHS, self._lease_duration)
 
     async def _start(self, job: Job, placed: Placed) -> None:
