@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 SOURCES = (
-    "servicekit/boxes.py",
+    "servicekit/sandbox_settings.py",
     "gateway/config.py",
     "services/*/config.py",
     "services/*/providers/*/settings.py",

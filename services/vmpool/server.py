@@ -11,12 +11,12 @@ import grpc
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from servicekit import database, logging
-from servicekit.boxes import BoxSettings
 from servicekit.channels import open_channel
 from servicekit.clock import SystemClock, new_id
 from servicekit.leader_lease import DatabaseTakenError, leader_lease
 from servicekit.loops import run_loop
 from servicekit.plugins import BrokenPluginError, UnknownPluginError
+from servicekit.sandbox_settings import BoxSettings
 from servicekit.server import ServiceServer, WrongSettingsError
 from servicekit.setting_names import warn_of_settings
 from services.vmpool import errors

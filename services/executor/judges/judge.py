@@ -18,7 +18,7 @@ from wavepool.executor.v1.run_event_pb2 import VERDICT_INFRA_ERROR, Finished, Ru
 from servicekit import logging
 from services.executor.core.model.jsonlines import UNKILLABLE_STATUS, encode_job
 from services.executor.core.model.run_events import LENGTH
-from services.executor.sandboxes.running_box import DEATH_SECONDS
+from services.executor.sandboxes.running_sandbox import DEATH_SECONDS
 
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter

@@ -6,7 +6,7 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from services.executor.sandboxes.running_box import started
+from services.executor.sandboxes.running_sandbox import started
 from services.executor.sandboxes.sandbox import SandboxError
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AfterValidator, SecretStr, ValidationError
 
-from servicekit.boxes import BOX_VARIABLES, box_settings_of, variables_of
 from servicekit.config import settings_faults
+from servicekit.sandbox_settings import BOX_VARIABLES, box_settings_of, variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -244,7 +244,9 @@ def _is_in_use(pid: int) -> bool:
     command = _command_line(pid)
     # Not every box shows the program at /build.
     program = Path(os.fsdecode(command.partition(b"\0")[0])).name
-    return _is_alive(pid) and (program in {"runner", "program"} or b"boxed_build.py" in command.split(b"/bin/sh")[0])
+    return _is_alive(pid) and (
+        program in {"runner", "program"} or b"sandboxed_build.py" in command.split(b"/bin/sh")[0]
+    )
 
 
 def _is_used(folder: Path) -> bool:

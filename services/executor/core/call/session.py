@@ -27,11 +27,11 @@ from services.executor.core.call.runner_claims import (
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.messages import Order, ProtocolError, Reply, ReplyMessage
 from services.executor.core.model.verdict import Verdict
-from services.executor.core.sandbox.boxes import end_of, running
 from services.executor.core.sandbox.channel import ChannelClosedError
 from services.executor.core.sandbox.exit_reasons import may_be_the_machines as end_may_be_the_machines
 from services.executor.core.sandbox.exit_reasons import runner_failure, strain, took_too_long
 from services.executor.core.sandbox.run_place import runner_command
+from services.executor.core.sandbox.running import end_of, running
 from services.executor.devices.instruments import SimulatedClock
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from services.executor.core.call.layout import layout_of, plan_bytes
 from services.executor.core.call.session import RunnerSession
 from services.executor.core.compile.build import Builder, Unit
 from services.executor.core.model.failure import Failure, InfrastructureFailure
-from services.executor.core.sandbox.boxes import run_to_end
 from services.executor.core.sandbox.canary import memory_probe
 from services.executor.core.sandbox.exit_reasons import DEVICE_FAULT, program_failure
 from services.executor.core.sandbox.run_place import PlaceContext, RunPlace
+from services.executor.core.sandbox.running import run_to_end
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator

@@ -33,9 +33,9 @@ from services.executor.core.model.events import Compiled, Compiling, Event
 from services.executor.core.model.failure import Failure, InfrastructureFailure
 from services.executor.core.model.isa_report import IsaReport
 from services.executor.core.model.report import canonical_json
-from services.executor.core.sandbox.boxes import run_to_end
 from services.executor.core.sandbox.exit_reasons import build_limit_failure
-from services.executor.sandboxes.box_files import LeftFileError, new_source_folder, read_left, write_source
+from services.executor.core.sandbox.running import run_to_end
+from services.executor.sandboxes.sandbox_files import LeftFileError, new_source_folder, read_left, write_source
 
 if TYPE_CHECKING:
     import asyncio

@@ -20,9 +20,9 @@ from services.executor.core.model.failure import Failure
 from services.executor.core.model.isa_report import IsaReport, KernelReport
 from services.executor.core.model.jsonlines import LineError, read_as
 from services.executor.core.model.limits import COMPILER_PROCESSES
-from services.executor.core.sandbox.boxes import run_to_end
-from services.executor.sandboxes.box_files import LeftFileError, new_source_folder, read_left
+from services.executor.core.sandbox.running import run_to_end
 from services.executor.sandboxes.sandbox import Limits
+from services.executor.sandboxes.sandbox_files import LeftFileError, new_source_folder, read_left
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -23,12 +23,12 @@ from services.executor.core.launching.recording import (
 )
 from services.executor.core.launching.symbol_names import named_as_in
 from services.executor.core.launching.understanding import RECORDINGS, DifferingError, understood
-from services.executor.core.sandbox.boxes import run_to_end
 from services.executor.core.sandbox.exit_reasons import strain
+from services.executor.core.sandbox.running import run_to_end
 from services.executor.core.sandbox.scratch import ScratchFolder
-from services.executor.sandboxes.box_files import LeftFileError, read_left
 from services.executor.sandboxes.gaps import Gap
 from services.executor.sandboxes.sandbox import Command, Mount
+from services.executor.sandboxes.sandbox_files import LeftFileError, read_left
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, cast
 
-from services.executor.sandboxes.box_files import LeftFileError, read_left_head
+from services.executor.sandboxes.sandbox_files import LeftFileError, read_left_head
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from services.executor.core.model.failure import Failure, InfrastructureFailure
 from services.executor.core.model.verdict import Verdict
-from services.executor.core.problem_host.boxed.framing import FramingError, receive, send
 from services.executor.core.problem_host.interpreter import BOXED
-from services.executor.core.sandbox.boxes import end_of, running
+from services.executor.core.problem_host.sandboxed.framing import FramingError, receive, send
 from services.executor.core.sandbox.private_socket import PrivateSocket
-from services.executor.sandboxes.box_files import write_source
+from services.executor.core.sandbox.running import end_of, running
 from services.executor.sandboxes.sandbox import Command, Limits, Mount
+from services.executor.sandboxes.sandbox_files import write_source
 
 if TYPE_CHECKING:
     import socket

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-BOXED = Path(__file__).with_name("boxed")
+BOXED = Path(__file__).with_name("sandboxed")
 _PROBE = """
 import importlib.metadata, importlib.util, json, pathlib, sys
 found = importlib.util.find_spec("torch")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from hipcpu.build_folder import BuildKind
 from services.executor.core.model.events import ProgramOutput, ProgramResult, ProgramStarted
 from services.executor.core.model.limits import with_one_more_byte
-from services.executor.core.sandbox.boxes import end_of, running
 from services.executor.core.sandbox.exit_reasons import program_failure
+from services.executor.core.sandbox.running import end_of, running
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -32,7 +32,7 @@ from services.executor.core.model.verdict import Verdict
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
 from services.executor.core.run.benchmarking import Bench, benchmark, profile_of
 from services.executor.core.run.device_properties import host_memory_doubt, with_properties
-from services.executor.core.sandbox.boxes import unkillable
+from services.executor.core.sandbox.running import unkillable
 from services.executor.core.timing.case_timing import launched_by_submission
 from services.executor.core.timing.stopping import default_mode, profile_in
 from submissions.modes import Mode

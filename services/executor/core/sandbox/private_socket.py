@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import BoxedProcess
 
 KEY_BYTES = 32
-"""What a box's program sends first; `runner/channel.cpp` and `problem_host/boxed/main.py` know it as well."""
+"""What a box's program sends first; `runner/channel.cpp` and `problem_host/sandboxed/main.py` know it as well."""
 # Process, user and group, see unix(7).
 _CREDENTIALS = struct.Struct("3i")
 _MOST_WAITING = 16

@@ -15,8 +15,8 @@ from services.executor.core.launching.contract import unit_of
 from services.executor.core.model.failure import Failure, InfrastructureFailure
 from services.executor.core.model.findings import Check, Finding, merged, read_findings
 from services.executor.core.model.verdict import Verdict
-from services.executor.core.sandbox.boxes import run_to_end
 from services.executor.core.sandbox.exit_reasons import STOPPED_STATUS, limit_failure, signal_name
+from services.executor.core.sandbox.running import run_to_end
 from services.executor.core.sandbox.scratch import ScratchFolder
 from services.executor.core.sanitize.sanitize_case import HARNESS, arguments_of, small_cases
 from services.executor.sandboxes.sandbox import Mount

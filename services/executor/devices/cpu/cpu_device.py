@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _BUILD = Path("/build")
 _WAVEFRONT_SIZE = 64
 _SERVICES = Path(__file__).parents[3]
-_BUILD_PROGRAM = toolchain.PACKAGE / "boxed_build.py"
+_BUILD_PROGRAM = toolchain.PACKAGE / "sandboxed_build.py"
 _EXECUTABLES = {BuildKind.SOLUTION: "runner", BuildKind.KERNELS: "runner", BuildKind.PROGRAM: "program"}
 
 

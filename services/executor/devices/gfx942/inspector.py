@@ -14,7 +14,7 @@ from services.executor.sandboxes.sandbox import Command, Mount
 
 _BUILD = Path("/build")
 _SERVICES = Path(__file__).parents[3]
-_PROGRAM = Path(__file__).with_name("boxed_report.py")
+_PROGRAM = Path(__file__).with_name("sandboxed_report.py")
 
 
 class Gfx942Inspector:

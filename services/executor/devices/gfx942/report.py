@@ -1,4 +1,4 @@
-"""Make the report of one submission: `python boxed_report.py FOLDER`, in a box.
+"""Make the report of one submission: `python sandboxed_report.py FOLDER`, in a box.
 
 Reads FOLDER/solution.hip and leaves FOLDER/report.json: `toolchain`, `note` (why there is nothing, or what is missing),
 and what `analysis.report_of` gives. Exit status 0 whenever the file is there. Raises ToolchainError if the toolchain is

@@ -7,7 +7,7 @@ import io
 from typing import TYPE_CHECKING
 
 from services.executor.devices.profiling import Dispatch
-from services.executor.sandboxes.box_files import LeftFileError, read_left
+from services.executor.sandboxes.sandbox_files import LeftFileError, read_left
 
 if TYPE_CHECKING:
     from pathlib import Path

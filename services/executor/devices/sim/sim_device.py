@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import Command
 
 _FOLDER = Path(__file__).parent
-_BUILD_PROGRAM = _FOLDER / "boxed_build.py"
+_BUILD_PROGRAM = _FOLDER / "sandboxed_build.py"
 
 
 class SimulatedGpu:

@@ -20,7 +20,7 @@ from services.executor.sandboxes.limits.host_resources import HostResources, dev
 from services.executor.sandboxes.limits.watchdog import Watchdog
 from services.executor.sandboxes.output import capture
 from services.executor.sandboxes.process_tree import tree_pids
-from services.executor.sandboxes.running_box import BoxParts, WaitingBox, started, whole_or_nothing
+from services.executor.sandboxes.running_sandbox import BoxParts, WaitingBox, started, whole_or_nothing
 from services.executor.sandboxes.sandbox import SandboxError
 from services.executor.sandboxes.seccomp import seccomp_filter
 

@@ -24,7 +24,7 @@ from services.executor.sandboxes.launch_order import Hold
 from services.executor.sandboxes.limits.host_resources import HostResources, device_groups
 from services.executor.sandboxes.limits.watchdog import Watchdog
 from services.executor.sandboxes.output import FramedOutput
-from services.executor.sandboxes.running_box import BoxParts, WaitingBox, started, whole_or_nothing
+from services.executor.sandboxes.running_sandbox import BoxParts, WaitingBox, started, whole_or_nothing
 from services.executor.sandboxes.sandbox import Command, Limits, Mount, SandboxError
 from services.executor.sandboxes.seccomp import seccomp_profile
 

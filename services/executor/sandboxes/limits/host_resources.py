@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from services.executor.sandboxes.limits.box_user import BoxUser
 from services.executor.sandboxes.limits.cgroup import Cgroup, remove_leftover_cgroups
 from services.executor.sandboxes.limits.cgroup_place import are_limited_in_cpu, open_cgroup_place
+from services.executor.sandboxes.limits.sandbox_user import BoxUser
 from services.executor.sandboxes.limits.writable_mounts import lend_writable_mounts
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from services.executor.sandboxes.gaps import Gap
 from services.executor.sandboxes.launch_order import Hold
 from services.executor.sandboxes.limits.file_tree import remove_tree
 from services.executor.sandboxes.process.sandbox import open_process_sandbox
-from tests.services.executor.sandboxes.box import Box
+from tests.services.executor.sandboxes.shell import Box
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from services.executor.sandboxes import choice
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.docker import sandbox as docker_sandbox
 from services.executor.sandboxes.sandbox import Command, SandboxError
-from tests.services.executor.sandboxes.box import GENEROUS
+from tests.services.executor.sandboxes.shell import GENEROUS
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ import pytest
 from services.executor.sandboxes.launch_order import Hold
 from services.executor.sandboxes.process.sandbox import open_process_sandbox
 from services.executor.sandboxes.sandbox import SandboxError
-from tests.services.executor.sandboxes.box import Box
+from tests.services.executor.sandboxes.shell import Box
 
 if TYPE_CHECKING:
     from pathlib import Path

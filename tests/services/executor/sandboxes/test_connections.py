@@ -16,7 +16,7 @@ from services.executor.sandboxes.sandbox import SandboxError
 if TYPE_CHECKING:
     import subprocess
 
-    from tests.services.executor.sandboxes.box import Box
+    from tests.services.executor.sandboxes.shell import Box
 
 INSIDE = Path("/channel")
 CONNECT = f"""exec /usr/bin/python3 -I -c '

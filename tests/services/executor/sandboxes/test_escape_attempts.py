@@ -15,7 +15,7 @@ from services.executor.sandboxes.sandbox import Mount
 if TYPE_CHECKING:
     import subprocess
 
-    from tests.services.executor.sandboxes.box import Box
+    from tests.services.executor.sandboxes.shell import Box
 
 
 async def test_it_is_not_root(box: Box) -> None:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.executor.sandboxes.gaps import Gap
-from tests.services.executor.sandboxes.box import SMALL_FILES, SMALL_MEMORY
+from tests.services.executor.sandboxes.shell import SMALL_FILES, SMALL_MEMORY
 
 if TYPE_CHECKING:
-    from tests.services.executor.sandboxes.box import Box
+    from tests.services.executor.sandboxes.shell import Box
 
 
 async def test_countless_files_exceed_the_file_limit(box: Box) -> None:

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.sandboxes.limits.box_user import BoxUser
 from services.executor.sandboxes.limits.cgroup_place import cgroup_parents
-from services.executor.sandboxes.running_box import RunningBox
+from services.executor.sandboxes.limits.sandbox_user import BoxUser
+from services.executor.sandboxes.running_sandbox import RunningBox
 from services.executor.sandboxes.sandbox import Mount, SandboxError
-from tests.services.executor.sandboxes.box import SHORT_WALL, processes_with, until
+from tests.services.executor.sandboxes.shell import SHORT_WALL, processes_with, until
 
 if TYPE_CHECKING:
-    from tests.services.executor.sandboxes.box import Box
+    from tests.services.executor.sandboxes.shell import Box
 
 REPOSITORY = Path(__file__).parents[4]
 
@@ -122,7 +122,7 @@ def test_a_user_id_is_held_by_one_box_at_a_time() -> None:
 )
 async def test_a_box_dies_with_the_process_that_started_it(setting: str, marker: str) -> None:
     owner = subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("box_owner.py")), setting, marker],
+        [sys.executable, str(Path(__file__).with_name("sandbox_owner.py")), setting, marker],
         cwd=REPOSITORY,
         env={"PYTHONPATH": str(REPOSITORY)},
         stdout=subprocess.PIPE,

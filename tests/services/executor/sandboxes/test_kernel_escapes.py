@@ -14,12 +14,12 @@ import pytest
 
 from services.executor.sandboxes.gaps import Gap
 from services.executor.sandboxes.sandbox import Mount
-from tests.services.executor.sandboxes.box import GENEROUS, processes_with, until
+from tests.services.executor.sandboxes.shell import GENEROUS, processes_with, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.services.executor.sandboxes.box import Box
+    from tests.services.executor.sandboxes.shell import Box
 
 # Arguments with which each call would do something, for x86_64.
 CALLS = {

@@ -15,9 +15,9 @@ from services.executor.sandboxes.bubblewrap.tree import BubblewrapTree
 from services.executor.sandboxes.gaps import Gap
 from services.executor.sandboxes.limits.cgroup import CgroupCounters
 from services.executor.sandboxes.process.sandbox import ProcessSandbox
-from services.executor.sandboxes.running_box import RunningBox
+from services.executor.sandboxes.running_sandbox import RunningBox
 from services.executor.sandboxes.sandbox import SandboxError
-from tests.services.executor.sandboxes.box import (
+from tests.services.executor.sandboxes.shell import (
     FEW_PROCESSES,
     GENEROUS,
     SHORT_CPU,

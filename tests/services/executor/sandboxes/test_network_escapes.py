@@ -8,10 +8,10 @@ import uuid
 from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.gaps import Gap
-from tests.services.executor.sandboxes.box import until
+from tests.services.executor.sandboxes.shell import until
 
 if TYPE_CHECKING:
-    from tests.services.executor.sandboxes.box import Box
+    from tests.services.executor.sandboxes.shell import Box
 
 # Each prints its name when it got something through.
 ATTEMPTS = """use Socket; use IO::Socket::INET; use IO::Socket::UNIX;

@@ -14,10 +14,10 @@ from services.executor.core.model.failure import Failure
 from services.executor.devices.device import DeviceDescription, Toolchain
 from services.executor.sandboxes.limits.file_tree import remove_tree
 from services.executor.sandboxes.sandbox import Command, Mount
-from tests.services.executor.sandboxes.box import GENEROUS
+from tests.services.executor.sandboxes.shell import GENEROUS
 
 if TYPE_CHECKING:
-    from tests.services.executor.sandboxes.box import Box
+    from tests.services.executor.sandboxes.shell import Box
 
 PLANTS = {
     "a link to a file of the host": "ln -s /etc/passwd /build/runner",

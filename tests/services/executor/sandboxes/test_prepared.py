@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.executor.sandboxes.process_tree import descendants
-from services.executor.sandboxes.running_box import BoxParts, WaitingBox
+from services.executor.sandboxes.running_sandbox import BoxParts, WaitingBox
 from services.executor.sandboxes.sandbox import Command, Mount, SandboxError
 from services.executor.sandboxes.warm_sandbox import WarmSandbox
-from tests.services.executor.sandboxes.box import GENEROUS, SHORT_WALL, processes_with, until
+from tests.services.executor.sandboxes.shell import GENEROUS, SHORT_WALL, processes_with, until
 
 if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import PreparedBox, Sandbox, Stream
-    from tests.services.executor.sandboxes.box import Box
+    from tests.services.executor.sandboxes.shell import Box
 
 
 def parts_of(prepared: PreparedBox) -> BoxParts:

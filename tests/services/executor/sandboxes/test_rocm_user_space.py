@@ -17,7 +17,6 @@ from services.executor.core.model.limits import StageLimits
 from services.executor.devices.rocm import toolchain
 from services.executor.devices.rocm.sysfs import SYS, TOPOLOGY, gpu_mounts
 from services.executor.sandboxes.gaps import Gap
-from tests.services.executor.sandboxes.box import GENEROUS
 from tests.services.executor.sandboxes.rocm_user_space.machine import PROCESSORS, machine
 from tests.services.executor.sandboxes.rocm_user_space.standin import (
     PROGRAMS,
@@ -25,13 +24,14 @@ from tests.services.executor.sandboxes.rocm_user_space.standin import (
     compile_programs,
     show_machine,
 )
+from tests.services.executor.sandboxes.shell import GENEROUS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from services.executor.sandboxes.sandbox import Command, Exit, Sandbox
-    from tests.services.executor.sandboxes.box import Box
     from tests.services.executor.sandboxes.rocm_user_space.machine import Partition
+    from tests.services.executor.sandboxes.shell import Box
 
 
 @pytest.fixture(scope="session")

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.sandboxes import running_box
+from services.executor.sandboxes import running_sandbox
 from tests.freezer import frozen
-from tests.services.executor.sandboxes.box import SHORT_WALL, processes_with, until
+from tests.services.executor.sandboxes.shell import SHORT_WALL, processes_with, until
 
 if TYPE_CHECKING:
-    from tests.services.executor.sandboxes.box import Box
+    from tests.services.executor.sandboxes.shell import Box
 
 pytestmark = pytest.mark.freezer
 TIMEOUT_SECONDS = 30
@@ -21,7 +21,7 @@ TIMEOUT_SECONDS = 30
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running_box, "DEATH_SECONDS", 0.5)
+    monkeypatch.setattr(running_sandbox, "DEATH_SECONDS", 0.5)
 
 
 def is_cleaned_up() -> bool:

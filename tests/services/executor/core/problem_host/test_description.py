@@ -11,9 +11,9 @@ import pytest
 
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.verdict import Verdict
-from services.executor.core.problem_host.boxed.framing import FramingError, receive
 from services.executor.core.problem_host.description import CaseLimits, CaseSize, Description
 from services.executor.core.problem_host.objection import _reported
+from services.executor.core.problem_host.sandboxed.framing import FramingError, receive
 
 if TYPE_CHECKING:
     from services.executor.core.problem_host.host import ProblemHost

@@ -20,8 +20,8 @@ from services.executor.core.model.jsonlines import UNKILLABLE_STATUS, encode_job
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
 from services.executor.judges.judge import next_event
-from services.executor.sandboxes import running_box
-from services.executor.sandboxes.running_box import DEATH_SECONDS
+from services.executor.sandboxes import running_sandbox
+from services.executor.sandboxes.running_sandbox import DEATH_SECONDS
 from submissions.modes import Mode
 from tests.freezer import frozen
 
@@ -81,7 +81,7 @@ async def frozen_run(job: CoreJob, name: str, context: RunContext) -> Finished:
 async def test_it_ends_soon_with_what_its_author_did_and_says_that_the_machine_is_gone(
     context: RunContext, monkeypatch: pytest.MonkeyPatch, name: str, source: str, mode: Mode, said: str
 ) -> None:
-    monkeypatch.setattr(running_box, "DEATH_SECONDS", 0.5)
+    monkeypatch.setattr(running_sandbox, "DEATH_SECONDS", 0.5)
     limits = context.limits
     short = replace(limits, program=replace(limits.program, wall=timedelta(seconds=2)), call_seconds=2.0)
     problem = "" if mode is Mode.SANDBOX else "vector-addition"

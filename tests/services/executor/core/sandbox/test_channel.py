@@ -9,7 +9,7 @@ import pytest
 
 from services.executor.core.model.messages import Order, ProtocolError, order_bytes
 from services.executor.core.sandbox.channel import Channel, ChannelClosedError
-from tests.services.executor.core.owning_box import OWNING
+from tests.services.executor.core.owning_process import OWNING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.executor.core.sandbox.private_socket import KEY_BYTES, PrivateSocket
-from tests.services.executor.core.owning_box import OWNING, OwningBox
+from tests.services.executor.core.owning_process import OWNING, OwningBox
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,9 +11,9 @@ from services.executor.devices.rocm.sysfs import SYS
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import Command, Mount
 from tests.conftest import REPOSITORY, ROCM
-from tests.services.executor.sandboxes.box import GENEROUS
 from tests.services.executor.sandboxes.rocm_user_space.machine import machine
 from tests.services.executor.sandboxes.rocm_user_space.standin import PROGRAMS, compile_programs
+from tests.services.executor.sandboxes.shell import GENEROUS
 
 
 @pytest.mark.rocm

@@ -1,7 +1,7 @@
 """How long a box takes to its program's first instruction: started cold, and prepared ahead; and until it is gone.
 
-Each figure is the median of `--boxes` (20) boxes, beside a bare fork and exec in the same round, on the same machine;
-the ratio to that is what carries over to other machines. Boxes run a program that does nothing.
+Each figure is the median of `--sandboxes` (20) sandboxes, beside a bare fork and exec in the same round, on the same
+machine; the ratio to that is what carries over to other machines. Sandboxes run a program that does nothing.
 """
 
 from __future__ import annotations
@@ -100,13 +100,13 @@ async def measure(kind: str, boxes: int) -> str:
 async def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--boxes", type=int, default=20)
+    parser.add_argument("--sandboxes", type=int, default=20)
     parser.add_argument("--kinds", nargs="*", default=KINDS)
     asked = parser.parse_args()
     print(f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}")
     for kind in asked.kinds:
-        print(await measure(kind, asked.boxes), flush=True)
-    bare = [bare_ms() for _ in range(asked.boxes)]
+        print(await measure(kind, asked.sandboxes), flush=True)
+    bare = [bare_ms() for _ in range(asked.sandboxes)]
     print(f"bare fork and exec: {statistics.median(bare):.2f} ms")
 
 

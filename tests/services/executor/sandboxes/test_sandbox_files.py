@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from services.executor.sandboxes.box_files import LeftFileError, read_left, read_left_head, write_source
+from services.executor.sandboxes.sandbox_files import LeftFileError, read_left, read_left_head, write_source
 
 if TYPE_CHECKING:
     from pathlib import Path

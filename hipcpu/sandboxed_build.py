@@ -1,4 +1,4 @@
-"""Starts `build` in a sandbox, by path: `python …/boxed_build.py FOLDER KIND`.
+"""Starts `build` in a sandbox, by path: `python …/sandboxed_build.py FOLDER KIND`.
 
 A sandbox may show the folders of our packages and not let their parent be listed, which Python's path search needs; so
 each package is found by its own folder. And whatever breaks on the way is the toolchain's fault: Python's own status

@@ -1,4 +1,4 @@
-"""Starts `build` in a sandbox, by path, as `hipcpu/boxed_build.py` does, which has the reasons."""
+"""Starts `build` in a sandbox, by path, as `hipcpu/sandboxed_build.py` does, which has the reasons."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TOOLCHAIN_AT_FAULT = 2
 def main() -> int:
     """The exit status of the build."""
     try:
-        run_path(str(_HIPCPU / "boxed_build.py"))["make_known"]("hipcpu", "services")
+        run_path(str(_HIPCPU / "sandboxed_build.py"))["make_known"]("hipcpu", "services")
         from services.executor.devices.sim.build import main as build  # noqa: PLC0415 - it can be found only now
 
         return build(sys.argv[1:])
