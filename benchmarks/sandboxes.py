@@ -55,9 +55,9 @@ class FirstWord:
 async def cold_ms(sandbox: Sandbox, command: Command) -> float:
     """From the wish for a box to the program's first output."""
     word, begin = FirstWord(), time.perf_counter()
-    box = await sandbox.start(command, LIMITS, word.listen)
+    process = await sandbox.start(command, LIMITS, word.listen)
     taken = await word.since(begin)
-    await box.wait()
+    await process.wait()
     return taken
 
 
@@ -67,14 +67,14 @@ async def prepared_ms(sandbox: Sandbox, command: Command) -> tuple[float, float,
     prepared = await sandbox.prepare(command, LIMITS)
     made_ms = (time.perf_counter() - begin) * 1e3
     word, begin = FirstWord(), time.perf_counter()
-    box = await prepared.start(word.listen)
+    process = await prepared.start(word.listen)
     first_ms = await word.since(begin)
     begin = time.perf_counter()
-    await box.wait()
+    await process.wait()
     return made_ms, first_ms, (time.perf_counter() - begin) * 1e3
 
 
-async def measure(kind: str, boxes: int) -> str:
+async def measure(kind: str, sandboxes: int) -> str:
     """One row of the table."""
     try:
         sandbox = await choose_sandbox(kind)
@@ -86,7 +86,7 @@ async def measure(kind: str, boxes: int) -> str:
     made: list[float] = []
     first: list[float] = []
     end: list[float] = []
-    for _ in range(boxes):
+    for _ in range(sandboxes):
         bare.append(bare_ms())
         cold.append(await cold_ms(sandbox, command))
         for column, figure in zip((made, first, end), await prepared_ms(sandbox, command), strict=True):

@@ -20,7 +20,7 @@ _OLDER_WORDS = {"true": "required", "1": "required", "false": "auto", "0": "auto
 _SANDBOX = re.compile(r"auto|required|bubblewrap|docker(:.+)?|process")
 
 
-class BoxSettings(Settings):
+class SandboxSettings(Settings):
     """Read from `EXECUTOR_*`, or by an older name."""
 
     model_config = SettingsConfigDict(env_prefix="EXECUTOR_", populate_by_name=True)
@@ -62,7 +62,7 @@ class BoxSettings(Settings):
         return None if value is None else cores_of(str(value))
 
 
-class ToldBoxSettings(BoxSettings):
+class GivenSandboxSettings(SandboxSettings):
     """The same, of the variables that it is made with alone, not of our environment."""
 
     @classmethod
@@ -79,14 +79,14 @@ class ToldBoxSettings(BoxSettings):
 
 def variables_of(field: str) -> list[str]:
     """Those that a setting of boxes is read from; the first of them wins."""
-    return [str(name) for name in cast("AliasChoices", BoxSettings.model_fields[field].validation_alias).choices]
+    return [str(name) for name in cast("AliasChoices", SandboxSettings.model_fields[field].validation_alias).choices]
 
 
-BOX_VARIABLES = [variables_of(field) for field in BoxSettings.model_fields]
+SANDBOX_VARIABLES = [variables_of(field) for field in SandboxSettings.model_fields]
 
 
-def box_settings_of(values: Mapping[str, str]) -> BoxSettings:
+def sandbox_settings_of(values: Mapping[str, str]) -> SandboxSettings:
     """The settings in these variables, whatever our environment has; raises pydantic's ValidationError."""
-    return ToldBoxSettings.model_validate(
-        {name: values[name] for names in BOX_VARIABLES for name in names if name in values}
+    return GivenSandboxSettings.model_validate(
+        {name: values[name] for names in SANDBOX_VARIABLES for name in names if name in values}
     )

@@ -245,12 +245,12 @@ def _judged(trial: subprocess.CompletedProcess[str]) -> Iterator[Finding]:
             why,
             "run make setup; it installs and prepares the compiler; a GPU's own findings come first",
         )
-    box = next((line.removeprefix("sandbox: ") for line in said if line.startswith("sandbox: ")), "")
+    sandbox = next((line.removeprefix("sandbox: ") for line in said if line.startswith("sandbox: ")), "")
     gaps = [line.removeprefix(GAP) for line in said if line.startswith(GAP)]
     if gaps:
-        yield Finding("sandbox", Health.NOTE, f"{box} does not hold back: {'; '.join(gaps)}", _remedy(gaps))
-    elif box:
-        yield Finding("sandbox", Health.OK, box)
+        yield Finding("sandbox", Health.NOTE, f"{sandbox} does not hold back: {'; '.join(gaps)}", _remedy(gaps))
+    elif sandbox:
+        yield Finding("sandbox", Health.OK, sandbox)
 
 
 def _remedy(gaps: list[str]) -> str:

@@ -14,7 +14,7 @@ from pydantic import Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.config import ServiceSettings
-from servicekit.sandbox_settings import BoxSettings
+from servicekit.sandbox_settings import SandboxSettings
 from services.executor.core.run.installation import default_cache_folder
 from services.executor.devices.plugins import device_names
 from services.executor.leases.authentication import Tokens
@@ -37,7 +37,7 @@ class CapacityError(ValueError):
     """The settings ask for more than the machine has; the message names the setting."""
 
 
-class ExecutorSettings(BoxSettings, ServiceSettings):
+class ExecutorSettings(SandboxSettings, ServiceSettings):
     """Read from `EXECUTOR_*`."""
 
     model_config = SettingsConfigDict(env_prefix="EXECUTOR_", populate_by_name=True)

@@ -16,7 +16,7 @@ from servicekit.clock import SystemClock, new_id
 from servicekit.leader_lease import DatabaseTakenError, leader_lease
 from servicekit.loops import run_loop
 from servicekit.plugins import BrokenPluginError, UnknownPluginError
-from servicekit.sandbox_settings import BoxSettings
+from servicekit.sandbox_settings import SandboxSettings
 from servicekit.server import ServiceServer, WrongSettingsError
 from servicekit.setting_names import warn_of_settings
 from services.vmpool import errors
@@ -183,7 +183,7 @@ def _server(settings: VmPoolSettings, pool: Pool) -> ServiceServer:
 
 def checked_providers(settings: VmPoolSettings) -> ProviderSet:
     """The providers, if they take their settings, and ours suit them; raises WrongSettingsError, ValidationError."""
-    BoxSettings()
+    SandboxSettings()
     try:
         providers = configured_providers(settings)
         check_preferences(settings.backends, settings.gpus_per_machine[0], providers)

@@ -94,7 +94,7 @@ async def _attack(judged: RunContext, attempt: Attempt, seed: str = "", **replac
     fitted = attempt.fitted(judged)
     job = replace(attempt.job(**replacements), seed=seed)
     finished = await run(job, fitted, lambda _: None)
-    assert boxed_processes() == []
+    assert sandboxed_processes() == []
     assert list(judged.scratch_parent.iterdir()) == []
     again, shares = finished, list[float]()
     while Outcome.reached(again) == Outcome(Verdict.ACCEPTED, Timing.VALID):
@@ -138,7 +138,7 @@ async def _beside_honest(
     return list(zip(finished.benchmarked.results, honest.benchmarked.results, strict=True))
 
 
-def boxed_processes() -> list[psutil.Process]:
+def sandboxed_processes() -> list[psutil.Process]:
     """Runners and compilers among our own descendants; other tests may have theirs."""
     found: list[psutil.Process] = []
     for process in psutil.Process().children(recursive=True):

@@ -21,7 +21,7 @@ from tests.dstack_lab.amddevcloud_api import CLOUD_KEY
 from tests.dstack_lab.hotaisle_api import TEAM
 from tests.dstack_lab.own_folder import own_folder
 from tests.dstack_lab.server_python import server_python
-from tests.dstack_lab.virtual_machine import box
+from tests.dstack_lab.virtual_machine import sandboxed
 
 if TYPE_CHECKING:
     from typing import Self
@@ -105,7 +105,7 @@ class DstackServer:
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 # A box so that the server's own background ssh processes end with it.
-                [*box(network=True), str(server_python()), str(Path(__file__).with_name("server_launch.py"))],
+                [*sandboxed(network=True), str(server_python()), str(Path(__file__).with_name("server_launch.py"))],
                 env=self._environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=log,

@@ -76,7 +76,7 @@ class VirtualMachine:
     async def _start_guest(self) -> None:
         with (self.folder / "console.log").open("wb") as console:
             self._process = await asyncio.create_subprocess_exec(
-                *box(),
+                *sandboxed(),
                 *(sys.executable, "-m", "tests.dstack_lab.guest", str(self.folder)),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
@@ -125,7 +125,7 @@ class VirtualMachine:
             process.exit(127)
 
 
-def box(*, network: bool = False) -> list[str]:
+def sandboxed(*, network: bool = False) -> list[str]:
     """The command line before a program whose children all end with it, on this machine's network or on none."""
     options = ["--unshare-pid", "--unshare-ipc", "--die-with-parent"]
     if not network:

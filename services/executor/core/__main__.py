@@ -87,8 +87,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         chosen.cache_mib,
         chosen.forbidden,
         chosen.torch_python,
-        chosen.box_memory_mib,
-        chosen.box_cores,
+        chosen.sandbox_memory_mib,
+        chosen.sandbox_cores,
     )
     try:
         if chosen.command == "certify" and not chosen.step:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from services.executor.sandboxes.limits.cgroup import CgroupCounters
     from services.executor.sandboxes.output import Capture
-    from services.executor.sandboxes.sandbox import BoxedProcess, Command, Limits, OutputListener, Sandbox
+    from services.executor.sandboxes.sandbox import Command, Limits, OutputListener, Sandbox, SandboxedProcess
 
 
 class ProcessTree(Protocol):
@@ -47,7 +47,7 @@ some on a busy machine. What is left then sits in a call into the kernel or a dr
 
 
 @dataclass
-class BoxParts:
+class SandboxParts:
     """What a box is made of; `cleanup` is run when the tree is gone."""
 
     tree: ProcessTree
@@ -82,15 +82,15 @@ class BoxParts:
         await self.cleanup.aclose()
 
 
-class WaitingBox:
-    """Implements PreparedBox on top of any ProcessTree."""
+class WaitingSandbox:
+    """Implements PreparedSandbox on top of any ProcessTree."""
 
-    def __init__(self, parts: BoxParts) -> None:
+    def __init__(self, parts: SandboxParts) -> None:
         self._parts = parts
-        self._running: RunningBox | None = None
+        self._running: RunningSandbox | None = None
         self._ending: asyncio.Task[bool] | None = None
 
-    async def start(self, on_output: OutputListener | None = None) -> RunningBox:
+    async def start(self, on_output: OutputListener | None = None) -> RunningSandbox:
         """Let the program begin."""
         if self._running is not None or self._ending is not None:
             raise SandboxError("a prepared box is used once")
@@ -99,7 +99,7 @@ class WaitingBox:
             await self.discard()
             raise SandboxError("the prepared box ended while it waited")
         self._parts.watchdog.begin()
-        self._running = RunningBox(self._parts)
+        self._running = RunningSandbox(self._parts)
         return self._running
 
     async def discard(self) -> None:
@@ -113,10 +113,10 @@ class WaitingBox:
         await asyncio.shield(self._ending)
 
 
-class RunningBox:
-    """Implements BoxedProcess on top of any ProcessTree."""
+class RunningSandbox:
+    """Implements SandboxedProcess on top of any ProcessTree."""
 
-    def __init__(self, parts: BoxParts) -> None:
+    def __init__(self, parts: SandboxParts) -> None:
         self._parts = parts
         self._killed = asyncio.Event()
         self._life = asyncio.create_task(self._live())
@@ -166,7 +166,7 @@ class RunningBox:
         return replace(end, peak_memory_mib=peak_memory_mib, processes_refused=refused, unkillable=not is_gone)
 
 
-async def whole_or_nothing(preparing: Coroutine[Any, Any, WaitingBox]) -> WaitingBox:
+async def whole_or_nothing(preparing: Coroutine[Any, Any, WaitingSandbox]) -> WaitingSandbox:
     """Make a box in one piece: who is cancelled meanwhile leaves none behind."""
     making = asyncio.ensure_future(preparing)
     try:
@@ -177,10 +177,12 @@ async def whole_or_nothing(preparing: Coroutine[Any, Any, WaitingBox]) -> Waitin
         raise
 
 
-async def started(sandbox: Sandbox, command: Command, limits: Limits, on_output: OutputListener | None) -> BoxedProcess:
+async def started(
+    sandbox: Sandbox, command: Command, limits: Limits, on_output: OutputListener | None
+) -> SandboxedProcess:
     """Prepare a box and let its program begin; who is cancelled meanwhile leaves none behind."""
-    box = await sandbox.prepare(command, limits)
-    return await box.start(on_output)
+    prepared = await sandbox.prepare(command, limits)
+    return await prepared.start(on_output)
 
 
 def _exit_of(wait_status: int, excess: Excess | None, capture: Capture) -> Exit:

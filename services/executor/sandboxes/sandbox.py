@@ -95,7 +95,7 @@ class Exit:
     unkillable: bool = False
 
 
-class BoxedProcess(Protocol):
+class SandboxedProcess(Protocol):
     """A running process tree in a box."""
 
     async def wait(self) -> Exit:
@@ -122,10 +122,10 @@ class BoxedProcess(Protocol):
         ...
 
 
-class PreparedBox(Protocol):
+class PreparedSandbox(Protocol):
     """A box that is made, in which the program has not begun; it is used once, or discarded."""
 
-    async def start(self, on_output: OutputListener | None = None) -> BoxedProcess:
+    async def start(self, on_output: OutputListener | None = None) -> SandboxedProcess:
         """Let the program begin, which takes no more than a message; the limits on time count from here.
 
         Raises SandboxError when the box broke down while it waited.
@@ -150,7 +150,9 @@ class Sandbox(Protocol):
         """What this box does not hold back on this machine, one sentence each; empty for a full box."""
         ...
 
-    async def start(self, command: Command, limits: Limits, on_output: OutputListener | None = None) -> BoxedProcess:
+    async def start(
+        self, command: Command, limits: Limits, on_output: OutputListener | None = None
+    ) -> SandboxedProcess:
         """Start `command` under `limits`; `on_output` is told of each piece of kept output as it arrives.
 
         Call it from a thread that outlives the box: the kernel ends the box with the thread that started it.
@@ -158,7 +160,7 @@ class Sandbox(Protocol):
         """
         ...
 
-    async def prepare(self, command: Command, limits: Limits) -> PreparedBox:
+    async def prepare(self, command: Command, limits: Limits) -> PreparedSandbox:
         """Make the box for `command` and leave its program waiting.
 
         All mounts must exist by now; what is put into a mounted folder before `start` is seen by the program.

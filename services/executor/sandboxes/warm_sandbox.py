@@ -11,12 +11,12 @@ from services.executor.sandboxes.sandbox import SandboxError
 
 if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import (
-        BoxedProcess,
         Command,
         Limits,
         OutputListener,
-        PreparedBox,
+        PreparedSandbox,
         Sandbox,
+        SandboxedProcess,
     )
 
 
@@ -25,7 +25,7 @@ class WarmSandbox:
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
-        self._waiting: list[tuple[object, asyncio.Task[PreparedBox]]] = []
+        self._waiting: list[tuple[object, asyncio.Task[PreparedSandbox]]] = []
 
     @property
     def name(self) -> str:
@@ -42,14 +42,16 @@ class WarmSandbox:
         making = asyncio.ensure_future(self._sandbox.prepare(command, limits))
         self._waiting.append((_identity(command, limits), making))
 
-    async def start(self, command: Command, limits: Limits, on_output: OutputListener | None = None) -> BoxedProcess:
+    async def start(
+        self, command: Command, limits: Limits, on_output: OutputListener | None = None
+    ) -> SandboxedProcess:
         """Let the program begin in the box that waits for it, or else in a new one."""
         if (making := self._take(command, limits)) is not None:
             with suppress(SandboxError):
                 return await (await _whole(making)).start(on_output)
         return await started(self._sandbox, command, limits, on_output)
 
-    async def prepare(self, command: Command, limits: Limits) -> PreparedBox:
+    async def prepare(self, command: Command, limits: Limits) -> PreparedSandbox:
         """The box that waits for `command`, or else a new one."""
         if (making := self._take(command, limits)) is not None:
             with suppress(SandboxError):
@@ -60,11 +62,11 @@ class WarmSandbox:
         """Discard what nobody asked for."""
         left = [making for _, making in self._waiting]
         self._waiting.clear()
-        for box in await asyncio.gather(*left, return_exceptions=True):
-            if not isinstance(box, BaseException):
-                await box.discard()
+        for prepared in await asyncio.gather(*left, return_exceptions=True):
+            if not isinstance(prepared, BaseException):
+                await prepared.discard()
 
-    def _take(self, command: Command, limits: Limits) -> asyncio.Task[PreparedBox] | None:
+    def _take(self, command: Command, limits: Limits) -> asyncio.Task[PreparedSandbox] | None:
         identity = _identity(command, limits)
         for at, (expected, making) in enumerate(self._waiting):
             if expected == identity:
@@ -73,7 +75,7 @@ class WarmSandbox:
         return None
 
 
-async def _whole(making: asyncio.Task[PreparedBox]) -> PreparedBox:
+async def _whole(making: asyncio.Task[PreparedSandbox]) -> PreparedSandbox:
     """The box; who is cancelled meanwhile leaves none behind."""
     try:
         return await asyncio.shield(making)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import AfterValidator, SecretStr, ValidationError
 
 from servicekit.config import settings_faults
-from servicekit.sandbox_settings import BOX_VARIABLES, box_settings_of, variables_of
+from servicekit.sandbox_settings import SANDBOX_VARIABLES, sandbox_settings_of, variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +25,7 @@ _REAL = {"EXECUTOR_SANDBOX": "required"}
 def _checked(own: dict[str, SecretStr]) -> dict[str, SecretStr]:
     given = {name: value.get_secret_value() for name, value in own.items()}
     try:
-        box_settings_of(given)
+        sandbox_settings_of(given)
     except ValidationError as error:
         raise ValueError(settings_faults(error, given)) from None
     return own
@@ -38,7 +38,7 @@ ExecutorEnvironment = Annotated[dict[str, SecretStr], AfterValidator(_checked)]
 def executor_environment(own: Mapping[str, SecretStr], ambient: Mapping[str, str] = os.environ) -> dict[str, str]:
     """The variables: `own`, and from `ambient` the settings of boxes that `own` has by none of their names."""
     given = {name: value.get_secret_value() for name, value in own.items()}
-    for names in BOX_VARIABLES:
+    for names in SANDBOX_VARIABLES:
         if given.keys().isdisjoint(names):
             given |= {name: ambient[name] for name in [name for name in names if ambient.get(name)][:1]}
     return _REAL | given if given.keys().isdisjoint(variables_of("sandbox")) else given
@@ -46,7 +46,7 @@ def executor_environment(own: Mapping[str, SecretStr], ambient: Mapping[str, str
 
 def check_privileges(setting: str, environment_setting: str, own: Mapping[str, SecretStr]) -> None:
     """Raises ValueError where a container without privileges is to make a real box, which it cannot."""
-    if box_settings_of(executor_environment(own)).sandbox == "required":
+    if sandbox_settings_of(executor_environment(own)).sandbox == "required":
         raise ValueError(
             f"{setting} is false, and a container without privileges makes no real sandbox: leave it true, or accept a "
             f'weaker one by {environment_setting}={{"EXECUTOR_SANDBOX": "process"}}, with what that does not hold back'

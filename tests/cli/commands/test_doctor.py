@@ -145,7 +145,7 @@ def test_a_kernel_that_does_not_run_is_a_fault_with_the_core_s_reason(trial: dic
     assert "make setup" in kernel["remedy"]
 
 
-def test_what_the_box_does_not_hold_back_is_reported(trial: dict[str, Any]) -> None:
+def test_what_the_sandbox_does_not_hold_back_is_reported(trial: dict[str, Any]) -> None:
     trial.update(err=GAPPY)
     [sandbox] = [finding for finding in doctor("http://127.0.0.1:1").json if finding["name"] == "sandbox"]
     assert sandbox["health"] == "note"
@@ -264,7 +264,7 @@ def test_what_two_services_refuse_alike_is_told_once() -> None:
     assert (found.health, found.detail) == (checkup.Health.FAULT, refused.fault)
 
 
-def test_the_trial_runs_in_the_box_that_executors_will_have(
+def test_the_trial_runs_in_the_sandbox_that_executors_will_have(
     trial: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trial["check_settings"] = True

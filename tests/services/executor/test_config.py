@@ -41,7 +41,9 @@ def test_the_sandbox_is_set_by_either_name(
 
 
 @pytest.mark.parametrize("name", ["EXECUTOR_BOX_MEMORY", "AMD_CONTAINER_MEMORY_LIMIT"])
-def test_a_box_s_memory_is_set_by_either_name_as_docker_takes_it(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_a_sandbox_s_memory_is_set_by_either_name_as_docker_takes_it(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     monkeypatch.setenv(name, "12g")
     assert _option(ExecutorSettings(), "--box-memory-mib") == "12288"
 
@@ -53,7 +55,7 @@ def test_a_box_s_memory_is_set_by_either_name_as_docker_takes_it(monkeypatch: py
 
 
 @pytest.mark.parametrize("name", ["EXECUTOR_BOX_CORES", "AMD_CONTAINER_CPU_LIMIT"])
-def test_a_box_s_cores_are_set_by_either_name(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_a_sandbox_s_cores_are_set_by_either_name(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, "2.5")
     assert _option(ExecutorSettings(), "--box-cores") == "2.5"
 
@@ -89,10 +91,10 @@ def test_what_the_settings_come_to_is_told_as_options_of_the_core(
     monkeypatch.setenv("AMD_CONTAINER_MEMORY_LIMIT", "2g")
     check_settings()
     chosen = parser().parse_args(["lint", *json.loads(capsys.readouterr().out)])
-    assert (chosen.device, chosen.sandbox, chosen.box_memory_mib) == ("sim", "process", 2048)
+    assert (chosen.device, chosen.sandbox, chosen.sandbox_memory_mib) == ("sim", "process", 2048)
 
 
-def test_what_a_box_may_use_is_left_to_the_device_where_nothing_is_set() -> None:
+def test_what_a_sandbox_may_use_is_left_to_the_device_where_nothing_is_set() -> None:
     command = ExecutorSettings().fork_server_command(1)
     assert "--box-memory-mib" not in command
     assert "--box-cores" not in command

@@ -13,7 +13,7 @@ import pytest
 from wavepool.submission.v1 import submission_pb2
 
 from services.executor.sandboxes.docker.connection import OWNER_LABEL
-from services.executor.sandboxes.docker.owner import BoxOwner
+from services.executor.sandboxes.docker.owner import SandboxOwner
 from services.executor.sandboxes.limits.cgroup_place import cgroup_of
 from services.executor.sandboxes.process_tree import descendants
 from tests.services.executor.client import until
@@ -74,7 +74,7 @@ def _compiles(work_dir: Path) -> bool:
 def _containers_of(pids: Collection[int]) -> set[str]:
     with closing(docker.from_env()) as engine:
         found = engine.api.containers(all=True, filters={"label": OWNER_LABEL})
-    owners = {container["Id"]: BoxOwner.from_label(container["Labels"][OWNER_LABEL]) for container in found}
+    owners = {container["Id"]: SandboxOwner.from_label(container["Labels"][OWNER_LABEL]) for container in found}
     return {name for name, owner in owners.items() if owner is not None and owner.pid in pids}
 
 

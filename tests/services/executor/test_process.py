@@ -185,7 +185,7 @@ async def test_a_killed_executor_leaves_no_process_and_no_file(tmp_path: Path) -
         stream = client.stream(asked(TALKER, submission_pb2.RUN_MODE_SANDBOX))
         await stream.reach("program_output")
         tree = descendants(executor.process.pid)
-        assert any(map(_is_boxed, tree))
+        assert any(map(_is_sandboxed, tree))
         assert executor.fork_server_pid() in tree
 
         executor.end(signal.SIGKILL)
@@ -199,17 +199,17 @@ async def test_a_killed_judge_is_our_fault_and_the_next_run_is_well(executor: Ex
     async with executor.client() as client:
         stream = client.stream(asked(TALKER, submission_pb2.RUN_MODE_SANDBOX))
         await stream.reach("program_output")
-        boxed = [pid for pid in descendants(executor.process.pid) if _is_in_use(pid)]
-        os.kill(_judge_of(boxed[0], executor.fork_server_pid()), signal.SIGKILL)
+        sandboxed = [pid for pid in descendants(executor.process.pid) if _is_in_use(pid)]
+        os.kill(_judge_of(sandboxed[0], executor.fork_server_pid()), signal.SIGKILL)
         last = [event async for event in stream][-1].finished
         after = (await client.run(asked(SOLUTION, submission_pb2.RUN_MODE_CHECK)))[-1].finished
 
     assert last.verdict == run_event_pb2.VERDICT_INFRA_ERROR
     assert after.verdict == run_event_pb2.VERDICT_ACCEPTED
-    await until(lambda: not any(map(_is_alive, boxed)))
+    await until(lambda: not any(map(_is_alive, sandboxed)))
 
 
-async def test_it_says_which_box_it_uses_and_what_that_does_not_hold_back(executor: Executor) -> None:
+async def test_it_says_which_sandbox_it_uses_and_what_that_does_not_hold_back(executor: Executor) -> None:
     async with executor.client() as client:
         capabilities = await client.capabilities()
 
@@ -233,7 +233,7 @@ def _is_alive(pid: int) -> bool:
     return state != "Z"
 
 
-def _is_boxed(pid: int) -> bool:
+def _is_sandboxed(pid: int) -> bool:
     """Whether it is one of ours that lives in a box, or a launcher or bwrap outside."""
     command = _command_line(pid)
     return _is_alive(pid) and (b"bwrap" in command or b"process.launcher" in command or _is_in_use(pid))

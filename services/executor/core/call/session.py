@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from services.executor.core.model.limits import StageLimits
     from services.executor.core.sandbox.channel import Channel
     from services.executor.devices.device import Device
-    from services.executor.sandboxes.sandbox import BoxedProcess, Exit, Sandbox
+    from services.executor.sandboxes.sandbox import Exit, Sandbox, SandboxedProcess
 
 _GOODBYE_SECONDS = 2.0
 
@@ -78,7 +78,7 @@ class RunnerSession:
         self._device = device
         self._sandbox = sandbox
         self._limits = limits
-        self._box: BoxedProcess | None = None
+        self._process: SandboxedProcess | None = None
         self._sequence = 0
         self._asked_seconds = 0.0
         self._idle: IdleMeter | None = None
@@ -88,17 +88,17 @@ class RunnerSession:
         """Start the runner that lies in `build`, and end it with the context; raises Failure."""
         command = runner_command(self._device, build, self.channel)
         try:
-            async with running(self._sandbox, command, self._limits.runner_box) as self._box:
-                await self._begin(self._box)
+            async with running(self._sandbox, command, self._limits.runner_sandbox) as self._process:
+                await self._begin(self._process)
                 yield
-                await self._say_goodbye(self._box)
+                await self._say_goodbye(self._process)
         except Failure as failure:
-            if self._box is not None and failure.verdict is Verdict.TIME_LIMIT_EXCEEDED:
-                failure.message += strain(await end_of(self._box), self._limits.runner)
+            if self._process is not None and failure.verdict is Verdict.TIME_LIMIT_EXCEEDED:
+                failure.message += strain(await end_of(self._process), self._limits.runner)
             raise
         finally:
-            if self._box is not None:
-                self.end = await end_of(self._box)
+            if self._process is not None:
+                self.end = await end_of(self._process)
             self.channel.close()
 
     @property
@@ -247,9 +247,9 @@ class RunnerSession:
             raise interference("the shared memory was cut")
         return Commitment(question.key, question.call, question.excerpt.reported(slots))
 
-    async def _begin(self, box: BoxedProcess) -> None:
-        accepting = asyncio.ensure_future(self.channel.accept(box))
-        ending = asyncio.ensure_future(box.wait())
+    async def _begin(self, process: SandboxedProcess) -> None:
+        accepting = asyncio.ensure_future(self.channel.accept(process))
+        ending = asyncio.ensure_future(process.wait())
         try:
             await asyncio.wait(
                 (accepting, ending), timeout=self._limits.start_seconds, return_when=asyncio.FIRST_COMPLETED
@@ -257,7 +257,7 @@ class RunnerSession:
             if accepting.done():
                 await self._answer(Reply.READY, self._limits.start_seconds)
                 self.came_up = True
-                self._idle = IdleMeter(box.cpu_time)
+                self._idle = IdleMeter(process.cpu_time)
                 await self._idle.order_ended()
             elif ending.done():
                 await self._fail_by_end()
@@ -302,21 +302,21 @@ class RunnerSession:
 
     async def _fail_by_end(self) -> None:
         """The runner is gone: what ended its box is what happened."""
-        if self._box is None:
+        if self._process is None:
             raise interference("the runner left before it came")
         try:
             async with asyncio.timeout(_GOODBYE_SECONDS):
-                end = await end_of(self._box)
+                end = await end_of(self._process)
         except TimeoutError as error:
-            await self._box.kill()
-            if (await end_of(self._box)).unkillable:
+            await self._process.kill()
+            if (await end_of(self._process)).unkillable:
                 raise left_hanging() from error
             raise interference("the connection was closed by a program that goes on") from error
         is_early = self.first_call_time is None
         raise runner_failure(end, self._limits.runner, self.calls, came_up=self.came_up, is_early=is_early)
 
-    async def _say_goodbye(self, box: BoxedProcess) -> None:
+    async def _say_goodbye(self, process: SandboxedProcess) -> None:
         with suppress(ChannelClosedError, TimeoutError):
             await self.channel.send(Order.END, self._sequence + 1)
             async with asyncio.timeout(_GOODBYE_SECONDS):
-                await end_of(box)
+                await end_of(process)

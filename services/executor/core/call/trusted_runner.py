@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from services.executor.core.compile.cache import CompileCache
     from services.executor.core.model.events import Event
     from services.executor.core.model.messages import Order, Reply, ReplyMessage
-    from services.executor.sandboxes.sandbox import BoxedProcess
+    from services.executor.sandboxes.sandbox import SandboxedProcess
 
 # Any arguments do, as nothing looks at them: one build serves all problems.
 _UNIT = Unit(
@@ -39,9 +39,9 @@ _DATA = Parameter("data", "uint8_t", pointer=True, const=True)
 class _TrustedSession(RunnerSession):
     """A session without a submission: whatever fails in it is the machine's fault."""
 
-    async def _begin(self, box: BoxedProcess) -> None:
+    async def _begin(self, process: SandboxedProcess) -> None:
         with at_our_fault():
-            await super()._begin(box)
+            await super()._begin(process)
 
     async def _order(self, order: Order, first: int = 0, second: int = 0) -> None:
         with at_our_fault():

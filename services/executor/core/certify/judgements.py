@@ -123,7 +123,7 @@ def of_submission(
     return StepResult(step, Outcome.PASSED, f"ACCEPTED, {timing}{f': {because}' if because else ''}", tuple(figures))
 
 
-def of_box(step: str, name: str, gaps: Sequence[str]) -> StepResult:
+def of_sandbox(step: str, name: str, gaps: Sequence[str]) -> StepResult:
     """The box of this machine; whatever it does not hold back is a fault, because untrusted code runs in it."""
     if not gaps:
         return StepResult(step, Outcome.PASSED, f"{name} holds back all that it has to", facts={"sandbox": name})

@@ -53,8 +53,8 @@ async def _perform(step: str, section: Section, rest: str, how: Performance) -> 
     if section is Section.ENVIRONMENT:
         return _environment(step, rest, how.options)
     if section is Section.SANDBOX and rest == "choice":
-        box = await choose_sandbox(how.options.sandbox)
-        return judgements.of_box(step, box.name, box.gaps)
+        sandbox = await choose_sandbox(how.options.sandbox)
+        return judgements.of_sandbox(step, sandbox.name, sandbox.gaps)
     context = await open_context(how.options)
     if section is Section.SPREAD:
         return await kernel_runs.spread(step, float(rest.removesuffix("us")), how.runs, context)

@@ -27,8 +27,8 @@ ACCEPTED, NOT_ACCEPTED, BAD_USAGE, INFRASTRUCTURE = 0, 1, 2, 3
 async def bench(job: CoreJob, context: RunContext, *, as_json: bool) -> int:
     """Run `job`; answers the exit status. With `as_json` stdout has the last event alone, stages go to stderr."""
     screen = sys.stderr if as_json else sys.stdout
-    box = context.sandbox
-    _say(screen, f"sandbox: {box.name}" + "".join(f"\n  does not hold back: {gap}" for gap in box.gaps))
+    sandbox = context.sandbox
+    _say(screen, f"sandbox: {sandbox.name}" + "".join(f"\n  does not hold back: {gap}" for gap in sandbox.gaps))
     try:
         finished = await run(job, context, lambda event: _say(screen, line_of(event)))
     except JobError as error:

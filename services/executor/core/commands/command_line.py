@@ -53,9 +53,14 @@ def _shared(device: str) -> ArgumentParser:
     named = os.environ.get("EXECUTOR_TORCH_PYTHON")
     shared.add_argument("--torch-python", type=Path, default=named, help="evaluates problem definitions")
     shared.add_argument(
-        "--box-memory-mib", type=_natural, help="what a submission may use; by default what suits the device"
+        "--box-memory-mib",
+        dest="sandbox_memory_mib",
+        type=_natural,
+        help="what a submission may use; by default what suits the device",
     )
-    shared.add_argument("--box-cores", type=_positive, help="processors that it may fill; the same")
+    shared.add_argument(
+        "--box-cores", dest="sandbox_cores", type=_positive, help="processors that it may fill; the same"
+    )
     runs = "how many runs share this machine, and its processors and memory where answers are compared"
     shared.add_argument("--runs-at-once", type=_natural, default=1, help=runs)
     return shared

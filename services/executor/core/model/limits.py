@@ -109,7 +109,7 @@ class StageLimits:
         return replace(self, runner=replace(self.runner, **own), program=replace(self.program, **own))
 
     @property
-    def runner_box(self) -> Limits:
+    def runner_sandbox(self) -> Limits:
         """A runner's box: on top of what a submission may use, what our sweeps of the caches do on a processor.
 
         The box stays while the judge draws and compares, which is no time of the submission's.

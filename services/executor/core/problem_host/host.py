@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from services.executor.core.model.failure import Failure, InfrastructureFailure
 from services.executor.core.model.verdict import Verdict
-from services.executor.core.problem_host.interpreter import BOXED
+from services.executor.core.problem_host.interpreter import SANDBOXED
 from services.executor.core.problem_host.sandboxed.framing import FramingError, receive, send
 from services.executor.core.sandbox.private_socket import PrivateSocket
 from services.executor.core.sandbox.running import end_of, running
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from services.executor.core.problem_host.interpreter import TorchPython
-    from services.executor.sandboxes.sandbox import BoxedProcess, Exit, Sandbox
+    from services.executor.sandboxes.sandbox import Exit, Sandbox, SandboxedProcess
 
-_IN_BOX = Path("/problem")
+_IN_SANDBOX = Path("/problem")
 _FAREWELL_SECONDS = 5.0
 _MOST_SAID = 4000
 _LEAST_SECONDS = 0.001
@@ -48,7 +48,7 @@ _Kind = TypeVar("_Kind", bound=Failure)
 class HostLimits:
     """What a definition may use: its box, the time for torch to load, and the time and arrays of one answer."""
 
-    box: Limits
+    sandbox: Limits
     start_seconds: float
     answer_seconds: float
     array_bytes: int
@@ -79,7 +79,7 @@ class ProblemHost:
     def __init__(self, connection: socket.socket, limits: HostLimits) -> None:
         self._connection = connection
         self._limits = limits
-        self._left_seconds = limits.box.wall.total_seconds()
+        self._left_seconds = limits.sandbox.wall.total_seconds()
 
     @property
     def most_array_bytes(self) -> int:
@@ -117,21 +117,21 @@ async def open_host(
     """Start the host of `definition`, with the empty `folder` for its files; raises Failure."""
     private_socket = PrivateSocket(folder)
     write_source(folder / "problem_def.py", definition)
-    command = _command(python, folder, private_socket, limits.box)
+    command = _command(python, folder, private_socket, limits.sandbox)
     with closing(private_socket):
-        async with running(sandbox, command, limits.box) as box:
-            with await _connected(private_socket, box, limits) as connection:
+        async with running(sandbox, command, limits.sandbox) as process:
+            with await _connected(private_socket, process, limits) as connection:
                 connection.setblocking(True)
                 try:
                     yield ProblemHost(connection, limits)
                 except _HostGoneError as error:
-                    raise _ended(await _end(box), limits.box) from error
+                    raise _ended(await _end(process), limits.sandbox) from error
 
 
-async def _connected(private_socket: PrivateSocket, box: BoxedProcess, limits: HostLimits) -> socket.socket:
+async def _connected(private_socket: PrivateSocket, process: SandboxedProcess, limits: HostLimits) -> socket.socket:
     """The connection to the host, which reads nothing of the definition before: until then all that fails is ours."""
-    accepting = asyncio.ensure_future(private_socket.accept(box))
-    ending = asyncio.ensure_future(end_of(box))
+    accepting = asyncio.ensure_future(private_socket.accept(process))
+    ending = asyncio.ensure_future(end_of(process))
     try:
         await asyncio.wait((accepting, ending), timeout=limits.start_seconds, return_when=asyncio.FIRST_COMPLETED)
         if accepting.done():
@@ -151,9 +151,9 @@ async def _connected(private_socket: PrivateSocket, box: BoxedProcess, limits: H
 
 def _command(python: TorchPython, folder: Path, private_socket: PrivateSocket, limits: Limits) -> Command:
     mounts = [Mount(place, place) for place in python.folders]
-    mounts += [Mount(folder / "problem_def.py", _IN_BOX / "problem_def.py"), *private_socket.mounts(_IN_BOX)]
-    arguments = [str(python.program), "-I", "-B", str(BOXED / "main.py"), *private_socket.arguments(_IN_BOX)]
-    arguments += [str(_IN_BOX / "problem_def.py"), str(limits.memory_mib)]
+    mounts += [Mount(folder / "problem_def.py", _IN_SANDBOX / "problem_def.py"), *private_socket.mounts(_IN_SANDBOX)]
+    arguments = [str(python.program), "-I", "-B", str(SANDBOXED / "main.py"), *private_socket.arguments(_IN_SANDBOX)]
+    arguments += [str(_IN_SANDBOX / "problem_def.py"), str(limits.memory_mib)]
     environment = {"HOME": "/tmp", "PATH": "/usr/bin:/bin", "OMP_WAIT_POLICY": "passive"}  # noqa: S108  the box's own
     return Command(arguments, Path("/"), mounts, environment)
 
@@ -163,10 +163,10 @@ def shown(value: object, most_characters: int) -> str:
     return str(value)[:most_characters].encode(errors="replace").decode().replace("\0", "?")
 
 
-async def _end(box: BoxedProcess) -> Exit | None:
+async def _end(process: SandboxedProcess) -> Exit | None:
     try:
         async with asyncio.timeout(_FAREWELL_SECONDS):
-            return await end_of(box)
+            return await end_of(process)
     except TimeoutError:
         return None
 

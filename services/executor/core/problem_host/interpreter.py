@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-BOXED = Path(__file__).with_name("sandboxed")
+SANDBOXED = Path(__file__).with_name("sandboxed")
 _PROBE = """
 import importlib.metadata, importlib.util, json, pathlib, sys
 found = importlib.util.find_spec("torch")
@@ -66,7 +66,7 @@ def _asked(program: Path) -> TorchPython | None:
     if not said["packages"]:
         return None
     folders = [Path(folder) for folder in (*said["prefixes"], said["packages"])]
-    return TorchPython(program, _outermost([*folders, BOXED]), said["version"])
+    return TorchPython(program, _outermost([*folders, SANDBOXED]), said["version"])
 
 
 def _outermost(folders: list[Path]) -> tuple[Path, ...]:

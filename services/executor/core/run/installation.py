@@ -39,8 +39,8 @@ class Options:
     cache_mib: int
     forbidden_file: Path | None = None
     torch_python: Path | None = None
-    box_memory_mib: int | None = None
-    box_cores: float | None = None
+    sandbox_memory_mib: int | None = None
+    sandbox_cores: float | None = None
     """What a submission's box may use; by default what suits the device."""
 
 
@@ -72,7 +72,7 @@ def share_for(device: Device, options: Options) -> Share:
     """What a submission's box may use: as set, or what suits the device."""
     own = Share.on_processors(psutil.virtual_memory().total >> 20, len(os.sched_getaffinity(0)))
     default = own if isinstance(device, OnProcessors) else Share()
-    return Share(options.box_memory_mib or default.memory_mib, options.box_cores or default.cores)
+    return Share(options.sandbox_memory_mib or default.memory_mib, options.sandbox_cores or default.cores)
 
 
 async def open_context(options: Options) -> RunContext:

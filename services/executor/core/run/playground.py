@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from services.executor.core.check.progress import Progress
     from services.executor.devices.device import Device
-    from services.executor.sandboxes.sandbox import BoxedProcess, Exit, Limits, Sandbox, Stream
+    from services.executor.sandboxes.sandbox import Exit, Limits, Sandbox, SandboxedProcess, Stream
 
 _MOST_CHARACTERS = 4096
 """Of a line told at once; longer ones come in pieces."""
@@ -79,8 +79,8 @@ async def run_program(device: Device, sandbox: Sandbox, limits: Limits, build: P
     progress.tell(ProgramStarted())
     progress.first_call_time = time.time()
     command = device.run_command(build, BuildKind.PROGRAM)
-    async with running(sandbox, command, with_one_more_byte(limits), cap.take) as box:
-        end = await _end_or_cut(box, cap.exceeded)
+    async with running(sandbox, command, with_one_more_byte(limits), cap.take) as process:
+        end = await _end_or_cut(process, cap.exceeded)
         teller.finish()
         end = replace(
             end,
@@ -99,13 +99,13 @@ async def run_program(device: Device, sandbox: Sandbox, limits: Limits, build: P
             raise failure
 
 
-async def _end_or_cut(box: BoxedProcess, exceeded: asyncio.Event) -> Exit:
-    ending = asyncio.ensure_future(end_of(box))
+async def _end_or_cut(process: SandboxedProcess, exceeded: asyncio.Event) -> Exit:
+    ending = asyncio.ensure_future(end_of(process))
     cutting = asyncio.ensure_future(exceeded.wait())
     try:
         await asyncio.wait((ending, cutting), return_when=asyncio.FIRST_COMPLETED)
         if not ending.done():
-            await box.kill()
+            await process.kill()
         return await ending
     finally:
         ending.cancel()

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Sequence
 
-    from services.executor.sandboxes.sandbox import BoxedProcess
+    from services.executor.sandboxes.sandbox import SandboxedProcess
 
-IN_BOX = Path("/channel")
+IN_SANDBOX = Path("/channel")
 """Where the runner finds the channel."""
 
 _Buffer = bytes | bytearray | memoryview
@@ -48,16 +48,19 @@ class Channel:
     @property
     def mounts(self) -> tuple[Mount, ...]:
         """The socket with its key, and the memory."""
-        return (*self._private_socket.mounts(IN_BOX), Mount(self._folder / "memory", IN_BOX / "memory", writable=True))
+        return (
+            *self._private_socket.mounts(IN_SANDBOX),
+            Mount(self._folder / "memory", IN_SANDBOX / "memory", writable=True),
+        )
 
     @property
     def arguments(self) -> tuple[str, str, str]:
         """What the runner is started with."""
-        return (*self._private_socket.arguments(IN_BOX), str(IN_BOX / "memory"))
+        return (*self._private_socket.arguments(IN_SANDBOX), str(IN_SANDBOX / "memory"))
 
-    async def accept(self, box: BoxedProcess) -> None:
-        """Wait for the runner in `box`; there is only ever one."""
-        self._socket = await self._private_socket.accept(box)
+    async def accept(self, process: SandboxedProcess) -> None:
+        """Wait for the runner, which is `process`; there is only ever one."""
+        self._socket = await self._private_socket.accept(process)
 
     async def send(self, order: Order, sequence: int, first: int = 0, second: int = 0) -> None:
         """Raises ChannelClosedError when nobody is there."""

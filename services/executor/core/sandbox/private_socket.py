@@ -20,7 +20,7 @@ from services.executor.sandboxes.sandbox import Mount
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from services.executor.sandboxes.sandbox import BoxedProcess
+    from services.executor.sandboxes.sandbox import SandboxedProcess
 
 KEY_BYTES = 32
 """What a box's program sends first; `runner/channel.cpp` and `problem_host/sandboxed/main.py` know it as well."""
@@ -52,8 +52,8 @@ class PrivateSocket:
         """What the program in the box is started with: where its socket and its key are."""
         return str(inside / "socket"), str(inside / "key")
 
-    async def accept(self, box: BoxedProcess) -> socket.socket:
-        """Wait for the process in `box`, and stop listening; the connection does not block."""
+    async def accept(self, process: SandboxedProcess) -> socket.socket:
+        """Wait for a connection of `process`, and stop listening; the connection does not block."""
         arriving: asyncio.Future[socket.socket | None] = asyncio.ensure_future(self._next())
         proving: set[asyncio.Future[socket.socket | None]] = set()
         try:
@@ -64,7 +64,9 @@ class PrivateSocket:
                     if proved := proof.result():
                         return proved
                 if arriving.done():
-                    if (connection := arriving.result()) and (proof := self._examined(connection, box, len(proving))):
+                    if (connection := arriving.result()) and (
+                        proof := self._examined(connection, process, len(proving))
+                    ):
                         proving.add(proof)
                     arriving = asyncio.ensure_future(self._next())
         finally:
@@ -80,10 +82,10 @@ class PrivateSocket:
         return connection
 
     def _examined(
-        self, connection: socket.socket, box: BoxedProcess, proving: int
+        self, connection: socket.socket, process: SandboxedProcess, proving: int
     ) -> asyncio.Future[socket.socket | None] | None:
         """The proof that a new connection now has to give beside `proving` others; None if it is closed at once."""
-        if proving < _MOST_WAITING and box.owns(peer_pid(connection)):
+        if proving < _MOST_WAITING and process.owns(peer_pid(connection)):
             return asyncio.ensure_future(self._proved(connection))
         connection.close()
         return None

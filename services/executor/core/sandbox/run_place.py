@@ -82,7 +82,7 @@ class RunPlace:
         self._channels.append(channel)
         with suppress(ToolchainError):
             command = runner_command(self._context.device, self.run, channel)
-            self.sandbox.expect(command, self._context.limits.runner_box)
+            self.sandbox.expect(command, self._context.limits.runner_sandbox)
 
     def expect_program(self) -> None:
         """Make the box of a whole program."""

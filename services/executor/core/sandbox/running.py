@@ -12,13 +12,13 @@ from services.executor.sandboxes.sandbox import SandboxError
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from services.executor.sandboxes.sandbox import BoxedProcess, Command, Exit, Limits, OutputListener, Sandbox
+    from services.executor.sandboxes.sandbox import Command, Exit, Limits, OutputListener, Sandbox, SandboxedProcess
 
 
 @asynccontextmanager
 async def running(
     sandbox: Sandbox, command: Command, limits: Limits, on_output: OutputListener | None = None
-) -> AsyncGenerator[BoxedProcess]:
+) -> AsyncGenerator[SandboxedProcess]:
     """A box that is ended with the context, also when the task is cancelled.
 
     A Failure that ends the context says whether processes are left that cannot be killed. Without one that is an
@@ -26,22 +26,22 @@ async def running(
     """
     starting = asyncio.ensure_future(sandbox.start(command, limits, on_output))
     try:
-        box = await asyncio.shield(starting)
+        process = await asyncio.shield(starting)
     except asyncio.CancelledError:
         await (await starting).kill()
         raise
     except SandboxError as error:
-        raise _box_failure(error) from error
+        raise _sandbox_failure(error) from error
     try:
-        yield box
+        yield process
     except Failure as failure:
-        failure.unkillable = await _outlives_kill(box) or failure.unkillable
+        failure.unkillable = await _outlives_kill(process) or failure.unkillable
         raise
     except BaseException as error:
-        if await _outlives_kill(box):
+        if await _outlives_kill(process):
             raise unkillable() from error
         raise
-    if await _outlives_kill(box):
+    if await _outlives_kill(process):
         raise unkillable()
 
 
@@ -49,21 +49,21 @@ async def run_to_end(
     sandbox: Sandbox, command: Command, limits: Limits, on_output: OutputListener | None = None
 ) -> Exit:
     """Run a command and wait for its end."""
-    async with running(sandbox, command, limits, on_output) as box:
-        return await end_of(box)
+    async with running(sandbox, command, limits, on_output) as process:
+        return await end_of(process)
 
 
-async def end_of(box: BoxedProcess) -> Exit:
+async def end_of(process: SandboxedProcess) -> Exit:
     """Wait for a box's end."""
     try:
-        return await box.wait()
+        return await process.wait()
     except SandboxError as error:
-        raise _box_failure(error) from error
+        raise _sandbox_failure(error) from error
 
 
-async def _outlives_kill(box: BoxedProcess) -> bool:
-    await asyncio.shield(box.kill())
-    return (await box.wait()).unkillable
+async def _outlives_kill(process: SandboxedProcess) -> bool:
+    await asyncio.shield(process.kill())
+    return (await process.wait()).unkillable
 
 
 def unkillable() -> InfrastructureFailure:
@@ -73,5 +73,5 @@ def unkillable() -> InfrastructureFailure:
     return failure
 
 
-def _box_failure(error: SandboxError) -> InfrastructureFailure:
+def _sandbox_failure(error: SandboxError) -> InfrastructureFailure:
     return InfrastructureFailure("The machine could not make a sandbox; run again elsewhere.", details=str(error))

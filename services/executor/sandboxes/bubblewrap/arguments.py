@@ -58,7 +58,7 @@ def user_options(uid: int | None) -> tuple[str, ...]:
     return _ORDINARY_USER if uid is None else _ROOT
 
 
-def boxed_program(command: Command, limits: Limits, uid: int | None, groups: Sequence[int] = ()) -> list[str]:
+def sandboxed_program(command: Command, limits: Limits, uid: int | None, groups: Sequence[int] = ()) -> list[str]:
     """The chain of programs inside the box that ends in the command; `groups` are kept where the user changes."""
     environment = [f"{name}={value}" for name, value in command.environment.items()]
     return [

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.bubblewrap.arguments import (
-    boxed_program,
     bubblewrap_options,
+    sandboxed_program,
     system_mounts,
     user_options,
 )
@@ -20,12 +20,12 @@ from services.executor.sandboxes.limits.host_resources import HostResources, dev
 from services.executor.sandboxes.limits.watchdog import Watchdog
 from services.executor.sandboxes.output import capture
 from services.executor.sandboxes.process_tree import tree_pids
-from services.executor.sandboxes.running_sandbox import BoxParts, WaitingBox, started, whole_or_nothing
+from services.executor.sandboxes.running_sandbox import SandboxParts, WaitingSandbox, started, whole_or_nothing
 from services.executor.sandboxes.sandbox import SandboxError
 from services.executor.sandboxes.seccomp import seccomp_filter
 
 if TYPE_CHECKING:
-    from services.executor.sandboxes.sandbox import BoxedProcess, Command, Limits, OutputListener
+    from services.executor.sandboxes.sandbox import Command, Limits, OutputListener, SandboxedProcess
 
 
 class BubblewrapSandbox:
@@ -51,21 +51,23 @@ class BubblewrapSandbox:
             held.add(Hold.SECCOMP)
         return gaps_of(held, memory_limited=self._host.limits_memory, cpu_limited=self._host.limits_cpu)
 
-    async def start(self, command: Command, limits: Limits, on_output: OutputListener | None = None) -> BoxedProcess:
+    async def start(
+        self, command: Command, limits: Limits, on_output: OutputListener | None = None
+    ) -> SandboxedProcess:
         """Start `command`; raises SandboxError when bwrap is missing or cannot make the box."""
         return await started(self, command, limits, on_output)
 
-    async def prepare(self, command: Command, limits: Limits) -> WaitingBox:
+    async def prepare(self, command: Command, limits: Limits) -> WaitingSandbox:
         """Make the box of `command`; raises SandboxError as `start` does."""
         if self._program is None:
             raise SandboxError("bwrap is not installed: run `apt-get install bubblewrap`")
         return await whole_or_nothing(self._prepare(self._program, command, limits))
 
-    async def _prepare(self, bwrap: str, command: Command, limits: Limits) -> WaitingBox:
+    async def _prepare(self, bwrap: str, command: Command, limits: Limits) -> WaitingSandbox:
         async with AsyncExitStack() as cleanup:
             claim = self._host.claim(command, limits, cleanup)
             options = [*user_options(claim.uid), *bubblewrap_options(command, limits, self._system)]
-            program = boxed_program(command, limits, claim.uid, device_groups(command))
+            program = sandboxed_program(command, limits, claim.uid, device_groups(command))
             tree = start_bubblewrap([bwrap, *options], program, claim.procs_files, self._seccomp)
             cleanup.push_async_callback(tree.destroy)
             readers = await tree.child.outputs()
@@ -73,4 +75,4 @@ class BubblewrapSandbox:
             await tree.make(*readers)
             captured = capture(readers, limits.output_bytes)
             watchdog = Watchdog(limits, lambda: tree_pids(tree.child.pid), claim.cgroup, command.writable_folders)
-            return WaitingBox(BoxParts(tree, watchdog, captured, claim.cgroup, cleanup.pop_all()))
+            return WaitingSandbox(SandboxParts(tree, watchdog, captured, claim.cgroup, cleanup.pop_all()))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Enters the cgroups as whoever we are, then becomes bwrap: nothing of the box runs outside them.
 _ENTER_CGROUPS = 'while [ "$1" != -- ]; do echo 0 >"$1" || exit 125; shift; done; shift; exec "$@"'
 # What the first program in the box says and waits for.
-_BOX_IS_MADE = _GO = b"\n"
+_SANDBOX_IS_MADE = _GO = b"\n"
 
 
 class BubblewrapTree:
@@ -36,7 +36,7 @@ class BubblewrapTree:
 
     async def make(self, stdout: asyncio.StreamReader, stderr: asyncio.StreamReader) -> None:
         """Wait until the box is made; raises SandboxError with bwrap's words when it cannot be."""
-        is_made = await stdout.readline() == _BOX_IS_MADE
+        is_made = await stdout.readline() == _SANDBOX_IS_MADE
         self._read_reports()
         if not is_made:
             await self.destroy()

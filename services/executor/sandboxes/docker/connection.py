@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from services.executor.sandboxes.docker.owner import BoxOwner
+from services.executor.sandboxes.docker.owner import SandboxOwner
 from services.executor.sandboxes.sandbox import SandboxError
 
 OWNER_LABEL = "wavepool.box.owner"
@@ -32,7 +32,7 @@ class DockerConnection:
     client: Any
     missing: type[Exception]
     guardian: int
-    owner: BoxOwner
+    owner: SandboxOwner
 
     def tell_guardian(self, word: str) -> None:
         """`+NAME` before a container is made, `-NAME` after it was removed."""
@@ -51,7 +51,7 @@ class DockerConnection:
     def sweep(self) -> None:
         """Remove the containers of dead owners."""
         for container in self.client.containers(all=True, filters={"label": OWNER_LABEL}):
-            owner = BoxOwner.from_label(container["Labels"][OWNER_LABEL])
+            owner = SandboxOwner.from_label(container["Labels"][OWNER_LABEL])
             if owner is not None and owner.is_dead:
                 # Another process may sweep at the same time.
                 with contextlib.suppress(SandboxError):
@@ -88,7 +88,7 @@ def _open(address: str) -> DockerConnection:
             f"no Docker engine answers at {address}: {engine_words(error)}. Start one, or name it in DOCKER_HOST"
         ) from error
     guardian = _start_guardian(address.removeprefix(_SOCKET_SCHEME))
-    connection = DockerConnection(client, docker.errors.NotFound, guardian, BoxOwner.this_process())
+    connection = DockerConnection(client, docker.errors.NotFound, guardian, SandboxOwner.this_process())
     connection.sweep()
     return connection
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 _STATE, _START = 0, 19
 
 
-class BoxOwner(NamedTuple):
+class SandboxOwner(NamedTuple):
     """A process id means something in one boot and one pid namespace, and only together with its start time."""
 
     boot: str
@@ -19,12 +19,12 @@ class BoxOwner(NamedTuple):
     start_ticks: int
 
     @classmethod
-    def this_process(cls) -> BoxOwner:
+    def this_process(cls) -> SandboxOwner:
         """Ourselves."""
         return cls(_boot(), _pid_namespace(), os.getpid(), _start_ticks(os.getpid()) or 0)
 
     @classmethod
-    def from_label(cls, label: str) -> BoxOwner | None:
+    def from_label(cls, label: str) -> SandboxOwner | None:
         """The inverse of `label`; None for what is no label of ours."""
         try:
             boot, pid_namespace, pid, start_ticks = label.split("/")

@@ -24,12 +24,12 @@ from services.executor.sandboxes.launch_order import Hold
 from services.executor.sandboxes.limits.host_resources import HostResources, device_groups
 from services.executor.sandboxes.limits.watchdog import Watchdog
 from services.executor.sandboxes.output import FramedOutput
-from services.executor.sandboxes.running_sandbox import BoxParts, WaitingBox, started, whole_or_nothing
+from services.executor.sandboxes.running_sandbox import SandboxParts, WaitingSandbox, started, whole_or_nothing
 from services.executor.sandboxes.sandbox import Command, Limits, Mount, SandboxError
 from services.executor.sandboxes.seccomp import seccomp_profile
 
 if TYPE_CHECKING:
-    from services.executor.sandboxes.sandbox import BoxedProcess, OutputListener
+    from services.executor.sandboxes.sandbox import OutputListener, SandboxedProcess
 
 IMAGE = "wavepool-sandbox:1"
 """Made by `deploy/sandbox-image`; made by another way it needs /bin/sh, /usr/bin/env and what commands need."""
@@ -62,11 +62,13 @@ class DockerSandbox:
         """What this machine does not let the engine hold back."""
         return gaps_of({Hold.NAMESPACES, Hold.PRIVATE_ROOT, Hold.SECCOMP}, memory_limited=True, cpu_limited=True)
 
-    async def start(self, command: Command, limits: Limits, on_output: OutputListener | None = None) -> BoxedProcess:
+    async def start(
+        self, command: Command, limits: Limits, on_output: OutputListener | None = None
+    ) -> SandboxedProcess:
         """Start `command`; raises SandboxError when the engine cannot make the box."""
         return await started(self, command, limits, on_output)
 
-    async def prepare(self, command: Command, limits: Limits) -> WaitingBox:
+    async def prepare(self, command: Command, limits: Limits) -> WaitingSandbox:
         """Make the box of `command`; raises SandboxError as `start` does."""
         return await whole_or_nothing(self._prepare(command, limits))
 
@@ -84,7 +86,7 @@ class DockerSandbox:
             raise SandboxError(f"a Docker box cannot run /bin/true: it ended with {status}")
         return seen
 
-    async def _prepare(self, command: Command, limits: Limits) -> WaitingBox:
+    async def _prepare(self, command: Command, limits: Limits) -> WaitingSandbox:
         async with AsyncExitStack() as cleanup:
             name = await self._make(command, limits, cleanup)
             output, tree = await self._attach(name, limits, cleanup)
@@ -92,7 +94,7 @@ class DockerSandbox:
             counters = ContainerCounters(pid)
             tree.watch(pid, counters, witnessed=self._witnessed)
             watchdog = Watchdog(limits, list, counters, command.writable_folders)
-            return WaitingBox(BoxParts(tree, watchdog, output.capture(), counters, cleanup.pop_all()))
+            return WaitingSandbox(SandboxParts(tree, watchdog, output.capture(), counters, cleanup.pop_all()))
 
     async def _make(self, command: Command, limits: Limits, cleanup: AsyncExitStack) -> str:
         uid = self._host.user(command, cleanup)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.limits.cgroup import Cgroup, remove_leftover_cgroups
 from services.executor.sandboxes.limits.cgroup_place import are_limited_in_cpu, open_cgroup_place
-from services.executor.sandboxes.limits.sandbox_user import BoxUser
+from services.executor.sandboxes.limits.sandbox_user import SandboxUser
 from services.executor.sandboxes.limits.writable_mounts import lend_writable_mounts
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class HostResources:
         """A user id for a box of `command`, and what it may write; None where it runs as our own user."""
         if not self._may_change_users:
             return None
-        user = BoxUser()
+        user = SandboxUser()
         cleanup.callback(user.release)
         cleanup.enter_context(lend_writable_mounts(command.mounts, user.uid))
         return user.uid

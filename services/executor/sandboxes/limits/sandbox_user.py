@@ -11,7 +11,7 @@ _FIRST_UID = 61184
 _LAST_UID = 65519
 
 
-class BoxUser:
+class SandboxUser:
     """Holds one user id that no other box on this machine has at the same time.
 
     The hold is an abstract Unix socket name: the kernel makes it unique among all our processes and lets go of it when

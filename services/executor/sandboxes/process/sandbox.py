@@ -18,14 +18,14 @@ from services.executor.sandboxes.limits.watchdog import Watchdog
 from services.executor.sandboxes.output import capture
 from services.executor.sandboxes.process.tree import start_launcher
 from services.executor.sandboxes.process_tree import tree_pids
-from services.executor.sandboxes.running_sandbox import BoxParts, WaitingBox, started, whole_or_nothing
+from services.executor.sandboxes.running_sandbox import SandboxParts, WaitingSandbox, started, whole_or_nothing
 from services.executor.sandboxes.sandbox import Command, Limits, SandboxError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from services.executor.sandboxes.limits.host_resources import Claim
-    from services.executor.sandboxes.sandbox import BoxedProcess, OutputListener
+    from services.executor.sandboxes.sandbox import OutputListener, SandboxedProcess
 
 _TRIAL = Command(["/bin/true"], workdir=Path("/"))
 _TRIAL_LIMITS = Limits(timedelta(seconds=10), timedelta(seconds=5), 256, processes=16, file_mib=16, output_bytes=4096)
@@ -49,22 +49,24 @@ class ProcessSandbox:
         """What this machine's kernel does not let us hold back."""
         return gaps_of(self._held, memory_limited=self._host.limits_memory, cpu_limited=self._host.limits_cpu)
 
-    async def start(self, command: Command, limits: Limits, on_output: OutputListener | None = None) -> BoxedProcess:
+    async def start(
+        self, command: Command, limits: Limits, on_output: OutputListener | None = None
+    ) -> SandboxedProcess:
         """Start `command`; raises SandboxError when the box cannot be made as strong as `gaps` says."""
         return await started(self, command, limits, on_output)
 
-    async def prepare(self, command: Command, limits: Limits) -> WaitingBox:
+    async def prepare(self, command: Command, limits: Limits) -> WaitingSandbox:
         """Make the box of `command`; raises SandboxError as `start` does."""
         return await whole_or_nothing(self._prepare(command, limits))
 
-    async def _prepare(self, command: Command, limits: Limits) -> WaitingBox:
-        box, held = await self.launch(command, limits)
+    async def _prepare(self, command: Command, limits: Limits) -> WaitingSandbox:
+        prepared, held = await self.launch(command, limits)
         if not held >= self._held:
-            await box.discard()
+            await prepared.discard()
             raise SandboxError(f"the box came out without {', '.join(sorted(self._held - held))}")
-        return box
+        return prepared
 
-    async def launch(self, command: Command, limits: Limits) -> tuple[WaitingBox, frozenset[Hold]]:
+    async def launch(self, command: Command, limits: Limits) -> tuple[WaitingSandbox, frozenset[Hold]]:
         """Make the box of `command` and say which holds it has."""
         async with AsyncExitStack() as cleanup:
             claim = self._host.claim(command, limits, cleanup)
@@ -75,7 +77,7 @@ class ProcessSandbox:
             held = await tree.check_made()
             folders = [*command.writable_folders, Path(order.scratch)]
             watchdog = Watchdog(limits, lambda: tree_pids(tree.child.pid), claim.cgroup, folders)
-            return WaitingBox(BoxParts(tree, watchdog, captured, claim.cgroup, cleanup.pop_all())), held
+            return WaitingSandbox(SandboxParts(tree, watchdog, captured, claim.cgroup, cleanup.pop_all())), held
 
     def _order(self, command: Command, limits: Limits, claim: Claim, scratch: str) -> LaunchOrder:
         return LaunchOrder(
@@ -98,8 +100,8 @@ class ProcessSandbox:
 
 async def open_process_sandbox(forgo: Collection[Hold] = ()) -> ProcessSandbox:
     """The strongest such sandbox of this machine, less what `forgo` names; raises SandboxError if even that fails."""
-    box, held = await ProcessSandbox(forgo=forgo).launch(_TRIAL, _TRIAL_LIMITS)
-    ending = await (await box.start()).wait()
+    prepared, held = await ProcessSandbox(forgo=forgo).launch(_TRIAL, _TRIAL_LIMITS)
+    ending = await (await prepared.start()).wait()
     if ending.code != 0:
         raise SandboxError(f"a plain box cannot run /bin/true: {ending.stderr.decode(errors='replace').strip()}")
     return ProcessSandbox(held, forgo)

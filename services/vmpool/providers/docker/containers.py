@@ -24,7 +24,7 @@ TIMED_OUT = 124
 COMMAND_NOT_RUN = frozenset({126, 127})
 """Exit statuses by which the engine says that it could not run, or not find, the command."""
 
-_BOX_MAKER = (
+_SANDBOX_MAKER = (
     # Mounts and namespaces, and the loopback device of an empty network.
     *("SYS_ADMIN", "NET_ADMIN"),
     # A user for each box, its files, and an end to its processes.
@@ -50,7 +50,7 @@ class ContainerPlan:
     environment: Mapping[str, str] | None = None
     volumes: Sequence[str] = ()
     memory_mib: int = 0
-    privileged_boxes: bool = False
+    privileged_sandboxes: bool = False
     init: bool = True
     orphan_timeout: timedelta = timedelta(0)
     max_duration: timedelta = timedelta(0)
@@ -101,10 +101,15 @@ class ContainerPlan:
 
     def _privileges(self) -> dict[str, Any]:
         lesser = {"cap_drop": ["ALL"], "security_opt": ["no-new-privileges:true"]}
-        if not self.privileged_boxes:
+        if not self.privileged_sandboxes:
             return lesser
         lifted = ["seccomp=unconfined", "apparmor=unconfined"]
-        return {**lesser, "user": "0:0", "cap_add": [*_BOX_MAKER], "security_opt": [*lesser["security_opt"], *lifted]}
+        return {
+            **lesser,
+            "user": "0:0",
+            "cap_add": [*_SANDBOX_MAKER],
+            "security_opt": [*lesser["security_opt"], *lifted],
+        }
 
 
 def observed(attributes: Mapping[str, Any], port: int, reach_address: str) -> Observation:

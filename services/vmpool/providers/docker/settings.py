@@ -120,7 +120,7 @@ class DockerSettings(Settings):
             environment=executor_environment(self.environment),
             volumes=self.volumes,
             memory_mib=self.memory_mib,
-            privileged_boxes=self.privileged_boxes,
+            privileged_sandboxes=self.privileged_boxes,
             init=self.init,
             orphan_timeout=self.orphan_timeout,
             max_duration=self.max_duration,

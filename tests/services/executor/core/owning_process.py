@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import Exit
 
 
-class OwningBox:
-    """Implements BoxedProcess; `pids` are its processes."""
+class OwningProcess:
+    """Implements SandboxedProcess; `pids` are its processes."""
 
     def __init__(self, *pids: int) -> None:
         self._pids = pids
@@ -29,4 +29,4 @@ class OwningBox:
         raise NotImplementedError
 
 
-OWNING = OwningBox(os.getpid())
+OWNING = OwningProcess(os.getpid())

@@ -27,11 +27,11 @@ def gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Gpu:
     return Gpu("AMD Instinct MI300X", "gfx942", 196_608, 304, str(node))
 
 
-def test_one_gpu_is_found_in_every_box(gpu: Gpu) -> None:
+def test_one_gpu_is_found_in_every_sandbox(gpu: Gpu) -> None:
     assert refusal(RocmDevice(gpu), shows_all_nodes=True) == ""
 
 
-def test_a_second_one_is_named_with_what_to_do_unless_the_box_hides_it(gpu: Gpu, tmp_path: Path) -> None:
+def test_a_second_one_is_named_with_what_to_do_unless_the_sandbox_hides_it(gpu: Gpu, tmp_path: Path) -> None:
     (tmp_path / "renderD136").touch()
     assert refusal(RocmDevice(gpu), shows_all_nodes=False) == ""
     why = refusal(RocmDevice(gpu), shows_all_nodes=True)
@@ -47,5 +47,5 @@ def test_no_other_device_minds() -> None:
     ("gaps", "shown"),
     [((), False), ((Gap.MEMORY,), False), ((Gap.SOCKETS, Gap.PROCESS_LIST), True), ((Gap.FILES, Gap.SOCKETS), False)],
 )
-def test_boxes_without_a_root_of_their_own_see_all_nodes(gaps: tuple[Gap, ...], shown: bool) -> None:
+def test_sandboxes_without_a_root_of_their_own_see_all_nodes(gaps: tuple[Gap, ...], shown: bool) -> None:
     assert shows_all_nodes(gaps) is shown

@@ -16,7 +16,7 @@ from services.executor.sandboxes.gaps import Gap
 from services.executor.sandboxes.launch_order import Hold
 from services.executor.sandboxes.limits.file_tree import remove_tree
 from services.executor.sandboxes.process.sandbox import open_process_sandbox
-from tests.services.executor.sandboxes.shell import Box
+from tests.services.executor.sandboxes.shell import SandboxedShell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,11 +72,11 @@ async def sandbox(request: pytest.FixtureRequest) -> Sandbox:
 
 
 @pytest.fixture
-def box(sandbox: Sandbox) -> Iterator[Box]:
+def shell(sandbox: Sandbox) -> Iterator[SandboxedShell]:
     """A box whose folders other users can reach, unlike `tmp_path`: a box without a root of its own needs the way."""
     home = Path(tempfile.mkdtemp(prefix="wavepool-test-"))
     home.chmod(0o755)
-    yield Box(sandbox, home)
+    yield SandboxedShell(sandbox, home)
     remove_tree(home)
     assert not home.exists()
 

@@ -63,12 +63,12 @@ async def observe(setting: str, folder: Path) -> dict[str, object]:
         "memory files": "memory_exceeded" if files.memory_exceeded else repr(files),
         "loop": "cpu_exceeded" if loop.cpu_exceeded else repr(loop),
         "forks": "bounded" if b"fork" in forks.stderr else repr(forks),
-        "beside a full box": await beside_a_full_box(sandbox, folder),
+        "beside a full box": await beside_a_full_sandbox(sandbox, folder),
         "daemon": "gone" if not any(map(_is_marked, Path("/proc").glob("[0-9]*"))) else "survived",
     }
 
 
-async def beside_a_full_box(sandbox: Sandbox, folder: Path) -> str:
+async def beside_a_full_sandbox(sandbox: Sandbox, folder: Path) -> str:
     """What a build's box says that starts a process when a submission's box has filled itself with them."""
     limits = StageLimits()
     begun = asyncio.Event()

@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 LIMITS = Limits(timedelta(seconds=60), timedelta(seconds=60), 256, processes=16, file_mib=8, output_bytes=4096)
 
 
-async def own_a_box(setting: str, marker: str) -> None:
+async def own_a_sandbox(setting: str, marker: str) -> None:
     if setting == "process-without-namespaces":
         sandbox: Sandbox = await open_process_sandbox(forgo=[Hold.NAMESPACES])
     else:
         sandbox = await choose_sandbox(setting)
     script = f"(setsid sleep {marker} &); sleep {marker}"
-    box = await sandbox.start(Command(["/bin/sh", "-c", script], Path("/")), LIMITS)
+    process = await sandbox.start(Command(["/bin/sh", "-c", script], Path("/")), LIMITS)
     sys.stdout.write("started\n")
     sys.stdout.flush()
-    await box.wait()
+    await process.wait()
 
 
 if __name__ == "__main__":
-    asyncio.run(own_a_box(sys.argv[1], sys.argv[2]))
+    asyncio.run(own_a_sandbox(sys.argv[1], sys.argv[2]))

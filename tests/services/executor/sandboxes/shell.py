@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from services.executor.sandboxes.gaps import Gap
-    from services.executor.sandboxes.sandbox import BoxedProcess, Exit, OutputListener, PreparedBox, Sandbox
+    from services.executor.sandboxes.sandbox import Exit, OutputListener, PreparedSandbox, Sandbox, SandboxedProcess
 
 GENEROUS = Limits(
     wall=timedelta(seconds=60),
@@ -33,7 +33,7 @@ FEW_PROCESSES = replace(GENEROUS, processes=10)
 SMALL_FILES = replace(GENEROUS, file_mib=2)
 
 
-class Box:
+class SandboxedShell:
     """Runs scripts in boxes of one sandbox; what they see as /build lies in `folder`, and `outside` beside it."""
 
     def __init__(self, sandbox: Sandbox, home: Path) -> None:
@@ -53,10 +53,10 @@ class Box:
         limits: Limits = GENEROUS,
         mounts: tuple[Mount, ...] = (),
         on_output: OutputListener | None = None,
-    ) -> BoxedProcess:
+    ) -> SandboxedProcess:
         return await self.sandbox.start(self.command(script, mounts), limits, on_output)
 
-    async def prepare(self, script: str, limits: Limits = GENEROUS) -> PreparedBox:
+    async def prepare(self, script: str, limits: Limits = GENEROUS) -> PreparedSandbox:
         return await self.sandbox.prepare(self.command(script), limits)
 
     def command(self, script: str, mounts: tuple[Mount, ...] = ()) -> Command:

@@ -85,7 +85,7 @@ def test_a_container_s_own_groups_are_mounted_as_if_nothing_were_above(tmp_path:
 
 
 @pytest.mark.parametrize(("offered", "expected"), [("cpu io memory pids", "+cpu +memory +pids"), ("cpu io", "")])
-def test_version_2_hands_down_what_boxes_need_where_it_has_it(tmp_path: Path, offered: str, expected: str) -> None:
+def test_version_2_hands_down_what_sandboxes_need_where_it_has_it(tmp_path: Path, offered: str, expected: str) -> None:
     group = _group(tmp_path)
     (group / "cgroup.controllers").write_text(offered)
 

@@ -35,7 +35,7 @@ async def test_bubblewrap_is_taken_where_it_works(setting: str) -> None:
     assert (await choose_sandbox(setting)).name == "bubblewrap"
 
 
-async def test_the_box_is_tried_out_once() -> None:
+async def test_the_sandbox_is_tried_out_once() -> None:
     assert await choose_sandbox("process") is await choose_sandbox("process")
 
 
@@ -47,13 +47,13 @@ async def test_docker_is_the_second_choice() -> None:
 
 
 @pytest.mark.usefixtures("_no_bubblewrap", "_no_docker")
-async def test_auto_takes_the_plain_box_where_nothing_better_works() -> None:
+async def test_auto_takes_the_plain_sandbox_where_nothing_better_works() -> None:
     assert (await choose_sandbox("auto")).name == "process"
 
 
 @pytest.mark.usefixtures("_no_bubblewrap", "_no_docker")
 @pytest.mark.parametrize("setting", ["required", "bubblewrap"])
-async def test_a_real_box_that_is_missing_is_refused_with_what_to_install(setting: str) -> None:
+async def test_a_real_sandbox_that_is_missing_is_refused_with_what_to_install(setting: str) -> None:
     with pytest.raises(SandboxError, match="apt-get install bubblewrap"):
         await choose_sandbox(setting)
 

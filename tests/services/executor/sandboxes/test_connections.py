@@ -16,7 +16,7 @@ from services.executor.sandboxes.sandbox import SandboxError
 if TYPE_CHECKING:
     import subprocess
 
-    from tests.services.executor.sandboxes.shell import Box
+    from tests.services.executor.sandboxes.shell import SandboxedShell
 
 INSIDE = Path("/channel")
 CONNECT = f"""exec /usr/bin/python3 -I -c '
@@ -29,15 +29,17 @@ print(connection.recv(64).decode())
 
 
 @pytest.mark.skipif(not Path("/usr/bin/python3").exists(), reason="needs Python in /usr/bin, which boxes see")
-async def test_a_boxs_own_process_is_heard_and_known(box: Box, tmp_path: Path, victim: subprocess.Popen[bytes]) -> None:
+async def test_a_sandboxs_own_process_is_heard_and_known(
+    shell: SandboxedShell, tmp_path: Path, victim: subprocess.Popen[bytes]
+) -> None:
     listening = PrivateSocket(tmp_path)
-    if box.admits(Gap.FILES) and os.geteuid() == 0:
+    if shell.admits(Gap.FILES) and os.geteuid() == 0:
         with pytest.raises(SandboxError, match="cannot reach"):
-            await box.start("true", mounts=listening.mounts(INSIDE))
+            await shell.start("true", mounts=listening.mounts(INSIDE))
         listening.close()
         return
-    other = await box.start("exec sleep 300")
-    running = await box.start(CONNECT, mounts=listening.mounts(INSIDE))
+    other = await shell.start("exec sleep 300")
+    running = await shell.start(CONNECT, mounts=listening.mounts(INSIDE))
     with await asyncio.wait_for(listening.accept(running), 30) as heard:
         pid = peer_pid(heard)
         assert (running.owns(pid), other.owns(pid)) == (True, False)

@@ -15,11 +15,11 @@ from services.executor.sandboxes.sandbox import Mount
 if TYPE_CHECKING:
     import subprocess
 
-    from tests.services.executor.sandboxes.shell import Box
+    from tests.services.executor.sandboxes.shell import SandboxedShell
 
 
-async def test_it_is_not_root(box: Box) -> None:
-    ending = await box.run("id -u; id -g; grep -E '^Cap(Eff|Prm|Bnd)|NoNewPrivs' /proc/self/status")
+async def test_it_is_not_root(shell: SandboxedShell) -> None:
+    ending = await shell.run("id -u; id -g; grep -E '^Cap(Eff|Prm|Bnd)|NoNewPrivs' /proc/self/status")
 
     uid, gid, *status = ending.stdout.decode().splitlines()
     assert int(uid) != 0
@@ -27,19 +27,19 @@ async def test_it_is_not_root(box: Box) -> None:
     assert {"NoNewPrivs:\t1", "CapEff:\t0000000000000000", "CapPrm:\t0000000000000000"} <= set(status)
 
 
-async def test_it_cannot_reach_a_server_on_the_host(box: Box) -> None:
+async def test_it_cannot_reach_a_server_on_the_host(shell: SandboxedShell) -> None:
     connected = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as server:
         accepting = threading.Thread(target=_accept, args=(server, connected))
         accepting.start()
         port = server.getsockname()[1]
-        ending = await box.run(f"exec 3<>/dev/tcp/127.0.0.1/{port} && echo connected")
+        ending = await shell.run(f"exec 3<>/dev/tcp/127.0.0.1/{port} && echo connected")
         reached = b"connected" in ending.stdout
         assert reached == connected.is_set()
         socket.create_connection(("127.0.0.1", port)).close()
         accepting.join()
 
-    assert reached == box.admits(Gap.NETWORK)
+    assert reached == shell.admits(Gap.NETWORK)
 
 
 def _accept(server: socket.socket, connected: threading.Event) -> None:
@@ -48,106 +48,106 @@ def _accept(server: socket.socket, connected: threading.Event) -> None:
     connection.close()
 
 
-async def test_it_cannot_read_the_password_file(box: Box) -> None:
-    ending = await box.run("cat /etc/shadow")
+async def test_it_cannot_read_the_password_file(shell: SandboxedShell) -> None:
+    ending = await shell.run("cat /etc/shadow")
 
     assert ending.code == 1
     assert ending.stdout == b""
 
 
-async def test_it_cannot_read_what_it_was_not_given(box: Box) -> None:
-    secret = box.outside / "expected-answers"
+async def test_it_cannot_read_what_it_was_not_given(shell: SandboxedShell) -> None:
+    secret = shell.outside / "expected-answers"
     secret.write_text("forty-two")
     secret.chmod(0o644)
 
-    ending = await box.run(f"cat {secret}; cat /etc/passwd; ls {box.outside}")
+    ending = await shell.run(f"cat {secret}; cat /etc/passwd; ls {shell.outside}")
 
-    assert (ending.stdout != b"") == box.admits(Gap.FILES)
+    assert (ending.stdout != b"") == shell.admits(Gap.FILES)
 
 
-async def test_it_cannot_write_outside_of_its_folder(box: Box) -> None:
-    await box.run(f"cd /; touch {box.outside}/planted /usr/planted planted /etc/planted /dev/planted")
+async def test_it_cannot_write_outside_of_its_folder(shell: SandboxedShell) -> None:
+    await shell.run(f"cd /; touch {shell.outside}/planted /usr/planted planted /etc/planted /dev/planted")
 
-    assert ((box.outside / "planted").exists()) == box.admits(Gap.FILES)
+    assert ((shell.outside / "planted").exists()) == shell.admits(Gap.FILES)
     assert not any(Path(folder, "planted").exists() for folder in ("/", "/usr", "/etc", "/dev"))
 
 
-async def test_it_cannot_reach_out_through_a_link(box: Box) -> None:
-    (box.folder / "link").symlink_to(box.outside)
+async def test_it_cannot_reach_out_through_a_link(shell: SandboxedShell) -> None:
+    (shell.folder / "link").symlink_to(shell.outside)
 
-    await box.run("touch /build/link/planted; ln -s /etc/passwd /build/passwd; cat /build/passwd >/build/copy")
+    await shell.run("touch /build/link/planted; ln -s /etc/passwd /build/passwd; cat /build/passwd >/build/copy")
 
-    assert ((box.outside / "planted").exists()) == box.admits(Gap.FILES)
-    assert ((box.folder / "copy").stat().st_size > 0) == box.admits(Gap.FILES)
+    assert ((shell.outside / "planted").exists()) == shell.admits(Gap.FILES)
+    assert ((shell.folder / "copy").stat().st_size > 0) == shell.admits(Gap.FILES)
 
 
-async def test_it_writes_its_folder_which_is_ours_again_afterwards(box: Box) -> None:
-    ending = await box.run("echo made >/build/result && cat /build/result")
+async def test_it_writes_its_folder_which_is_ours_again_afterwards(shell: SandboxedShell) -> None:
+    ending = await shell.run("echo made >/build/result && cat /build/result")
 
     assert ending.stdout == b"made\n"
-    assert (box.folder / "result").read_text() == "made\n"
-    assert box.folder.stat().st_uid == os.getuid()
+    assert (shell.folder / "result").read_text() == "made\n"
+    assert shell.folder.stat().st_uid == os.getuid()
 
 
-async def test_it_cannot_write_a_read_only_mount(box: Box) -> None:
-    toolchain = box.outside / "toolchain"
+async def test_it_cannot_write_a_read_only_mount(shell: SandboxedShell) -> None:
+    toolchain = shell.outside / "toolchain"
     toolchain.mkdir()
     toolchain.chmod(0o777)
     (toolchain / "compiler").write_text("works")
 
-    ending = await box.run(
+    ending = await shell.run(
         "cat /opt/toolchain/compiler; touch /opt/toolchain/planted",
         mounts=(Mount(toolchain, Path("/opt/toolchain")),),
     )
 
     assert ending.stdout == b"works"
-    assert (toolchain / "planted").exists() == box.admits(Gap.FILES)
+    assert (toolchain / "planted").exists() == shell.admits(Gap.FILES)
 
 
-async def test_it_cannot_read_the_environment_of_others(box: Box, victim: subprocess.Popen[bytes]) -> None:
-    ending = await box.run(f"cat /proc/{victim.pid}/environ /proc/{os.getpid()}/environ; cat /proc/[0-9]*/environ")
+async def test_it_cannot_read_the_environment_of_others(shell: SandboxedShell, victim: subprocess.Popen[bytes]) -> None:
+    ending = await shell.run(f"cat /proc/{victim.pid}/environ /proc/{os.getpid()}/environ; cat /proc/[0-9]*/environ")
 
     assert b"do-not-tell" not in ending.stdout
     assert b"PYTEST_CURRENT_TEST" not in ending.stdout
 
 
-async def test_it_sees_no_processes_of_others(box: Box, victim: subprocess.Popen[bytes]) -> None:
-    ending = await box.run(f"tr '\\0' ' ' </proc/{victim.pid}/cmdline")
+async def test_it_sees_no_processes_of_others(shell: SandboxedShell, victim: subprocess.Popen[bytes]) -> None:
+    ending = await shell.run(f"tr '\\0' ' ' </proc/{victim.pid}/cmdline")
 
-    assert (b"sleep 300" in ending.stdout) == box.admits(Gap.PROCESS_LIST)
+    assert (b"sleep 300" in ending.stdout) == shell.admits(Gap.PROCESS_LIST)
 
 
-async def test_it_cannot_signal_others(box: Box, victim: subprocess.Popen[bytes]) -> None:
-    ending = await box.run(f"kill -9 {victim.pid}; kill -9 {os.getpid()}; kill -9 1; kill -9 $PPID; kill -9 -1")
+async def test_it_cannot_signal_others(shell: SandboxedShell, victim: subprocess.Popen[bytes]) -> None:
+    ending = await shell.run(f"kill -9 {victim.pid}; kill -9 {os.getpid()}; kill -9 1; kill -9 $PPID; kill -9 -1")
 
     assert victim.poll() is None
     assert not ending.wall_exceeded
 
 
-async def test_it_cannot_make_namespaces(box: Box) -> None:
-    ending = await box.run("unshare --user --map-root-user /bin/echo made")
+async def test_it_cannot_make_namespaces(shell: SandboxedShell) -> None:
+    ending = await shell.run("unshare --user --map-root-user /bin/echo made")
 
-    assert (ending.stdout == b"made\n") == box.admits(Gap.SYSTEM_CALLS)
+    assert (ending.stdout == b"made\n") == shell.admits(Gap.SYSTEM_CALLS)
 
 
-async def test_it_gets_no_descriptor_but_its_three_streams(box: Box) -> None:
+async def test_it_gets_no_descriptor_but_its_three_streams(shell: SandboxedShell) -> None:
     with socket.socket() as ours:
         os.set_inheritable(ours.fileno(), True)
-        ending = await box.run(
+        ending = await shell.run(
             "for fd in {3..200}; do [ -e /proc/$$/fd/$fd ] && echo $fd; done; readlink /proc/$$/fd/0"
         )
 
     assert ending.stdout == b"/dev/null\n"
 
 
-async def test_it_cannot_open_sockets_that_no_namespace_holds(box: Box) -> None:
-    ending = await box.run(f"perl -e 'socket(my $s, {socket.AF_VSOCK}, 1, 0) or print $!+0'")
+async def test_it_cannot_open_sockets_that_no_namespace_holds(shell: SandboxedShell) -> None:
+    ending = await shell.run(f"perl -e 'socket(my $s, {socket.AF_VSOCK}, 1, 0) or print $!+0'")
 
-    assert ending.stdout == str(errno.EAFNOSUPPORT).encode() or box.admits(Gap.NETWORK)
+    assert ending.stdout == str(errno.EAFNOSUPPORT).encode() or shell.admits(Gap.NETWORK)
 
 
-async def test_it_gets_the_environment_of_its_command_and_nothing_else(box: Box) -> None:
-    ending = await box.run("/usr/bin/env")
+async def test_it_gets_the_environment_of_its_command_and_nothing_else(shell: SandboxedShell) -> None:
+    ending = await shell.run("/usr/bin/env")
 
     names = {line.partition("=")[0] for line in ending.stdout.decode().splitlines()}
     set_by_bash = {"PWD", "OLDPWD", "SHLVL", "_"}

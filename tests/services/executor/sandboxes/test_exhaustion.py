@@ -11,64 +11,64 @@ from services.executor.sandboxes.gaps import Gap
 from tests.services.executor.sandboxes.shell import SMALL_FILES, SMALL_MEMORY
 
 if TYPE_CHECKING:
-    from tests.services.executor.sandboxes.shell import Box
+    from tests.services.executor.sandboxes.shell import SandboxedShell
 
 
-async def test_countless_files_exceed_the_file_limit(box: Box) -> None:
+async def test_countless_files_exceed_the_file_limit(shell: SandboxedShell) -> None:
     # Nearly all are there before: on a busy disk they can take longer than the box may last.
     for number in range(19_990):
-        (box.folder / f"before{number}").touch()
+        (shell.folder / f"before{number}").touch()
     program = 'for my $i (1..1000) { open(my $f, ">", "/build/$i") or last } sleep 50'
 
-    ending = await box.run(f"perl -e '{program}'")
+    ending = await shell.run(f"perl -e '{program}'")
 
     assert ending.files_exceeded
 
 
-async def test_folders_in_folders_exceed_the_file_limit(box: Box) -> None:
+async def test_folders_in_folders_exceed_the_file_limit(shell: SandboxedShell) -> None:
     program = "chdir q(/build); for (1..300) { mkdir q(d) or last; chdir q(d) or last } sleep 50"
 
-    ending = await box.run(f"perl -e '{program}'")
+    ending = await shell.run(f"perl -e '{program}'")
 
     assert ending.files_exceeded
 
 
-async def test_shared_memory_is_bounded(box: Box) -> None:
-    ending = await box.run("exec head -c 20M /dev/zero >/dev/shm/big", SMALL_FILES)
+async def test_shared_memory_is_bounded(shell: SandboxedShell) -> None:
+    ending = await shell.run("exec head -c 20M /dev/zero >/dev/shm/big", SMALL_FILES)
 
     assert ending.files_exceeded or ending.code == 1
 
 
-async def test_files_in_memory_count_as_memory(box: Box) -> None:
+async def test_files_in_memory_count_as_memory(shell: SandboxedShell) -> None:
     each = "my $fd = syscall(319, $name, 0); open(my $file, q(>&=), $fd) or exit 9; push @kept, $file;"
     fill = f"my $name = q(hidden); my $piece = q(x) x 1048576; for (1..20) {{ {each} print $file $piece x 5 }}"
 
     # Time for the limit to be noticed.
-    ending = await box.run(f"perl -e '{fill} sleep 50'", SMALL_MEMORY)
+    ending = await shell.run(f"perl -e '{fill} sleep 50'", SMALL_MEMORY)
 
     assert ending.memory_exceeded, ending
 
 
-async def test_the_box_s_own_temporary_folders_count_as_memory(box: Box) -> None:
-    if box.admits(Gap.SOCKETS):
+async def test_the_sandbox_s_own_temporary_folders_count_as_memory(shell: SandboxedShell) -> None:
+    if shell.admits(Gap.SOCKETS):
         pytest.skip("a box without a root of its own has its temporary folder on a disk")
     each = replace(SMALL_MEMORY, file_mib=48)
 
-    ending = await box.run("head -c 40M /dev/zero >/tmp/file; head -c 40M /dev/zero >/dev/shm/file; sleep 50", each)
+    ending = await shell.run("head -c 40M /dev/zero >/tmp/file; head -c 40M /dev/zero >/dev/shm/file; sleep 50", each)
 
     assert ending.memory_exceeded, ending
 
 
-async def test_descriptors_run_out_in_the_box_alone(box: Box) -> None:
+async def test_descriptors_run_out_in_the_sandbox_alone(shell: SandboxedShell) -> None:
     program = 'my @f; while (open(my $f, "<", "/dev/null")) { push @f, $f } print scalar @f'
 
-    ending = await box.run(f"perl -e '{program}'")
+    ending = await shell.run(f"perl -e '{program}'")
 
     assert 0 < int(ending.stdout) < 1024
 
 
-async def test_a_flood_on_both_streams_at_once_is_capped(box: Box) -> None:
-    ending = await box.run("(yes out | head -c 30M) & (yes err | head -c 30M >&2) & wait; exit 5")
+async def test_a_flood_on_both_streams_at_once_is_capped(shell: SandboxedShell) -> None:
+    ending = await shell.run("(yes out | head -c 30M) & (yes err | head -c 30M >&2) & wait; exit 5")
 
     assert ending.code == 5
     assert ending.output_truncated

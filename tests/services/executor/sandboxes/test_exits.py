@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.executor.sandboxes.limits.cgroup_place import cgroup_parents
-from services.executor.sandboxes.limits.sandbox_user import BoxUser
-from services.executor.sandboxes.running_sandbox import RunningBox
+from services.executor.sandboxes.limits.sandbox_user import SandboxUser
+from services.executor.sandboxes.running_sandbox import RunningSandbox
 from services.executor.sandboxes.sandbox import Mount, SandboxError
 from tests.services.executor.sandboxes.shell import SHORT_WALL, processes_with, until
 
 if TYPE_CHECKING:
-    from tests.services.executor.sandboxes.shell import Box
+    from tests.services.executor.sandboxes.shell import SandboxedShell
 
 REPOSITORY = Path(__file__).parents[4]
 
 
-async def test_kill_ends_the_whole_tree(box: Box, marker: str) -> None:
-    process = await box.start(f"sleep {marker} & sleep {marker} | sleep {marker}")
+async def test_kill_ends_the_whole_tree(shell: SandboxedShell, marker: str) -> None:
+    process = await shell.start(f"sleep {marker} & sleep {marker} | sleep {marker}")
     await until(lambda: len(processes_with(marker)) >= 3)
 
     await process.kill()
@@ -34,8 +34,8 @@ async def test_kill_ends_the_whole_tree(box: Box, marker: str) -> None:
     assert processes_with(marker) == []
 
 
-async def test_kill_may_be_repeated_and_come_late(box: Box) -> None:
-    process = await box.start("exit 4")
+async def test_kill_may_be_repeated_and_come_late(shell: SandboxedShell) -> None:
+    process = await shell.start("exit 4")
 
     ending = await process.wait()
     await process.kill()
@@ -45,25 +45,25 @@ async def test_kill_may_be_repeated_and_come_late(box: Box) -> None:
     assert await process.wait() == ending
 
 
-async def test_a_daemon_that_double_forks_does_not_outlive_its_program(box: Box, marker: str) -> None:
+async def test_a_daemon_that_double_forks_does_not_outlive_its_program(shell: SandboxedShell, marker: str) -> None:
     daemon = f"(setsid sh -c 'trap \"\" TERM HUP; sleep {marker}' </dev/null >/dev/null 2>&1 &)"
 
-    ending = await box.run(f"{daemon}; {daemon}; echo left")
+    ending = await shell.run(f"{daemon}; {daemon}; echo left")
 
     assert ending.stdout == b"left\n"
     assert processes_with(marker) == []
 
 
-async def test_closed_streams_do_not_hide_a_running_program(box: Box, marker: str) -> None:
-    ending = await box.run(f"exec >&- 2>&- <&-; sleep {marker}", SHORT_WALL)
+async def test_closed_streams_do_not_hide_a_running_program(shell: SandboxedShell, marker: str) -> None:
+    ending = await shell.run(f"exec >&- 2>&- <&-; sleep {marker}", SHORT_WALL)
 
     assert ending.wall_exceeded
     assert processes_with(marker) == []
 
 
-async def test_nothing_is_left_on_the_host(box: Box) -> None:
-    process = await box.start("sleep 300")
-    assert isinstance(process, RunningBox)
+async def test_nothing_is_left_on_the_host(shell: SandboxedShell) -> None:
+    process = await shell.start("sleep 300")
+    assert isinstance(process, RunningSandbox)
     counters = process._parts.cgroup
     groups = counters.folders if counters else []
     assert all(group.is_dir() for group in groups)
@@ -73,15 +73,15 @@ async def test_nothing_is_left_on_the_host(box: Box) -> None:
 
     assert not any(group.exists() for group in groups)
     assert _own_groups() == set()
-    assert sorted(path.name for path in box.folder.parent.iterdir()) == ["build", "outside"]
+    assert sorted(path.name for path in shell.folder.parent.iterdir()) == ["build", "outside"]
 
 
 def _own_groups() -> set[Path]:
     return {group for parent in cgroup_parents() for group in parent.glob(f"wavepool-box-{os.getpid()}-*")}
 
 
-async def test_a_start_that_is_given_up_leaves_nothing(box: Box, marker: str) -> None:
-    starting = asyncio.create_task(box.start(f"sleep {marker}"))
+async def test_a_start_that_is_given_up_leaves_nothing(shell: SandboxedShell, marker: str) -> None:
+    starting = asyncio.create_task(shell.start(f"sleep {marker}"))
     await until(lambda: processes_with(marker) != [] or starting.done())
 
     starting.cancel()
@@ -92,21 +92,21 @@ async def test_a_start_that_is_given_up_leaves_nothing(box: Box, marker: str) ->
     assert _own_groups() == set()
 
 
-async def test_a_missing_mount_is_told_at_the_start(box: Box) -> None:
+async def test_a_missing_mount_is_told_at_the_start(shell: SandboxedShell) -> None:
     with pytest.raises(SandboxError, match="/nowhere-at-all"):
-        await box.start("true", mounts=(Mount(Path("/nowhere-at-all"), Path("/toolchain")),))
+        await shell.start("true", mounts=(Mount(Path("/nowhere-at-all"), Path("/toolchain")),))
 
     assert _own_groups() == set()
 
 
-def test_a_user_id_is_held_by_one_box_at_a_time() -> None:
-    first, second = BoxUser(), BoxUser()
+def test_a_user_id_is_held_by_one_sandbox_at_a_time() -> None:
+    first, second = SandboxUser(), SandboxUser()
 
     assert first.uid != second.uid
 
     first.release()
     second.release()
-    third = BoxUser()
+    third = SandboxUser()
     assert third.uid <= second.uid
     third.release()
 
@@ -120,7 +120,7 @@ def test_a_user_id_is_held_by_one_box_at_a_time() -> None:
         "process-without-namespaces",
     ],
 )
-async def test_a_box_dies_with_the_process_that_started_it(setting: str, marker: str) -> None:
+async def test_a_sandbox_dies_with_the_process_that_started_it(setting: str, marker: str) -> None:
     owner = subprocess.Popen(
         [sys.executable, str(Path(__file__).with_name("sandbox_owner.py")), setting, marker],
         cwd=REPOSITORY,

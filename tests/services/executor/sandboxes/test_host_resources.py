@@ -23,7 +23,7 @@ CHOWN, SETGID, SETUID, SYS_ADMIN = 1 << 0, 1 << 6, 1 << 7, 1 << 21
         (0, False),
     ],
 )
-def test_root_without_its_capabilities_gives_boxes_no_user_of_their_own(capabilities: int, may: bool) -> None:
+def test_root_without_its_capabilities_gives_sandboxes_no_user_of_their_own(capabilities: int, may: bool) -> None:
     assert may_change_users(STATUS.format(capabilities)) is may
 
 

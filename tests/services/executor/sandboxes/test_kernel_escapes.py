@@ -19,7 +19,7 @@ from tests.services.executor.sandboxes.shell import GENEROUS, processes_with, un
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.services.executor.sandboxes.shell import Box
+    from tests.services.executor.sandboxes.shell import SandboxedShell
 
 # Arguments with which each call would do something, for x86_64.
 CALLS = {
@@ -59,29 +59,29 @@ ALLOWED_NODES = {"null", "zero", "full", "random", "urandom", "tty", "ptmx", "co
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers below are those of x86_64")
-async def test_no_dangerous_system_call_works(box: Box) -> None:
+async def test_no_dangerous_system_call_works(shell: SandboxedShell) -> None:
     lines = [
         f'print "{name}\\n" if syscall({number}, {first}, 0, 0, 0, 0) >= 0;' for name, (number, first) in CALLS.items()
     ]
-    (box.folder / "calls.pl").write_text("\n".join(lines))
-    (box.folder / "calls.pl").chmod(0o644)
+    (shell.folder / "calls.pl").write_text("\n".join(lines))
+    (shell.folder / "calls.pl").chmod(0o644)
 
-    ending = await box.run("perl /build/calls.pl")
+    ending = await shell.run("perl /build/calls.pl")
 
     worked = set(ending.stdout.decode().splitlines())
     assert ending.code == 0, ending.stderr
-    assert worked <= (UNFILTERED if box.admits(Gap.SYSTEM_CALLS) else set())
+    assert worked <= (UNFILTERED if shell.admits(Gap.SYSTEM_CALLS) else set())
 
 
-async def test_no_device_can_be_made_and_none_opened_but_harmless_ones(box: Box) -> None:
-    ending = await box.run(
+async def test_no_device_can_be_made_and_none_opened_but_harmless_ones(shell: SandboxedShell) -> None:
+    ending = await shell.run(
         "mknod /build/memory c 1 1 && echo made; mknod ${TMPDIR:-/tmp}/disk b 8 0 && echo made; "
         "for node in /dev/* /dev/*/*; do [ -b $node -o -c $node ] && (: <>$node) 2>/dev/null && basename $node; done"
     )
 
     opened = {name for name in ending.stdout.decode().split() if not name.isdecimal()}
     assert "made" not in opened
-    assert opened <= ALLOWED_NODES or box.admits(Gap.FILES)
+    assert opened <= ALLOWED_NODES or shell.admits(Gap.FILES)
 
 
 @pytest.fixture
@@ -96,38 +96,38 @@ def device() -> Iterator[Path]:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make device nodes")
-async def test_a_device_is_there_for_the_command_that_asks_for_it(box: Box, device: Path) -> None:
+async def test_a_device_is_there_for_the_command_that_asks_for_it(shell: SandboxedShell, device: Path) -> None:
     script = f"echo signal >{device} && echo written"
-    with_device = replace(box.command(script), devices=(device,))
+    with_device = replace(shell.command(script), devices=(device,))
 
-    asked = await (await box.sandbox.start(with_device, GENEROUS)).wait()
-    unasked = await box.run(script)
+    asked = await (await shell.sandbox.start(with_device, GENEROUS)).wait()
+    unasked = await shell.run(script)
 
     assert asked.stdout == b"written\n", asked.stderr
     assert unasked.stdout == b""
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a program that is root's")
-async def test_a_setuid_program_gives_nothing(box: Box) -> None:
-    tools = box.outside / "tools"
+async def test_a_setuid_program_gives_nothing(shell: SandboxedShell) -> None:
+    tools = shell.outside / "tools"
     tools.mkdir()
     shutil.copy("/usr/bin/id", tools / "id")
     (tools / "id").chmod(0o4755)
     tools.chmod(0o755)
 
-    ending = await box.run("/opt/tools/id -u; /opt/tools/id -ru", mounts=(Mount(tools, Path("/opt/tools")),))
+    ending = await shell.run("/opt/tools/id -u; /opt/tools/id -ru", mounts=(Mount(tools, Path("/opt/tools")),))
 
     assert ending.stdout.split() != []
     assert b"0" not in ending.stdout.split()
 
 
-async def test_another_box_is_out_of_reach(box: Box, marker: str) -> None:
-    neighbour = replace(box.command(f"sleep {marker}; echo survived"), environment={"SECRET": "do-not-tell"})
-    other = await box.sandbox.start(neighbour, GENEROUS)
+async def test_another_sandbox_is_out_of_reach(shell: SandboxedShell, marker: str) -> None:
+    neighbour = replace(shell.command(f"sleep {marker}; echo survived"), environment={"SECRET": "do-not-tell"})
+    other = await shell.sandbox.start(neighbour, GENEROUS)
     await until(lambda: processes_with(marker) != [])
     pids = " ".join(map(str, processes_with(marker)))
 
-    ending = await box.run(
+    ending = await shell.run(
         f"kill -9 {pids}; for pid in {pids} $(ls /proc | grep -E '^[0-9]+$'); do cat /proc/$pid/environ "
         "/proc/$pid/mem; ls -l /proc/$pid/cwd/ /proc/$pid/root/; echo x >/proc/$pid/mem; done 2>/dev/null"
     )
@@ -137,8 +137,8 @@ async def test_another_box_is_out_of_reach(box: Box, marker: str) -> None:
     await other.kill()
 
 
-async def test_writing_to_every_descriptor_in_sight_forges_nothing(box: Box) -> None:
-    ending = await box.run(
+async def test_writing_to_every_descriptor_in_sight_forges_nothing(shell: SandboxedShell) -> None:
+    ending = await shell.run(
         "for fd in {0..1023}; do echo forged >&$fd; done 2>/dev/null; "
         "for file in /proc/1/fd/* /proc/$PPID/fd/*; do echo forged >$file; done 2>/dev/null; exit 7"
     )
@@ -147,11 +147,11 @@ async def test_writing_to_every_descriptor_in_sight_forges_nothing(box: Box) -> 
     assert set(ending.stdout.split() + ending.stderr.split()) <= {b"forged"}
 
 
-async def test_a_crash_leaves_no_core(box: Box) -> None:
-    before = set(box.folder.iterdir())
+async def test_a_crash_leaves_no_core(shell: SandboxedShell) -> None:
+    before = set(shell.folder.iterdir())
 
-    ending = await box.run("ulimit -c unlimited; ulimit -c; cd /build; kill -SEGV $$")
+    ending = await shell.run("ulimit -c unlimited; ulimit -c; cd /build; kill -SEGV $$")
 
     assert ending.signal is not None
     assert ending.stdout in {b"", b"0\n"}
-    assert set(box.folder.iterdir()) == before
+    assert set(shell.folder.iterdir()) == before

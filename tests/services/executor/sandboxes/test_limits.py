@@ -15,7 +15,7 @@ from services.executor.sandboxes.bubblewrap.tree import BubblewrapTree
 from services.executor.sandboxes.gaps import Gap
 from services.executor.sandboxes.limits.cgroup import CgroupCounters
 from services.executor.sandboxes.process.sandbox import ProcessSandbox
-from services.executor.sandboxes.running_sandbox import RunningBox
+from services.executor.sandboxes.running_sandbox import RunningSandbox
 from services.executor.sandboxes.sandbox import SandboxError
 from tests.services.executor.sandboxes.shell import (
     FEW_PROCESSES,
@@ -24,7 +24,7 @@ from tests.services.executor.sandboxes.shell import (
     SHORT_WALL,
     SMALL_FILES,
     SMALL_MEMORY,
-    Box,
+    SandboxedShell,
     processes_with,
 )
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import Stream
 
 
-async def test_a_program_within_its_limits_ends_by_itself(box: Box) -> None:
-    ending = await box.run("echo out; echo err >&2; exit 7")
+async def test_a_program_within_its_limits_ends_by_itself(shell: SandboxedShell) -> None:
+    ending = await shell.run("echo out; echo err >&2; exit 7")
 
     assert (ending.code, ending.signal) == (7, None)
     assert (ending.stdout, ending.stderr) == (b"out\n", b"err\n")
@@ -43,36 +43,36 @@ async def test_a_program_within_its_limits_ends_by_itself(box: Box) -> None:
     assert not any(excesses)
 
 
-async def test_a_crash_is_told_by_its_signal_and_by_no_limit(box: Box) -> None:
-    ending = await box.run("kill -SEGV $$")
+async def test_a_crash_is_told_by_its_signal_and_by_no_limit(shell: SandboxedShell) -> None:
+    ending = await shell.run("kill -SEGV $$")
 
     assert (ending.code, ending.signal) == (None, 11)
     assert not ending.memory_exceeded
 
 
-async def test_sleeping_for_ever_exceeds_the_wall_clock(box: Box, marker: str) -> None:
-    ending = await box.run(f"sleep {marker}; echo woken", SHORT_WALL)
+async def test_sleeping_for_ever_exceeds_the_wall_clock(shell: SandboxedShell, marker: str) -> None:
+    ending = await shell.run(f"sleep {marker}; echo woken", SHORT_WALL)
 
     assert ending.wall_exceeded
     assert not ending.cpu_exceeded
     assert processes_with(marker) == []
 
 
-async def test_looping_for_ever_exceeds_the_cpu_time(box: Box) -> None:
-    ending = await box.run("while :; do :; done", SHORT_CPU)
+async def test_looping_for_ever_exceeds_the_cpu_time(shell: SandboxedShell) -> None:
+    ending = await shell.run("while :; do :; done", SHORT_CPU)
 
     assert ending.cpu_exceeded
     assert not ending.wall_exceeded
 
 
-async def test_cpu_time_is_that_of_the_whole_tree(box: Box) -> None:
-    ending = await box.run("(while :; do :; done) & (while :; do :; done) & wait", SHORT_CPU)
+async def test_cpu_time_is_that_of_the_whole_tree(shell: SandboxedShell) -> None:
+    ending = await shell.run("(while :; do :; done) & (while :; do :; done) & wait", SHORT_CPU)
 
     assert ending.cpu_exceeded
 
 
-async def test_what_a_box_uses_can_be_read_while_it_runs(box: Box) -> None:
-    running = await box.start("(while :; do :; done) & sleep 60")
+async def test_what_a_sandbox_uses_can_be_read_while_it_runs(shell: SandboxedShell) -> None:
+    running = await shell.start("(while :; do :; done) & sleep 60")
     try:
         begin, deadline = await running.cpu_time(), time.monotonic() + 60
         while await running.cpu_time() < begin + timedelta(seconds=0.2):
@@ -82,9 +82,9 @@ async def test_what_a_box_uses_can_be_read_while_it_runs(box: Box) -> None:
         await running.kill()
 
 
-async def test_what_a_box_uses_is_up_to_date_whenever_it_is_read(box: Box) -> None:
+async def test_what_a_sandbox_uses_is_up_to_date_whenever_it_is_read(shell: SandboxedShell) -> None:
     """The kernel adds what a thread has run at its timer's ticks; several plain readings fit between two of them."""
-    running = await box.start("while :; do :; done")
+    running = await shell.start("while :; do :; done")
     try:
         deadline = time.monotonic() + 60
         while len({await running.cpu_time() for _ in range(6)}) < 6:
@@ -93,11 +93,11 @@ async def test_what_a_box_uses_is_up_to_date_whenever_it_is_read(box: Box) -> No
         await running.kill()
 
 
-async def test_a_box_gets_no_more_than_its_cores(box: Box) -> None:
-    if box.admits(Gap.CPU):
+async def test_a_sandbox_gets_no_more_than_its_cores(shell: SandboxedShell) -> None:
+    if shell.admits(Gap.CPU):
         pytest.skip("the box says that it cannot hold that back")
     cores, used = 0.05, timedelta(seconds=0.2)
-    running = await box.start("(while :; do :; done) & while :; do :; done", replace(GENEROUS, cores=cores))
+    running = await shell.start("(while :; do :; done) & while :; do :; done", replace(GENEROUS, cores=cores))
     try:
         begin, begin_used = time.monotonic(), await running.cpu_time()
         while (now_used := await running.cpu_time()) < begin_used + used:
@@ -114,10 +114,10 @@ async def test_a_box_gets_no_more_than_its_cores(box: Box) -> None:
     assert counted.get("nr_throttled", "1") != "0"
 
 
-async def test_a_box_within_its_cores_is_never_stopped(box: Box) -> None:
-    if not isinstance(box.sandbox, (BubblewrapSandbox, ProcessSandbox)) or box.admits(Gap.CPU):
+async def test_a_sandbox_within_its_cores_is_never_stopped(shell: SandboxedShell) -> None:
+    if not isinstance(shell.sandbox, (BubblewrapSandbox, ProcessSandbox)) or shell.admits(Gap.CPU):
         pytest.skip("the kernel counts for nobody here, or for the engine")
-    running = await box.start("while :; do :; done", replace(GENEROUS, cores=1))
+    running = await shell.start("while :; do :; done", replace(GENEROUS, cores=1))
     try:
         # Making the box takes processes beside the loop's.
         while (begin := await running.cpu_time()) < timedelta(seconds=0.5):
@@ -139,15 +139,15 @@ def _scheduled(counters: CgroupCounters) -> dict[str, str]:
     return dict(line.split() for file in files for line in file.read_text().splitlines())
 
 
-async def test_a_memory_hog_is_told_from_a_crash(box: Box) -> None:
-    ending = await box.run("exec tail /dev/zero", SMALL_MEMORY)
+async def test_a_memory_hog_is_told_from_a_crash(shell: SandboxedShell) -> None:
+    ending = await shell.run("exec tail /dev/zero", SMALL_MEMORY)
 
     assert ending.memory_exceeded
     assert ending.signal == 9
 
 
-async def test_memory_is_that_of_the_whole_tree(box: Box) -> None:
-    ending = await box.run(
+async def test_memory_is_that_of_the_whole_tree(shell: SandboxedShell) -> None:
+    ending = await shell.run(
         "for i in 1 2 3; do head -c 30M /dev/zero | tail -c 30M | sleep 20 & done; wait", SMALL_MEMORY
     )
 
@@ -161,8 +161,8 @@ async def test_memory_is_told_where_the_kernel_kills_bwrap_with_the_program(
 ) -> None:
     """As it does in groups of version 2; a bwrap that ends otherwise says nothing of the program."""
     (tmp_path / "memory.events").write_text(f"oom 1\noom_kill {kills}\n")
-    running = await Box(BubblewrapSandbox(), tmp_path).start("exec sleep 60")
-    assert isinstance(running, RunningBox)
+    running = await SandboxedShell(BubblewrapSandbox(), tmp_path).start("exec sleep 60")
+    assert isinstance(running, RunningSandbox)
     tree = running._parts.tree
     assert isinstance(tree, BubblewrapTree)
     monkeypatch.setattr(running._parts, "cgroup", CgroupCounters([tmp_path]))
@@ -176,60 +176,60 @@ async def test_memory_is_told_where_the_kernel_kills_bwrap_with_the_program(
     assert ending.signal == 9
 
 
-async def test_a_fork_bomb_runs_into_the_process_limit_and_leaves_nothing(box: Box, marker: str) -> None:
+async def test_a_fork_bomb_runs_into_the_process_limit_and_leaves_nothing(shell: SandboxedShell, marker: str) -> None:
     bomb = f"bomb() {{ sleep {marker} & bomb | bomb & }}; bomb; for i in $(seq 40); do sleep {marker} & done; wait"
 
-    ending = await box.run(bomb, replace(FEW_PROCESSES, wall=SHORT_WALL.wall))
+    ending = await shell.run(bomb, replace(FEW_PROCESSES, wall=SHORT_WALL.wall))
 
     assert b"fork" in ending.stderr or ending.wall_exceeded
     assert processes_with(marker) == []
 
 
-async def test_the_process_limit_counts_this_box_alone(box: Box) -> None:
-    first = await box.start("sleep 1 & sleep 1 & sleep 1 & sleep 1 & sleep 1 & wait", FEW_PROCESSES)
-    second = await box.run("true | true | true | true | echo fits", FEW_PROCESSES)
+async def test_the_process_limit_counts_this_sandbox_alone(shell: SandboxedShell) -> None:
+    first = await shell.start("sleep 1 & sleep 1 & sleep 1 & sleep 1 & sleep 1 & wait", FEW_PROCESSES)
+    second = await shell.run("true | true | true | true | echo fits", FEW_PROCESSES)
 
     assert second.stdout == b"fits\n"
     await first.kill()
 
 
-async def test_one_big_file_exceeds_the_file_limit(box: Box) -> None:
-    ending = await box.run("exec head -c 20M /dev/zero >/build/big", SMALL_FILES)
+async def test_one_big_file_exceeds_the_file_limit(shell: SandboxedShell) -> None:
+    ending = await shell.run("exec head -c 20M /dev/zero >/build/big", SMALL_FILES)
 
     assert ending.files_exceeded
-    assert (box.folder / "big").stat().st_size <= SMALL_FILES.file_mib << 20
+    assert (shell.folder / "big").stat().st_size <= SMALL_FILES.file_mib << 20
 
 
-async def test_many_small_files_exceed_the_file_limit(box: Box) -> None:
+async def test_many_small_files_exceed_the_file_limit(shell: SandboxedShell) -> None:
     script = "for i in $(seq 20); do head -c 1M /dev/zero >/build/$i; done; sleep 50"
 
-    ending = await box.run(script, SMALL_FILES)
+    ending = await shell.run(script, SMALL_FILES)
 
     assert ending.files_exceeded
 
 
-async def test_its_own_temporary_folder_is_bounded_too(box: Box) -> None:
+async def test_its_own_temporary_folder_is_bounded_too(shell: SandboxedShell) -> None:
     script = "cd ${TMPDIR:-/tmp}; for i in $(seq 20); do head -c 1M /dev/zero >$i || exit 9; done; sleep 50"
 
-    ending = await box.run(script, SMALL_FILES)
+    ending = await shell.run(script, SMALL_FILES)
 
     assert ending.files_exceeded or ending.code == 9
 
 
-async def test_endless_output_is_capped_and_neither_blocks_nor_ends_the_program(box: Box) -> None:
-    ending = await box.run("head -c 100M /dev/zero; head -c 100K /dev/zero >&2; exit 3")
+async def test_endless_output_is_capped_and_neither_blocks_nor_ends_the_program(shell: SandboxedShell) -> None:
+    ending = await shell.run("head -c 100M /dev/zero; head -c 100K /dev/zero >&2; exit 3")
 
     assert ending.code == 3
     assert ending.output_truncated
     assert len(ending.stdout) == len(ending.stderr) == GENEROUS.output_bytes
 
 
-async def test_output_is_told_as_it_is_written(box: Box) -> None:
+async def test_output_is_told_as_it_is_written(shell: SandboxedShell) -> None:
     heard: list[tuple[Stream, bytes]] = []
 
-    process = await box.start(
+    process = await shell.start(
         "echo first; until [ -e /build/go ]; do sleep 0.01; done; echo second >&2",
-        on_output=lambda stream, piece: (heard.append((stream, piece)), (box.folder / "go").touch())[0],
+        on_output=lambda stream, piece: (heard.append((stream, piece)), (shell.folder / "go").touch())[0],
     )
     await process.wait()
 

@@ -11,7 +11,7 @@ from services.executor.sandboxes.gaps import Gap
 from tests.services.executor.sandboxes.shell import until
 
 if TYPE_CHECKING:
-    from tests.services.executor.sandboxes.shell import Box
+    from tests.services.executor.sandboxes.shell import SandboxedShell
 
 # Each prints its name when it got something through.
 ATTEMPTS = """use Socket; use IO::Socket::INET; use IO::Socket::UNIX;
@@ -27,50 +27,50 @@ IO::Socket::UNIX->new(Peer => "/run/dbus/system_bus_socket") and print "dbus ";
 """
 
 
-async def test_no_kind_of_socket_gets_anything_out(box: Box) -> None:
-    (box.folder / "attempts.pl").write_text(ATTEMPTS)
-    (box.folder / "attempts.pl").chmod(0o644)
+async def test_no_kind_of_socket_gets_anything_out(shell: SandboxedShell) -> None:
+    (shell.folder / "attempts.pl").write_text(ATTEMPTS)
+    (shell.folder / "attempts.pl").chmod(0o644)
 
-    ending = await box.run("perl /build/attempts.pl")
+    ending = await shell.run("perl /build/attempts.pl")
 
     passed = set(ending.stdout.decode().split())
     assert ending.code == 0, ending.stderr
-    admitted = {"udp", "dns", "netlink"} if box.admits(Gap.NETWORK) else set[str]()
-    admitted |= {"docker", "dbus"} if box.admits(Gap.SOCKETS) else set[str]()
+    admitted = {"udp", "dns", "netlink"} if shell.admits(Gap.NETWORK) else set[str]()
+    admitted |= {"docker", "dbus"} if shell.admits(Gap.SOCKETS) else set[str]()
     assert passed <= admitted
 
 
-async def test_an_abstract_socket_of_the_host_is_out_of_reach(box: Box) -> None:
+async def test_an_abstract_socket_of_the_host_is_out_of_reach(shell: SandboxedShell) -> None:
     name = f"wavepool-test-{uuid.uuid4().hex}"
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(f"\0{name}")
         server.listen()
         program = f'use IO::Socket::UNIX; IO::Socket::UNIX->new(Peer => "\\0{name}") and print "reached"'
-        ending = await box.run(f"perl -e '{program}'")
+        ending = await shell.run(f"perl -e '{program}'")
 
-    assert (ending.stdout == b"reached") <= box.admits(Gap.NETWORK)
+    assert (ending.stdout == b"reached") <= shell.admits(Gap.NETWORK)
 
 
-async def test_a_box_that_can_connect_to_a_socket_file_of_the_host_says_so(box: Box) -> None:
-    path = box.outside / "socket"
+async def test_a_sandbox_that_can_connect_to_a_socket_file_of_the_host_says_so(shell: SandboxedShell) -> None:
+    path = shell.outside / "socket"
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(path))
         path.chmod(0o666)
         server.listen()
         program = f'use IO::Socket::UNIX; IO::Socket::UNIX->new(Peer => "{path}") and print "reached"'
-        ending = await box.run(f"perl -e '{program}'")
+        ending = await shell.run(f"perl -e '{program}'")
 
-    assert (ending.stdout == b"reached") == box.admits(Gap.SOCKETS)
+    assert (ending.stdout == b"reached") == shell.admits(Gap.SOCKETS)
 
 
-async def test_a_server_in_a_box_is_out_of_reach_of_the_host(box: Box) -> None:
+async def test_a_server_in_a_sandbox_is_out_of_reach_of_the_host(shell: SandboxedShell) -> None:
     program = (
         "use IO::Socket::INET; $| = 1; "
         'my $s = IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1:0") or (print("refused\\n"), exit); '
         'print $s->sockport, "\\n"; sleep 60'
     )
     heard: list[bytes] = []
-    process = await box.start(f"perl -e '{program}'", on_output=lambda _, piece: heard.append(piece))
+    process = await shell.start(f"perl -e '{program}'", on_output=lambda _, piece: heard.append(piece))
     await until(lambda: bool(heard))
     said = heard[0].decode().strip()
     reached = False
@@ -79,11 +79,11 @@ async def test_a_server_in_a_box_is_out_of_reach_of_the_host(box: Box) -> None:
             reached = True
     await process.kill()
 
-    assert reached <= box.admits(Gap.NETWORK)
+    assert reached <= shell.admits(Gap.NETWORK)
 
 
-async def test_settings_of_the_kernel_are_out_of_reach(box: Box) -> None:
-    ending = await box.run(
+async def test_settings_of_the_kernel_are_out_of_reach(shell: SandboxedShell) -> None:
+    ending = await shell.run(
         "for file in /proc/sys/kernel/core_pattern /proc/sys/vm/drop_caches /proc/sysrq-trigger /sys/power/state "
         "/sys/fs/cgroup/memory/memory.limit_in_bytes; do (echo 1 >$file) 2>/dev/null && echo $file; done"
     )

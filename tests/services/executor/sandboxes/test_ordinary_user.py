@@ -56,7 +56,7 @@ def _lack(reason: str) -> None:
         ("process-without-namespaces", [Gap.SOCKETS, Gap.PROCESS_LIST, Gap.PROCESS_COUNT, Gap.MEMORY, Gap.CPU]),
     ],
 )
-async def test_the_box_holds_and_limits_for_an_ordinary_user_too(setting: str, gaps: list[Gap]) -> None:
+async def test_the_sandbox_holds_and_limits_for_an_ordinary_user_too(setting: str, gaps: list[Gap]) -> None:
     seen = await observed(setting)
 
     assert seen.pop("gaps") == gaps
@@ -64,7 +64,7 @@ async def test_the_box_holds_and_limits_for_an_ordinary_user_too(setting: str, g
 
 
 @pytest.mark.usefixtures("_ordinary_user")
-async def test_processes_that_the_box_cannot_see_do_not_use_up_its_limit() -> None:
+async def test_processes_that_the_sandbox_cannot_see_do_not_use_up_its_limit() -> None:
     # As in containers of one user: a process namespace hides them, and the kernel counts them all the same.
     others = [subprocess.Popen(["/bin/sleep", "600"], user=NOBODY, group=NOBODY) for _ in range(60)]
     try:

@@ -17,7 +17,7 @@ from services.executor.sandboxes.sandbox import Command, Mount
 from tests.services.executor.sandboxes.shell import GENEROUS
 
 if TYPE_CHECKING:
-    from tests.services.executor.sandboxes.shell import Box
+    from tests.services.executor.sandboxes.shell import SandboxedShell
 
 PLANTS = {
     "a link to a file of the host": "ln -s /etc/passwd /build/runner",
@@ -51,18 +51,18 @@ class Planting:
 
 
 @pytest.mark.parametrize("script", PLANTS.values(), ids=PLANTS.keys())
-async def test_a_planted_output_is_no_build(box: Box, script: str) -> None:
+async def test_a_planted_output_is_no_build(shell: SandboxedShell, script: str) -> None:
     limits = GENEROUS
-    cache = CompileCache(box.outside / "cache", 1 << 30)
-    target = box.outside / "run"
+    cache = CompileCache(shell.outside / "cache", 1 << 30)
+    target = shell.outside / "run"
     target.mkdir()
-    builder = Builder(Planting(script), box.sandbox, cache, limits)
+    builder = Builder(Planting(script), shell.sandbox, cache, limits)
     unit = Unit(BuildKind.SOLUTION, "source", "harness", "declaration")
 
     with pytest.raises(Failure) as caught:
-        await builder.build(unit, box.folder, target, lambda _: None)
+        await builder.build(unit, shell.folder, target, lambda _: None)
 
     assert "root:" not in str(caught.value.__dict__)
     assert list(target.iterdir()) == []
-    remove_tree(box.folder)
-    assert not box.folder.exists()
+    remove_tree(shell.folder)
+    assert not shell.folder.exists()

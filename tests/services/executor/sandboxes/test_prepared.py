@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.executor.sandboxes.process_tree import descendants
-from services.executor.sandboxes.running_sandbox import BoxParts, WaitingBox
+from services.executor.sandboxes.running_sandbox import SandboxParts, WaitingSandbox
 from services.executor.sandboxes.sandbox import Command, Mount, SandboxError
 from services.executor.sandboxes.warm_sandbox import WarmSandbox
 from tests.services.executor.sandboxes.shell import GENEROUS, SHORT_WALL, processes_with, until
 
 if TYPE_CHECKING:
-    from services.executor.sandboxes.sandbox import PreparedBox, Sandbox, Stream
-    from tests.services.executor.sandboxes.shell import Box
+    from services.executor.sandboxes.sandbox import PreparedSandbox, Sandbox, Stream
+    from tests.services.executor.sandboxes.shell import SandboxedShell
 
 
-def parts_of(prepared: PreparedBox) -> BoxParts:
-    assert isinstance(prepared, WaitingBox)
+def parts_of(prepared: PreparedSandbox) -> SandboxParts:
+    assert isinstance(prepared, WaitingSandbox)
     return prepared._parts
 
 
-def groups_of(prepared: PreparedBox) -> list[Path]:
+def groups_of(prepared: PreparedSandbox) -> list[Path]:
     counters = parts_of(prepared).cgroup
     return counters.folders if counters else []
 
@@ -39,14 +39,14 @@ def pids_in(group: Path) -> list[int]:
         return []
 
 
-def is_boxed(pid: int) -> bool:
+def is_sandboxed(pid: int) -> bool:
     command = b" ".join(Path("/proc", str(pid), "cmdline").read_bytes().split(b"\0"))
     return b"bwrap" in command or b"process.launcher" in command
 
 
-async def test_the_program_begins_only_when_it_is_told_to_and_sees_what_has_come_since(box: Box) -> None:
-    prepared = await box.prepare("echo begun; cat /build/late")
-    (box.folder / "late").write_text("just in time\n")
+async def test_the_program_begins_only_when_it_is_told_to_and_sees_what_has_come_since(shell: SandboxedShell) -> None:
+    prepared = await shell.prepare("echo begun; cat /build/late")
+    (shell.folder / "late").write_text("just in time\n")
     heard: list[tuple[Stream, bytes]] = []
 
     running = await prepared.start(lambda stream, piece: heard.append((stream, piece)))
@@ -56,8 +56,8 @@ async def test_the_program_begins_only_when_it_is_told_to_and_sees_what_has_come
     assert b"".join(piece for _, piece in heard) == ending.stdout
 
 
-async def test_the_time_limits_count_from_the_beginning_of_the_program(box: Box) -> None:
-    prepared = await box.prepare("sleep 300", SHORT_WALL)
+async def test_the_time_limits_count_from_the_beginning_of_the_program(shell: SandboxedShell) -> None:
+    prepared = await shell.prepare("sleep 300", SHORT_WALL)
     deadline = parts_of(prepared).watchdog.deadline
     await until(lambda: time.monotonic() > deadline)
 
@@ -67,8 +67,8 @@ async def test_the_time_limits_count_from_the_beginning_of_the_program(box: Box)
     assert (await running.wait()).wall_exceeded
 
 
-async def test_a_box_that_is_not_wanted_leaves_nothing(box: Box) -> None:
-    prepared = await box.prepare("true")
+async def test_a_sandbox_that_is_not_wanted_leaves_nothing(shell: SandboxedShell) -> None:
+    prepared = await shell.prepare("true")
     groups = groups_of(prepared)
     assert all(pids_in(group) for group in groups)
 
@@ -76,11 +76,11 @@ async def test_a_box_that_is_not_wanted_leaves_nothing(box: Box) -> None:
     await prepared.discard()
 
     assert not any(group.exists() for group in groups)
-    assert not any(map(is_boxed, descendants(os.getpid())))
+    assert not any(map(is_sandboxed, descendants(os.getpid())))
 
 
-async def test_a_box_is_used_once(box: Box) -> None:
-    prepared = await box.prepare("true")
+async def test_a_sandbox_is_used_once(shell: SandboxedShell) -> None:
+    prepared = await shell.prepare("true")
     await (await prepared.start()).wait()
 
     with pytest.raises(SandboxError, match="once"):
@@ -88,8 +88,8 @@ async def test_a_box_is_used_once(box: Box) -> None:
     await prepared.discard()
 
 
-async def test_discarding_a_box_in_use_ends_it(box: Box, marker: str) -> None:
-    prepared = await box.prepare(f"sleep {marker}")
+async def test_discarding_a_sandbox_in_use_ends_it(shell: SandboxedShell, marker: str) -> None:
+    prepared = await shell.prepare(f"sleep {marker}")
     running = await prepared.start()
 
     await prepared.discard()
@@ -98,8 +98,8 @@ async def test_discarding_a_box_in_use_ends_it(box: Box, marker: str) -> None:
     assert processes_with(marker) == []
 
 
-async def test_a_box_that_broke_down_while_it_waited_says_so(box: Box) -> None:
-    prepared = await box.prepare("echo begun")
+async def test_a_sandbox_that_broke_down_while_it_waited_says_so(shell: SandboxedShell) -> None:
+    prepared = await shell.prepare("echo begun")
     for group in groups_of(prepared):
         for pid in pids_in(group):
             with contextlib.suppress(ProcessLookupError):
@@ -115,11 +115,11 @@ async def test_a_box_that_broke_down_while_it_waited_says_so(box: Box) -> None:
     assert ending.signal == signal.SIGKILL or not groups_of(prepared)
 
 
-async def test_exit_statuses_that_look_like_signals_are_told_from_them(box: Box) -> None:
-    signalled = await box.run("kill -SEGV $$")
+async def test_exit_statuses_that_look_like_signals_are_told_from_them(shell: SandboxedShell) -> None:
+    signalled = await shell.run("kill -SEGV $$")
     assert (signalled.code, signalled.signal) == (None, signal.SIGSEGV)
-    if _kernel_tells_exits() or box.sandbox.name == "process":
-        exited = await box.run("exit 139")
+    if _kernel_tells_exits() or shell.sandbox.name == "process":
+        exited = await shell.run("exit 139")
         assert (exited.code, exited.signal) == (139, None)
 
 
@@ -137,13 +137,13 @@ class Counting:
         self.name, self.gaps, self.start = sandbox.name, sandbox.gaps, sandbox.start
         self.made = 0
 
-    async def prepare(self, command: Command, limits: object) -> PreparedBox:
+    async def prepare(self, command: Command, limits: object) -> PreparedSandbox:
         self.made += 1
         return await self.sandbox.prepare(command, limits)  # type: ignore[arg-type]
 
 
-async def test_a_waiting_box_serves_the_command_that_it_was_made_for_and_that_once(box: Box) -> None:
-    counting = Counting(box.sandbox)
+async def test_a_waiting_sandbox_serves_the_command_that_it_was_made_for_and_that_once(shell: SandboxedShell) -> None:
+    counting = Counting(shell.sandbox)
     warm = WarmSandbox(counting)
     expected = Command(["/bin/echo", "expected"], Path("/"))
     warm.expect(expected, GENEROUS)
@@ -157,18 +157,18 @@ async def test_a_waiting_box_serves_the_command_that_it_was_made_for_and_that_on
     await warm.close()
 
 
-async def test_waiting_boxes_are_discarded_with_their_sandbox(box: Box, marker: str) -> None:
-    warm = WarmSandbox(box.sandbox)
+async def test_waiting_sandboxes_are_discarded_with_their_sandbox(shell: SandboxedShell, marker: str) -> None:
+    warm = WarmSandbox(shell.sandbox)
     warm.expect(Command(["/bin/sleep", marker], Path("/")), GENEROUS)
 
     await warm.close()
 
     assert processes_with(marker) == []
-    assert not any(map(is_boxed, descendants(os.getpid())))
+    assert not any(map(is_sandboxed, descendants(os.getpid())))
 
 
-async def test_a_box_that_cannot_be_made_ahead_is_told_when_it_is_asked_for(box: Box) -> None:
-    warm = WarmSandbox(box.sandbox)
+async def test_a_sandbox_that_cannot_be_made_ahead_is_told_when_it_is_asked_for(shell: SandboxedShell) -> None:
+    warm = WarmSandbox(shell.sandbox)
     command = Command(["/bin/true"], Path("/"), [Mount(Path("/nowhere-at-all"), Path("/toolchain"))])
     warm.expect(command, GENEROUS)
 

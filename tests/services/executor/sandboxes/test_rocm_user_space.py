@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from services.executor.sandboxes.sandbox import Command, Exit, Sandbox
     from tests.services.executor.sandboxes.rocm_user_space.machine import Partition
-    from tests.services.executor.sandboxes.shell import Box
+    from tests.services.executor.sandboxes.shell import SandboxedShell
 
 
 @pytest.fixture(scope="session")
@@ -42,16 +42,16 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def home(box: Box, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(shell: SandboxedShell, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder for a machine, and a ROCm that is new enough, as far as the command of a run asks it."""
-    hipcc = box.outside / "rocm" / "bin" / "hipcc"
+    hipcc = shell.outside / "rocm" / "bin" / "hipcc"
     hipcc.parent.mkdir(parents=True)
     hipcc.write_text("#!/bin/sh\necho 'HIP version: 6.4.0'\n")
     hipcc.chmod(0o755)
-    monkeypatch.setenv("ROCM_PATH", str(box.outside / "rocm"))
+    monkeypatch.setenv("ROCM_PATH", str(shell.outside / "rocm"))
     monkeypatch.setattr(toolchain, "rocm", toolchain.rocm.__wrapped__)
-    show_machine(box.outside, monkeypatch)
-    return box.outside
+    show_machine(shell.outside, monkeypatch)
+    return shell.outside
 
 
 def run_with(home: Path, devices: Sequence[Partition], programs: Path) -> Command:
@@ -60,10 +60,10 @@ def run_with(home: Path, devices: Sequence[Partition], programs: Path) -> Comman
     return StandinDevice(devices, home, programs).run_command(home / "build", BuildKind.SOLUTION)
 
 
-async def answer(box: Box, command: Command, what: str) -> Exit:
+async def answer(shell: SandboxedShell, command: Command, what: str) -> Exit:
     """What `devices.c` says in the runner's place."""
     ready = replace(command, arguments=(*command.arguments[:-1], str(PROGRAMS / "devices"), what), workdir=PROGRAMS)
-    return await (await box.sandbox.start(ready, StageLimits().runner)).wait()
+    return await (await shell.sandbox.start(ready, StageLimits().runner)).wait()
 
 
 def has_root_of_its_own(sandbox: Sandbox) -> bool:
@@ -81,47 +81,51 @@ def needs_a_root_of_its_own(sandbox: Sandbox) -> None:
     [("1 SPX", [0]), ("8 SPX", [5]), ("8 SPX", [2, 6]), ("8 SPX", [*range(8)]), ("2 CPX", [0]), ("2 CPX", [13])],
 )
 async def test_the_runtime_finds_the_leased_devices_and_no_others(
-    box: Box, home: Path, programs: Path, shape: str, places: list[int]
+    shell: SandboxedShell, home: Path, programs: Path, shape: str, places: list[int]
 ) -> None:
-    needs_a_root_of_its_own(box.sandbox)
+    needs_a_root_of_its_own(shell.sandbox)
     gpus, mode = shape.split()
     devices = machine(home / "sys", int(gpus), cpx=mode == "CPX")
     chosen = [devices[place] for place in places]
     command = run_with(home, chosen, programs)
-    agents = await answer(box, command, "agents")
+    agents = await answer(shell, command, "agents")
     found = [*["cpu CPU-XX"] * PROCESSORS, *(f"gfx942 {one.uuid}" for one in chosen)]
     assert agents.stdout.decode().splitlines() == found, agents
-    hip = await answer(box, command, "hip")
+    hip = await answer(shell, command, "hip")
     assert hip.stdout.decode().splitlines() == [f"{192 // chosen[0].parts} GiB"] * len(chosen), hip
 
 
 @pytest.mark.rocm
-async def test_without_the_drivers_topology_the_runtime_does_not_start(box: Box, home: Path, programs: Path) -> None:
+async def test_without_the_drivers_topology_the_runtime_does_not_start(
+    shell: SandboxedShell, home: Path, programs: Path
+) -> None:
     """As it was before boxes had it: HSA_STATUS_ERROR_OUT_OF_RESOURCES."""
-    needs_a_root_of_its_own(box.sandbox)
+    needs_a_root_of_its_own(shell.sandbox)
     devices = machine(home / "sys", 1)
     command = run_with(home, devices, programs)
     command = replace(
         command, mounts=[mount for mount in command.mounts if SYS not in (mount.target, *mount.target.parents)]
     )
-    ended = await answer(box, command, "agents")
+    ended = await answer(shell, command, "agents")
     assert ended.stdout.decode().splitlines() == ["hsa_init: 0x1008"], ended
 
 
-async def test_a_box_sees_the_leased_cards_folder_and_nothing_else_of_sys(box: Box, home: Path) -> None:
+async def test_a_sandbox_sees_the_leased_cards_folder_and_nothing_else_of_sys(
+    shell: SandboxedShell, home: Path
+) -> None:
     leased, other = machine(home / "sys", 2)
-    command = StandinDevice([leased], home, home).bare_command(box.folder, BuildKind.SOLUTION)
-    seen = SYS if has_root_of_its_own(box.sandbox) else home / "sys"
+    command = StandinDevice([leased], home, home).bare_command(shell.folder, BuildKind.SOLUTION)
+    seen = SYS if has_root_of_its_own(shell.sandbox) else home / "sys"
     script = f"cat {seen}/{TOPOLOGY}/nodes/2/gpu_id {seen}/{leased.folder}/secret; cat {seen}/{other.folder}/secret"
-    if has_root_of_its_own(box.sandbox):
+    if has_root_of_its_own(shell.sandbox):
         script += "; cd /sys && find . -maxdepth 4 | sort"
     ready = replace(command, arguments=["/bin/sh", "-c", script], workdir=Path("/"))
-    ended = await (await box.sandbox.start(ready, GENEROUS)).wait()
+    ended = await (await shell.sandbox.start(ready, GENEROUS)).wait()
     said = ended.stdout.decode().splitlines()
     assert said[:2] == ["1128", "of this card"], ended
-    if Gap.FILES not in box.sandbox.gaps:
+    if Gap.FILES not in shell.sandbox.gaps:
         assert "of this card" not in said[2:]
-    if has_root_of_its_own(box.sandbox):
+    if has_root_of_its_own(shell.sandbox):
         assert {path.split("/")[1] for path in said[3:]} == {"class", "dev", "devices"}
         assert [path for path in said if path.startswith(("./class/drm/", "./dev/char/"))] == [
             "./class/drm/renderD128",

@@ -22,7 +22,7 @@ def read(request: pytest.FixtureRequest) -> object:
     return request.param
 
 
-def test_what_a_box_left_is_read_to_its_limit(tmp_path: Path, read: object) -> None:
+def test_what_a_sandbox_left_is_read_to_its_limit(tmp_path: Path, read: object) -> None:
     content = os.urandom(MOST_BYTES)
     (tmp_path / "left").write_bytes(content)
     assert read(tmp_path / "left", MOST_BYTES) == content

@@ -13,7 +13,7 @@ from tests.freezer import frozen
 from tests.services.executor.sandboxes.shell import SHORT_WALL, processes_with, until
 
 if TYPE_CHECKING:
-    from tests.services.executor.sandboxes.shell import Box
+    from tests.services.executor.sandboxes.shell import SandboxedShell
 
 pytestmark = pytest.mark.freezer
 TIMEOUT_SECONDS = 30
@@ -29,8 +29,8 @@ def is_cleaned_up() -> bool:
     return asyncio.all_tasks() == {asyncio.current_task()}
 
 
-async def test_a_box_that_does_not_die_is_given_up_and_goes_when_it_can(box: Box, marker: str) -> None:
-    running = await box.start(f"exec sleep {marker}")
+async def test_a_sandbox_that_does_not_die_is_given_up_and_goes_when_it_can(shell: SandboxedShell, marker: str) -> None:
+    running = await shell.start(f"exec sleep {marker}")
     await until(lambda: bool(processes_with(f"sleep\0{marker}")))
     with frozen(processes_with(f"sleep\0{marker}")):
         async with asyncio.timeout(TIMEOUT_SECONDS):
@@ -42,8 +42,8 @@ async def test_a_box_that_does_not_die_is_given_up_and_goes_when_it_can(box: Box
     assert not processes_with(marker)
 
 
-async def test_the_limit_that_it_went_over_is_told_all_the_same(box: Box, marker: str) -> None:
-    running = await box.start(f"exec sleep {marker}", SHORT_WALL)
+async def test_the_limit_that_it_went_over_is_told_all_the_same(shell: SandboxedShell, marker: str) -> None:
+    running = await shell.start(f"exec sleep {marker}", SHORT_WALL)
     await until(lambda: bool(processes_with(f"sleep\0{marker}")))
     with frozen(processes_with(f"sleep\0{marker}")):
         async with asyncio.timeout(TIMEOUT_SECONDS):
@@ -54,13 +54,13 @@ async def test_the_limit_that_it_went_over_is_told_all_the_same(box: Box, marker
 
 
 async def test_what_a_program_leaves_is_found_though_the_program_has_ended_and_its_outputs_are_closed(
-    box: Box, marker: str
+    shell: SandboxedShell, marker: str
 ) -> None:
     closed = "</dev/null >/dev/null 2>&1"
-    running = await box.start(f"sleep {marker} {closed} & until [ -e go ]; do /bin/sleep 0.01; done; exit 3")
+    running = await shell.start(f"sleep {marker} {closed} & until [ -e go ]; do /bin/sleep 0.01; done; exit 3")
     await until(lambda: bool(processes_with(f"sleep\0{marker}")))
     with frozen(processes_with(f"sleep\0{marker}")):
-        (box.folder / "go").touch()
+        (shell.folder / "go").touch()
         async with asyncio.timeout(TIMEOUT_SECONDS):
             end = await running.wait()
     assert (end.unkillable, end.code) == (True, 3)
@@ -68,5 +68,5 @@ async def test_what_a_program_leaves_is_found_though_the_program_has_ended_and_i
     assert not processes_with(marker)
 
 
-async def test_an_ordinary_end_leaves_nothing(box: Box) -> None:
-    assert not (await box.run("exit 0")).unkillable
+async def test_an_ordinary_end_leaves_nothing(shell: SandboxedShell) -> None:
+    assert not (await shell.run("exit 0")).unkillable

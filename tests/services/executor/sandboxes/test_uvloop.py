@@ -19,14 +19,14 @@ from services.executor.sandboxes.sandbox import Command, Limits
 async def main():
     sandbox = await open_process_sandbox([Hold(name) for name in sys.argv[1:]])
     limits = Limits(timedelta(seconds=20), timedelta(seconds=10), 256, 16, 16, 4096)
-    box = await sandbox.start(Command(["/bin/echo", "well"], Path("/")), limits)
-    print((await box.wait()).stdout.decode(), end="")
+    process = await sandbox.start(Command(["/bin/echo", "well"], Path("/")), limits)
+    print((await process.wait()).stdout.decode(), end="")
 
 uvloop.run(main())
 """
 
 
 @pytest.mark.parametrize("forgo", [[], ["namespaces"]], ids=["namespaces", "no-namespaces"])
-def test_a_plain_box_lives_and_ends_on_uvloop(forgo: list[str]) -> None:
+def test_a_plain_sandbox_lives_and_ends_on_uvloop(forgo: list[str]) -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM, *forgo], capture_output=True, check=False)
     assert (done.stdout, done.returncode) == (b"well\n", 0), done.stderr

@@ -154,9 +154,9 @@ async def inventory_of(endpoint: str, seconds: float = DEADLINE_SECONDS) -> Inve
 EXECUTOR = (sys.executable, "-m", "services.executor")
 
 
-def executor_plan(*, privileged_boxes: bool) -> ContainerPlan:
+def executor_plan(*, privileged_sandboxes: bool) -> ContainerPlan:
     """The real executor on the processor, with a real box or none."""
-    plan = container_plan(command=EXECUTOR, privileged_boxes=privileged_boxes)
+    plan = container_plan(command=EXECUTOR, privileged_sandboxes=privileged_sandboxes)
     cache = os.environ.get("WAVEPOOL_CACHE_DIR") or str(Path.home() / ".cache" / "wavepool")
     environment = {
         **(plan.environment or {}),
@@ -174,7 +174,7 @@ def executor_plan(*, privileged_boxes: bool) -> ContainerPlan:
 @pytest.mark.bubblewrap
 @pytest.mark.timeout(300)
 async def test_an_executor_in_its_container_has_the_real_sandbox() -> None:
-    async with docker_machines(executor_plan(privileged_boxes=True)) as provider:
+    async with docker_machines(executor_plan(privileged_sandboxes=True)) as provider:
         await provider.provision(ORDER)
         seen = await seen_in(provider, ProviderState.RUNNING)
         # It may have to make the compiler's libraries first.
@@ -184,7 +184,7 @@ async def test_an_executor_in_its_container_has_the_real_sandbox() -> None:
 @pytest.mark.docker
 @pytest.mark.bubblewrap
 async def test_a_container_that_cannot_make_the_real_sandbox_ends_with_the_setting_s_name() -> None:
-    async with docker_machines(executor_plan(privileged_boxes=False)) as provider:
+    async with docker_machines(executor_plan(privileged_sandboxes=False)) as provider:
         await provider.provision(ORDER)
         seen = await seen_in(provider, ProviderState.ENDED)
     assert seen.fault is Fault.EXECUTOR_EXITED

@@ -24,14 +24,14 @@ def test_what_is_no_address_of_an_engine_is_refused(host: str) -> None:
         DockerSettings(host=host)
 
 
-def test_executors_are_to_make_real_boxes_unless_told_otherwise() -> None:
+def test_executors_are_to_make_real_sandboxes_unless_told_otherwise() -> None:
     arguments = DockerSettings().plan("pool").arguments(ORDER)
     assert arguments["environment"]["EXECUTOR_SANDBOX"] == "required"
     assert {"SYS_ADMIN", "NET_ADMIN"} < set(arguments["cap_add"])
     assert "no-new-privileges:true" in arguments["security_opt"]
 
 
-def test_a_container_without_privileges_takes_a_weaker_box_in_so_many_words() -> None:
+def test_a_container_without_privileges_takes_a_weaker_sandbox_in_so_many_words() -> None:
     with pytest.raises(ValidationError, match=r"VMPOOL_DOCKER_PRIVILEGED_BOXES is false.*VMPOOL_DOCKER_ENVIRONMENT="):
         DockerSettings(privileged_boxes=False)
     settings = DockerSettings(privileged_boxes=False, environment={"EXECUTOR_SANDBOX": "process"})
@@ -40,7 +40,7 @@ def test_a_container_without_privileges_takes_a_weaker_box_in_so_many_words() ->
     assert "cap_add" not in arguments
 
 
-def test_a_bad_setting_of_boxes_in_the_executor_s_environment_is_refused_with_both_names(
+def test_a_bad_setting_of_sandboxes_in_the_executor_s_environment_is_refused_with_both_names(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("VMPOOL_DOCKER_ENVIRONMENT", '{"AMD_CONTAINER_MEMORY_LIMIT": "lots"}')
@@ -51,7 +51,7 @@ def test_a_bad_setting_of_boxes_in_the_executor_s_environment_is_refused_with_bo
     assert said.startswith("VMPOOL_DOCKER_ENVIRONMENT: AMD_CONTAINER_MEMORY_LIMIT: must be an amount of memory")
 
 
-def test_a_container_without_privileges_is_refused_if_our_environment_asks_for_a_real_box(
+def test_a_container_without_privileges_is_refused_if_our_environment_asks_for_a_real_sandbox(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("AMD_CONTAINER_ISOLATION", "true")

@@ -35,7 +35,7 @@ def reported(provider: str) -> Mapping[str, str]:
     return DstackSettings().config(CONTEXT).agent.environment
 
 
-def test_settings_of_boxes_reach_the_machine_by_either_name(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_of_sandboxes_reach_the_machine_by_either_name(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AMD_CONTAINER_MEMORY_LIMIT", "8g")
     monkeypatch.setenv("AMD_CONTAINER_ISOLATION", "true")
     monkeypatch.setenv("EXECUTOR_BOX_CORES", "2.5")

@@ -15,7 +15,7 @@ from services.executor.devices.selection import within
 
 
 def _options(memory_mib: int | None = None, cores: float | None = None) -> Options:
-    return Options("cpu", "auto", Path("cache"), 1, box_memory_mib=memory_mib, box_cores=cores)
+    return Options("cpu", "auto", Path("cache"), 1, sandbox_memory_mib=memory_mib, sandbox_cores=cores)
 
 
 def test_a_gpu_s_submission_has_16_gib_and_4_cores() -> None:
@@ -35,14 +35,14 @@ def test_what_is_set_holds_on_every_device() -> None:
 
 def test_runner_and_program_are_held_to_the_share_and_the_compiler_is_not() -> None:
     limits = StageLimits().within(Share(2048, 1.5))
-    for of_submission in (limits.runner, limits.program, limits.runner_box):
+    for of_submission in (limits.runner, limits.program, limits.runner_sandbox):
         assert of_submission.cores == 1.5
     assert (limits.runner.memory_mib, limits.program.memory_mib) == (2048, 2048)
     assert limits.builder == StageLimits().builder
 
 
 @pytest.mark.parametrize(("cores", "workers"), [(0.5, 1), (1, 1), (1.9, 1), (64, 3)])
-def test_kernels_on_processors_have_no_more_threads_than_their_box_has_cores(cores: float, workers: int) -> None:
+def test_kernels_on_processors_have_no_more_threads_than_their_sandbox_has_cores(cores: float, workers: int) -> None:
     device = within(CpuDevice(3), cores)
     assert device.describe().compute_units == workers
     environment = device.run_command(Path("build"), BuildKind.SOLUTION).environment

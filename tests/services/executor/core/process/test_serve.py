@@ -150,7 +150,7 @@ while data := judge.stdout.read1():
 """
 
 
-async def test_it_and_its_boxes_die_with_whoever_started_it(builds_folder: Path) -> None:
+async def test_it_and_its_sandboxes_die_with_whoever_started_it(builds_folder: Path) -> None:
     arguments = (str(builds_folder), _job("host_hang").decode())
     parent = await asyncio.create_subprocess_exec(sys.executable, "-c", _PARENT, *arguments, stdout=PIPE)
     await _until(parent, "checking")

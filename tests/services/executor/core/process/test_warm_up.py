@@ -35,7 +35,7 @@ def bare_context(builds: CompileCache, tmp_path: Path) -> RunContext:
     return RunContext(WithoutCompiler(), no_sandbox, builds, find_problem, scratch_parent=tmp_path)  # pyright: ignore[reportArgumentType]
 
 
-def test_it_needs_no_compiler_and_no_box_and_leaves_no_file(bare_context: RunContext) -> None:
+def test_it_needs_no_compiler_and_no_sandbox_and_leaves_no_file(bare_context: RunContext) -> None:
     warm_up(catalogue().problems.values(), bare_context)
 
     assert not list(bare_context.scratch_parent.iterdir())

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from services.executor.core.run.context import RunContext
     from services.executor.devices.device import DeviceDescription, Toolchain
-    from services.executor.sandboxes.sandbox import BoxedProcess
+    from services.executor.sandboxes.sandbox import SandboxedProcess
 
 HONEST = (SUBMISSIONS / "call_counter.hip").read_text().replace("if (++calls > 10) return;", "")
 
@@ -51,13 +51,13 @@ async def test_a_check_tells_its_stages_in_order(context: RunContext, reported: 
 
 
 @pytest.mark.parametrize("setting", [pytest.param("bubblewrap", marks=pytest.mark.bubblewrap), "process"])
-async def test_every_kind_of_box_lets_the_judge_and_the_runner_meet(context: RunContext, setting: str) -> None:
-    boxed = replace(context, sandbox=await choose_sandbox(setting))
-    finished = await run(CoreJob(HONEST, Mode.CHECK, "vector-addition"), boxed, lambda _: None)
+async def test_every_kind_of_sandbox_lets_the_judge_and_the_runner_meet(context: RunContext, setting: str) -> None:
+    sandboxed = replace(context, sandbox=await choose_sandbox(setting))
+    finished = await run(CoreJob(HONEST, Mode.CHECK, "vector-addition"), sandboxed, lambda _: None)
     assert finished.verdict is Verdict.ACCEPTED, finished
-    assert finished.report["sandbox"] == {"name": setting, "gaps": list(boxed.sandbox.gaps)}
+    assert finished.report["sandbox"] == {"name": setting, "gaps": list(sandboxed.sandbox.gaps)}
     wrong = (SUBMISSIONS / "wrong_answer.hip").read_text()
-    finished = await run(CoreJob(wrong, Mode.CHECK, "vector-addition"), boxed, lambda _: None)
+    finished = await run(CoreJob(wrong, Mode.CHECK, "vector-addition"), sandboxed, lambda _: None)
     assert finished.verdict is Verdict.WRONG_ANSWER, finished
 
 
@@ -115,12 +115,12 @@ async def test_an_executable_that_changed_while_it_was_timed_is_our_fault(
 ) -> None:
     say_goodbye = RunnerSession._say_goodbye
 
-    async def meddled(self: RunnerSession, box: BoxedProcess) -> None:
+    async def meddled(self: RunnerSession, process: SandboxedProcess) -> None:
         for file in context.scratch_parent.rglob("run/runner"):
             file.chmod(0o755)
             file.unlink()
             file.write_bytes(b"another")
-        await say_goodbye(self, box)
+        await say_goodbye(self, process)
 
     monkeypatch.setattr(RunnerSession, "_say_goodbye", meddled)
     finished = await run(CoreJob(HONEST, Mode.CHECK, "vector-addition"), context, lambda _: None)
@@ -202,7 +202,7 @@ async def test_a_problem_that_breaks_is_our_fault(context: RunContext) -> None:
     assert _left_behind(context) == []
 
 
-async def test_a_missing_toolchain_or_box_is_our_fault(context: RunContext) -> None:
+async def test_a_missing_toolchain_or_sandbox_is_our_fault(context: RunContext) -> None:
     class NoToolchain:
         def __getattr__(self, name: str) -> object:
             return getattr(context.device, name)
@@ -214,7 +214,7 @@ async def test_a_missing_toolchain_or_box_is_our_fault(context: RunContext) -> N
         def describe(self) -> DeviceDescription:
             raise ToolchainError("install the driver's library")
 
-    class NoBox:
+    class NoSandbox:
         name = "none"
         gaps = ()
 
@@ -230,7 +230,7 @@ async def test_a_missing_toolchain_or_box_is_our_fault(context: RunContext) -> N
     finished = await run(job, replace(context, device=NoDriver()), lambda _: None)  # pyright: ignore[reportArgumentType]
     assert finished.message == "The device cannot be used on this machine: install the driver's library"
     assert (finished.verdict, finished.details) == (Verdict.INFRA_ERROR, "")
-    finished = await run(job, replace(context, sandbox=NoBox()), lambda _: None)  # pyright: ignore[reportArgumentType]
+    finished = await run(job, replace(context, sandbox=NoSandbox()), lambda _: None)  # pyright: ignore[reportArgumentType]
     assert finished.verdict is Verdict.INFRA_ERROR
     assert "no namespaces here" in finished.details
 

@@ -18,7 +18,7 @@ from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.installation import find_problem
 from services.executor.core.run.one_run import run
 from services.executor.core.sandbox.canary import canary_job
-from services.executor.core.sandbox.channel import IN_BOX
+from services.executor.core.sandbox.channel import IN_SANDBOX
 from services.executor.core.sandbox.exit_reasons import DEVICE_FAULT, device_fault
 from services.executor.devices.sim.sim_device import SimulatedGpu
 from submissions.modes import Mode
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from problems.kit.definition import Problem
     from services.executor.core.run.context import RunContext
     from services.executor.sandboxes.sandbox import (
-        BoxedProcess,
         Command,
         Limits,
         OutputListener,
-        PreparedBox,
+        PreparedSandbox,
         Sandbox,
+        SandboxedProcess,
     )
 
 NO_DEVICE = 100
@@ -63,16 +63,18 @@ class Forgetful:
             return command
         return replace(command, mounts=[mount for mount in command.mounts if mount.target != self._lost])
 
-    async def start(self, command: Command, limits: Limits, on_output: OutputListener | None = None) -> BoxedProcess:
+    async def start(
+        self, command: Command, limits: Limits, on_output: OutputListener | None = None
+    ) -> SandboxedProcess:
         return await self._sandbox.start(self._without(command), limits, on_output)
 
-    async def prepare(self, command: Command, limits: Limits) -> PreparedBox:
+    async def prepare(self, command: Command, limits: Limits) -> PreparedSandbox:
         return await self._sandbox.prepare(self._without(command), limits)
 
 
 @pytest.mark.parametrize("lost", ["socket", "key", "memory"])
 async def test_a_machine_on_which_no_runner_comes_up_is_not_the_authors_fault(context: RunContext, lost: str) -> None:
-    broken = replace(context, sandbox=Forgetful(context.sandbox, IN_BOX / lost))
+    broken = replace(context, sandbox=Forgetful(context.sandbox, IN_SANDBOX / lost))
     finished = await run(CoreJob(HONEST, Mode.CHECK, "vector-addition"), broken, lambda _: None)
     assert finished.verdict is Verdict.INFRA_ERROR, finished
     assert "runner of our own fails" in finished.message
@@ -83,7 +85,7 @@ async def test_a_machine_on_which_no_runner_comes_up_is_not_the_authors_fault(co
 async def test_a_runner_that_gives_up_in_a_call_blames_the_author_only_where_ours_does_not(
     context: RunContext, spared: int, verdict: Verdict
 ) -> None:
-    breaking = replace(context, sandbox=Forgetful(context.sandbox, IN_BOX / "socket", spared))
+    breaking = replace(context, sandbox=Forgetful(context.sandbox, IN_SANDBOX / "socket", spared))
     finished = await run(CoreJob(EXITS_IN_A_CALL.read_text(), Mode.CHECK, "vector-addition"), breaking, lambda _: None)
     assert finished.verdict is verdict, finished
 
@@ -98,7 +100,7 @@ async def test_a_runner_that_gives_up_in_a_call_blames_the_author_only_where_our
 async def test_a_device_that_is_lost_just_before_the_first_call_is_the_authors_fault_only_where_ours_is_well(
     context: RunContext, spared: int, verdict: Verdict, said: str
 ) -> None:
-    breaking = Forgetful(context.sandbox, IN_BOX / "socket", spared)
+    breaking = Forgetful(context.sandbox, IN_SANDBOX / "socket", spared)
     simulated = replace(context, device=SimulatedGpu(), sandbox=breaking, find_problem=smallest_case_of)
     finished = await run(
         CoreJob(f"// sim: lost_at=2\n{HONEST}", Mode.CHECK, "vector-addition"), simulated, lambda _: None
@@ -111,7 +113,7 @@ async def test_a_device_that_is_lost_just_before_the_first_call_is_the_authors_f
 async def test_what_no_kernel_causes_is_never_the_authors_and_suspects_the_machine_only_where_ours_fails(
     context: RunContext, spared: int, reason: str
 ) -> None:
-    breaking = Forgetful(context.sandbox, IN_BOX / "socket", spared)
+    breaking = Forgetful(context.sandbox, IN_SANDBOX / "socket", spared)
     simulated = replace(context, device=SimulatedGpu(), sandbox=breaking, find_problem=smallest_case_of)
     source = f"// sim: lost_at=2 lost_as={NO_DEVICE}\n{HONEST}"
     finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), simulated, lambda _: None)
@@ -148,7 +150,7 @@ HANG = "HW Exception by GPU node-1 (Agent handle: 0x55ac) reason :GPU Hang"
 async def test_what_rocm_says_before_it_aborts_has_our_own_runner_asked(
     context: RunContext, said: str, spared: int, verdict: Verdict, reason: str
 ) -> None:
-    breaking = replace(context, sandbox=Forgetful(context.sandbox, IN_BOX / "socket", spared))
+    breaking = replace(context, sandbox=Forgetful(context.sandbox, IN_SANDBOX / "socket", spared))
     job = CoreJob(ABORTS.replace("REASON", said), Mode.CHECK, "vector-addition")
     finished = await run(job, breaking, lambda _: None)
     assert (finished.verdict, finished.reason) == (verdict, reason), finished
@@ -163,7 +165,7 @@ async def test_a_whole_program_that_ends_badly_on_a_gpu_has_the_blame_only_where
     context: RunContext, main: str, spared: int, verdict: Verdict, *, is_gpu: bool
 ) -> None:
     device = SimulatedGpu() if is_gpu else context.device
-    lost = replace(context, device=device, sandbox=Forgetful(context.sandbox, IN_BOX / "socket", spared))
+    lost = replace(context, device=device, sandbox=Forgetful(context.sandbox, IN_SANDBOX / "socket", spared))
     job = CoreJob(f"#include <stdlib.h>\nint main() {{ {main} }}\n", Mode.SANDBOX)
     finished = await run(job, lost, lambda _: None)
     assert finished.verdict is verdict, finished
@@ -174,7 +176,7 @@ class Poor(Forgetful):
     """On a machine whose device has a MiB of memory left for these of the runners, by their number."""
 
     def __init__(self, sandbox: Sandbox, poor: Container[int]) -> None:
-        super().__init__(sandbox, IN_BOX / "memory")
+        super().__init__(sandbox, IN_SANDBOX / "memory")
         self._poor = poor
         self._numbers = count()
 
@@ -188,7 +190,7 @@ class Occupied(Forgetful):
     """On a machine where somebody else holds this much of the device's memory, which is 16 GiB."""
 
     def __init__(self, sandbox: Sandbox, held_mib: int) -> None:
-        super().__init__(sandbox, IN_BOX / "memory")
+        super().__init__(sandbox, IN_SANDBOX / "memory")
         self._reported = {"WAVEPOOL_DEVICE_MEMORY_MIB": "16384", "WAVEPOOL_DEVICE_MEMORY_HELD_MIB": str(held_mib)}
 
     def _without(self, command: Command) -> Command:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.executor.core.sandbox.private_socket import KEY_BYTES, PrivateSocket
-from tests.services.executor.core.owning_process import OWNING, OwningBox
+from tests.services.executor.core.owning_process import OWNING, OwningProcess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,7 +102,7 @@ async def test_any_number_of_silent_ones_does_not_keep_the_right_one_out(
     accepting.result().close()
 
 
-async def test_a_process_outside_of_the_box_is_not_heard_though_it_knows_the_key(
+async def test_a_process_outside_of_the_sandbox_is_not_heard_though_it_knows_the_key(
     listening: PrivateSocket, tmp_path: Path
 ) -> None:
     accepting = asyncio.create_task(listening.accept(OWNING))
@@ -115,5 +115,5 @@ async def test_a_process_outside_of_the_box_is_not_heard_though_it_knows_the_key
 async def test_it_gives_up_without_leaving_anything_open(listening: PrivateSocket, tmp_path: Path) -> None:
     with connected(tmp_path) as silent:
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(listening.accept(OwningBox()), 0.2)
+            await asyncio.wait_for(listening.accept(OwningProcess()), 0.2)
         assert silent.recv(1) == b""

@@ -112,7 +112,9 @@ async def test_a_source_that_does_not_compile_is_its_authors_fault(context: RunC
     assert raised.value.verdict is Verdict.COMPILE_ERROR
 
 
-async def test_a_box_without_a_root_of_its_own_is_given_its_cases(context: RunContext, cpu_device: CpuDevice) -> None:
+async def test_a_sandbox_without_a_root_of_its_own_is_given_its_cases(
+    context: RunContext, cpu_device: CpuDevice
+) -> None:
     weaker = replace(context, sandbox=await open_process_sandbox(forgo=[Hold.NAMESPACES]))
     found = await _findings(weaker, cpu_device, OFF_BY_ONE, "vector-addition")
     assert {one.kind for one in found} == {"out-of-bounds"}

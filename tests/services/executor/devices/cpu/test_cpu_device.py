@@ -53,7 +53,7 @@ def test_missing_toolchain_says_how_to_get_it(tmp_path: Path, monkeypatch: pytes
         CpuDevice().toolchain()
 
 
-async def test_program_is_built_and_run_in_boxes(tmp_path: Path) -> None:
+async def test_program_is_built_and_run_in_sandboxes(tmp_path: Path) -> None:
     folder = tmp_path / "build"
     folder.mkdir(mode=0o777)
     folder.chmod(0o777)

@@ -108,7 +108,7 @@ def test_it_says_what_it_is() -> None:
 
 @pytest.mark.cuda
 @pytest.mark.parametrize("slug", ["softmax", "matrix-multiplication"])
-async def test_solutions_become_executables_for_the_gpu_in_a_box(build: Build, slug: str) -> None:
+async def test_solutions_become_executables_for_the_gpu_in_a_sandbox(build: Build, slug: str) -> None:
     entry = Catalogue.load().get(slug)
     built = await build(unit_of(entry.solution, entry.problem))
     assert b"sm_90" in built.executable

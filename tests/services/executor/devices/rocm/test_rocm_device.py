@@ -108,7 +108,7 @@ async def compiled(folder: Path, source: str) -> str:
     return (await builder.build(unit, folder / "compile", folder / "run", lambda _: None)).executable.decode()
 
 
-async def test_a_source_is_compiled_for_the_gpus_architecture_in_a_box_and_linked_with_our_runner(
+async def test_a_source_is_compiled_for_the_gpus_architecture_in_a_sandbox_and_linked_with_our_runner(
     rocm: Path, tmp_path: Path
 ) -> None:
     runner = await compiled(tmp_path, "their kernel\n")
